@@ -1,0 +1,101 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target is held to the same rules; see CONTRIBUTING.md.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+    .enableUpcomingFeature("ExistentialAny"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Tests read fixtures and talk to sockets; spelling `unsafe` there would hide the specification.
+let testing: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+func cLibrary(_ name: String, pkgConfig: String, package: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func specification(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: testing)
+}
+
+let package = Package(
+    name: "attachprep",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "RichPush", targets: ["RichPush"]),
+        .library(name: "MediaProcessing", targets: ["MediaProcessing"]),
+        .library(name: "AttachPrep", targets: ["AttachPrep"]),
+        .executable(name: "attachprep", targets: ["AttachPrepCommand"]),
+        .executable(name: "attachprep-media", targets: ["AttachPrepMedia"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
+    targets: [
+        // The C libraries: a module map and one page of shims each.
+        // gobject-2.0 gives glib's include path; libvips itself is linked by CVips' module map (see ARCHITECTURE.md).
+        cLibrary("CVips", pkgConfig: "gobject-2.0", package: "libvips-dev"),
+        cLibrary("CLibAV", pkgConfig: "libavformat libavcodec libavutil libswscale", package: "libavformat-dev"),
+        .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
+        cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+        .systemLibrary(name: "CLinux"),
+
+        // Their owners: the only importers of C.
+        room("Vips", ["CVips"]),
+        room("LibAV", ["CLibAV"]),
+        room("Magic", ["CMagic"]),
+        room("Curl", ["CCurl"]),
+        room("Linux", ["CLinux"]),
+
+        // The domain.
+        room("RichPush"),
+        room("MediaEngine", ["RichPush"]),
+        room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "Magic"]),
+        .executableTarget(
+            name: "AttachPrepMedia", dependencies: ["MediaProcessing", "Linux"], swiftSettings: strict),
+        room(
+            "AttachPrep",
+            [
+                "MediaEngine", "Curl", "Linux",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .executableTarget(
+            name: "AttachPrepCommand",
+            dependencies: [
+                "AttachPrep",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+
+        // The specification.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
+        specification("RichPushTests", ["RichPush"]),
+        specification("MediaEngineTests", ["MediaEngine", "Linux"]),
+        specification("MediaProcessingTests", ["MediaProcessing"]),
+        specification("CurlTests", ["Curl"]),
+        specification("AttachPrepTests", ["AttachPrep"]),
+        specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
+        specification("TidyTests", []),
+    ]
+)

@@ -1,0 +1,4 @@
+#ifndef CVips_SHIM_H
+#define CVips_SHIM_H
+#include <vips/vips.h>
+#endif

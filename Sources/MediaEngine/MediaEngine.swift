@@ -1,0 +1,74 @@
+import RichPush
+
+/// The contract of media work: identify, inspect, render.
+///
+/// Messages are Codable values; files travel beside them as open descriptors, never as paths, so that the work can be
+/// done in a process that has no file system. No decoder is reachable by another way.
+public protocol MediaEngine: Sendable {
+    /// Does one piece of media work on open files.
+    ///
+    /// - Parameters:
+    ///   - call: What to do.
+    ///   - descriptors: The source first (open for reading), then the outputs of `render` in the order of
+    ///     `RenderOutput.allCases` (open for reading and writing, empty). Borrowed: the caller closes them.
+    ///   - deadline: When the answer is no longer wanted.
+    /// - Throws: `AttachPrepError`, with a `media.` code for what is wrong with the file, `deadline.exceeded` past the
+    ///   deadline, `media.decoder_crashed` when the process that worked on it died.
+    func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws -> MediaAnswer
+}
+
+/// A call of the contract.
+public enum MediaCall: Codable, Sendable, Hashable {
+    case identify(IdentifyRequest)
+    case inspect(InspectRequest)
+    case render(RenderRequest)
+    case describe
+}
+
+/// The answer to the call of the same name.
+public enum MediaAnswer: Codable, Sendable, Hashable {
+    case identified(IdentifiedMedia)
+    case inspected(InspectedMedia)
+    case rendered(RenderedMedia)
+    case described(EngineDescription)
+}
+
+extension MediaEngine {
+    /// What the content of a file is, from its first bytes.
+    public func identify(_ request: IdentifyRequest, source: CInt, deadline: ContinuousClock.Instant) async throws
+        -> IdentifiedMedia
+    {
+        let answer = try await perform(.identify(request), descriptors: [source], deadline: deadline)
+        guard case .identified(let media) = answer else { throw wrongAnswer("identify") }
+        return media
+    }
+
+    /// Geometry, timing, streams and soundness, from the decoders' own word.
+    public func inspect(_ request: InspectRequest, source: CInt, deadline: ContinuousClock.Instant) async throws
+        -> InspectedMedia
+    {
+        let answer = try await perform(.inspect(request), descriptors: [source], deadline: deadline)
+        guard case .inspected(let media) = answer else { throw wrongAnswer("inspect") }
+        return media
+    }
+
+    /// Writes the renditions that were asked for.
+    public func render(
+        _ request: RenderRequest, source: CInt, outputs: [CInt], deadline: ContinuousClock.Instant
+    ) async throws -> RenderedMedia {
+        let answer = try await perform(.render(request), descriptors: [source] + outputs, deadline: deadline)
+        guard case .rendered(let media) = answer else { throw wrongAnswer("render") }
+        return media
+    }
+
+    /// Libraries, versions and formats: for `doctor`.
+    public func describe(deadline: ContinuousClock.Instant) async throws -> EngineDescription {
+        let answer = try await perform(.describe, descriptors: [], deadline: deadline)
+        guard case .described(let description) = answer else { throw wrongAnswer("describe") }
+        return description
+    }
+
+    private func wrongAnswer(_ call: String) -> AttachPrepError {
+        AttachPrepError(.internal, "The media process gave a wrong answer.", detail: "to \(call)")
+    }
+}

@@ -1,0 +1,116 @@
+/// Every limit of the product, each with its unit in its name and its reason beside it.
+///
+/// Limits are checked as early as the fact is known: a declared length before the body, the running count while it
+/// arrives, pixel and frame counts before decoding. Pixel and frame limits bound what we decode.
+public enum Limits {
+    // MARK: Apple's, decimal bytes (safe under both readings of "MB")
+
+    /// Apple: images up to 10 MB.
+    public static let imageBytesMax = 10_000_000
+    /// Apple: audio up to 5 MB.
+    public static let audioBytesMax = 5_000_000
+    /// Apple: movies up to 50 MB.
+    public static let movieBytesMax = 50_000_000
+
+    /// Apple's limit for a kind, in decimal bytes.
+    public static func attachmentBytesMax(_ kind: MediaKind) -> Int {
+        switch kind {
+        case .image: imageBytesMax
+        case .audio: audioBytesMax
+        case .movie: movieBytesMax
+        }
+    }
+
+    // MARK: The conversion ceiling: how large a source may be
+
+    /// A camera's raw-sized TIFF is about 100 MB; what is larger is not meant for a notification.
+    public static let imageSourceBytesMax = 100_000_000
+    /// An hour of CD-quality sound is about 600 MB; a notification's sound comes from a tenth of that.
+    public static let audioSourceBytesMax = 100_000_000
+    /// Two minutes of phone 4K is about 400 MB; more does not convert inside a 30 s budget.
+    public static let movieSourceBytesMax = 500_000_000
+    /// The widest of the three, in force until the content is known.
+    public static let sourceBytesMax = movieSourceBytesMax
+
+    /// The largest source of a kind we take in, in decimal bytes.
+    public static func sourceBytesMax(_ kind: MediaKind) -> Int {
+        switch kind {
+        case .image: imageSourceBytesMax
+        case .audio: audioSourceBytesMax
+        case .movie: movieSourceBytesMax
+        }
+    }
+
+    // MARK: Decoding
+
+    /// 108-megapixel phones write 12,000 x 9,000; twice a 24 MP camera's memory is what a child may take for it.
+    public static let picturePixelsMax = 120_000_000
+    /// libheif and WebP stop at 16,384; nothing a notification shows is wider than a JPEG can be.
+    public static let pictureSidePixelsMax = 65_500
+    /// libvips holds at most 4,096 frames of an animation, and drops the rest without a word.
+    public static let animationFramesMax = 4_096
+    /// Frames times pixels: ten seconds of decoding at the measured 100 megapixels a second.
+    public static let animationPixelsMax = 1_000_000_000
+    /// 8K video, 7,680 x 4,320, with its padding.
+    public static let moviePixelsMax = 36_000_000
+    /// Longer than any notification's movie or song; bounds the walk over its samples.
+    public static let durationSecondsMax = 4.0 * 3600
+    /// A sound picture of a cover larger than this is a bomb, not a cover.
+    public static let coverArtBytesMax = 10_000_000
+    /// How far from an exact square pixel ratio still counts as square (cover art carries 501:500).
+    public static let sampleAspectTolerance = 0.01
+
+    // MARK: Renditions
+
+    /// The default thumbnail box: 105 pixels collapsed at 3x, summaries ask for more.
+    public static let thumbnailSidePixels = 300
+    /// A thumbnail larger than this is a picture, not a thumbnail.
+    public static let thumbnailSidePixelsMax = 4_096
+
+    // MARK: Download
+
+    /// Curl's own default is 30 to 50; a media link that needs more than five hops is a loop or a trap.
+    public static let redirectsMax = 5
+    /// A TCP connection that takes longer than a third of the default budget leaves no time for the body.
+    public static let connectSecondsMax = 10.0
+    /// From the request to the first header byte.
+    public static let firstByteSecondsMax = 15.0
+    /// No byte for so long is a dead transfer.
+    public static let stallSecondsMax = 10.0
+    /// A name that is not resolved by then never will be in time.
+    public static let resolveSecondsMax = 5.0
+    /// Servers close at 8 to 16 KB of request header; 64 KB of response header is an attack.
+    public static let headerBytesMax = 65_536
+    /// Tries of one transfer, the first one included.
+    public static let downloadAttemptsMax = 4
+    /// Back-off before the second try; doubled for each further one, then a random part of it is taken.
+    public static let retryBackOffSeconds = 0.2
+    /// Content is looked at for the first time when so much has arrived (libmagic's own look is 4 KB to 7 MB).
+    public static let identifyBytesFirst = 4_096
+    /// The second, last look at content that the first could not name: MP3s with a large picture in front.
+    public static let identifyBytesLast = 65_536
+    /// Longest URL we take: what browsers and CDNs agree on.
+    public static let urlBytesMax = 8_192
+    /// Requests in flight.
+    public static let requestsInFlight = 32
+
+    // MARK: Requests
+
+    /// Default time for one request, from when work on it begins: what a service extension has.
+    public static let budgetSeconds = 30.0
+    /// Nobody waits longer than a quarter of an hour for a notification's picture.
+    public static let budgetSecondsMax = 900.0
+    /// One line of a batch list.
+    public static let requestBytesMax = 65_536
+    /// A movie's CMTime is written in 600ths of a second, Apple's usual timescale: 24, 25 and 30 fps divide it.
+    public static let movieTimescale: Int32 = 600
+
+    // MARK: Media children
+
+    /// A child is replaced after so many calls, so that what a library leaks comes back.
+    public static let childCallsMax = 500
+    /// Longest message between a child and its parent: an animation's 4,096 delays are about 25 KB of JSON.
+    public static let childMessageBytesMax = 131_072
+    /// A child that has not reported ready by then is broken.
+    public static let childStartSecondsMax = 10.0
+}
