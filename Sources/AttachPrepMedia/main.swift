@@ -1,1 +1,13 @@
-print("attachprep-media")
+import Glibc
+import Linux
+
+// One child of the pool: takes calls from the socket it inherited and answers them, until its parent closes it.
+// Standard error is the parent's to give away; the exit code says what was wrong before the first call.
+
+do {
+    try ChildProcess.dieWithParent()
+    try MediaChildLoop(socket: MessageSocket(adopting: ChildProcess.socketDescriptor)).run()
+} catch {
+    fputs("attachprep-media: \(error)\n", stderr)
+    exit(1)
+}

@@ -1,4 +1,84 @@
+// Linux as Swift needs it: the control-message macros, variadic system calls and GNU-only calls that Swift does not
+// import. Prefixed CLinux_, with the call's own name after the prefix.
 #ifndef CLinux_SHIM_H
 #define CLinux_SHIM_H
+
+#include <errno.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+// How many descriptors travel with one message: a source and three outputs. A constant of ours, for the buffer below.
+static const int CLinux_descriptors_max = 4;
+
+// CMSG_SPACE and its like are macros over pointer arithmetic. Sends bytes and, beside them, open descriptors.
+static inline ssize_t CLinux_sendmsg(int socket, const void *bytes, size_t length, const int *descriptors, int count) {
+    char control[CMSG_SPACE(sizeof(int) * 4)] = {0};
+    struct iovec part = {(void *) bytes, length};
+    struct msghdr message = {0};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (count > 0) {
+        message.msg_control = control;
+        message.msg_controllen = CMSG_SPACE(sizeof(int) * (size_t) count);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int) * (size_t) count);
+        memcpy(CMSG_DATA(header), descriptors, sizeof(int) * (size_t) count);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+// As above, the other way. Received descriptors close on exec; a message that did not fit is EMSGSIZE.
+static inline ssize_t CLinux_recvmsg(int socket, void *bytes, size_t length, int *descriptors, int *count) {
+    char control[CMSG_SPACE(sizeof(int) * 4)] = {0};
+    struct iovec part = {bytes, length};
+    struct msghdr message = {0};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+    *count = 0;
+    ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (received < 0) return received;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        *count = (int) ((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        memcpy(descriptors, CMSG_DATA(header), sizeof(int) * (size_t) *count);
+    }
+    if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+        errno = EMSGSIZE;
+        return -1;
+    }
+    return received;
+}
+
+// prctl is variadic.
+static inline int CLinux_prctl_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL); }
+
+// glibc declares renameat2 only for _GNU_SOURCE. Exchanges two paths in one step.
+static inline int CLinux_renameat2_exchange(const char *one, const char *other) {
+    return (int) syscall(SYS_renameat2, -100, one, -100, other, RENAME_EXCHANGE);
+}
+
+// As above. Fails with EEXIST where the plain rename would replace an empty folder.
+static inline int CLinux_renameat2_new(const char *from, const char *to) {
+    return (int) syscall(SYS_renameat2, -100, from, -100, to, RENAME_NOREPLACE);
+}
+
+// glibc declares pthread_setname_np only for _GNU_SOURCE; the symbol is always there.
+int CLinux_pthread_setname(unsigned long thread, const char *name) __asm__("pthread_setname_np");
+
+// POSIX_SPAWN_SETPGROUP and its like are macros that Swift imports as Int32 where the call wants a short.
+static inline short CLinux_spawn_flags(void) { return 0x02 | 0x04 | 0x08; /* SETPGROUP, SETSIGDEF, SETSIGMASK */ }
+
+// WIFSIGNALED and WTERMSIG are macros: the signal that ended a process, 0 when it ended by itself.
+static inline int CLinux_ending_signal(int status) { return (status & 0x7f) == 0x7f ? 0 : status & 0x7f; }
+
 #endif

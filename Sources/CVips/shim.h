@@ -1,4 +1,141 @@
+// libvips as Swift needs it: its operations are variadic and its casts are macros, neither of which Swift imports.
+// One fixed signature per use of ours, prefixed CVips_, with libvips' own name after the prefix.
 #ifndef CVips_SHIM_H
 #define CVips_SHIM_H
+
+#include <gmodule.h>
+#include <stdlib.h>
+#include <string.h>
 #include <vips/vips.h>
+
+// What dladdr fills in. glibc declares both only for _GNU_SOURCE, which a Swift module cannot define in time.
+struct CVips_symbol_info {
+    const char *file;
+    void *base;
+    const char *symbol;
+    void *address;
+};
+
+// As above.
+int CVips_dladdr(const void *address, struct CVips_symbol_info *info) __asm__("dladdr");
+
+// Says where the libvips in use lies, which is where its loader modules lie.
+static inline const char *CVips_library_path(void) {
+    struct CVips_symbol_info info;
+    return CVips_dladdr((void *) vips_init, &info) == 0 ? NULL : info.file;
+}
+
+// VIPS_INIT is a macro. Modules (ImageMagick, Poppler, OpenSlide, JPEG XL) are searched below VIPSHOME: pointing it at
+// nothing leaves them out, which saves 15 ms a process and takes three libraries out of an attacker's reach.
+static inline int CVips_init_without_modules(void) {
+    setenv("VIPSHOME", "/nonexistent", 1);
+    return VIPS_INIT("attachprep-media");
+}
+
+// GModule's flag is an enum that Swift sees as unsigned where the call takes a struct.
+static inline int CVips_load_module(const char *path) {
+    return g_module_open(path, G_MODULE_BIND_LAZY) == NULL ? -1 : 0;
+}
+
+// FALSE and TRUE are macros with a cast.
+static inline void CVips_block_all_loaders(void) { vips_operation_block_set("VipsForeignLoad", TRUE); }
+
+// As above, for one class and those derived from it.
+static inline void CVips_allow(const char *class_name) { vips_operation_block_set(class_name, FALSE); }
+
+// As above.
+static inline void CVips_block_untrusted(void) { vips_block_untrusted_set(TRUE); }
+
+// g_object_unref takes any pointer; Swift would need an unsafe cast for each type.
+static inline void CVips_unref_image(VipsImage *image) { g_object_unref(image); }
+
+// As above.
+static inline void CVips_unref_source(VipsSource *source) { g_object_unref(source); }
+
+// Variadic. `options` are the loader's own, as in "[page=2,n=1]".
+static inline int CVips_image_new_from_source(
+    VipsSource *source, const char *options, VipsImage **out) {
+    *out = vips_image_new_from_source(
+        source, options, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL);
+    return *out == NULL ? -1 : 0;
+}
+
+// Variadic, and the picture must keep bytes alive that Swift may move: libvips takes a copy of its own.
+static inline int CVips_image_new_from_bytes(const void *bytes, size_t length, VipsImage **out) {
+    VipsBlob *blob = vips_blob_copy(bytes, length);
+    VipsSource *source = vips_source_new_from_blob(blob);
+    vips_area_unref(VIPS_AREA(blob));
+    if (source == NULL) return -1;
+    *out = vips_image_new_from_source(source, "", NULL);
+    g_object_unref(source);
+    return *out == NULL ? -1 : 0;
+}
+
+// Variadic. Decodes at a reduced size where the format can; never enlarges; ends upright and in sRGB.
+static inline int CVips_thumbnail_source(
+    VipsSource *source, VipsImage **out, int width, int height, const char *options) {
+    return vips_thumbnail_source(
+        source, out, width, "height", height, "size", VIPS_SIZE_DOWN, "export_profile", "srgb", "option_string",
+        options, "fail_on", VIPS_FAIL_ON_ERROR, NULL);
+}
+
+// Variadic. The same for a picture in memory that is upright and sRGB already.
+static inline int CVips_thumbnail_image(VipsImage *in, VipsImage **out, int width, int height) {
+    return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_DOWN, NULL);
+}
+
+// Variadic. To exactly that size, whatever the proportions: for pixels that are not square.
+static inline int CVips_thumbnail_image_force(VipsImage *in, VipsImage **out, int width, int height) {
+    return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_FORCE, NULL);
+}
+
+// Variadic.
+static inline int CVips_autorot(VipsImage *in, VipsImage **out) { return vips_autorot(in, out, NULL); }
+
+// Variadic.
+static inline int CVips_extract_area(VipsImage *in, VipsImage **out, int left, int top, int width, int height) {
+    return vips_extract_area(in, out, left, top, width, height, NULL);
+}
+
+// Variadic.
+static inline int CVips_extract_bands(VipsImage *in, VipsImage **out, int first, int count) {
+    return vips_extract_band(in, out, first, "n", count, NULL);
+}
+
+// Variadic. The embedded profile where it fits the pixels, else libvips' own of that name.
+static inline int CVips_icc_transform_to_srgb(VipsImage *in, VipsImage **out, const char *fallback_profile) {
+    return vips_icc_transform(
+        in, out, "srgb", "embedded", TRUE, "input_profile", fallback_profile, "intent",
+        VIPS_INTENT_RELATIVE, "black_point_compensation", TRUE, "depth", 8, NULL);
+}
+
+// Variadic.
+static inline int CVips_colourspace_srgb(VipsImage *in, VipsImage **out) {
+    return vips_colourspace(in, out, VIPS_INTERPRETATION_sRGB, NULL);
+}
+
+// Variadic; shifts 16-bit pixels down to 8.
+static inline int CVips_cast_uchar(VipsImage *in, VipsImage **out) { return vips_cast_uchar(in, out, NULL); }
+
+// Variadic.
+static inline int CVips_min(VipsImage *in, double *out) { return vips_min(in, out, NULL); }
+
+// Variadic. Reads every pixel: how a whole file is decoded when nobody wants the pixels.
+static inline int CVips_avg(VipsImage *in, double *out) { return vips_avg(in, out, NULL); }
+
+// Variadic. Nothing of the source's metadata is kept.
+static inline int CVips_jpegsave_buffer(VipsImage *in, void **buffer, size_t *length, int quality) {
+    return vips_jpegsave_buffer(in, buffer, length, "Q", quality, "optimize_coding", TRUE, "strip", TRUE, NULL);
+}
+
+// Variadic. As above.
+static inline int CVips_pngsave_buffer(VipsImage *in, void **buffer, size_t *length, int compression) {
+    return vips_pngsave_buffer(in, buffer, length, "compression", compression, "strip", TRUE, NULL);
+}
+
+// vips_image_get_typeof returns a GType that Swift cannot compare with the 0 of a macro.
+static inline int CVips_image_has(VipsImage *image, const char *name) {
+    return vips_image_get_typeof(image, name) != 0;
+}
+
 #endif

@@ -1,0 +1,126 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import Glibc
+public import Logging
+public import MediaEngine
+public import RichPush
+
+/// Turns media URLs into folders that are ready to attach: the library's front door.
+///
+/// ```swift
+/// let preparer = try AttachmentPreparer(PreparerConfiguration(output: "prepared"))
+/// let manifest = await preparer.prepare(AttachmentRequest(source: "https://cdn.example/cat.webp"))
+/// ```
+///
+/// Requests may be prepared side by side; downloads and media work have limits of their own.
+public final class AttachmentPreparer: Sendable {
+    private let configuration: PreparerConfiguration
+    private let rooms: PipelineRooms
+    private let pool: MediaPool?
+    private let logger: Logger
+
+    /// Starts the first media child, whose libraries then load while the first download runs.
+    ///
+    /// - Parameter engine: media work in another place than the pool of children, for tests and for who asks for it.
+    /// - Throws: `request.invalid` for a configuration that cannot be read, `internal` when `attachprep-media` is missing.
+    public init(
+        _ configuration: PreparerConfiguration, engine: (any MediaEngine)? = nil,
+        logger: Logger = Logger(label: "attachprep")
+    ) throws {
+        self.configuration = configuration
+        self.logger = logger
+        if let engine {
+            pool = nil
+            rooms = try PipelineRooms(engine: engine, configuration: configuration)
+        } else {
+            let pool = try MediaPool(
+                executable: configuration.mediaExecutable ?? MediaExecutable.locate(),
+                mediaSlots: configuration.mediaSlots)
+            pool.warmUp()
+            self.pool = pool
+            rooms = try PipelineRooms(engine: pool, configuration: configuration)
+        }
+        StagingFolder.sweep(output: configuration.output)
+    }
+
+    /// Ends connections and children; call it once, when no request is under way.
+    public func shutdown() async {
+        await rooms.downloader.shutdown()
+        pool?.shutdown()
+    }
+
+    // MARK: Prepare
+
+    /// Prepares one request; a failure is a manifest as well, with the outcome `rejected` and its error.
+    public func prepare(_ request: AttachmentRequest) async -> Manifest {
+        switch begin(request) {
+        case .failure(let manifest): return manifest
+        case .success(let preparation): return await preparation.run()
+        }
+    }
+
+    /// The manifest of an earlier run whose result still stands and is still what is asked for, or nil.
+    public func finished(_ request: AttachmentRequest) -> Manifest? {
+        guard case .success(let preparation) = begin(request) else { return nil }
+        let folder = "\(configuration.output)/\(preparation.identity.id)"
+        guard let data = FileManager.default.contents(atPath: "\(folder)/\(Manifest.fileName)"),
+            let manifest = try? Manifest(json: data), manifest.requestDigest == preparation.identity.digest
+        else { return nil }
+        let files = [manifest.attachment?.file, manifest.thumbnail?.file, manifest.crop?.file].compactMap { $0 }
+        return files.allSatisfy { unsafe access("\(folder)/\($0)", R_OK) == 0 } ? manifest : nil
+    }
+
+    private enum Beginning {
+        case success(Preparation)
+        case failure(Manifest)
+    }
+
+    private func begin(_ request: AttachmentRequest) -> Beginning {
+        do {
+            try request.validate()
+            let location = try SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
+            let identity = try RequestIdentity(request, localState: location.localState())
+            return .success(
+                Preparation(
+                    request: request, identity: identity, location: location, rooms: rooms,
+                    output: configuration.output, baseURL: configuration.baseURL, logger: logger))
+        } catch {
+            return .failure(Manifest(refusing: request, error))
+        }
+    }
+
+    // MARK: Inspect
+
+    /// What a source is, whether iOS would take it, and what would be done; nothing is delivered.
+    ///
+    /// A still is decoded to its end here, so that the answer holds.
+    public func inspect(_ request: AttachmentRequest) async -> InspectionReport {
+        do {
+            try request.validate()
+            let location = try SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
+            return await SourceInspection(
+                request: request, location: location, rooms: rooms, logger: logger
+            ).run()
+        } catch {
+            return InspectionReport(
+                source: ManifestSource(url: RedactedURL.redact(request.source)), media: nil,
+                plan: PreparationPlan(rejecting: AttachPrepError(wrapping: error)))
+        }
+    }
+
+    /// Libraries, versions and formats of the media engine.
+    public func describe() async throws -> EngineDescription {
+        try await rooms.engine.describe(deadline: .now + .seconds(Limits.childStartSecondsMax))
+    }
+}
+
+extension SourceLocation {
+    /// Size and time of a local file, nil for a URL; a file that is not there is found out later.
+    fileprivate func localState() -> String? {
+        guard case .file(let path) = self else { return nil }
+        return try? LocalFile(path: path).state
+    }
+}

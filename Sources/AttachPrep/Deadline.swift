@@ -1,0 +1,42 @@
+package import RichPush
+
+extension Duration {
+    /// Milliseconds, with their fraction.
+    package var milliseconds: Double {
+        Double(components.seconds) * 1000 + Double(components.attoseconds) / 1e15
+    }
+}
+
+extension AttachPrepError {
+    /// The budget is used up.
+    package static func deadlinePassed(at stage: String) -> AttachPrepError {
+        AttachPrepError(
+            .deadlineExceeded, "The time budget ran out during \(stage); raise --budget or send a smaller source.")
+    }
+}
+
+/// Runs work until a deadline: then the work is cancelled and the deadline is the error.
+///
+/// Work answers to cancellation: a download aborts its transfer, media work kills its child.
+package func withDeadline<Result: Sendable>(
+    _ deadline: ContinuousClock.Instant, stage: String, _ work: @escaping @Sendable () async throws -> Result
+) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask { try await work() }
+        group.addTask {
+            try? await Task.sleep(until: deadline, clock: .continuous)
+            return nil
+        }
+        defer { group.cancelAll() }
+        // The first to finish decides; the other one is cancelled and awaited, so nothing outlives the call.
+        guard let first = try await group.next(), let result = first else {
+            throw Task.isCancelled ? AttachPrepError.cancelled : AttachPrepError.deadlinePassed(at: stage)
+        }
+        return result
+    }
+}
+
+extension AttachPrepError {
+    /// Nobody wants the result any more.
+    package static let cancelled = AttachPrepError(.cancelled, "The request was cancelled.")
+}

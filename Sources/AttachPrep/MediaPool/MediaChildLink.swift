@@ -1,0 +1,104 @@
+import Linux
+import MediaEngine
+import RichPush
+
+/// The parent's end of one child: starts it, sends a call, waits, and replaces it when it fails. Stays on its thread.
+final class MediaChildLink {
+    private struct Running {
+        let child: ChildProcess
+        let socket: MessageSocket
+        var calls = 0
+    }
+
+    private let executable: String
+    private var running: Running?
+
+    /// What a child may know of our environment: nothing but what keeps its memory small.
+    private static let environment = ["LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2"]
+
+    init(executable: String) {
+        self.executable = executable
+    }
+
+    /// Starts the child without waiting for it; a failure is met again, and told, by the first call.
+    func warmUp() {
+        if running == nil { running = try? start() }
+    }
+
+    /// Does one call; a child that does not answer in time is killed.
+    func perform(_ job: MediaJob) throws -> MediaAnswer {
+        defer { job.end() }
+        if let running, running.calls >= Limits.childCallsMax { retire(running) }
+        let current = try running ?? startForCall()
+        running = current
+        running?.calls += 1
+        guard job.begin(on: current.child) else { throw AttachPrepError.cancelled }
+        return try exchange(job, with: current)
+    }
+
+    /// Closes the socket, which ends the child.
+    func stop() {
+        if let running { retire(running) }
+    }
+
+    private func exchange(_ job: MediaJob, with current: Running) throws -> MediaAnswer {
+        let left = max(0, ContinuousClock.now.duration(to: job.deadline).milliseconds)
+        let message = MediaCallMessage(call: job.call, millisecondsLeft: Int(left))
+        do {
+            try current.socket.send(MediaMessageCoding.encode(message), descriptors: job.descriptors)
+            guard try current.socket.waitUntilReadable(deadline: job.deadline) else {
+                throw bury(current, AttachPrepError.deadlinePassed(at: "media work"))
+            }
+            guard let reply = try current.socket.receive(bytesMax: Limits.childMessageBytesMax) else {
+                throw bury(current, nil, job: job)
+            }
+            return try Self.answer(reply)
+        } catch let error as SystemError {
+            throw bury(current, nil, job: job, detail: "\(error)")
+        }
+    }
+
+    private static func answer(_ reply: MessageSocket.Message) throws -> MediaAnswer {
+        switch try MediaMessageCoding.decode(MediaAnswerMessage.self, from: reply.bytes) {
+        case .answer(let answer): return answer
+        case .failure(let error): throw error
+        }
+    }
+
+    /// Kills and reaps the child, and says which error its end was.
+    private func bury(
+        _ current: Running, _ known: AttachPrepError?, job: MediaJob? = nil, detail: String = "closed its socket"
+    ) -> AttachPrepError {
+        current.child.kill()
+        let ending = current.child.reap()
+        running = nil
+        if let known { return known }
+        if let job, job.isCancelled { return AttachPrepError.cancelled }
+        return AttachPrepError(
+            .mediaDecoderCrashed,
+            "The decoder crashed on this file; try once more, then check the file at its source.",
+            detail: "\(ending), \(detail)")
+    }
+
+    private func startForCall() throws -> Running {
+        do {
+            return try start()
+        } catch {
+            throw AttachPrepError(
+                .internal, "The media process could not be started; run attachprep doctor.", detail: "\(error)")
+        }
+    }
+
+    private func start() throws(SystemError) -> Running {
+        let (ours, theirs) = try MessageSocket.pair()
+        let child = try ChildProcess.spawn(path: executable, socket: theirs, environment: Self.environment)
+        return Running(child: child, socket: ours)
+    }
+
+    /// Ends an idle child: the end of the file on its socket is its sign to go.
+    private func retire(_ current: Running) {
+        running = nil
+        current.child.kill()
+        _ = current.child.reap()
+    }
+}

@@ -1,0 +1,100 @@
+public import MediaEngine
+import RichPush
+import Synchronization
+
+/// The engine in processes of their own: as many rendering children as media slots, and one more for quick questions.
+///
+/// Children start with their first call and stay warm; a child that crashes or overruns its deadline costs its own call
+/// alone.
+public final class MediaPool: MediaEngine {
+    private let workers: [MediaWorker]
+    private let state: Mutex<State>
+
+    private struct State {
+        var schedule: SlotSchedule
+        var lastNumber = 0
+        var waiting: [Int: CheckedContinuation<Int?, Never>] = [:]
+        /// On their way into line; a number that is gone from here when it arrives was cancelled.
+        var expected: Set<Int> = []
+    }
+
+    /// A pool whose children run that executable; at most `mediaSlots` of them render at a time.
+    ///
+    /// - Throws: `internal` when the machine has no thread left.
+    public init(executable: String, mediaSlots: Int) throws {
+        precondition(mediaSlots >= 1, "a pool renders in at least one slot")
+        do {
+            workers = try (0...mediaSlots).map { try MediaWorker(executable: executable, number: $0) }
+        } catch {
+            throw AttachPrepError(.internal, "No thread could be started for media work.", detail: "\(error)")
+        }
+        state = Mutex(State(schedule: SlotSchedule(mediaSlots: mediaSlots)))
+    }
+
+    deinit {
+        shutdown()
+    }
+
+    /// Starts the first child, so that its libraries load while something else goes on.
+    public func warmUp() {
+        workers.first?.warmUp()
+    }
+
+    /// Ends all children once their calls are done.
+    public func shutdown() {
+        for worker in workers { worker.stop() }
+    }
+
+    public func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws
+        -> MediaAnswer
+    {
+        let isRender = if case .render = call { true } else { false }
+        guard let worker = await acquire(isRender: isRender) else { throw AttachPrepError.cancelled }
+        defer { release(worker, isRender: isRender) }
+        return try await workers[worker].perform(
+            MediaJob(call: call, descriptors: descriptors, deadline: deadline))
+    }
+
+    /// Waits for a worker; nil when the task was cancelled meanwhile.
+    private func acquire(isRender: Bool) async -> Int? {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            state.expected.insert(state.lastNumber)
+            return state.lastNumber
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                enter(SlotSchedule.Waiter(number: number, isRender: isRender), continuation)
+            }
+        } onCancel: {
+            abandon(number)
+        }
+    }
+
+    private func enter(_ waiter: SlotSchedule.Waiter, _ continuation: CheckedContinuation<Int?, Never>) {
+        let isCancelled = state.withLock { state in
+            guard state.expected.remove(waiter.number) != nil else { return true }
+            state.waiting[waiter.number] = continuation
+            Self.hand(state.schedule.enter(waiter), &state)
+            return false
+        }
+        if isCancelled { continuation.resume(returning: nil) }
+    }
+
+    private func abandon(_ number: Int) {
+        state.withLock { state in
+            state.expected.remove(number)
+            if state.schedule.leave(number) { state.waiting.removeValue(forKey: number)?.resume(returning: nil) }
+        }
+    }
+
+    private func release(_ worker: Int, isRender: Bool) {
+        state.withLock { state in
+            Self.hand(state.schedule.release(worker: worker, isRender: isRender), &state)
+        }
+    }
+
+    private static func hand(_ grants: [SlotSchedule.Grant], _ state: inout sending State) {
+        for grant in grants { state.waiting.removeValue(forKey: grant.waiter)?.resume(returning: grant.worker) }
+    }
+}

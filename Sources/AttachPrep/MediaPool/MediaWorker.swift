@@ -1,0 +1,60 @@
+import Linux
+import MediaEngine
+import RichPush
+import Synchronization
+
+/// A permanent thread with one child behind it, which it starts, talks to, kills at a deadline and replaces.
+///
+/// The thread is permanent because the kernel kills a child when the thread that spawned it ends.
+final class MediaWorker: Sendable {
+    private enum Item {
+        case job(MediaJob, CheckedContinuation<MediaAnswer, any Error>)
+        case warmUp
+        case stop
+    }
+
+    private let executable: String
+    private let items: BlockingQueue<Item>
+
+    /// Starts the thread; the child follows with the first call or with `warmUp`.
+    init(executable: String, number: Int) throws {
+        self.executable = executable
+        let items = BlockingQueue<Item>()
+        self.items = items
+        try PermanentThread.start(name: "media-\(number)") { [executable] in
+            Self.run(items: items, executable: executable)
+        }
+    }
+
+    /// Starts the child, so that its libraries load while something else goes on.
+    func warmUp() {
+        items.push(.warmUp)
+    }
+
+    /// Ends the child and the thread.
+    func stop() {
+        items.push(.stop)
+    }
+
+    /// Does one call in the child; the pool sees to it that a worker has one at a time.
+    func perform(_ job: MediaJob) async throws -> MediaAnswer {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                items.push(.job(job, continuation))
+            }
+        } onCancel: {
+            job.cancel()
+        }
+    }
+
+    private static func run(items: BlockingQueue<Item>, executable: String) {
+        let link = MediaChildLink(executable: executable)
+        while true {
+            switch items.pop() {
+            case .job(let job, let continuation): continuation.resume(with: Result { try link.perform(job) })
+            case .warmUp: link.warmUp()
+            case .stop: return link.stop()
+            }
+        }
+    }
+}

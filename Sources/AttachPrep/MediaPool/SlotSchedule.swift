@@ -1,0 +1,64 @@
+/// Who works next: as many renders at a time as media slots, and one worker more for quick questions. Pure.
+///
+/// A quick question may use any worker; renders leave one of them free, so that a render never delays a refusal. Idle
+/// workers are taken last in, first out: the one with a warm child before one that has none yet.
+struct SlotSchedule {
+    /// A call in line.
+    struct Waiter: Hashable {
+        let number: Int
+        let isRender: Bool
+    }
+
+    /// A call and the worker it was given.
+    struct Grant: Hashable {
+        let waiter: Int
+        let worker: Int
+    }
+
+    private let mediaSlots: Int
+    private var idle: [Int]
+    private var renders = 0
+    private var line: [Waiter] = []
+
+    init(mediaSlots: Int) {
+        self.mediaSlots = mediaSlots
+        idle = Array((0...mediaSlots).reversed())
+    }
+
+    /// Puts a call in line and returns what can begin now.
+    mutating func enter(_ waiter: Waiter) -> [Grant] {
+        line.append(waiter)
+        return grants()
+    }
+
+    /// Takes a call out of line; false when it had begun already or never came.
+    mutating func leave(_ number: Int) -> Bool {
+        guard let place = line.firstIndex(where: { $0.number == number }) else { return false }
+        line.remove(at: place)
+        return true
+    }
+
+    /// A worker is free again; returns what can begin now.
+    mutating func release(worker: Int, isRender: Bool) -> [Grant] {
+        precondition(!idle.contains(worker), "a worker is released once")
+        if isRender { renders -= 1 }
+        idle.append(worker)
+        return grants()
+    }
+
+    private mutating func grants() -> [Grant] {
+        var grants: [Grant] = []
+        while let worker = idle.last, let place = nextPlace {
+            let waiter = line.remove(at: place)
+            idle.removeLast()
+            if waiter.isRender { renders += 1 }
+            grants.append(Grant(waiter: waiter.number, worker: worker))
+        }
+        return grants
+    }
+
+    /// Quick questions before renders, each in the order of their coming.
+    private var nextPlace: Int? {
+        line.firstIndex { !$0.isRender } ?? (renders < mediaSlots ? line.indices.first : nil)
+    }
+}

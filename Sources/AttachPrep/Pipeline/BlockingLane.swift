@@ -1,0 +1,32 @@
+import Linux
+import RichPush
+
+/// One thread for file work that blocks, so that Swift's cooperative pool never does.
+final class BlockingLane: Sendable {
+    private let items = BlockingQueue<@Sendable () -> Bool>()
+
+    init() throws {
+        let items = self.items
+        do {
+            try PermanentThread.start(name: "files") {
+                while items.pop()() {}
+            }
+        } catch {
+            throw AttachPrepError(.internal, "No thread could be started for file work.", detail: "\(error)")
+        }
+    }
+
+    deinit {
+        items.push { false }
+    }
+
+    /// Runs the work on the lane's thread.
+    func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            items.push {
+                continuation.resume(with: Swift.Result { try work() })
+                return true
+            }
+        }
+    }
+}

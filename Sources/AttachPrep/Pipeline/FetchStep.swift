@@ -1,0 +1,83 @@
+import Glibc
+import MediaEngine
+import RichPush
+
+/// The first step: the source onto the disk, identified while it arrives.
+struct FetchStep: Sendable {
+    let request: AttachmentRequest
+    let location: SourceLocation
+    let rooms: PipelineRooms
+    let staging: StagingFolder
+    let deadline: ContinuousClock.Instant
+
+    func run() async throws -> FetchedSource {
+        let descriptor = try staging.create(FetchedSource.fileName)
+        do {
+            switch location {
+            case .remote(let url): return try await download(url, into: descriptor)
+            case .file(let path): return try await copy(path, into: descriptor)
+            }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    // MARK: A URL
+
+    private func download(_ url: String, into descriptor: CInt) async throws -> FetchedSource {
+        let identification = SourceIdentification(
+            engine: rooms.engine, descriptor: descriptor, deadline: deadline)
+        let file = try await rooms.downloader.download(
+            DownloadRequest(
+                url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
+                bytesMax: Limits.sourceBytesMax, deadline: deadline),
+            into: descriptor
+        ) { [request] availableBytes, isComplete in
+            guard let format = try await identification.look(availableBytes: availableBytes, isComplete: isComplete)
+            else { return .undecided }
+            let ceiling = SourceCeiling(format: format, request: request)
+            return .accepted(bytesMax: ceiling.bytesMax, tooLarge: ceiling.error)
+        }
+        let identified = try await identification.conclude(bytes: file.bytes)
+        var timings = ManifestTimings(file.timings)
+        timings.identify = identification.milliseconds
+        return FetchedSource(
+            descriptor: descriptor, bytes: file.bytes, sha256: file.sha256, finalURL: file.finalURL,
+            declaredMIMEType: file.declaredMIMEType, timings: timings, identified: identified)
+    }
+
+    // MARK: A file
+
+    /// Identified first: a file that is refused need not be copied.
+    private func copy(_ path: String, into descriptor: CInt) async throws -> FetchedSource {
+        let file = try LocalFile(path: path)
+        guard file.bytes <= Limits.sourceBytesMax else { throw SourceCeiling.tooLarge(Limits.sourceBytesMax) }
+        let identification = SourceIdentification(
+            engine: rooms.engine, descriptor: file.descriptor, deadline: deadline)
+        let identified = try await identification.conclude(bytes: file.bytes)
+        if let format = identified.format {
+            let ceiling = SourceCeiling(format: format, request: request)
+            guard file.bytes <= ceiling.bytesMax else { throw ceiling.error }
+        }
+        let start = ContinuousClock.now
+        let sha256 = try await rooms.blocking.run { try file.copy(to: descriptor) }
+        var timings = ManifestTimings()
+        timings.transfer = start.duration(to: .now).milliseconds
+        timings.identify = identification.milliseconds
+        return FetchedSource(
+            descriptor: descriptor, bytes: file.bytes, sha256: sha256, finalURL: nil, declaredMIMEType: nil,
+            timings: timings, identified: identified)
+    }
+}
+
+extension ManifestTimings {
+    fileprivate init(_ download: DownloadTimings) {
+        self.init()
+        dns = download.dns
+        connect = download.connect
+        tls = download.tls
+        firstByte = download.firstByte
+        transfer = download.transfer
+    }
+}

@@ -1,0 +1,37 @@
+import Glibc
+import MediaEngine
+import RichPush
+
+/// A source on disk: what was fetched and what the server claimed.
+final class FetchedSource: Sendable {
+    /// The name of the file in the staging folder.
+    static let fileName = "source"
+
+    /// Open for reading; closed with this object.
+    let descriptor: CInt
+    let bytes: Int
+    /// Lower-case hexadecimal.
+    let sha256: String
+    let finalURL: String?
+    let declaredMIMEType: String?
+    let timings: ManifestTimings
+    /// What the first bytes say.
+    let identified: IdentifiedMedia
+
+    init(
+        descriptor: CInt, bytes: Int, sha256: String, finalURL: String?, declaredMIMEType: String?,
+        timings: ManifestTimings, identified: IdentifiedMedia
+    ) {
+        self.descriptor = descriptor
+        self.bytes = bytes
+        self.sha256 = sha256
+        self.finalURL = finalURL
+        self.declaredMIMEType = declaredMIMEType
+        self.timings = timings
+        self.identified = identified
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}

@@ -1,0 +1,109 @@
+import Logging
+import MediaEngine
+import RichPush
+
+/// One request on its way through the recipe. A value per stage, each made whole from the one before.
+struct Preparation: Sendable {
+    let request: AttachmentRequest
+    let identity: RequestIdentity
+    let location: SourceLocation
+    let rooms: PipelineRooms
+    let output: String
+    let baseURL: String?
+    let logger: Logger
+
+    /// The recipe: fetch and identify, inspect, plan, render, publish. Never throws: a failure is a rejected manifest.
+    func run() async -> Manifest {
+        let start = ContinuousClock.now
+        let deadline = start + .seconds(request.budgetSeconds)
+        var manifest = Manifest(
+            id: identity.id, requestDigest: identity.digest, outcome: .rejected,
+            source: ManifestSource(url: RedactedURL.redact(request.source)))
+        do {
+            let staging = try StagingFolder(output: output)
+            let source = try await fetch(staging, deadline)
+            manifest.source.record(source)
+            manifest.timings = source.timings
+            let media = try await inspect(source, deadline, &manifest.timings)
+            manifest.source.mimeType = media.format.mimeType
+            let plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
+            if let error = plan.error { throw error }
+            let renditions = try await render(plan, source, staging, deadline, &manifest.timings)
+            return try await publish(plan, media, source, renditions, staging, manifest, start)
+        } catch {
+            return reject(manifest, error, start)
+        }
+    }
+
+    // MARK: Stages
+
+    private func fetch(_ staging: StagingFolder, _ deadline: ContinuousClock.Instant) async throws -> FetchedSource {
+        let step = FetchStep(
+            request: request, location: location, rooms: rooms, staging: staging, deadline: deadline)
+        return try await withDeadline(deadline, stage: "the download") { try await step.run() }
+    }
+
+    private func inspect(
+        _ source: FetchedSource, _ deadline: ContinuousClock.Instant, _ timings: inout ManifestTimings
+    ) async throws -> InspectedMedia {
+        let start = ContinuousClock.now
+        defer { timings.inspect = start.duration(to: .now).milliseconds }
+        let question = InspectRequest(format: source.identified.format, decodesStills: false)
+        return try await withDeadline(deadline, stage: "inspection") { [rooms] in
+            try await rooms.engine.inspect(question, source: source.descriptor, deadline: deadline)
+        }
+    }
+
+    private func render(
+        _ plan: PreparationPlan, _ source: FetchedSource, _ staging: StagingFolder,
+        _ deadline: ContinuousClock.Instant, _ timings: inout ManifestTimings
+    ) async throws -> Renditions {
+        let start = ContinuousClock.now
+        defer { timings.render = start.duration(to: .now).milliseconds }
+        let step = RenderStep(plan: plan, source: source, rooms: rooms, staging: staging, deadline: deadline)
+        return try await withDeadline(deadline, stage: "rendering") { try await step.run() }
+    }
+
+    private func publish(
+        _ plan: PreparationPlan, _ media: InspectedMedia, _ source: FetchedSource, _ renditions: Renditions,
+        _ staging: StagingFolder, _ manifest: Manifest, _ start: ContinuousClock.Instant
+    ) async throws -> Manifest {
+        let step = PublishStep(
+            plan: plan, media: media, source: source, renditions: renditions, request: request, baseURL: baseURL,
+            staging: staging)
+        // From here on nothing is asked of the network or of a decoder, so there is nothing to cancel.
+        return try await rooms.blocking.run {
+            let began = ContinuousClock.now
+            var complete = try step.complete(manifest)
+            complete.timings.publish = began.duration(to: .now).milliseconds
+            complete.timings.total = start.duration(to: .now).milliseconds
+            complete.timings.round()
+            try step.publish(complete)
+            return complete
+        }
+    }
+
+    // MARK: Manifest
+
+    private func reject(_ manifest: Manifest, _ error: any Error, _ start: ContinuousClock.Instant) -> Manifest {
+        let known = AttachPrepError(wrapping: error)
+        logger.debug("rejected", metadata: ["id": "\(identity.id)", "error": "\(known)"])
+        var rejected = manifest
+        rejected.reject(known)
+        rejected.timings.total = start.duration(to: .now).milliseconds
+        rejected.timings.round()
+        return rejected
+    }
+}
+
+extension ManifestTimings {
+    /// Hundredths of a millisecond: more digits would be noise.
+    mutating func round() {
+        for field in [
+            \ManifestTimings.queue, \.dns, \.connect, \.tls, \.firstByte, \.transfer, \.identify, \.inspect, \.render,
+            \.publish, \.total,
+        ] {
+            self[keyPath: field] = (self[keyPath: field] * 100).rounded() / 100
+        }
+    }
+}

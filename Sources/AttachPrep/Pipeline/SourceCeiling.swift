@@ -1,0 +1,30 @@
+import MediaEngine
+import RichPush
+
+/// How large a source may be, once its format is known, and what it means when it is larger. Pure.
+struct SourceCeiling: Sendable, Hashable {
+    let bytesMax: Int
+    let error: AttachPrepError
+
+    init(format: MediaFormat, request: AttachmentRequest) {
+        let limit = request.bytesMax(for: format.kind)
+        // What is attachable and cannot be shrunk has no use for a byte over the limit it is delivered under.
+        let canShrink = format.kind == .image && format != .gif && request.oversize == .shrink
+        if format.attachmentType != nil, !canShrink {
+            bytesMax = limit
+            error = AttachPrepError(
+                .limitExceeded,
+                "The \(format.kind.rawValue) is over the limit of \(limit) bytes, and it is not a still picture that "
+                    + "could be shrunk; send a smaller file.")
+        } else {
+            bytesMax = Limits.sourceBytesMax(format.kind)
+            error = Self.tooLarge(bytesMax)
+        }
+    }
+
+    /// Over what we take in at all.
+    static func tooLarge(_ bytesMax: Int) -> AttachPrepError {
+        AttachPrepError(
+            .downloadTooLarge, "The source is over the \(bytesMax) bytes that are taken in; send a smaller file.")
+    }
+}

@@ -1,0 +1,109 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import Glibc
+import Linux
+import RichPush
+
+/// A hidden folder beside the results, in which one request's files are made; renamed into place whole, or removed.
+///
+/// The folder is locked while its process lives, so that what a killed process left can be told and swept.
+final class StagingFolder: Sendable {
+    /// How the hidden folders are called.
+    private static let prefix = ".attachprep-"
+
+    let path: String
+    private let output: String
+    /// Holds the lock.
+    private let descriptor: CInt
+
+    /// Makes an empty folder inside the output folder.
+    ///
+    /// - Throws: `output.not_writable`, `output.no_space`.
+    init(output: String) throws {
+        let path = "\(output)/\(Self.prefix)\(UUID().uuidString)"
+        if unsafe mkdir(path, 0o755) != 0 {
+            guard errno == ENOENT else { throw OutputFailure.error(errno) }
+            try Self.makeFolders(output)
+            guard unsafe mkdir(path, 0o755) == 0 else { throw OutputFailure.error(errno) }
+        }
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            unsafe rmdir(path)
+            throw OutputFailure.error(code)
+        }
+        self.output = output
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+        close(descriptor)
+    }
+
+    /// A new empty file, open for reading and writing; the caller closes it.
+    func create(_ name: String) throws -> CInt {
+        let descriptor = unsafe open("\(path)/\(name)", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw OutputFailure.error(errno) }
+        return descriptor
+    }
+
+    /// Gives a file its final name.
+    func rename(_ name: String, to final: String) throws {
+        guard unsafe Glibc.rename("\(path)/\(name)", "\(path)/\(final)") == 0 else { throw OutputFailure.error(errno) }
+    }
+
+    /// Removes a file that is not delivered.
+    func remove(_ name: String) throws {
+        guard unsafe unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw OutputFailure.error(errno) }
+    }
+
+    /// Puts the folder in its final place in one step, over an earlier result of the same name.
+    ///
+    /// - Throws: `output.not_writable` when something that is not a result of ours stands there.
+    func publish(as name: String) throws {
+        let final = "\(output)/\(name)"
+        do {
+            if try PathExchange.renameToNew(path, final) { return }
+            guard unsafe access("\(final)/\(Manifest.fileName)", F_OK) == 0 else {
+                throw AttachPrepError(
+                    .outputNotWritable,
+                    "The output folder has a \"\(name)\" that is not a result; choose another --output or id.")
+            }
+            // The earlier result now has our hidden name, and goes with this object.
+            try PathExchange.exchange(path, final)
+        } catch let error as SystemError {
+            throw OutputFailure.error(error.code)
+        }
+    }
+
+    /// Makes the output folder and those above it.
+    private static func makeFolders(_ path: String) throws {
+        var made = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += "\(part)/"
+            guard unsafe mkdir(made, 0o755) == 0 || errno == EEXIST else { throw OutputFailure.error(errno) }
+        }
+    }
+
+    /// Removes what processes that were killed have left in an output folder.
+    static func sweep(output: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: output)) ?? []
+        for name in names where name.hasPrefix(prefix) {
+            let path = "\(output)/\(name)"
+            let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard descriptor >= 0 else { continue }
+            defer { close(descriptor) }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { try? FileManager.default.removeItem(atPath: path) }
+        }
+    }
+}
+
+extension Manifest {
+    /// The name of a result's manifest inside its folder.
+    public static let fileName = "manifest.json"
+}

@@ -1,0 +1,27 @@
+public import RichPush
+
+/// What holds for all requests of one preparer.
+public struct PreparerConfiguration: Sendable {
+    /// The folder in which a folder a request appears; made when it is not there.
+    public var output: String
+    /// Where downloads may go.
+    public var download: DownloadPolicy
+    /// Downloads at a time.
+    public var requestsInFlight: Int
+    /// Renders at a time.
+    public var mediaSlots: Int
+    /// Where the output folder is served: `https://media.example/push` makes `https://media.example/push/<id>/<file>`.
+    public var baseURL: String?
+    /// Whether paths and file URLs are sources: for a command line, never for a service.
+    public var allowsLocalFiles: Bool
+    /// The path of `attachprep-media`; nil looks beside the running executable.
+    public var mediaExecutable: String?
+
+    public init(output: String) {
+        self.output = output
+        download = DownloadPolicy()
+        requestsInFlight = Limits.requestsInFlight
+        mediaSlots = MediaSlots.machineDefault
+        allowsLocalFiles = false
+    }
+}

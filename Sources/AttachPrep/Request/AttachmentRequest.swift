@@ -1,0 +1,130 @@
+public import RichPush
+
+/// What the caller wants: a source, options, a policy and a budget. Only the source is required.
+///
+/// ```swift
+/// var request = AttachmentRequest(source: "https://cdn.example/cat.webp")
+/// request.options.crop = try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)
+/// ```
+public struct AttachmentRequest: Sendable, Hashable {
+    /// What to do with an attachable file over its limit.
+    public enum Oversize: String, Codable, Sendable, Hashable, CaseIterable {
+        case shrink
+        case reject
+    }
+
+    /// What to do with media that iOS does not attach.
+    public enum Unsupported: String, Codable, Sendable, Hashable, CaseIterable {
+        case convert
+        case reject
+    }
+
+    /// A URL; on the command line also a path or a file URL.
+    public var source: String
+    /// The caller's name for the result: a letter or digit, then up to 127 letters, digits, dots, dashes, underscores.
+    public var id: String?
+    public var options: RequestOptions
+    public var oversize: Oversize
+    public var unsupported: Unsupported
+    /// Seconds, from when work on the request begins.
+    public var budgetSeconds: Double
+    /// A limit of the caller's, below Apple's; decimal bytes.
+    public var bytesMax: Int?
+    /// Sent to the first origin only, kept for the run only, never returned.
+    public var headers: [String: String]
+
+    public init(source: String) {
+        self.source = source
+        options = RequestOptions()
+        oversize = .shrink
+        unsupported = .convert
+        budgetSeconds = Limits.budgetSeconds
+        headers = [:]
+    }
+
+    /// The limit an attachment of a kind is held to, in decimal bytes.
+    public func bytesMax(for kind: MediaKind) -> Int {
+        min(Limits.attachmentBytesMax(kind), bytesMax ?? .max)
+    }
+
+    /// Throws `request.invalid`, `options.invalid_time` or `options.invalid_size` for what cannot be meant.
+    func validate() throws {
+        try options.validate()
+        if let id, !Self.isValid(id: id) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The id \"\(id)\" is not usable; begin with a letter or digit, then at most 127 of A-Z a-z 0-9 . _ -")
+        }
+        guard budgetSeconds > 0, budgetSeconds <= Limits.budgetSecondsMax else {
+            throw AttachPrepError(
+                .requestInvalid, "The budget \(budgetSeconds) s is not over 0 and at most \(Limits.budgetSecondsMax) s."
+            )
+        }
+        if let bytesMax, bytesMax < 1 {
+            throw AttachPrepError(.requestInvalid, "The limit of \(bytesMax) bytes is not over 0.")
+        }
+        for (name, value) in headers where !Self.isValid(header: name, value) {
+            throw AttachPrepError(.requestInvalid, "The header \"\(name)\" is not one; give a name and a value.")
+        }
+    }
+
+    static func isValid(id: String) -> Bool {
+        let isAllowed = { (byte: UInt8) in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: false
+            }
+        }
+        let bytes = Array(id.utf8)
+        guard let first = bytes.first, bytes.count <= 128, isAllowed(first) else { return false }
+        return bytes.allSatisfy {
+            isAllowed($0) || [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")].contains($0)
+        }
+    }
+
+    /// RFC 9110, 5.1 and 5.5; a line break would begin a header of its own.
+    private static func isValid(header name: String, _ value: String) -> Bool {
+        let isName = !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ":") }
+        return isName && value.utf8.allSatisfy { $0 >= 32 || $0 == 9 }
+    }
+}
+
+/// As a line of a batch list: DESIGN 4.0.
+extension AttachmentRequest: Codable {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case source, id, options, rendition, oversize, unsupported, budget, maxBytes, network, deviceBudget, headers
+        case callbackURL, priority, notBefore
+    }
+
+    public init(from decoder: any Decoder) throws {
+        try decoder.refuseKeys(except: CodingKeys.allCases.map(\.rawValue))
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(source: try values.decode(String.self, forKey: .source))
+        id = try values.decodeIfPresent(String.self, forKey: .id)
+        options = try values.decodeIfPresent(RequestOptions.self, forKey: .options) ?? RequestOptions()
+        oversize = try values.decodeIfPresent(Oversize.self, forKey: .oversize) ?? .shrink
+        unsupported = try values.decodeIfPresent(Unsupported.self, forKey: .unsupported) ?? .convert
+        budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? Limits.budgetSeconds
+        bytesMax = try values.decodeIfPresent(Int.self, forKey: .maxBytes)
+        headers = try values.decodeIfPresent([String: String].self, forKey: .headers) ?? [:]
+        let rendition = try values.decodeIfPresent(String.self, forKey: .rendition) ?? "original"
+        guard rendition == "original" else { throw AttachPrepError.notYet("rendition \(rendition)") }
+        guard try !values.contains(.network) || values.decodeNil(forKey: .network) else {
+            throw AttachPrepError.notYet("network")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(source, forKey: .source)
+        try values.encodeIfPresent(id, forKey: .id)
+        try values.encode(options, forKey: .options)
+        try values.encode(oversize, forKey: .oversize)
+        try values.encode(unsupported, forKey: .unsupported)
+        try values.encode(budgetSeconds, forKey: .budget)
+        try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
+        try values.encode(headers, forKey: .headers)
+    }
+}

@@ -1,0 +1,39 @@
+import Crypto
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Where a request's result stands, and whether a result that stands there is still the one that is meant.
+struct RequestIdentity: Sendable, Hashable {
+    /// The caller's, else derived from the source and the options: the same request lands in the same place.
+    let id: String
+    /// Of everything that would change the result, the state of a local file included.
+    let digest: String
+
+    /// - Parameter localState: size and time of a local source; nil for a URL.
+    init(_ request: AttachmentRequest, localState: String?) throws {
+        var nameless = request
+        nameless.id = nil
+        // How long it may take changes nothing in what comes out.
+        nameless.budgetSeconds = Limits.budgetSeconds
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let canonical = try encoder.encode(nameless)
+        let name = SHA256.hash(data: canonical).hexadecimal
+        id = request.id ?? String(name.prefix(32))
+        let whole = canonical + Data("\(Manifest.currentSchema) \(localState ?? "")".utf8)
+        digest = SHA256.hash(data: whole).hexadecimal
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Lower-case hexadecimal.
+    var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

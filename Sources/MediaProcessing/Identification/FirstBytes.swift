@@ -1,0 +1,45 @@
+/// The beginning of a file, read by offset without ever leaving it.
+package struct FirstBytes: Sendable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    package var count: Int { bytes.count }
+
+    /// The byte at an offset, 0 past the end.
+    package subscript(offset: Int) -> UInt8 {
+        offset >= 0 && offset < bytes.count ? bytes[offset] : 0
+    }
+
+    /// Whether these bytes stand at that offset.
+    package func has(_ expected: [UInt8], at offset: Int = 0) -> Bool {
+        guard offset >= 0, offset + expected.count <= bytes.count else { return false }
+        return expected.indices.allSatisfy { bytes[offset + $0] == expected[$0] }
+    }
+
+    /// Whether this ASCII text stands at that offset.
+    package func has(_ text: String, at offset: Int = 0) -> Bool {
+        has(Array(text.utf8), at: offset)
+    }
+
+    /// Four characters at an offset, as container formats name things; nil past the end.
+    package func code(at offset: Int) -> String? {
+        guard offset >= 0, offset + 4 <= bytes.count else { return nil }
+        return String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
+    }
+
+    /// A big-endian number of four bytes.
+    package func bigEndian32(at offset: Int) -> Int {
+        (0..<4).reduce(0) { $0 << 8 | Int(self[offset + $1]) }
+    }
+
+    /// Whether this ASCII text stands anywhere in the first `limit` bytes.
+    package func contains(_ text: String, within limit: Int) -> Bool {
+        let wanted = Array(text.utf8)
+        let end = min(limit, bytes.count) - wanted.count
+        guard end >= 0 else { return false }
+        return (0...end).contains { has(wanted, at: $0) }
+    }
+}

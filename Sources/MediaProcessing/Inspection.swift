@@ -1,0 +1,15 @@
+import MediaEngine
+import RichPush
+
+/// Sends a file to the inspection that knows its kind.
+enum Inspection {
+    static func inspect(_ request: InspectRequest, source: CInt, deadline: ContinuousClock.Instant) throws
+        -> InspectedMedia
+    {
+        if let format = request.format, format.kind == .image {
+            return try PictureInspection(request: request, format: format, source: source, deadline: deadline)
+                .inspect()
+        }
+        return try MovieInspection.inspect(descriptor: source, format: request.format, deadline: deadline)
+    }
+}

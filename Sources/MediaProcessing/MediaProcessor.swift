@@ -1,0 +1,67 @@
+import Magic
+package import MediaEngine
+import RichPush
+import Vips
+
+/// The work behind `MediaEngine`, on the calling thread: one job at a time.
+///
+/// Not Sendable: libmagic's cookie belongs to one thread.
+package final class MediaProcessor {
+    private let cookie: MagicCookie
+
+    /// Loads the libraries; what cannot be loaded is this machine's fault, not the media's.
+    package init() throws {
+        do {
+            try VipsLibrary.start()
+            cookie = try MagicCookie()
+        } catch {
+            throw AttachPrepError(
+                .internal, "The media libraries could not be loaded; run attachprep doctor.", detail: "\(error)")
+        }
+    }
+
+    /// Does one call; see `MediaEngine.perform`.
+    package func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) throws
+        -> MediaAnswer
+    {
+        do {
+            return try answer(call, descriptors: descriptors, deadline: deadline)
+        } catch let error as VipsError {
+            throw Self.broken(error)
+        } catch let error as MagicError {
+            throw AttachPrepError(.internal, "The content could not be identified.", detail: "\(error)")
+        }
+    }
+
+    private func answer(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) throws
+        -> MediaAnswer
+    {
+        if case .describe = call { return .described(EngineDescriber.describe()) }
+        guard let source = descriptors.first else {
+            throw AttachPrepError(.internal, "The media process was given no file.", detail: "\(call)")
+        }
+        switch call {
+        case .identify(let request):
+            return .identified(try Identification.identify(request, descriptor: source, cookie: cookie))
+        case .inspect(let request):
+            return .inspected(try Inspection.inspect(request, source: source, deadline: deadline))
+        case .render(let request):
+            let outputs = zip(RenderOutput.allCases, descriptors.dropFirst().map(OutputFile.init))
+            let rendering = PictureRendering(
+                request: request, source: source, outputs: Dictionary(uniqueKeysWithValues: outputs),
+                deadline: deadline)
+            return .rendered(try rendering.render())
+        case .describe: preconditionFailure("answered above")
+        }
+    }
+
+    /// Which call failed says what is wrong: a picture that does not load or decode is broken.
+    private static func broken(_ error: VipsError) -> AttachPrepError {
+        let isOurs = ["jpegsave", "pngsave", "new_from_memory", "init"].contains(error.operation)
+        return isOurs
+            ? AttachPrepError(.internal, "The picture could not be written.", detail: error.description)
+            : AttachPrepError(
+                .mediaCorrupt, "The picture is truncated or broken; check the file at its source.",
+                detail: error.description)
+    }
+}

@@ -1,0 +1,37 @@
+import Glibc
+import RichPush
+
+/// An empty file that was opened for us, as the place of one rendition.
+struct OutputFile {
+    private let descriptor: CInt
+
+    init(descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    /// Writes the whole rendition.
+    ///
+    /// - Throws: `output.no_space` on a full disk, `output.not_writable` for any other refusal.
+    func write(_ bytes: [UInt8]) throws {
+        var offset = 0
+        while offset < bytes.count {
+            let written = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe pwrite(
+                    descriptor, buffer.baseAddress.map { unsafe $0 + offset }, buffer.count - offset, off_t(offset))
+            }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw Self.failure(errno) }
+            offset += written
+        }
+    }
+
+    private static func failure(_ code: CInt) -> AttachPrepError {
+        let isFull = code == ENOSPC || code == EDQUOT || code == EFBIG
+        return isFull
+            ? AttachPrepError(
+                .outputNoSpace, "The output disk is full; free some space and try again.", detail: "errno \(code)")
+            : AttachPrepError(
+                .outputNotWritable, "A rendition could not be written; check the output folder.",
+                detail: "errno \(code)")
+    }
+}

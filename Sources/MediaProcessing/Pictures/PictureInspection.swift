@@ -1,0 +1,90 @@
+import MediaEngine
+import RichPush
+import Vips
+
+/// Geometry, colour and frames of a picture file, from its header; its pixels only when that is asked for.
+struct PictureInspection {
+    let request: InspectRequest
+    let format: MediaFormat
+    let source: CInt
+    let deadline: ContinuousClock.Instant
+
+    /// The decision: which walk or decoder knows the format.
+    func inspect() throws -> InspectedMedia {
+        switch format {
+        case .gif: try inspectGIF()
+        case .png: try inspectPNG()
+        case .bmp: try inspectBitmap()
+        default: try inspectStill()
+        }
+    }
+
+    private func inspectStill() throws -> InspectedMedia {
+        let picture = try Picture.open(descriptor: source)
+        try PictureLimits.check(width: picture.width, height: picture.height)
+        var media = InspectedMedia(format: format)
+        describe(picture, in: &media)
+        // HEIF and TIFF keep separate pictures in their pages, WebP keeps an animation's frames.
+        media.frames = format == .webp ? picture.pages : 1
+        if request.decodesStills { try picture.decodeToEnd() }
+        return media
+    }
+
+    private func describe(_ picture: Picture, in media: inout InspectedMedia) {
+        media.orientation = Orientation(rawValue: picture.orientation) ?? .upright
+        media.width = media.orientation.swapsSides ? picture.height : picture.width
+        media.height = media.orientation.swapsSides ? picture.width : picture.height
+        media.hasAlpha = picture.hasAlpha
+        media.hasLocation = picture.has("exif-ifd3-GPSLatitude")
+        media.colour = picture.colour
+        media.hasColourProfile = picture.has("icc-profile-data")
+    }
+
+    private func inspectPNG() throws -> InspectedMedia {
+        let walk = try PNGChunkWalk.walk(descriptor: source)
+        var media = try inspectStill()
+        media.frames = walk.frames
+        media.frameDelaysMilliseconds = walk.isAnimated ? walk.delaysMilliseconds : nil
+        media.loopCount = walk.isAnimated ? walk.loopCount : nil
+        media.duration = walk.isAnimated ? Self.seconds(walk.delaysMilliseconds) : nil
+        return media
+    }
+
+    private func inspectGIF() throws -> InspectedMedia {
+        let walk = try GIFWalk.walk(descriptor: source)
+        try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
+        let picture = try Picture.open(descriptor: source, options: "[n=-1]")
+        // libnsgif has read a canvas of 10,000 pixels as one of 1: what it would draw is not the picture.
+        guard picture.width == walk.width, picture.height == walk.height else {
+            throw AttachPrepError(.mediaCorrupt, "The GIF's size is not the size it decodes to; it is broken.")
+        }
+        var media = InspectedMedia(format: .gif)
+        describe(picture, in: &media)
+        media.frames = walk.frames
+        if walk.frames > 1 {
+            media.frameDelaysMilliseconds = walk.delaysMilliseconds
+            media.loopCount = walk.loopCount
+            media.duration = Self.seconds(walk.delaysMilliseconds)
+        }
+        if request.decodesStills { try picture.decodeToEnd() }
+        return media
+    }
+
+    private static func seconds(_ delaysMilliseconds: [Int]) -> Double {
+        Double(delaysMilliseconds.reduce(0, +)) / 1000
+    }
+
+    private func inspectBitmap() throws -> InspectedMedia {
+        let size = try StillDecoding.bmpSize(descriptor: source)
+        try PictureLimits.check(width: size.width, height: size.height)
+        var media = InspectedMedia(format: .bmp)
+        media.width = size.width
+        media.height = size.height
+        media.frames = 1
+        media.colour = "srgb"
+        if request.decodesStills {
+            media.hasAlpha = try StillDecoding.bmp(descriptor: source, deadline: deadline).bands == 4
+        }
+        return media
+    }
+}

@@ -1,0 +1,31 @@
+import RichPush
+
+/// Refuses a picture by its header, before a pixel of it is decoded.
+package enum PictureLimits {
+    /// Throws `media.too_many_pixels` over the limits, `media.corrupt` for an empty picture.
+    package static func check(width: Int, height: Int) throws {
+        guard width > 0, height > 0 else {
+            throw AttachPrepError(.mediaCorrupt, "The picture says it is \(width) x \(height) pixels; it is broken.")
+        }
+        let isOver =
+            width > Limits.pictureSidePixelsMax || height > Limits.pictureSidePixelsMax
+            || width * height > Limits.picturePixelsMax
+        guard !isOver else {
+            throw AttachPrepError(
+                .mediaTooManyPixels,
+                "The picture is \(width) x \(height) pixels, over the limit of \(Limits.picturePixelsMax) "
+                    + "(\(Limits.pictureSidePixelsMax) a side); send a smaller one.")
+        }
+    }
+
+    /// Throws `media.too_many_pixels` when all frames together are more than we decode.
+    package static func check(width: Int, height: Int, frames: Int) throws {
+        try check(width: width, height: height)
+        guard width * height * frames <= Limits.animationPixelsMax else {
+            throw AttachPrepError(
+                .mediaTooManyPixels,
+                "The animation is \(frames) frames of \(width) x \(height) pixels, over the limit of "
+                    + "\(Limits.animationPixelsMax) in all; send fewer or smaller frames.")
+        }
+    }
+}

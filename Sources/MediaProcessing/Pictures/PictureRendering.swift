@@ -1,0 +1,127 @@
+import MediaEngine
+import RichPush
+import Vips
+
+/// Renders any source: finds the picture that stands for it, stands it upright in sRGB, and writes what was asked for.
+struct PictureRendering {
+    let request: RenderRequest
+    let source: CInt
+    let still: StillRendering
+    let deadline: ContinuousClock.Instant
+
+    init(request: RenderRequest, source: CInt, outputs: [RenderOutput: OutputFile], deadline: ContinuousClock.Instant) {
+        self.request = request
+        self.source = source
+        self.deadline = deadline
+        still = StillRendering(request: request, outputs: outputs)
+    }
+
+    /// The one decision: which decoder shows the picture that was chosen.
+    func render() throws -> RenderedMedia {
+        switch request.picture {
+        case .still where canReduceWhileDecoding: try renderReduced()
+        case .still where request.format == .bmp: try still.render(bitmap())
+        case .still: try still.render(wholeStill(options: ""))
+        case .animationFrame(let number): try still.render(animationFrame(number))
+        case .movieTime(let seconds): try renderMovieFrame(at: seconds)
+        case .coverArt: try renderCoverArt()
+        }
+    }
+
+    // MARK: Stills
+
+    /// Only a thumbnail is wanted of a file that is delivered as it is: JPEG decodes to an eighth as it goes.
+    private var canReduceWhileDecoding: Bool {
+        request.attachment == nil && request.crop == nil && [.jpeg, .png].contains(request.format)
+    }
+
+    /// One pass: all lines are read, so a truncated file is found out as well.
+    private func renderReduced() throws -> RenderedMedia {
+        guard let box = request.thumbnail else {
+            try openStill().decodeToEnd()
+            return RenderedMedia()
+        }
+        let stored = try openStill()
+        let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
+        let geometry = ThumbnailGeometry(
+            pictureWidth: swaps ? stored.height : stored.width, pictureHeight: swaps ? stored.width : stored.height,
+            box: box)
+        let reduced = try Picture.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
+        var rendered = RenderedMedia()
+        rendered.thumbnail = try still.writeThumbnail(reduced.inMemory(), cut: geometry.cut)
+        return rendered
+    }
+
+    private func openStill(options: String = "") throws -> Picture {
+        let picture = try Picture.open(descriptor: source, options: options)
+        try PictureLimits.check(width: picture.width, height: picture.height)
+        return picture
+    }
+
+    private func wholeStill(options: String) throws -> Picture {
+        try openStill(options: options).upright().inSRGB().inMemory()
+    }
+
+    private func bitmap() throws -> Picture {
+        try upright(StillDecoding.bmp(descriptor: source, deadline: deadline))
+    }
+
+    // MARK: Animations
+
+    /// Animations up to this size are decoded once, all frames for soundness and one for the thumbnail. 128 MB.
+    private static let frameStackPixelsMax = 32_000_000
+
+    private func animationFrame(_ number: Int) throws -> Picture {
+        let header = try openStill()
+        guard number < header.pages else {
+            throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
+        }
+        if header.width * header.height * header.pages <= Self.frameStackPixelsMax {
+            let frames = try openStill(options: "[n=-1]").inMemory()
+            return try frames.area(left: 0, top: number * header.height, width: header.width, height: header.height)
+                .inSRGB().inMemory()
+        }
+        try openStill(options: "[n=-1]").decodeToEnd()
+        return try wholeStill(options: "[page=\(number),n=1]")
+    }
+
+    // MARK: Movies and sounds
+
+    private func renderMovieFrame(at seconds: Double) throws -> RenderedMedia {
+        let frame = try MovieFrame.decode(
+            descriptor: source, format: request.format, at: seconds, deadline: deadline, largestSide: largestSide)
+        var rendered = try still.render(upright(frame))
+        rendered.movieTime = frame.time
+        return rendered
+    }
+
+    /// A movie frame is reduced early when nothing but a thumbnail comes of it.
+    private var largestSide: Int? {
+        guard request.crop == nil, let box = request.thumbnail, box.fit == .contain else { return nil }
+        return max(box.width, box.height)
+    }
+
+    /// A cover that cannot be read is no reason to refuse the sound.
+    private func renderCoverArt() throws -> RenderedMedia {
+        guard let bytes = try CoverArt.picture(descriptor: source, format: request.format, deadline: deadline),
+            let cover = try? Picture.open(encoded: bytes),
+            (try? PictureLimits.check(width: cover.width, height: cover.height)) != nil,
+            let picture = try? cover.upright().inSRGB().inMemory()
+        else { return RenderedMedia() }
+        return try still.render(picture)
+    }
+
+    /// Decoded pixels, turned first, then stretched along what was their width.
+    private func upright(_ decoded: DecodedPicture) throws -> Picture {
+        let turned = try Picture.wrap(
+            pixels: decoded.bytes, width: decoded.width, height: decoded.height, bands: decoded.bands,
+            orientation: decoded.orientation.rawValue
+        ).upright()
+        guard decoded.sampleAspectRatio != 1 else { return try turned.inMemory() }
+        let across = Int((Double(decoded.width) * decoded.sampleAspectRatio).rounded())
+        let swaps = decoded.orientation.swapsSides
+        return try turned.stretched(
+            width: swaps ? decoded.height : across, height: swaps ? across : decoded.height
+        ).inMemory()
+    }
+}

@@ -1,0 +1,197 @@
+import CVips
+
+/// A picture of libvips: an immutable description of pixels that are made when they are asked for. Owns a VipsImage.
+///
+/// Not Sendable: a picture that streams from a file is read once, from top to bottom, by the thread that opened it.
+@safe package final class Picture {
+    private let pointer: UnsafeMutablePointer<VipsImage>
+
+    /// Takes over the reference that an operation returned.
+    private init(adopting pointer: UnsafeMutablePointer<VipsImage>) {
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        unsafe CVips_unref_image(pointer)
+    }
+
+    // MARK: Opening
+
+    /// Opens a file for one pass from top to bottom; the header is read, no pixel yet.
+    ///
+    /// - Parameter options: the loader's own, as in `[page=2,n=1]`.
+    package static func open(descriptor: CInt, options: String = "") throws -> Picture {
+        let source = try PictureSource(descriptor: descriptor)
+        return try make("load") { out in unsafe CVips_image_new_from_source(source.pointer, options, out) }
+    }
+
+    /// Opens a file and reduces it to fit a box, decoding at a lower size where the format can; upright and sRGB.
+    package static func openReduced(descriptor: CInt, width: Int, height: Int, options: String = "") throws -> Picture {
+        let source = try PictureSource(descriptor: descriptor)
+        return try make("thumbnail") { out in
+            unsafe CVips_thumbnail_source(source.pointer, out, CInt(width), CInt(height), options)
+        }
+    }
+
+    /// Opens an encoded picture in memory, such as a cover.
+    package static func open(encoded bytes: [UInt8]) throws -> Picture {
+        try make("load") { out in
+            unsafe bytes.withUnsafeBytes { buffer in
+                unsafe CVips_image_new_from_bytes(buffer.baseAddress, buffer.count, out)
+            }
+        }
+    }
+
+    /// Wraps sRGB pixels of 8 bits a band, rows without padding; `orientation` is EXIF's number.
+    package static func wrap(pixels: [UInt8], width: Int, height: Int, bands: Int, orientation: Int) throws -> Picture {
+        precondition(pixels.count == width * height * bands, "pixels fill the picture")
+        let image = unsafe pixels.withUnsafeBytes { buffer in
+            unsafe vips_image_new_from_memory_copy(
+                buffer.baseAddress, buffer.count, CInt(width), CInt(height), CInt(bands), VIPS_FORMAT_UCHAR)
+        }
+        guard let image = unsafe image else { throw VipsError("new_from_memory") }
+        unsafe image.pointee.Type = VIPS_INTERPRETATION_sRGB
+        unsafe vips_image_set_int(image, "orientation", CInt(orientation))
+        return unsafe Picture(adopting: image)
+    }
+
+    // MARK: Facts
+
+    /// Pixels as stored.
+    package var width: Int { Int(unsafe vips_image_get_width(pointer)) }
+    /// Pixels as stored; of one page.
+    package var height: Int { Int(unsafe vips_image_get_page_height(pointer)) }
+    /// Pages that were loaded, one below the other.
+    package var loadedPages: Int { Int(unsafe vips_image_get_height(pointer)) / max(1, height) }
+    /// Pages of the file.
+    package var pages: Int { Int(unsafe vips_image_get_n_pages(pointer)) }
+    /// Colour bands and alpha.
+    package var bands: Int { Int(unsafe vips_image_get_bands(pointer)) }
+    /// Whether the last band is alpha.
+    package var hasAlpha: Bool { unsafe vips_image_hasalpha(pointer) != 0 }
+    /// EXIF's number, 1 when there is none.
+    package var orientation: Int { Int(unsafe vips_image_get_orientation(pointer)) }
+    /// The interpretation's name, as in `srgb`, `cmyk`, `b-w`, `rgb16`.
+    package var colour: String {
+        let name = unsafe vips_enum_nick(
+            vips_interpretation_get_type(), CInt(vips_image_get_interpretation(pointer).rawValue))
+        return unsafe name.map { unsafe String(cString: $0) } ?? "unknown"
+    }
+    /// Whether metadata of that name is there, as in `icc-profile-data`.
+    package func has(_ name: String) -> Bool { unsafe CVips_image_has(pointer, name) != 0 }
+
+    private var isCMYK: Bool { unsafe vips_image_get_interpretation(pointer) == VIPS_INTERPRETATION_CMYK }
+
+    // MARK: Operations
+
+    /// Turned as its orientation says.
+    package func upright() throws -> Picture {
+        try derive("autorot") { out in unsafe CVips_autorot(pointer, out) }
+    }
+
+    /// In sRGB, 8 bits, with alpha where there was alpha.
+    package func inSRGB() throws -> Picture {
+        let mayHaveProfile = has("icc-profile-data") || isCMYK
+        if mayHaveProfile, let managed = try? throughProfile() { return managed }
+        return try derive("colourspace") { out in unsafe CVips_colourspace_srgb(pointer, out) }.eightBit()
+    }
+
+    /// A profile that does not fit its pixels is dropped, as browsers drop it.
+    private func throughProfile() throws -> Picture {
+        let fallback = isCMYK ? "cmyk" : "srgb"
+        return try derive("icc_transform") { out in unsafe CVips_icc_transform_to_srgb(pointer, out, fallback) }
+            .eightBit()
+    }
+
+    private func eightBit() throws -> Picture {
+        guard unsafe vips_image_get_format(pointer) != VIPS_FORMAT_UCHAR else { return self }
+        return try derive("cast") { out in unsafe CVips_cast_uchar(pointer, out) }
+    }
+
+    /// The pixels, decoded now and kept in memory: what follows may read them in any order, and again.
+    package func inMemory() throws -> Picture {
+        guard let image = unsafe vips_image_copy_memory(pointer) else { throw VipsError("copy_memory") }
+        return unsafe Picture(adopting: image)
+    }
+
+    /// A part; pixels, origin top-left.
+    package func area(left: Int, top: Int, width: Int, height: Int) throws -> Picture {
+        try derive("extract_area") { out in
+            unsafe CVips_extract_area(pointer, out, CInt(left), CInt(top), CInt(width), CInt(height))
+        }
+    }
+
+    /// Reduced to fit a box; never enlarged.
+    package func reduced(width: Int, height: Int) throws -> Picture {
+        try derive("thumbnail_image") { out in unsafe CVips_thumbnail_image(pointer, out, CInt(width), CInt(height)) }
+    }
+
+    /// Stretched to exactly that size.
+    package func stretched(width: Int, height: Int) throws -> Picture {
+        try derive("thumbnail_image") { out in
+            unsafe CVips_thumbnail_image_force(pointer, out, CInt(width), CInt(height))
+        }
+    }
+
+    /// Without its alpha band.
+    package func withoutAlpha() throws -> Picture {
+        guard hasAlpha else { return self }
+        return try derive("extract_band") { out in unsafe CVips_extract_bands(pointer, out, 0, CInt(bands - 1)) }
+    }
+
+    /// Whether any pixel is not wholly opaque; reads the picture.
+    package func hasTransparency() throws -> Bool {
+        guard hasAlpha else { return false }
+        let alpha = try derive("extract_band") { out in unsafe CVips_extract_bands(pointer, out, CInt(bands - 1), 1) }
+        var least = 0.0
+        try check(unsafe CVips_min(alpha.pointer, &least), "min")
+        return least < 255
+    }
+
+    /// Decodes every pixel and throws the first error.
+    package func decodeToEnd() throws {
+        var mean = 0.0
+        try check(unsafe CVips_avg(pointer, &mean), "avg")
+    }
+
+    // MARK: Saving
+
+    /// As JPEG without metadata; quality 1 to 100.
+    package func jpeg(quality: Int) throws -> [UInt8] {
+        try saved("jpegsave") { buffer, length in unsafe CVips_jpegsave_buffer(pointer, buffer, length, CInt(quality)) }
+    }
+
+    /// As PNG without metadata; compression 0 to 9.
+    package func png(compression: Int) throws -> [UInt8] {
+        try saved("pngsave") { buffer, length in
+            unsafe CVips_pngsave_buffer(pointer, buffer, length, CInt(compression))
+        }
+    }
+
+    // MARK: Calls
+
+    @safe private static func make(
+        _ operation: String, _ call: (UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> CInt
+    ) throws(VipsError) -> Picture {
+        var out: UnsafeMutablePointer<VipsImage>?
+        try check(unsafe call(&out), operation)
+        guard let image = unsafe out else { throw VipsError(operation) }
+        return unsafe Picture(adopting: image)
+    }
+
+    @safe private func derive(
+        _ operation: String, _ call: (UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> CInt
+    ) throws(VipsError) -> Picture {
+        try Self.make(operation, call)
+    }
+
+    @safe private func saved(
+        _ operation: String, _ call: (UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<Int>) -> CInt
+    ) throws(VipsError) -> [UInt8] {
+        var buffer: UnsafeMutableRawPointer?
+        var length = 0
+        try check(unsafe call(&buffer, &length), operation)
+        defer { unsafe g_free(buffer) }
+        return unsafe Array(UnsafeRawBufferPointer(start: buffer, count: length))
+    }
+}
