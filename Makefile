@@ -25,7 +25,8 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 toolchain:
-	@command -v swift >/dev/null || { echo "There is no swift in PATH; get 6.3 or newer from https://www.swift.org/install/linux" >&2; exit 1; }
+	@command -v swift >/dev/null \
+	    || { echo "There is no swift in PATH; 6.3 or newer is at https://www.swift.org/install/linux" >&2; exit 1; }
 
 deps: toolchain ## Install the Debian packages that building and the demo need (only what is missing)
 	@tools/install-packages $(build_packages)

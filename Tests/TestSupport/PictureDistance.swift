@@ -4,8 +4,8 @@
 /// `TestColour.distance` does. Sharpness and coding noise vanish in the means; a wrong crop, rotation, frame or colour
 /// does not. Sizes are not compared: check width and height beside it.
 ///
-/// A JPEG of quality 75 or so is about 1 from its original in the mean and under 8 in the worst block; a picture that is
-/// mirrored, turned or cut elsewhere is over 10 in the mean.
+/// A JPEG of quality 75 or so is about 1 from its original in the mean and under 8 in the worst block; a picture that
+/// is mirrored, turned or cut elsewhere is over 10 in the mean.
 public struct PictureDistance: Sendable, Hashable {
     /// Mean over all blocks.
     public let mean: Double
