@@ -96,6 +96,7 @@ let package = Package(
         specification("CurlTests", ["Curl"]),
         specification("AttachPrepTests", ["AttachPrep"]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
+        specification("TestSupportTests", []),
         specification("TidyTests", []),
     ]
 )

@@ -198,7 +198,9 @@ public struct ManifestPicture: Codable, Sendable, Hashable {
     }
 }
 
-/// How long each stage took, in milliseconds; retries and redirect hops summed. Stages overlap, so they need not add up.
+/// How long each stage took, in milliseconds; retries and redirect hops summed.
+///
+/// Stages overlap, so they need not add up to the total.
 public struct ManifestTimings: Codable, Sendable, Hashable {
     public var queue = 0.0
     public var dns = 0.0

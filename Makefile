@@ -1,0 +1,63 @@
+# Everything a developer or a packager does with this tree. `make` alone lists it.
+
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+# What building and the demo need: the four libraries, what SwiftPM's linking needs beside the Swift toolchain, git and
+# certificates to fetch the Swift packages, Python to serve the samples.
+build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libcurl4-openssl-dev \
+    libmagic-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git ca-certificates python3
+# What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
+# tracer, a font for the burnt-in clock.
+test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core nghttp2-server openssl strace \
+    procps file
+
+release_build := swift build -c release --static-swift-stdlib
+# Our tests are Swift Testing; without the flag a second, empty summary is printed.
+swift_test := swift test --disable-xctest
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help deps deps-test build demo test check test-long install bench clean toolchain
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+toolchain:
+	@command -v swift >/dev/null \
+	    || { echo "There is no swift in PATH; 6.3 or newer is at https://www.swift.org/install/linux" >&2; exit 1; }
+
+deps: toolchain ## Install the Debian packages that building and the demo need (only what is missing)
+	@tools/install-packages $(build_packages)
+
+deps-test: toolchain ## Install the Debian packages that the tests need (only what is missing)
+	@tools/install-packages $(test_packages)
+
+build: deps ## Build attachprep and attachprep-media for release, Swift runtime linked in
+	$(release_build) --product attachprep
+	$(release_build) --product attachprep-media
+
+demo: build ## Serve the samples on loopback, prepare all of them by URL, show the table
+	samples/demo
+
+check: deps ## Check format and house rules; build everything with warnings as errors
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	swift build --build-tests
+	$(swift_test) --skip-build --filter TidyTests
+
+test: deps deps-test check ## Check, then run all tests but the long ones
+	$(swift_test)
+
+test-long: deps deps-test ## Run all tests, those with kills and full disks included
+	ATTACHPREP_LONG=1 $(swift_test)
+
+install: build ## Install into PREFIX (/usr/local) below DESTDIR: bin/attachprep, libexec/attachprep-media
+	install -D -m 755 .build/release/attachprep $(DESTDIR)$(PREFIX)/bin/attachprep
+	install -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
+
+bench: build ## Run the benchmarks
+	@if [ -x Benchmarks/run ]; then Benchmarks/run; else echo "There are no benchmarks yet."; fi
+
+clean: ## Remove what building and the demo made
+	rm -rf .build prepared

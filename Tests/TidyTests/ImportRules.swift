@@ -1,0 +1,109 @@
+/// Arrows point one way, and C is behind its wrapper.
+enum ImportRules {
+    /// An import statement's module.
+    static func module(importedBy line: some StringProtocol) -> String? {
+        var words = line.split(whereSeparator: \.isWhitespace)[...]
+        let modifiers = ["public", "package", "internal", "fileprivate", "private"]
+        while let word = words.first, word.hasPrefix("@") || modifiers.contains(String(word)) { words.removeFirst() }
+        guard words.popFirst() == "import", var name = words.popFirst() else { return nil }
+        let kinds = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var"]
+        if kinds.contains(String(name)), let next = words.popFirst() { name = next }
+        return String(name.prefix { $0 != "." })
+    }
+
+    static func imports(_ file: TextFile) -> [Finding] {
+        guard file.isSwift, let room = file.room else { return [] }
+        guard let allowed = Rooms.arrows[room] else {
+            return [Finding(file.path, nil, "the room \(room) has no arrows; add it to Rooms and ARCHITECTURE.md")]
+        }
+        return MaskedSwift(file.text).lines.enumerated().compactMap { index, line in
+            guard let module = module(importedBy: line), let remedy = objection(to: module, in: room, allowed) else {
+                return nil
+            }
+            return Finding(file.path, index + 1, "\(room) imports \(module): \(remedy)")
+        }
+    }
+
+    /// Tests run on wrappers, never on C itself.
+    static func testImports(_ file: TextFile) -> [Finding] {
+        guard file.isSwift, file.path.hasPrefix("Tests/") else { return [] }
+        return MaskedSwift(file.text).lines.enumerated().compactMap { index, line in
+            guard let module = module(importedBy: line), Rooms.cRooms.contains(module) else { return nil }
+            return Finding(file.path, index + 1, "imports \(module); test it through its wrapper")
+        }
+    }
+
+    /// Dependencies declared in Package.swift.
+    static func manifest(_ file: TextFile) -> [Finding] {
+        let ours = Set(Rooms.arrows.keys).union(Rooms.cRooms)
+        return declarations(in: file.text).flatMap { declaration -> [Finding] in
+            guard let allowed = Rooms.arrows[declaration.name] else {
+                return [
+                    Finding(
+                        file.path, declaration.line,
+                        "the room \(declaration.name) has no arrows; add it to Rooms and ARCHITECTURE.md")
+                ]
+            }
+            return declaration.strings.filter { ours.contains($0) && !allowed.contains($0) }.map {
+                Finding(
+                    file.path, declaration.line,
+                    "\(declaration.name) depends on \($0); allowed are \(allowed.sorted().joined(separator: ", "))")
+            }
+        }
+    }
+
+    private static func objection(to module: String, in room: String, _ allowed: Set<String>) -> String? {
+        if let portable = Rooms.portable[room], !portable.contains(module) {
+            return "it also compiles into an app; it may import \(portable.sorted().joined(separator: ", ")) only"
+        }
+        if Rooms.arrows[module] != nil || Rooms.cRooms.contains(module) {
+            return allowed.contains(module)
+                ? nil : "arrows allow it \(allowed.sorted().joined(separator: ", ")); move the code or ask why"
+        }
+        if let rooms = Rooms.guests[module], !rooms.contains(room) {
+            return "only \(rooms.sorted().joined(separator: ", ")) may"
+        }
+        return Rooms.banned[module]
+    }
+
+    private struct Declaration {
+        let name: String
+        let line: Int
+        let strings: [String]
+    }
+
+    /// The calls `room("Name", …)` and `.executableTarget(name: "Name", …)` with the strings inside.
+    private static func declarations(in text: String) -> [Declaration] {
+        let masked = Array(MaskedSwift(text).lines.joined(separator: "\n"))
+        let original = Array(text)
+        var declarations: [Declaration] = []
+        for call in [" room(\"", ".executableTarget("].map(Array.init) {
+            for start in masked.indices.dropLast(call.count)
+            where masked[start..<(start + call.count)].elementsEqual(call) {
+                let end = closing(masked, from: start)
+                let strings = literals(String(original[start..<end]))
+                guard let name = strings.first else { continue }
+                let line = masked[..<start].count { $0 == "\n" } + 1
+                declarations.append(Declaration(name: name, line: line, strings: Array(strings.dropFirst())))
+            }
+        }
+        return declarations
+    }
+
+    private static func closing(_ characters: [Character], from start: Int) -> Int {
+        var depth = 0
+        for index in start..<characters.count {
+            if characters[index] == "(" { depth += 1 }
+            if characters[index] == ")" {
+                depth -= 1
+                if depth == 0 { return index }
+            }
+        }
+        return characters.count
+    }
+
+    private static func literals(_ text: String) -> [String] {
+        text.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    }
+}

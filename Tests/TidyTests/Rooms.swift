@@ -1,0 +1,35 @@
+/// The rooms and their arrows, as ARCHITECTURE.md draws them: which module may see which.
+enum Rooms {
+    /// What a room may depend on and import among ours.
+    static let arrows: [String: Set<String>] = [
+        "Vips": ["CVips"],
+        "LibAV": ["CLibAV"],
+        "Magic": ["CMagic"],
+        "Curl": ["CCurl"],
+        "Linux": ["CLinux"],
+        "RichPush": [],
+        "MediaEngine": ["RichPush"],
+        "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "Magic"],
+        "AttachPrepMedia": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
+        "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
+        "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep"],
+    ]
+
+    /// The C libraries' own rooms: module maps, no Swift.
+    static let cRooms: Set<String> = ["CVips", "CLibAV", "CMagic", "CCurl", "CLinux"]
+
+    /// Modules of other packages, and the rooms that may import them.
+    static let guests: [String: Set<String>] = [
+        "ArgumentParser": ["AttachPrepCommand"],
+        "Crypto": ["AttachPrep"],
+        "Logging": ["AttachPrep", "AttachPrepCommand"],
+    ]
+
+    /// Rooms that other platforms compile as well: nothing but these.
+    static let portable: [String: Set<String>] = ["RichPush": ["Foundation"]]
+
+    /// Modules that lead past our walls, and what to use instead.
+    static let banned = [
+        "FoundationNetworking": "downloads go through Curl, where addresses are checked"
+    ]
+}

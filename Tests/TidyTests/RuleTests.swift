@@ -1,0 +1,179 @@
+import Testing
+
+/// Every rule can fail, names the line, and lets good code pass.
+@Suite struct RuleTests {
+    private func lines(_ findings: [Finding]) -> [Int?] { findings.map(\.line) }
+
+    @Test func `A finding names file, line and remedy`() {
+        #expect("\(Finding("a/b.swift", 3, "do this"))" == "a/b.swift:3: do this")
+        #expect("\(Finding("a/b.bin", nil, "do that"))" == "a/b.bin: do that")
+    }
+
+    @Test func `Long lines`() {
+        let text = String(repeating: "a", count: 120) + "\n" + String(repeating: "b", count: 121) + "\n"
+        #expect(lines(LineRules.length(TextFile("Sources/A/B.swift", text))) == [2])
+        #expect(lines(LineRules.length(TextFile("tool", "#!/bin/sh\n" + text))) == [3])
+        #expect(LineRules.length(TextFile("README.md", text)).isEmpty)
+    }
+
+    @Test func `Marker words`() {
+        for marker in LineRules.markers {
+            #expect(lines(LineRules.markerWords(TextFile("a.md", "fine\n// \(marker): later\n"))) == [2])
+            #expect(LineRules.markerWords(TextFile("a.sh", "mktemp \(marker)\(marker)\n")).isEmpty)
+        }
+    }
+
+    @Test func `Endings and tabs`() {
+        #expect(lines(LineRules.ending(TextFile("a.md", "one\ntwo"))) == [2])
+        #expect(LineRules.ending(TextFile("a.md", "one\ntwo\n")).isEmpty)
+        #expect(LineRules.ending(TextFile("a.md", "")).isEmpty)
+        #expect(lines(LineRules.tabs(TextFile("a.swift", "a\n\tb\n"))) == [2])
+        #expect(LineRules.tabs(TextFile("Makefile", "a:\n\tb\n")).isEmpty)
+    }
+
+    @Test(arguments: [
+        "func f() {", "    init(x: Int) throws {", "deinit {", "var x: Int {", "static func g(\n    a: Int\n) -> Int {",
+        "subscript(index: Int) -> Int {",
+    ])
+    func `Long functions`(opening: String) {
+        let added = opening.count { $0 == "\n" }
+        func file(bodyLines: Int) -> TextFile {
+            let body = String(repeating: "    { \"}\" }()  // }\n", count: bodyLines - added)
+            return TextFile("Sources/A/B.swift", "struct S {\n\(opening)\n\(body)}\nlet x = 1\n}\n")
+        }
+        #expect(lines(FunctionLength.check(file(bodyLines: 69))) == [2])
+        #expect(FunctionLength.check(file(bodyLines: 68)).isEmpty)
+    }
+
+    @Test func `A requirement has no body`() {
+        let rest = String(repeating: "    let x = 1\n", count: 100)
+        let text = "protocol P {\n    func f(a: Int) throws\n        -> Int\n}\nstruct S {\n\(rest)}\n"
+        #expect(FunctionLength.check(TextFile("Sources/A/B.swift", text)).isEmpty)
+    }
+
+    @Test func `Empty names`() {
+        #expect(NameRules.files("Sources/Utils/Image.swift").count == 1)
+        #expect(NameRules.files("Sources/Vips/ImageHelpers.swift").count == 1)
+        #expect(NameRules.files("Sources/Vips/Image.swift").isEmpty)
+        let text = "let manager = FileManager.default\nfinal class PoolManager {}\nextension FileManager {}\n"
+        #expect(lines(NameRules.types(TextFile("a.swift", text))) == [2])
+    }
+
+    @Test func `Import statements are read`() {
+        #expect(ImportRules.module(importedBy: "import Foundation") == "Foundation")
+        #expect(ImportRules.module(importedBy: "public import RichPush") == "RichPush")
+        #expect(ImportRules.module(importedBy: "@preconcurrency package import CVips") == "CVips")
+        #expect(ImportRules.module(importedBy: "import struct Foundation.URL") == "Foundation")
+        #expect(ImportRules.module(importedBy: "let important = 1") == nil)
+    }
+
+    @Test(arguments: [
+        ("Sources/MediaProcessing/A.swift", "CVips"), ("Sources/LibAV/A.swift", "CVips"),
+        ("Sources/RichPush/A.swift", "MediaEngine"), ("Sources/AttachPrep/A.swift", "MediaProcessing"),
+        ("Sources/AttachPrepCommand/A.swift", "Vips"), ("Sources/Vips/A.swift", "LibAV"),
+        ("Sources/RichPush/A.swift", "Dispatch"), ("Sources/MediaProcessing/A.swift", "Logging"),
+        ("Sources/AttachPrep/A.swift", "FoundationNetworking"), ("Sources/Nowhere/A.swift", "Foundation"),
+    ])
+    func `Imports against the arrows`(path: String, module: String) {
+        let findings = ImportRules.imports(TextFile(path, "import Foundation\npublic import \(module)\n"))
+        #expect(findings.count == 1)
+        #expect(findings.first.map { $0.line == 2 || $0.description.contains("Nowhere") } == true)
+    }
+
+    @Test func `Imports along the arrows`() {
+        #expect(ImportRules.imports(TextFile("Sources/Vips/A.swift", "internal import CVips\n")).isEmpty)
+        #expect(ImportRules.imports(TextFile("Sources/AttachPrep/A.swift", "import Curl\nimport Crypto\n")).isEmpty)
+        #expect(ImportRules.imports(TextFile("Sources/AttachPrep/A.swift", "// import Vips\n")).isEmpty)
+        #expect(lines(ImportRules.testImports(TextFile("Tests/VipsTests/A.swift", "import CVips\n"))) == [1])
+    }
+
+    @Test func `Dependencies against the arrows`() {
+        let good = "targets: [\n    room(\"Vips\", [\"CVips\"]),\n    room(\"RichPush\"),\n]\n"
+        #expect(ImportRules.manifest(TextFile("Package.swift", good)).isEmpty)
+        let bad = """
+            targets: [
+                room("MediaEngine", ["RichPush", "Vips"]),
+                .executableTarget(
+                    name: "AttachPrepCommand",
+                    dependencies: ["AttachPrep", "MediaProcessing", .product(name: "Logging", package: "swift-log")]),
+                room("Attic", []),
+            ]
+            """
+        #expect(Set(lines(ImportRules.manifest(TextFile("Package.swift", bad)))) == [2, 3, 6])
+    }
+
+    @Test func `Shims without name or reason`() {
+        let text = """
+            #include <vips/vips.h>
+            // Variadic in C.
+            static inline int CVips_save(VipsImage *image) { return 0; }
+
+            static inline int CVips_silent(void) { return 0; }
+            // A macro Swift does not see.
+            static const int CVips_one = 1;
+            static const int CVips_two = 2;
+            /* Has a reason, not a name. */
+            static inline __attribute__((unused)) int
+            open_it(void);
+            """
+        let findings = ShimRules.check(TextFile("Sources/CVips/shim.h", text))
+        #expect(lines(findings) == [5, 10])
+        #expect(findings.last?.description.contains("open_it") == true)
+        #expect(ShimRules.check(TextFile("Sources/Other/shim.h", text)).isEmpty)
+    }
+
+    @Test func `Crashing conversions`() {
+        let text = "let a = try! f()\nlet b = c as! D\nlet e = \"try!\"  // as!\nlet g = try? f()\n"
+        #expect(lines(EscapeRules.crashes(TextFile("Sources/A/B.swift", text))) == [1, 2])
+        #expect(EscapeRules.crashes(TextFile("Tests/A/B.swift", text)).isEmpty)
+    }
+
+    @Test func `Unexplained escapes`() {
+        let text = """
+            final class A: @unchecked Sendable {}
+            // Immutable after init; the library says reading is safe from any thread.
+            final class B: @unchecked Sendable {}
+            /// Guarded by the lock.
+            @safe
+            nonisolated(unsafe) var c = 1
+            nonisolated(unsafe) var d = 1
+            """
+        #expect(lines(EscapeRules.unexplained(TextFile("Sources/A/B.swift", text))) == [1, 7])
+    }
+
+    @Test func `Sleeping tests`() {
+        let text = "try await Task.sleep(for: .seconds(1))\nusleep(5)\n// sleep(1)\nlet sleepy = 1\n"
+        #expect(lines(EscapeRules.sleeps(TextFile("Tests/A/B.swift", text))) == [1, 2])
+        #expect(EscapeRules.sleeps(TextFile("Sources/A/B.swift", text)).isEmpty)
+    }
+
+    @Test func `Generated and large files`() {
+        #expect(FileRules.generated("Package.resolved").count == 1)
+        #expect(FileRules.generated("Benchmarks/.build/debug.yaml").count == 1)
+        #expect(FileRules.generated("Package.swift").isEmpty)
+        #expect(FileRules.size("a.mp4", bytes: 1 << 20).isEmpty)
+        #expect(FileRules.size("a.mp4", bytes: (1 << 20) + 1).count == 1)
+    }
+}
+
+/// The masking that the rules about code stand on.
+@Suite struct MaskedSwiftTests {
+    @Test(arguments: [
+        ("a // b", "a     "), ("a /* b /* c */ d */ e", "a                   e"), ("f(\"x\")", "f(\" \")"),
+        ("\"a\\\"b\" c", "\"    \" c"), ("#\"a\"b\"# c", "#\"   \"# c"),
+        ("\"\\(g(\"}\"))\" d", "\"         \" d"),
+    ])
+    func `Comments and strings are blanked`(text: String, masked: String) {
+        let lines = MaskedSwift(text).lines
+        #expect(lines.count == 1)
+        #expect(lines.first?.count == masked.count)
+        #expect(lines.first?.filter { !"\" ".contains($0) } == masked.filter { !"\" ".contains($0) })
+    }
+
+    @Test func `Line numbers stay`() {
+        let text = "let a = \"\"\"\n    } // x\n    \"\"\"\n/* \n } */\nb\n"
+        #expect(MaskedSwift(text).lines.count == 7)
+        #expect(MaskedSwift(text).lines[5] == "b")
+        #expect(!MaskedSwift(text).lines.joined().contains("}"))
+    }
+}

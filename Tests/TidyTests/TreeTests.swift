@@ -1,0 +1,63 @@
+import TestSupport
+import Testing
+
+/// The tree keeps the house rules. Each message names the place and the remedy.
+@Suite struct TreeTests {
+    private static let tree = Result { try Tree() }
+
+    private func expectNone(_ findings: [Finding], sourceLocation: SourceLocation = #_sourceLocation) {
+        for finding in findings { Issue.record("\(finding)", sourceLocation: sourceLocation) }
+    }
+
+    private func check(_ rule: (TextFile) -> [Finding]) throws {
+        expectNone(try Self.tree.get().texts.flatMap(rule))
+    }
+
+    @Test func `The tree is read`() throws {
+        let tree = try Self.tree.get()
+        #expect(tree.paths.contains("Package.swift"))
+        #expect(tree.texts.contains { $0.path == "Sources/RichPush/Limits.swift" })
+    }
+
+    @Test func `Lines are at most 120 columns`() throws { try check(LineRules.length) }
+
+    @Test func `Nothing is marked as unfinished`() throws { try check(LineRules.markerWords) }
+
+    @Test func `Files end with a line feed`() throws { try check(LineRules.ending) }
+
+    @Test func `Code is indented with spaces`() throws { try check(LineRules.tabs) }
+
+    @Test func `Functions are at most 70 lines`() throws { try check(FunctionLength.check) }
+
+    @Test func `Types are named after nouns`() throws { try check(NameRules.types) }
+
+    @Test func `Files are named after nouns`() throws {
+        expectNone(try Self.tree.get().paths.flatMap(NameRules.files))
+    }
+
+    @Test func `Imports follow the arrows, and only a wrapper imports its C module`() throws {
+        try check(ImportRules.imports)
+        try check(ImportRules.testImports)
+    }
+
+    @Test func `Dependencies in Package.swift follow the arrows`() throws {
+        let manifest = try #require(try Self.tree.get().texts.first { $0.path == "Package.swift" })
+        expectNone(ImportRules.manifest(manifest))
+    }
+
+    @Test func `Shims carry their module's name and their reason`() throws { try check(ShimRules.check) }
+
+    @Test func `Sources have no crashing conversions`() throws { try check(EscapeRules.crashes) }
+
+    @Test func `Escapes from concurrency checks are explained`() throws { try check(EscapeRules.unexplained) }
+
+    @Test func `Tests do not sleep`() throws { try check(EscapeRules.sleeps) }
+
+    @Test func `Nothing generated is tracked`() throws {
+        expectNone(try Self.tree.get().paths.flatMap(FileRules.generated))
+    }
+
+    @Test func `No file is over 1 MiB`() throws {
+        expectNone(try Self.tree.get().paths.flatMap { FileRules.size($0, bytes: try Tree.bytes(of: $0)) })
+    }
+}
