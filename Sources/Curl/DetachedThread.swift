@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-internal import Glibc
+    internal import Glibc
 #elseif canImport(Musl)
-internal import Musl
+    internal import Musl
 #else
-internal import Darwin
+    internal import Darwin
 #endif
 
 /// A thread of our own for work that blocks; it never keeps the process from exiting.
@@ -16,9 +16,9 @@ package enum DetachedThread {
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let retained = unsafe Unmanaged.passRetained(ThreadBody(body))
         #if canImport(Darwin)
-        var thread: pthread_t?
+            var thread: pthread_t?
         #else
-        var thread = pthread_t()
+            var thread = pthread_t()
         #endif
         guard unsafe pthread_create(&thread, nil, threadMain, retained.toOpaque()) == 0 else {
             unsafe retained.release()
@@ -37,14 +37,14 @@ private final class ThreadBody: Sendable {
 }
 
 #if canImport(Darwin)
-private func threadMain(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    unsafe runDetached(context)
-}
+    private func threadMain(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        unsafe runDetached(context)
+    }
 #else
-private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let context = unsafe context else { return nil }
-    return unsafe runDetached(context)
-}
+    private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let context = unsafe context else { return nil }
+        return unsafe runDetached(context)
+    }
 #endif
 
 private func runDetached(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {

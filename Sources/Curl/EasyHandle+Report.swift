@@ -6,6 +6,8 @@ extension EasyHandle {
         var report = TransferReport(ending)
         report.httpVersion = httpVersion
         report.connectionsOpened = number(CURLINFO_NUM_CONNECTS)
+        let retryAfterSeconds = offset(CURLINFO_RETRY_AFTER)
+        report.retryAfter = retryAfterSeconds > 0 ? .seconds(retryAfterSeconds) : nil
         let nameLookup = milliseconds(CURLINFO_NAMELOOKUP_TIME_T)
         let connected = milliseconds(CURLINFO_CONNECT_TIME_T)
         let secured = milliseconds(CURLINFO_APPCONNECT_TIME_T)
@@ -34,8 +36,12 @@ extension EasyHandle {
     }
 
     private func milliseconds(_ info: CURLINFO) -> Double {
-        var microseconds: curl_off_t = 0
-        guard unsafe CCurl_easy_getinfo_offset(raw, info, &microseconds) == CURLE_OK else { return 0 }
-        return Double(microseconds) / 1_000
+        Double(offset(info)) / 1_000
+    }
+
+    private func offset(_ info: CURLINFO) -> Int {
+        var value: curl_off_t = 0
+        guard unsafe CCurl_easy_getinfo_offset(raw, info, &value) == CURLE_OK else { return 0 }
+        return Int(value)
     }
 }

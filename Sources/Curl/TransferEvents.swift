@@ -1,11 +1,11 @@
 internal import CCurl
 
 #if canImport(Glibc)
-internal import Glibc
+    internal import Glibc
 #elseif canImport(Musl)
-internal import Musl
+    internal import Musl
 #else
-internal import Darwin
+    internal import Darwin
 #endif
 
 /// What libcurl's callbacks of one transfer reach: its observer and its clock.

@@ -34,9 +34,10 @@ package final class TransferLoop: Sendable {
         let id = mailbox.nextID()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                mailbox.start(TransferOrder(id: id, settings: settings, observer: observer) { report in
-                    continuation.resume(returning: report)
-                })
+                mailbox.start(
+                    TransferOrder(id: id, settings: settings, observer: observer) { report in
+                        continuation.resume(returning: report)
+                    })
                 // The handler may have run before the order was in.
                 if Task.isCancelled { mailbox.cancel(id) }
             }

@@ -6,6 +6,8 @@ package struct TransferReport: Sendable, Hashable {
     /// How many connections had to be opened; 0 when one was reused.
     package var connectionsOpened = 0
     package var timings = TransferTimings()
+    /// How long the server asked to be left alone; nil when it did not.
+    package var retryAfter: Duration?
 
     package init(_ ending: TransferEnding) {
         self.ending = ending
