@@ -79,6 +79,8 @@ public enum Limits {
     public static let stallSecondsMax = 10.0
     /// A name that is not resolved by then never will be in time.
     public static let resolveSecondsMax = 5.0
+    /// Threads that wait for name servers: every request in flight has one, and as many may hang on dead servers.
+    public static let resolverThreadsMax = 64
     /// Servers close at 8 to 16 KB of request header; 64 KB of response header is an attack.
     public static let headerBytesMax = 65_536
     /// Tries of one transfer, the first one included.
@@ -89,6 +91,8 @@ public enum Limits {
     public static let identifyBytesFirst = 4_096
     /// The second, last look at content that the first could not name: MP3s with a large picture in front.
     public static let identifyBytesLast = 65_536
+    /// A redirect's or an error's body is read so far that its connection can be used again; a longer one is cut off.
+    public static let discardedBodyBytesMax = 16_384
     /// Longest URL we take: what browsers and CDNs agree on.
     public static let urlBytesMax = 8_192
     /// Requests in flight.

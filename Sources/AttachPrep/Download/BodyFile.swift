@@ -1,0 +1,137 @@
+internal import Crypto
+internal import RichPush
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// The file a body goes to as it arrives: counts, hashes, and asks for a verdict when it is time.
+///
+/// The curl thread appends, the download's task asks and answers. Bytes are written by position: the descriptor may be
+/// shared with a child that reads the prefix, and a shared descriptor shares its offset.
+final class BodyFile: Sendable {
+    private struct State {
+        var bytes = 0
+        var total: Int?
+        var hasher = SHA256()
+        var verdict = DownloadVerdict.undecided
+        /// The byte counts at which a question is due, each asked once.
+        var marks = [Limits.identifyBytesFirst, Limits.identifyBytesLast]
+    }
+
+    /// Borrowed from the caller.
+    private let descriptor: CInt
+    private let bytesMax: Int
+    private let state = Mutex(State())
+
+    init(descriptor: CInt, bytesMax: Int) {
+        self.descriptor = descriptor
+        self.bytesMax = bytesMax
+    }
+
+    var bytes: Int { state.withLock { $0.bytes } }
+    /// What the server said the whole is; nil when it did not.
+    var total: Int? { state.withLock { $0.total } }
+    var isUndecided: Bool { state.withLock { $0.verdict == .undecided } }
+    var sha256: String { state.withLock { Self.hexadecimal($0.hasher.finalize()) } }
+
+    /// Empties the file: the body begins, perhaps anew and with other content, so the verdict is asked for again.
+    ///
+    /// - Throws: `output.not_writable`.
+    func restart() throws(AttachPrepError) {
+        try state.withLock { state throws(AttachPrepError) in
+            state = State()
+            guard ftruncate(descriptor, 0) == 0 else { throw Self.writeError(errno) }
+        }
+    }
+
+    /// Takes note of what the server says the whole will be.
+    ///
+    /// - Throws: the ceiling's error when that is too much.
+    func declare(total: Int?) throws(AttachPrepError) {
+        try state.withLock { state throws(AttachPrepError) in
+            state.total = total
+            try check(max(total ?? 0, state.bytes), state)
+        }
+    }
+
+    /// Holds a number that the server names against the ceiling.
+    ///
+    /// - Throws: the ceiling's error when it is too much.
+    func check(declared bytes: Int?) throws(AttachPrepError) {
+        try state.withLock { state throws(AttachPrepError) in try check(bytes ?? 0, state) }
+    }
+
+    /// Writes one piece.
+    ///
+    /// - Returns: whether a question is due.
+    /// - Throws: the ceiling's error before anything over it is written, `output.no_space`, `output.not_writable`.
+    func append(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) -> Bool {
+        try state.withLock { state throws(AttachPrepError) in
+            try check(state.bytes + piece.count, state)
+            try unsafe write(piece, at: state.bytes)
+            unsafe state.hasher.update(bufferPointer: piece)
+            state.bytes += piece.count
+            return state.verdict == .undecided && (state.marks.first.map { $0 <= state.bytes } ?? false)
+        }
+    }
+
+    /// The byte count to ask about now; nil when no question is due.
+    func takeQuestion() -> Int? {
+        state.withLock { state in
+            guard state.verdict == .undecided, let mark = state.marks.first, mark <= state.bytes else { return nil }
+            state.marks.removeFirst()
+            return state.bytes
+        }
+    }
+
+    /// Takes the caller's verdict.
+    ///
+    /// - Throws: the verdict's own error when the body is, or declares itself, larger than it allows.
+    func accept(_ verdict: DownloadVerdict) throws(AttachPrepError) {
+        try state.withLock { state throws(AttachPrepError) in
+            state.verdict = verdict
+            try check(max(state.total ?? 0, state.bytes), state)
+        }
+    }
+
+    private func check(_ bytes: Int, _ state: borrowing State) throws(AttachPrepError) {
+        if case .accepted(let limit, let tooLarge) = state.verdict, bytes > limit { throw tooLarge }
+        if bytes > bytesMax { throw .bodyTooLarge(bytesMax) }
+    }
+
+    private func write(_ piece: UnsafeRawBufferPointer, at start: Int) throws(AttachPrepError) {
+        var done = 0
+        while done < piece.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: piece[done...])
+            let written = unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(start + done))
+            if written > 0 {
+                done += written
+            } else if written < 0, errno != EINTR {
+                throw Self.writeError(errno)
+            }
+        }
+    }
+
+    private static func writeError(_ number: Int32) -> AttachPrepError {
+        let detail = unsafe String(cString: strerror(number))
+        return switch number {
+        case ENOSPC, EDQUOT:
+            AttachPrepError(.outputNoSpace, "The disk is full; free some space and try again.", detail: detail)
+        default:
+            AttachPrepError(
+                .outputNotWritable, "The downloaded file could not be written; check the output folder.",
+                detail: detail)
+        }
+    }
+
+    private static func hexadecimal(_ digest: SHA256.Digest) -> String {
+        let digits = Array("0123456789abcdef")
+        return String(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+}

@@ -1,0 +1,70 @@
+internal import RichPush
+
+/// The sentences of this room: each names the thing, the limit and the remedy.
+extension AttachPrepError {
+    static func blocked(_ host: String, _ address: IPAddress, _ range: RefusedAddressRange) -> AttachPrepError {
+        AttachPrepError(
+            .sourceAddressBlocked,
+            "\(host) leads to an address that media may not come from (\(range.name)); use a public address or allow the private network.",
+            detail: "\(address) is in \(range)")
+    }
+
+    static func blocked(_ host: String, detail: String) -> AttachPrepError {
+        AttachPrepError(
+            .sourceAddressBlocked,
+            "\(host) leads to an address that media may not come from; use a public address or allow the private network.",
+            detail: detail)
+    }
+
+    static func slowName(_ host: String, _ limit: Duration) -> AttachPrepError {
+        AttachPrepError(
+            .downloadDNS, "The name \(host) was not resolved within \(limit.inSeconds); check the name servers.")
+    }
+
+    static func unresolved(_ host: String, _ error: NameResolutionError) -> AttachPrepError {
+        switch error {
+        case .unknownName:
+            AttachPrepError(
+                .downloadDNS, "The name \(host) does not exist; check the address.", isRetryable: false)
+        case .temporary(let detail), .failed(let detail):
+            AttachPrepError(
+                .downloadDNS, "The name \(host) could not be resolved; try again later.", detail: detail)
+        }
+    }
+
+    static func deadlineExceeded(_ host: String) -> AttachPrepError {
+        AttachPrepError(
+            .deadlineExceeded, "The budget ended while \(host) was being fetched; allow more time.")
+    }
+
+    static func cancelled(_ host: String) -> AttachPrepError {
+        AttachPrepError(.cancelled, "The download from \(host) was cancelled; ask again if it is still wanted.")
+    }
+
+    static func bodyTooLarge(_ limit: Int) -> AttachPrepError {
+        AttachPrepError(
+            .downloadTooLarge,
+            "The file is larger than \(limit.grouped) bytes, the most that is taken in; link a smaller one.")
+    }
+
+    static func headersTooLarge(_ host: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadTooLarge,
+            "\(host) sent more than \(Limits.headerBytesMax.grouped) bytes of headers; use another server.")
+    }
+
+    static func tooManyRedirects(_ host: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadTooManyRedirects,
+            "The address led through more than \(Limits.redirectsMax) redirects, last by \(host); link the file itself."
+        )
+    }
+
+    static func truncated(_ host: String, bytes: Int, total: Int?, detail: String? = nil) -> AttachPrepError {
+        let whole = total.map { " of \($0.grouped)" } ?? ""
+        return AttachPrepError(
+            .downloadTruncated,
+            "\(host) ended the file after \(bytes.grouped)\(whole) bytes; try again or check the server.",
+            detail: detail)
+    }
+}

@@ -1,0 +1,125 @@
+internal import Curl
+internal import RichPush
+
+/// One download from its first hop to its last try.
+struct DownloadRun {
+    typealias PrefixQuestion = @Sendable (_ bytesSoFar: Int, _ isComplete: Bool) async throws -> DownloadVerdict
+
+    let downloader: Downloader
+    let deadline: ContinuousClock.Instant
+    let headers: RequestHeaders
+    let onPrefix: PrefixQuestion
+    let body: BodyFile
+    /// Where the request's secrets belong.
+    let first: WebAddress
+
+    private(set) var hop: WebAddress
+    private(set) var resumePoint: ResumePoint?
+    private(set) var decodesContent = true
+    private let schedule: RetrySchedule
+    private var redirects = 0
+    private var attempts = 1
+    private var timings = DownloadTimings()
+    private var httpVersion: String?
+    /// The head that the body in the file began with.
+    private var head: ResponseHead?
+
+    /// - Throws: what is wrong with the request, before anything is sent.
+    init(
+        downloader: Downloader, request: DownloadRequest, descriptor: CInt, onPrefix: @escaping PrefixQuestion
+    ) throws(AttachPrepError) {
+        self.downloader = downloader
+        deadline = request.deadline
+        headers = try RequestHeaders(request.headers)
+        self.onPrefix = onPrefix
+        body = BodyFile(descriptor: descriptor, bytesMax: request.bytesMax)
+        first = try WebAddress(request.url, httpsOnly: downloader.policy.httpsOnly)
+        schedule = RetrySchedule(backOff: downloader.timeouts.backOff)
+        hop = first
+    }
+
+    mutating func run() async throws -> DownloadedFile {
+        do {
+            while try await !step() {}
+            if body.isUndecided { try body.accept(await onPrefix(body.bytes, true)) }
+        } catch is CancellationError {
+            throw AttachPrepError.cancelled(hop.host)
+        } catch is DownloadSlots.DeadlineReached {
+            throw AttachPrepError.deadlineExceeded(hop.host)
+        }
+        return DownloadedFile(
+            finalURL: hop.shown, declaredMIMEType: head?.mimeType, bytes: body.bytes, sha256: body.sha256,
+            timings: timings, httpVersion: httpVersion, attempts: attempts)
+    }
+
+    /// One hop or one try, and what follows from it; true when the file is whole.
+    private mutating func step() async throws -> Bool {
+        guard ContinuousClock.now < deadline else { throw AttachPrepError.deadlineExceeded(hop.host) }
+        let hosts: [PinnedHost]
+        do {
+            hosts = try await look()
+        } catch let failure as TemporaryNameFailure {
+            try await pause(failure.error, retryAfter: nil)
+            return false
+        }
+        let (outcome, report) = try await exchange(with: hosts)
+        record(outcome, report)
+        let facts = TransferFailure.Facts(
+            host: hop.host, limits: downloader.timeouts, hasBody: outcome.hasBody, bytes: body.bytes, total: body.total)
+        return try await take(NextStep(after: report.ending, outcome, facts), retryAfter: report.retryAfter)
+    }
+
+    private mutating func look() async throws -> [PinnedHost] {
+        let started = ContinuousClock.now
+        defer { timings.dns += started.duration(to: .now).milliseconds }
+        let proxy = downloader.proxy
+        var hosts: [PinnedHost] = []
+        for port in proxy?.ports ?? [hop.port] {
+            hosts.append(try await downloader.directory.look(up: proxy?.host ?? hop.host, port, before: deadline))
+        }
+        return hosts
+    }
+
+    private mutating func record(_ outcome: Exchange.Outcome, _ report: TransferReport) {
+        timings.add(report.timings)
+        httpVersion = report.httpVersion ?? httpVersion
+        if case .whole = outcome.verdict { head = outcome.head }
+    }
+
+    private mutating func take(_ step: NextStep, retryAfter: Duration?) async throws -> Bool {
+        switch step {
+        case .finish: return true
+        case .fail(let error): throw error
+        case .follow(let location): try follow(location)
+        case .retry(let error):
+            resumePoint = head.flatMap { ResumePoint(after: $0, bytes: body.bytes, total: body.total) }
+            try await pause(error, retryAfter: retryAfter)
+        case .startOver(let error): try startOver(error)
+        case .startOverUndecoded(let error):
+            decodesContent = false
+            try startOver(error)
+        }
+        return false
+    }
+
+    private mutating func follow(_ location: String) throws {
+        redirects += 1
+        guard redirects <= Limits.redirectsMax else { throw AttachPrepError.tooManyRedirects(hop.host) }
+        hop = try hop.following(location)
+    }
+
+    private mutating func startOver(_ error: AttachPrepError) throws {
+        guard attempts < schedule.attemptsMax else { throw error }
+        attempts += 1
+        resumePoint = nil
+    }
+
+    private mutating func pause(_ error: AttachPrepError, retryAfter: Duration?) async throws {
+        let delay = schedule.delay(
+            afterTries: attempts, chance: .random(in: 0..<1), retryAfter: retryAfter,
+            timeLeft: ContinuousClock.now.duration(to: deadline))
+        guard let delay else { throw error }
+        attempts += 1
+        try await ContinuousClock().sleep(for: delay)
+    }
+}

@@ -1,0 +1,110 @@
+internal import Curl
+internal import RichPush
+internal import Synchronization
+
+/// One request and its answer, as the curl thread sees it.
+final class Exchange: TransferObserver {
+    private struct State {
+        var collector = HeadCollector()
+        var outcome = Outcome()
+    }
+
+    /// What is known when the transfer is over.
+    struct Outcome: Sendable, Hashable {
+        /// The final answer's head; nil when none came whole.
+        var head: ResponseHead?
+        var verdict: ResponseVerdict?
+        /// Whether part of the body had come.
+        var hasBody = false
+        /// Our own reason for ending the transfer.
+        var refusal: AttachPrepError?
+    }
+
+    private let host: String
+    private let body: BodyFile
+    private let wall: AddressWall
+    private let resumePoint: ResumePoint?
+    private let look: AsyncStream<Void>.Continuation
+    private let state = Mutex(State())
+
+    /// - Parameter look: told when the body asks for a verdict.
+    init(
+        host: String, body: BodyFile, wall: AddressWall, resumePoint: ResumePoint?,
+        look: AsyncStream<Void>.Continuation
+    ) {
+        self.host = host
+        self.body = body
+        self.wall = wall
+        self.resumePoint = resumePoint
+        self.look = look
+    }
+
+    var outcome: Outcome { state.withLock { $0.outcome } }
+
+    func mayConnect(to address: String) -> Bool {
+        holds { () throws(AttachPrepError) in
+            guard wall.allows(address) else { throw .blocked(host, detail: "\(address), when connecting") }
+        }
+    }
+
+    func maySendRequest(to address: String) -> Bool {
+        holds { () throws(AttachPrepError) in
+            guard wall.allows(address) else { throw .blocked(host, detail: "\(address), on a connection in use") }
+        }
+    }
+
+    func received(headerLine: UnsafeRawBufferPointer) -> Bool {
+        holds { () throws(AttachPrepError) in
+            let (head, bytes) = state.withLock { state in
+                (unsafe state.collector.collect(headerLine), state.collector.bytes)
+            }
+            guard bytes <= Limits.headerBytesMax else { throw .headersTooLarge(host) }
+            if let head { try begin(head) }
+        } && wantsBody
+    }
+
+    func received(body piece: UnsafeRawBufferPointer) -> Bool {
+        guard let verdict = outcome.verdict else { return false }
+        // What a redirect or an error says is read for the connection's sake alone.
+        guard verdict.hasContent else { return true }
+        return holds { () throws(AttachPrepError) in
+            state.withLock { $0.outcome.hasBody = true }
+            if try unsafe body.append(piece) { look.yield() }
+        }
+    }
+
+    /// The head is whole: decides what the body is.
+    private func begin(_ head: ResponseHead) throws(AttachPrepError) {
+        let verdict = ResponseVerdict(head, resuming: resumePoint)
+        state.withLock {
+            $0.outcome.head = head
+            $0.outcome.verdict = verdict
+        }
+        switch verdict {
+        case .whole(let total):
+            try body.restart()
+            // An encoded body's own length is not the file's, but a file is hardly smaller than its encoded form.
+            try body.check(declared: head.contentLength)
+            try body.declare(total: total)
+        case .continuation(let total): try body.declare(total: total)
+        default: break
+        }
+    }
+
+    /// A long body that nobody wants is cut off, a short one is read so that the connection can be used again.
+    private var wantsBody: Bool {
+        let outcome = outcome
+        guard let head = outcome.head, let verdict = outcome.verdict, !verdict.hasContent else { return true }
+        return head.contentLength.map { $0 <= Limits.discardedBodyBytesMax } ?? false
+    }
+
+    private func holds(_ check: () throws(AttachPrepError) -> Void) -> Bool {
+        do {
+            try check()
+            return true
+        } catch {
+            state.withLock { $0.outcome.refusal = $0.outcome.refusal ?? error }
+            return false
+        }
+    }
+}

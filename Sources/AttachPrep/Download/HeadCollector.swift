@@ -1,0 +1,35 @@
+/// Puts an answer's head together from its lines; informational answers before it and trailers after it are only counted.
+struct HeadCollector: Sendable {
+    /// Header bytes so far, everything included.
+    private(set) var bytes = 0
+    private var incoming: ResponseHead?
+    private var isComplete = false
+
+    /// Takes one line as it came.
+    ///
+    /// - Returns: the final answer's head when this was the empty line behind it.
+    mutating func collect(_ line: UnsafeRawBufferPointer) -> ResponseHead? {
+        bytes += line.count
+        guard !isComplete else { return nil }
+        let text = unsafe Self.text(line)
+        if text.isEmpty {
+            defer { incoming = nil }
+            guard let head = incoming, head.status >= 200 else { return nil }
+            isComplete = true
+            return head
+        }
+        if let head = ResponseHead(statusLine: text) {
+            incoming = head
+        } else {
+            incoming?.add(line: text)
+        }
+        return nil
+    }
+
+    /// Without the line's end; by bytes, since a carriage return and a line feed are one character.
+    private static func text(_ line: UnsafeRawBufferPointer) -> String {
+        var bytes = unsafe line[...]
+        while let last = unsafe bytes.last, [0x0d, 0x0a, 0x20, 0x09].contains(last) { unsafe bytes.removeLast() }
+        return unsafe String(decoding: bytes, as: UTF8.self)
+    }
+}

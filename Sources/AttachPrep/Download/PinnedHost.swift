@@ -1,0 +1,11 @@
+/// A host whose addresses are known and allowed: curl asks nobody else.
+struct PinnedHost: Sendable, Hashable {
+    let host: String
+    let port: Int
+    let addresses: [IPAddress]
+
+    /// For CURLOPT_RESOLVE; the plus sign lets the entry grow old in libcurl's cache, so that it does not grow for ever.
+    var pin: String {
+        "+\(host):\(port):" + addresses.map(\.bracketed).joined(separator: ",")
+    }
+}

@@ -1,0 +1,76 @@
+/// An address as it may be shown: in messages, manifests, logs and the API.
+///
+/// User info is removed, and the values of query keys that sign (`X-Amz-*`, `Signature`, `sig`, `token`, `key`, in any
+/// case) become `REDACTED`. Works on the text alone, so that an address nobody can parse is redacted too.
+public enum RedactedURL {
+    /// The text to show for an address.
+    public static func redact(_ text: String) -> String {
+        let (head, tail) = split(text, at: ["?", "#"])
+        return withoutUserInfo(head) + redactPairs(tail)
+    }
+
+    private static func withoutUserInfo(_ head: Substring) -> String {
+        guard let colon = head.firstIndex(of: ":") else { return String(head) }
+        let start = head[colon...].dropFirst().drop { $0 == "/" || $0 == "\\" }.startIndex
+        guard start > head.index(after: colon), let at = endOfUserInfo(head[start...]) else { return String(head) }
+        return String(head[..<start] + head[head.index(after: at)...])
+    }
+
+    private static func endOfUserInfo(_ rest: Substring) -> Substring.Index? {
+        let authority = rest.prefix { $0 != "/" && $0 != "\\" }
+        if let at = authority.lastIndex(of: "@") { return at }
+        // "user:pass/word@host" is no valid address, but the secret in it is one.
+        guard let port = authority.split(separator: ":", maxSplits: 1).dropFirst().first, Int(port) == nil else {
+            return nil
+        }
+        return rest.lastIndex(of: "@")
+    }
+
+    /// Redacts "?a=b&c=d#e=f".
+    private static func redactPairs(_ tail: Substring) -> String {
+        var shown = ""
+        var rest = tail
+        while let separator = rest.first {
+            let (pair, further) = split(rest.dropFirst(), at: ["&", ";", "?", "#"])
+            shown.append(separator)
+            shown += redactPair(pair)
+            rest = further
+        }
+        return shown
+    }
+
+    private static func redactPair(_ pair: Substring) -> String {
+        guard let equals = pair.firstIndex(of: "="), signs(pair[..<equals]) else { return String(pair) }
+        return String(pair[...equals]) + "REDACTED"
+    }
+
+    private static func signs(_ key: Substring) -> Bool {
+        let key = decoded(key).lowercased()
+        return key.hasPrefix("x-amz-") || signingKeys.contains(key)
+    }
+
+    private static let signingKeys: Set<String> = ["signature", "sig", "token", "key"]
+
+    /// Percent-decodes, so that "%73ig" does not slip through.
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func split(_ text: some StringProtocol, at separators: Set<Character>) -> (Substring, Substring) {
+        let text = Substring(text)
+        let index = text.firstIndex { separators.contains($0) } ?? text.endIndex
+        return (text[..<index], text[index...])
+    }
+}

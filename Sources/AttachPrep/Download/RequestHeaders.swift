@@ -1,0 +1,66 @@
+internal import Curl
+internal import RichPush
+
+/// The header lines of a request.
+struct RequestHeaders: Sendable {
+    /// Names the caller may not set: they belong to the transfer itself.
+    private static let reserved: Set<String> = [
+        "accept-encoding", "connection", "content-length", "expect", "host", "if-range", "keep-alive",
+        "proxy-authorization", "proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    private let callers: [(name: String, value: String)]
+
+    /// - Throws: `request.invalid` for a header that could not be sent as it is.
+    init(_ callers: [(name: String, value: String)]) throws(AttachPrepError) {
+        for (name, value) in callers {
+            guard Self.isToken(name), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
+                throw AttachPrepError(
+                    .requestInvalid, "A request header holds characters HTTP does not allow; correct or drop it.")
+            }
+            guard !Self.reserved.contains(name.lowercased()) else {
+                throw AttachPrepError(
+                    .requestInvalid, "The request header \(name) is set by attachprep itself; drop it.")
+            }
+        }
+        self.callers = callers
+    }
+
+    /// The lines for one hop.
+    ///
+    /// - Parameters:
+    ///   - isFirstOrigin: the caller's headers and user info go nowhere else.
+    ///   - authorization: made of the user info; the caller's own header goes before it.
+    func lines(isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?) -> [String] {
+        var fields = isFirstOrigin ? callers : []
+        let own = [
+            ("User-Agent", Self.userAgent), ("Accept", "*/*"), ("Authorization", isFirstOrigin ? authorization : nil),
+        ]
+        for (name, value) in own {
+            guard let value, !fields.contains(where: { $0.name.lowercased() == name.lowercased() }) else { continue }
+            fields.append((name, value))
+        }
+        fields.append(("Accept-Encoding", "identity"))
+        // libcurl leaves a header with an empty value out unless it ends in a semicolon.
+        return fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" } + (point?.headerLines ?? [])
+    }
+
+    private static let userAgent = "attachprep/\(DownloadIdentity.version)"
+
+    private static func isToken(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}
+
+/// How downloads introduce themselves.
+package enum DownloadIdentity {
+    /// The product's version, as servers see it.
+    package static let version = "1.0.0"
+}

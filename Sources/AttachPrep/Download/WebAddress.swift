@@ -1,0 +1,99 @@
+internal import Curl
+package import RichPush
+
+/// An http or https address that passed the checks of form: what one hop of a download goes to.
+package struct WebAddress: Sendable, Hashable {
+    private let url: CurlURL
+    private let httpsOnly: Bool
+
+    /// Reads what a caller or a server wrote.
+    ///
+    /// - Throws: `source.invalid_url`, or `source.scheme_not_allowed` for anything but http and https.
+    package init(_ text: String, httpsOnly: Bool = false) throws(AttachPrepError) {
+        let shown = RedactedURL.redact(text)
+        guard text.utf8.count <= Limits.urlBytesMax else { throw .longURL(text.utf8.count) }
+        if let scheme = Self.schemeWritten(in: text), !Self.schemes.contains(scheme) {
+            throw .scheme(scheme, shown)
+        }
+        let url: CurlURL
+        do {
+            url = try CurlURL(parsing: text)
+        } catch {
+            throw .invalidURL(shown, detail: error.description)
+        }
+        try self.init(url, httpsOnly: httpsOnly)
+    }
+
+    private init(_ url: CurlURL, httpsOnly: Bool) throws(AttachPrepError) {
+        let shown = RedactedURL.redact(url.text)
+        guard Self.schemes.contains(url.scheme) else { throw .scheme(url.scheme, shown) }
+        guard !httpsOnly || url.scheme == "https" else { throw .httpsOnly(shown) }
+        guard !url.host.isEmpty, url.port > 0 else { throw .invalidURL(shown) }
+        self.url = url
+        self.httpsOnly = httpsOnly
+    }
+
+    /// Where a `Location` header leads from here, held to the same rules.
+    ///
+    /// - Throws: as `init`.
+    package func following(_ location: String) throws(AttachPrepError) -> WebAddress {
+        if let scheme = Self.schemeWritten(in: location), !Self.schemes.contains(scheme) {
+            throw .scheme(scheme, RedactedURL.redact(location))
+        }
+        let next: CurlURL
+        do {
+            next = try url.resolving(location)
+        } catch {
+            throw .invalidURL(RedactedURL.redact(location), detail: error.description)
+        }
+        guard next.text.utf8.count <= Limits.urlBytesMax else { throw .longURL(next.text.utf8.count) }
+        return try WebAddress(next, httpsOnly: httpsOnly)
+    }
+
+    /// Without user info and fragment: what libcurl gets.
+    package var text: String { url.text }
+    /// As it may be shown.
+    package var shown: String { RedactedURL.redact(url.text) }
+    /// ASCII, lower case, IPv6 without brackets.
+    package var host: String { url.host }
+    package var port: Int { url.port }
+    /// The address itself, when the host is written as one.
+    package var literal: IPAddress? { IPAddress(url.host) }
+    /// Scheme, host and port: what secrets of the request belong to.
+    package var origin: String { "\(url.scheme)://\(url.host):\(url.port)" }
+    /// The user info as the value of an `Authorization` header; nil without it.
+    var basicAuthorization: String? { url.credentials.map(\.basicAuthorization) }
+
+    private static let schemes: Set<String> = ["http", "https"]
+
+    /// The scheme of "scheme:…", but not of "host:8080/…".
+    private static func schemeWritten(in text: String) -> String? {
+        guard let colon = text.firstIndex(of: ":"), text[..<colon].first?.isLetter == true else { return nil }
+        let isScheme = text[..<colon].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let isPort = text[colon...].dropFirst().first?.isNumber ?? false
+        return isScheme && !isPort ? text[..<colon].lowercased() : nil
+    }
+}
+
+extension AttachPrepError {
+    fileprivate static func invalidURL(_ shown: String, detail: String? = nil) -> AttachPrepError {
+        AttachPrepError(
+            .sourceInvalidURL, "\(shown) is not a web address; give one such as https://host/path.", detail: detail)
+    }
+
+    fileprivate static func longURL(_ bytes: Int) -> AttachPrepError {
+        AttachPrepError(
+            .sourceInvalidURL,
+            "The address is \(bytes.grouped) bytes long, over the limit of \(Limits.urlBytesMax.grouped); shorten it.")
+    }
+
+    fileprivate static func scheme(_ scheme: String, _ shown: String) -> AttachPrepError {
+        AttachPrepError(
+            .sourceSchemeNotAllowed, "\(shown) uses \(scheme); only http and https addresses are fetched.")
+    }
+
+    fileprivate static func httpsOnly(_ shown: String) -> AttachPrepError {
+        AttachPrepError(
+            .sourceSchemeNotAllowed, "\(shown) is not https; give an https address or drop --https-only.")
+    }
+}

@@ -1,0 +1,43 @@
+internal import CCurl
+
+/// How a transfer ended in libcurl's words; the names are those that the rooms above decide by.
+///
+/// <https://curl.se/libcurl/c/libcurl-errors.html>
+package struct CurlCode: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    private init(_ code: CURLcode) {
+        rawValue = code.rawValue
+    }
+
+    package static let couldNotResolveProxy = CurlCode(CURLE_COULDNT_RESOLVE_PROXY)
+    package static let couldNotResolveHost = CurlCode(CURLE_COULDNT_RESOLVE_HOST)
+    package static let couldNotConnect = CurlCode(CURLE_COULDNT_CONNECT)
+    package static let weirdServerReply = CurlCode(CURLE_WEIRD_SERVER_REPLY)
+    package static let http2 = CurlCode(CURLE_HTTP2)
+    package static let partialFile = CurlCode(CURLE_PARTIAL_FILE)
+    package static let writeError = CurlCode(CURLE_WRITE_ERROR)
+    package static let timedOut = CurlCode(CURLE_OPERATION_TIMEDOUT)
+    package static let abortedByCallback = CurlCode(CURLE_ABORTED_BY_CALLBACK)
+    package static let gotNothing = CurlCode(CURLE_GOT_NOTHING)
+    package static let sendError = CurlCode(CURLE_SEND_ERROR)
+    package static let receiveError = CurlCode(CURLE_RECV_ERROR)
+    package static let badContentEncoding = CurlCode(CURLE_BAD_CONTENT_ENCODING)
+    package static let http2Stream = CurlCode(CURLE_HTTP2_STREAM)
+    package static let proxyHandshake = CurlCode(CURLE_PROXY)
+
+    /// Whether the handshake or the certificate was refused, by us or by the peer.
+    package var isTLS: Bool { Self.tls.contains(self) }
+
+    private static let tls: Set<CurlCode> = [
+        CurlCode(CURLE_SSL_CONNECT_ERROR), CurlCode(CURLE_PEER_FAILED_VERIFICATION), CurlCode(CURLE_SSL_CERTPROBLEM),
+        CurlCode(CURLE_SSL_CIPHER), CurlCode(CURLE_SSL_CACERT_BADFILE), CurlCode(CURLE_SSL_CLIENTCERT),
+        CurlCode(CURLE_SSL_ENGINE_INITFAILED), CurlCode(CURLE_SSL_CRL_BADFILE), CurlCode(CURLE_SSL_ISSUER_ERROR),
+        CurlCode(CURLE_SSL_PINNEDPUBKEYNOTMATCH), CurlCode(CURLE_SSL_INVALIDCERTSTATUS),
+        CurlCode(CURLE_USE_SSL_FAILED),
+    ]
+}

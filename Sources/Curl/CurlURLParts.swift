@@ -1,0 +1,47 @@
+internal import CCurl
+
+/// The owner of one `CURLU`.
+@safe final class CurlURLParts {
+    private let handle: OpaquePointer
+
+    /// - Throws: when the text is not an address libcurl can read.
+    init(_ text: String) throws(CurlError) {
+        guard let handle = unsafe curl_url() else { throw CurlError(CURLUE_OUT_OF_MEMORY, "curl_url") }
+        unsafe self.handle = handle
+        try set(CURLUPART_URL, to: text)
+    }
+
+    deinit {
+        unsafe curl_url_cleanup(handle)
+    }
+
+    /// Replaces one part, or removes it; the whole address may also be a reference relative to the present one.
+    func set(_ part: CURLUPart, to value: String?) throws(CurlError) {
+        // Schemes that libcurl does not speak are read too, so that they are refused by name.
+        let whole = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE)
+        let flags = part == CURLUPART_URL ? whole : 0
+        try unsafe curl_url_set(handle, part, value, flags).check("read the address")
+    }
+
+    /// One part.
+    ///
+    /// - Throws: when it is not there.
+    func get(_ part: CURLUPart, _ flags: Int32 = 0) throws(CurlError) -> String {
+        var text: UnsafeMutablePointer<CChar>?
+        try unsafe curl_url_get(handle, part, &text, UInt32(flags)).check("read a part of the address")
+        guard let text = unsafe text else { throw CurlError(CURLUE_OUT_OF_MEMORY, "curl_url_get") }
+        defer { unsafe curl_free(text) }
+        return unsafe String(cString: text)
+    }
+
+    /// One part, nil when it is not there.
+    func find(_ part: CURLUPart, _ flags: Int32) throws(CurlError) -> String? {
+        do {
+            return try get(part, flags)
+        } catch {
+            let absent = [CURLUE_NO_USER, CURLUE_NO_PASSWORD, CURLUE_NO_PORT].map(\.rawValue)
+            guard absent.contains(error.rawCode) else { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,58 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// A thread of our own for work that blocks; it never keeps the process from exiting.
+package enum DetachedThread {
+    /// Starts `body` on a new thread.
+    ///
+    /// All signals are blocked there: they belong to the main thread, and a TLS library that writes to a closed socket
+    /// must not end the process with SIGPIPE.
+    /// - Returns: false when the system has no thread left to give.
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let retained = unsafe Unmanaged.passRetained(ThreadBody(body))
+        #if canImport(Darwin)
+            var thread: pthread_t?
+        #else
+            var thread = pthread_t()
+        #endif
+        guard unsafe pthread_create(&thread, nil, threadMain, retained.toOpaque()) == 0 else {
+            unsafe retained.release()
+            return false
+        }
+        return true
+    }
+}
+
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) {
+        self.run = run
+    }
+}
+
+#if canImport(Darwin)
+    private func threadMain(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        unsafe runDetached(context)
+    }
+#else
+    private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let context = unsafe context else { return nil }
+        return unsafe runDetached(context)
+    }
+#endif
+
+private func runDetached(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    var everySignal = sigset_t()
+    // Neither call can fail with these arguments.
+    _ = unsafe sigfillset(&everySignal)
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &everySignal, nil)
+    _ = pthread_detach(pthread_self())
+    unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
+    return nil
+}

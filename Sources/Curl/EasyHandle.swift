@@ -1,0 +1,105 @@
+internal import CCurl
+
+/// The owner of one `CURL`: one transfer, prepared and released on the loop's thread, never shared.
+///
+/// <https://curl.se/libcurl/c/libcurl-easy.html>
+@safe final class EasyHandle {
+    let raw: UnsafeMutableRawPointer
+    /// What the callbacks see; libcurl holds an unretained pointer to it.
+    let events: TransferEvents
+    private let headers: CurlList
+    private let pins: CurlList
+    private let errorText: UnsafeMutableBufferPointer<CChar>
+
+    /// - Throws: when libcurl refuses an option or memory runs out.
+    init(_ settings: TransferSettings, observer: any TransferObserver) throws(CurlError) {
+        guard let raw = unsafe curl_easy_init() else { throw CurlError(CURLE_FAILED_INIT, "curl_easy_init") }
+        unsafe self.raw = raw
+        unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errorText.initialize(repeating: 0)
+        events = TransferEvents(observer: observer, clock: TransferClock(settings.limits))
+        do {
+            headers = try CurlList(settings.headers)
+            pins = try CurlList(settings.pins)
+        } catch {
+            unsafe curl_easy_cleanup(raw)
+            unsafe errorText.deallocate()
+            throw error
+        }
+        try prepare(settings)
+        try install()
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(raw)
+        unsafe errorText.deallocate()
+    }
+
+    private func prepare(_ settings: TransferSettings) throws(CurlError) {
+        try set(CURLOPT_URL, settings.url)
+        try set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try set(CURLOPT_FOLLOWLOCATION, 0)
+        try set(CURLOPT_NOSIGNAL, 1)
+        try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        try set(CURLOPT_PIPEWAIT, 1)
+        try set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, settings.limits.connect.wholeMilliseconds)
+        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // An empty proxy also switches the proxy variables of the environment off.
+        try set(CURLOPT_PROXY, settings.proxy ?? "")
+        try set(CURLOPT_NOPROXY, "")
+        if settings.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, "") }
+        if let file = settings.certificateAuthorityFile {
+            try set(CURLOPT_CAINFO, file)
+            try set(CURLOPT_PROXY_CAINFO, file)
+        }
+        try set(CURLOPT_HTTPHEADER, headers)
+        try set(CURLOPT_RESOLVE, pins)
+    }
+
+    /// The size of libcurl's receive buffer: 64 KiB halves the calls of the default 16 KiB at a small cost in memory.
+    private static let bufferBytes = 65_536
+
+    private func install() throws(CurlError) {
+        let context = unsafe Unmanaged.passUnretained(events).toOpaque()
+        try unsafe set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorText.baseAddress))
+        try unsafe CCurl_easy_setopt_write(raw, CURLOPT_HEADERFUNCTION, curlHeader).check("CURLOPT_HEADERFUNCTION")
+        try unsafe set(CURLOPT_HEADERDATA, context)
+        try unsafe CCurl_easy_setopt_write(raw, CURLOPT_WRITEFUNCTION, curlBody).check("CURLOPT_WRITEFUNCTION")
+        try unsafe set(CURLOPT_WRITEDATA, context)
+        try unsafe CCurl_easy_setopt_opensocket(raw, curlOpenSocket).check("CURLOPT_OPENSOCKETFUNCTION")
+        try unsafe set(CURLOPT_OPENSOCKETDATA, context)
+        try unsafe CCurl_easy_setopt_prereq(raw, curlPreRequest).check("CURLOPT_PREREQFUNCTION")
+        try unsafe set(CURLOPT_PREREQDATA, context)
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) throws(CurlError) {
+        try unsafe CCurl_easy_setopt_long(raw, option, value).check("set option \(option.rawValue)")
+    }
+
+    private func set(_ option: CURLoption, _ value: String) throws(CurlError) {
+        try unsafe CCurl_easy_setopt_string(raw, option, value).check("set option \(option.rawValue)")
+    }
+
+    private func set(_ option: CURLoption, _ value: CurlList) throws(CurlError) {
+        try unsafe CCurl_easy_setopt_list(raw, option, value.head).check("set option \(option.rawValue)")
+    }
+
+    private func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) throws(CurlError) {
+        try unsafe CCurl_easy_setopt_pointer(raw, option, value).check("set option \(option.rawValue)")
+    }
+
+    /// The error that a finished transfer's code stands for, with what libcurl wrote about it.
+    func error(_ code: CURLcode) -> CurlError {
+        let text = unsafe errorText.baseAddress.map { unsafe String(cString: $0) } ?? ""
+        return CurlError(code, "transfer", text: text)
+    }
+}
+
+extension Duration {
+    /// Never 0, which libcurl takes for its own default.
+    var wholeMilliseconds: Int {
+        let parts = components
+        return max(1, Int(parts.seconds) * 1_000 + Int(parts.attoseconds / 1_000_000_000_000_000))
+    }
+}

@@ -1,0 +1,89 @@
+internal import CCurl
+
+/// The loop itself: takes orders, lets libcurl work, ends what is over or overdue.
+final class LoopThread {
+    private struct Running {
+        let order: TransferOrder
+        let easy: EasyHandle
+    }
+
+    /// The longest sleep; nothing depends on it, every limit has its own instant.
+    private static let waitMax = Duration.seconds(10)
+
+    private let mailbox: LoopMailbox
+    private var running: [UInt64: Running] = [:]
+
+    init(_ mailbox: LoopMailbox) {
+        self.mailbox = mailbox
+    }
+
+    /// Returns when the mailbox says so, with every transfer ended and every connection closed.
+    func run() {
+        if let multi = mailbox.multi {
+            while turn(multi) {}
+            end(Array(running.values), .cancelled, multi)
+        }
+        mailbox.close()
+    }
+
+    /// One round; false when it was the last.
+    private func turn(_ multi: MultiHandle) -> Bool {
+        let mail = mailbox.collect()
+        for order in mail.orders { begin(order, multi) }
+        end(mail.cancelled.compactMap { running[$0] }, .cancelled, multi)
+        guard !mail.isStopping else { return false }
+        do {
+            try multi.perform()
+            reap(multi)
+            endOverdue(multi)
+            try multi.wait(atMost: timeLeft)
+        } catch {
+            end(Array(running.values), .failed(error), multi)
+        }
+        return true
+    }
+
+    private func begin(_ order: TransferOrder, _ multi: MultiHandle) {
+        do {
+            let easy = try EasyHandle(order.settings, observer: order.observer)
+            try multi.add(easy)
+            running[order.id] = Running(order: order, easy: easy)
+        } catch {
+            order.finish(TransferReport(.failed(error)))
+        }
+    }
+
+    private func reap(_ multi: MultiHandle) {
+        while let (raw, code) = unsafe multi.nextFinished() {
+            guard let finished = running.values.first(where: { unsafe $0.easy.raw == raw }) else { continue }
+            end([finished], code == CURLE_OK ? .completed : .failed(finished.easy.error(code)), multi)
+        }
+    }
+
+    private func endOverdue(_ multi: MultiHandle) {
+        let now = ContinuousClock.now
+        for transfer in Array(running.values) {
+            let end = transfer.easy.events.clock.end
+            if end.instant <= now { self.end([transfer], end.ending, multi) }
+        }
+    }
+
+    private var timeLeft: Duration {
+        let next = running.values.map { $0.easy.events.clock.end.instant }.min()
+        guard let next else { return Self.waitMax }
+        return min(Self.waitMax, max(.zero, ContinuousClock.now.duration(to: next)))
+    }
+
+    private func end(_ transfers: [Running], _ ending: TransferEnding, _ multi: MultiHandle) {
+        for transfer in transfers {
+            running[transfer.order.id] = nil
+            let report = transfer.easy.report(ending)
+            do {
+                try multi.remove(transfer.easy)
+                transfer.order.finish(report)
+            } catch {
+                transfer.order.finish(TransferReport(.failed(error)))
+            }
+        }
+    }
+}

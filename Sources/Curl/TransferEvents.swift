@@ -1,0 +1,79 @@
+internal import CCurl
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// What libcurl's callbacks of one transfer reach: its observer and its clock.
+final class TransferEvents {
+    let observer: any TransferObserver
+    var clock: TransferClock
+
+    init(observer: any TransferObserver, clock: TransferClock) {
+        self.observer = observer
+        self.clock = clock
+    }
+
+    /// Callbacks run inside calls on a handle that holds its events, so the pointer is always alive.
+    static func from(_ context: UnsafeMutableRawPointer?) -> TransferEvents? {
+        unsafe context.map { unsafe Unmanaged<TransferEvents>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+/// CURLOPT_HEADERFUNCTION: a short count ends the transfer with CURLE_WRITE_ERROR.
+@c func curlHeader(
+    _ line: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let events = unsafe TransferEvents.from(context) else { return 0 }
+    events.clock.receive()
+    let bytes = unsafe UnsafeRawBufferPointer(start: line, count: size * count)
+    return unsafe events.observer.received(headerLine: bytes) ? size * count : 0
+}
+
+/// CURLOPT_WRITEFUNCTION: CURL_WRITEFUNC_ERROR ends the transfer with CURLE_WRITE_ERROR, also for an empty piece.
+@c func curlBody(
+    _ piece: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_WRITEFUNC_ERROR) }
+    events.clock.receive()
+    let bytes = unsafe UnsafeRawBufferPointer(start: piece, count: size * count)
+    return unsafe events.observer.received(body: bytes) ? size * count : Int(CURL_WRITEFUNC_ERROR)
+}
+
+/// CURLOPT_OPENSOCKETFUNCTION: CURL_SOCKET_BAD ends the attempt with CURLE_COULDNT_CONNECT before a packet leaves.
+@c func curlOpenSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let events = unsafe TransferEvents.from(context), let address = unsafe address,
+        let text = unsafe numericHost(address), events.observer.mayConnect(to: text)
+    else { return CURL_SOCKET_BAD }
+    // Children of this process must not inherit connections.
+    let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    return unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+}
+
+/// CURLOPT_PREREQFUNCTION: asked for every request, on a reused connection too.
+@c func curlPreRequest(
+    _ context: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,
+    _ localAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ localPort: Int32
+) -> Int32 {
+    guard let events = unsafe TransferEvents.from(context), let address = unsafe address,
+        unsafe events.observer.maySendRequest(to: String(cString: address))
+    else { return CURL_PREREQFUNC_ABORT }
+    events.clock.sendRequest()
+    return CURL_PREREQFUNC_OK
+}
+
+private func numericHost(_ address: UnsafeMutablePointer<curl_sockaddr>) -> String? {
+    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    guard let socketAddress = unsafe address.pointer(to: \.addr) else { return nil }
+    let length = socklen_t(unsafe address.pointee.addrlen)
+    let status = unsafe getnameinfo(
+        socketAddress, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+    guard status == 0 else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+}

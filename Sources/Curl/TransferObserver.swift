@@ -1,0 +1,16 @@
+/// Sees one transfer as it happens, on the loop's thread: it must not block for long, and never calls back into curl.
+package protocol TransferObserver: AnyObject, Sendable {
+    /// Whether a connection to this address (numeric, without brackets) may be opened.
+    ///
+    /// Asked before the first packet of each new connection.
+    func mayConnect(to address: String) -> Bool
+
+    /// Whether the request may be sent over a connection to this address; asked for reused connections too.
+    func maySendRequest(to address: String) -> Bool
+
+    /// One header line as it came, status lines and the empty last line included; false aborts the transfer.
+    func received(headerLine: UnsafeRawBufferPointer) -> Bool
+
+    /// A piece of the body, decoded; false aborts the transfer.
+    func received(body: UnsafeRawBufferPointer) -> Bool
+}

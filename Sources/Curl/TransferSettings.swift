@@ -1,0 +1,41 @@
+/// What one transfer shall do: a GET of one address, never a chain of them (redirects are the caller's).
+package struct TransferSettings: Sendable {
+    /// http or https, without user info.
+    package var url: String
+    /// Lines of the form "Name: value"; the caller has checked that no value holds a line break.
+    package var headers: [String]
+    /// Pins a name to addresses that the caller has checked, in CURLOPT_RESOLVE's form: "host:port:address[,address]".
+    package var pins: [String] = []
+    /// The proxy's address; nil goes straight to the server, whatever the environment says.
+    package var proxy: String?
+    /// A PEM file to trust instead of the system's certificates.
+    package var certificateAuthorityFile: String?
+    /// Whether a body that arrives with a Content-Encoding is decoded.
+    package var decodesContent = true
+    package var limits: TransferLimits
+
+    package init(url: String, headers: [String] = [], limits: TransferLimits) {
+        self.url = url
+        self.headers = headers
+        self.limits = limits
+    }
+}
+
+/// How long one transfer may take.
+package struct TransferLimits: Sendable, Hashable {
+    /// From the start until the request can be sent, TLS included.
+    package var connect: Duration
+    /// From the request to the first header byte.
+    package var firstByte: Duration
+    /// The longest silence after that.
+    package var stall: Duration
+    /// When everything must have ended.
+    package var deadline: ContinuousClock.Instant
+
+    package init(connect: Duration, firstByte: Duration, stall: Duration, deadline: ContinuousClock.Instant) {
+        self.connect = connect
+        self.firstByte = firstByte
+        self.stall = stall
+        self.deadline = deadline
+    }
+}
