@@ -117,4 +117,25 @@ public enum Limits {
     public static let childMessageBytesMax = 131_072
     /// A child that has not reported ready by then is broken.
     public static let childStartSecondsMax = 10.0
+
+    // MARK: Soundness
+
+    /// One window of a file at a time is in memory while its blocks, boxes, chunks or frames are walked.
+    public static let walkWindowBytes = 65_536
+    /// Four hours of half-second fragments are 28,800 pairs of boxes at the top level; more is a trap.
+    public static let boxesMax = 100_000
+    /// Tags, padding and a few damaged frames between the frames of an MP3; more junk than that is not sound.
+    public static let soundJunkBytesMax = 131_072
+    /// Pixels decoded to prove a first or a last group of pictures: half a second of work for libav.
+    public static let soundnessPixelsMax = 300_000_000
+    /// Frames decoded to prove a group of pictures, however small they are: encoders' default is 250.
+    public static let soundnessFramesMax = 300
+    /// Encoded bytes of the groups of pictures held back until it is known which one is the last.
+    public static let soundnessBytesMax = 64_000_000
+    /// Packets of a sound stream decoded at its beginning and at its end.
+    public static let soundnessSoundPackets = 8
+    /// Encoded bytes of the group of pictures that a wanted frame stands in.
+    public static let frameGroupBytesMax = 128_000_000
+    /// A container may declare so much more than its samples last before it counts as cut, in seconds.
+    public static let declaredDurationSlackSeconds = 0.5
 }

@@ -1,0 +1,90 @@
+import CLibAV
+
+/// An open decoder; owns its AVCodecContext.
+@safe package final class Decoder {
+    /// What `receive` found.
+    package enum Reception: Sendable { case frame, needsPacket, ended }
+
+    private let context: UnsafeMutablePointer<AVCodecContext>
+
+    private init(adopting context: UnsafeMutablePointer<AVCodecContext>) { unsafe self.context = context }
+
+    deinit {
+        var released: UnsafeMutablePointer<AVCodecContext>? = unsafe context
+        unsafe avcodec_free_context(&released)
+    }
+
+    /// Opens the decoder of a stream.
+    ///
+    /// - Parameter threads: More than one delays each frame by one packet a thread, and errors with it.
+    package static func open(
+        stream index: Int, of demuxer: Demuxer, threads: Int = 1, pixelsMax: Int
+    ) throws(LibAVError) -> Decoder {
+        guard let stream = unsafe demuxer.stream(index) else {
+            throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "stream")
+        }
+        let decoder = try make(unsafe stream.pointee.codecpar.pointee.codec_id)
+        unsafe try LibAVError.check(
+            avcodec_parameters_to_context(decoder.context, stream.pointee.codecpar), "avcodec_parameters_to_context")
+        unsafe decoder.context.pointee.pkt_timebase = unsafe stream.pointee.time_base
+        try decoder.start(threads: threads, pixelsMax: pixelsMax)
+        return decoder
+    }
+
+    /// Opens the decoder for whole BMP files.
+    package static func bmp(pixelsMax: Int) throws(LibAVError) -> Decoder {
+        LibAV.started
+        let decoder = try make(AV_CODEC_ID_BMP)
+        try decoder.start(threads: 1, pixelsMax: pixelsMax)
+        return decoder
+    }
+
+    private static func make(_ codec: AVCodecID) throws(LibAVError) -> Decoder {
+        guard let found = unsafe LibAV.decoder(codec) else {
+            throw LibAVError(code: CLibAV_errorDecoderNotFound, operation: "avcodec_find_decoder")
+        }
+        return unsafe Decoder(
+            adopting: try LibAVError.allocated(avcodec_alloc_context3(found), "avcodec_alloc_context3"))
+    }
+
+    private func start(threads: Int, pixelsMax: Int) throws(LibAVError) {
+        unsafe context.pointee.max_pixels = Int64(pixelsMax)
+        unsafe context.pointee.thread_count = CInt(threads)
+        unsafe context.pointee.codec_whitelist = unsafe av_strdup(AllowList.decoderList)
+        unsafe try LibAVError.check(avcodec_open2(context, nil, nil), "avcodec_open2")
+    }
+
+    /// Whether pictures that no other one needs are left out.
+    package var skipsNonReference = false {
+        didSet { unsafe context.pointee.skip_frame = skipsNonReference ? AVDISCARD_NONREF : AVDISCARD_DEFAULT }
+    }
+
+    /// Whether edges are left unsmoothed: the picture is not exact, but every bit of it was read.
+    package var skipsLoopFilter = false {
+        didSet { unsafe context.pointee.skip_loop_filter = skipsLoopFilter ? AVDISCARD_ALL : AVDISCARD_DEFAULT }
+    }
+
+    /// Frames between a packet and its picture because of reordering.
+    package var reorderDelay: Int { Int(unsafe context.pointee.has_b_frames) }
+
+    /// Hands over a packet, or nil for the end; false when frames have to be received first.
+    package func send(_ packet: Packet?) throws(LibAVError) -> Bool {
+        let code = unsafe avcodec_send_packet(context, packet?.raw)
+        if code == CLibAV_errorTryAgain { return false }
+        if code == CLibAV_errorEndOfFile { return true }
+        try LibAVError.check(code, "avcodec_send_packet")
+        return true
+    }
+
+    /// Takes the next frame in presentation order.
+    package func receive(into frame: Frame) throws(LibAVError) -> Reception {
+        let code = unsafe avcodec_receive_frame(context, frame.raw)
+        if code == CLibAV_errorTryAgain { return .needsPacket }
+        if code == CLibAV_errorEndOfFile { return .ended }
+        try LibAVError.check(code, "avcodec_receive_frame")
+        return .frame
+    }
+
+    /// Forgets all packets and frames; what it learned of the stream's encoder stays.
+    package func flush() { unsafe avcodec_flush_buffers(context) }
+}

@@ -1,0 +1,107 @@
+import CLibAV
+import Glibc
+
+/// An AVIOContext over a descriptor: the only protocol we have.
+///
+/// Reads with `pread`, so a descriptor that is shared with another process keeps its own offset. Refuses to read past
+/// the deadline, and tells libav so by `AVERROR_EXIT`: libav asks the interrupt callback hardly ever with custom I/O.
+@safe final class DescriptorInput {
+    private static let bufferBytes = 65_536
+
+    let context: UnsafeMutablePointer<AVIOContext>
+    let size: Int64
+    private let state: State
+
+    private init(context: UnsafeMutablePointer<AVIOContext>, size: Int64, state: State) {
+        unsafe self.context = context
+        self.size = size
+        self.state = state
+    }
+
+    deinit {
+        // libav may have replaced the buffer it was given, so it is asked for the present one.
+        unsafe av_freep(&context.pointee.buffer)
+        var released: UnsafeMutablePointer<AVIOContext>? = unsafe context
+        unsafe avio_context_free(&released)
+    }
+
+    /// Borrows the descriptor: the caller keeps it open while this lives.
+    static func open(
+        _ descriptor: CInt, deadline: ContinuousClock.Instant
+    ) throws(LibAVError) -> DescriptorInput {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw LibAVError(code: CLibAV_errorInputOutput, operation: "fstat")
+        }
+        let state = State(descriptor: descriptor, size: Int64(status.st_size), deadline: deadline)
+        let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), "av_malloc")
+        let context = unsafe avio_alloc_context(
+            buffer.assumingMemoryBound(to: UInt8.self), CInt(bufferBytes), 0, Unmanaged.passUnretained(state).toOpaque(),
+            readBytes, nil, seekBytes)
+        guard let context = unsafe context else {
+            unsafe av_free(buffer)
+            throw LibAVError(code: CLibAV_errorNoMemory, operation: "avio_alloc_context")
+        }
+        return unsafe DescriptorInput(context: context, size: state.size, state: state)
+    }
+
+    /// For `AVFormatContext.interrupt_callback`; lives as long as this.
+    var interrupt: AVIOInterruptCB {
+        unsafe AVIOInterruptCB(callback: isInterrupted, opaque: Unmanaged.passUnretained(state).toOpaque())
+    }
+
+    fileprivate final class State {
+        let descriptor: CInt
+        let size: Int64
+        let deadline: ContinuousClock.Instant
+        var position: Int64 = 0
+
+        init(descriptor: CInt, size: Int64, deadline: ContinuousClock.Instant) {
+            self.descriptor = descriptor
+            self.size = size
+            self.deadline = deadline
+        }
+
+        var isExpired: Bool { ContinuousClock.now >= deadline }
+
+        static func of(_ opaque: UnsafeMutableRawPointer?) -> State? {
+            guard let opaque = unsafe opaque else { return nil }
+            return unsafe Unmanaged<State>.fromOpaque(opaque).takeUnretainedValue()
+        }
+    }
+}
+
+@c private func readBytes(_ opaque: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UInt8>?, _ count: CInt)
+    -> CInt
+{
+    guard let state = unsafe DescriptorInput.State.of(opaque) else { return CLibAV_errorInputOutput }
+    if state.isExpired { return CLibAV_errorExit }
+    while true {
+        let read = unsafe pread(state.descriptor, buffer, Int(count), off_t(state.position))
+        if read < 0, errno == EINTR { continue }
+        if read < 0 { return CLibAV_errorInputOutput }
+        if read == 0 { return CLibAV_errorEndOfFile }
+        state.position += Int64(read)
+        return CInt(read)
+    }
+}
+
+@c private func seekBytes(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: CInt) -> Int64 {
+    guard let state = unsafe DescriptorInput.State.of(opaque) else { return Int64(CLibAV_errorInputOutput) }
+    let base: Int64
+    switch whence & ~AVSEEK_FORCE {
+    case AVSEEK_SIZE: return state.size
+    case SEEK_SET: base = 0
+    case SEEK_CUR: base = state.position
+    case SEEK_END: base = state.size
+    default: return Int64(CLibAV_errorInvalidArgument)
+    }
+    let (position, overflow) = base.addingReportingOverflow(offset)
+    if overflow || position < 0 { return Int64(CLibAV_errorInvalidArgument) }
+    state.position = position
+    return position
+}
+
+@c private func isInterrupted(_ opaque: UnsafeMutableRawPointer?) -> CInt {
+    unsafe DescriptorInput.State.of(opaque)?.isExpired == true ? 1 : 0
+}

@@ -1,0 +1,51 @@
+import CLibAV
+
+/// One demuxed packet; owns its AVPacket.
+@safe package final class Packet {
+    let raw: UnsafeMutablePointer<AVPacket>
+
+    package init() throws(LibAVError) {
+        unsafe raw = unsafe try LibAVError.allocated(av_packet_alloc(), "av_packet_alloc")
+    }
+
+    deinit {
+        var released: UnsafeMutablePointer<AVPacket>? = unsafe raw
+        unsafe av_packet_free(&released)
+    }
+
+    /// A second reference to the same bytes.
+    package func reference() throws(LibAVError) -> Packet {
+        let copy = try Packet()
+        unsafe try LibAVError.check(av_packet_ref(copy.raw, raw), "av_packet_ref")
+        return copy
+    }
+
+    /// A packet of our own bytes, key, at time 0: for decoders of whole files.
+    package static func holding(_ bytes: [UInt8]) throws(LibAVError) -> Packet {
+        let packet = try Packet()
+        unsafe try LibAVError.check(av_new_packet(packet.raw, CInt(bytes.count)), "av_new_packet")
+        unsafe UnsafeMutableRawPointer(packet.raw.pointee.data).copyMemory(
+            from: bytes.withUnsafeBytes { unsafe $0.baseAddress ?? UnsafeRawPointer(packet.raw.pointee.data) },
+            byteCount: bytes.count)
+        return packet
+    }
+
+    package func clear() { unsafe av_packet_unref(raw) }
+
+    package var streamIndex: Int { Int(unsafe raw.pointee.stream_index) }
+    /// Ticks of the stream's time base.
+    package var presentationTimestamp: Int64? { unsafe raw.pointee.pts.timestamp }
+    package var decodingTimestamp: Int64? { unsafe raw.pointee.dts.timestamp }
+    package var duration: Int64 { max(0, unsafe raw.pointee.duration) }
+    package var byteCount: Int { Int(unsafe raw.pointee.size) }
+    package var isKeyframe: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+    /// Whether an edit list cuts it away: decoded, never shown.
+    package var isDiscarded: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
+    /// Whether the demuxer got fewer bytes than the container declared.
+    package var isCorrupt: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
+
+    /// A copy of its bytes.
+    package var bytes: [UInt8] {
+        unsafe Array(UnsafeBufferPointer(start: raw.pointee.data, count: byteCount))
+    }
+}

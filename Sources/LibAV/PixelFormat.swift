@@ -1,0 +1,32 @@
+import CLibAV
+
+/// How a picture's components lie in memory.
+package struct PixelFormat: Sendable, Hashable {
+    /// libavutil's name: `yuv420p`, `yuv420p10le`…
+    package let name: String
+    /// Bits of the widest component.
+    package let bitDepth: Int
+    /// Whether chroma is stored at half width and half height.
+    package let isChroma420: Bool
+    /// Whether one of the components is alpha.
+    package let hasAlpha: Bool
+    /// Whether the components are red, green and blue (or indexes of such), not luma and chroma.
+    package let isRGB: Bool
+
+    init?(_ format: AVPixelFormat) {
+        guard let descriptor = unsafe av_pix_fmt_desc_get(format)?.pointee, let name = unsafe descriptor.name else {
+            return nil
+        }
+        let components = unsafe [
+            descriptor.comp.0.depth, descriptor.comp.1.depth, descriptor.comp.2.depth, descriptor.comp.3.depth,
+        ]
+        let flags = unsafe descriptor.flags
+        self.name = unsafe String(cString: name)
+        bitDepth = Int(components.prefix(Int(unsafe descriptor.nb_components)).max() ?? 8)
+        isRGB = flags & UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) != 0
+        isChroma420 =
+            unsafe descriptor.log2_chroma_w == 1 && descriptor.log2_chroma_h == 1 && descriptor.nb_components >= 3
+        // A palette's entries carry alpha; whether any of them uses it is not known here.
+        hasAlpha = flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+    }
+}

@@ -1,0 +1,116 @@
+import CLibAV
+
+/// What a container says of one of its streams, and what libav found out by looking into it.
+package struct StreamDescription: Sendable {
+    package enum Kind: Sendable { case video, audio, other }
+
+    package enum Transfer: Sendable { case standard, perceptualQuantizer, hybridLogGamma }
+
+    package let index: Int
+    package let kind: Kind
+    /// libavcodec's name of the codec.
+    package let codec: String
+    /// The four-character code in the container; empty where there is none or it cannot be printed.
+    package let codecTag: String
+    package let profile: String?
+    /// Whether an allowed decoder is there.
+    package let isDecodable: Bool
+    /// Whether it is a cover, not a movie.
+    package let isAttachedPicture: Bool
+    package let timeBase: TimeBase
+    /// In ticks of the time base; the header's word.
+    package let startTime: Int64?
+    package let declaredDuration: Int64?
+    /// Frames between a packet and its picture because of reordering.
+    package let reorderDelay: Int
+    package let bitRate: Int?
+    package let metadata: [String: String]
+
+    // Of pictures; pixels as stored.
+    package let width: Int
+    package let height: Int
+    package let pixelFormat: PixelFormat?
+    /// Width of a pixel over its height; nil where nothing says it.
+    package let sampleAspectRatio: Double?
+    /// Frames a second on average.
+    package let frameRate: Double?
+    /// Nine 16.16 and 2.30 fixed point numbers, as in a `tkhd` box.
+    package let displayMatrix: [Int32]?
+    package let transfer: Transfer
+    package let hasDolbyVision: Bool
+
+    // Of sounds.
+    package let channels: Int
+    package let sampleRate: Int
+
+    init(_ stream: UnsafeMutablePointer<AVStream>, of context: UnsafeMutablePointer<AVFormatContext>) {
+        let parameters = unsafe stream.pointee.codecpar.pointee
+        index = Int(unsafe stream.pointee.index)
+        kind = unsafe Self.kind(parameters.codec_type)
+        codec = unsafe String(cString: avcodec_get_name(parameters.codec_id))
+        codecTag = unsafe Self.fourCharacters(parameters.codec_tag)
+        profile = unsafe avcodec_profile_name(parameters.codec_id, parameters.profile).map {
+            unsafe String(cString: $0)
+        }
+        isDecodable = unsafe LibAV.decoder(parameters.codec_id) != nil
+        isAttachedPicture = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
+        timeBase = TimeBase(unsafe stream.pointee.time_base)
+        startTime = unsafe stream.pointee.start_time.timestamp
+        declaredDuration = unsafe stream.pointee.duration.timestamp.flatMap { $0 > 0 ? $0 : nil }
+        reorderDelay = Int(unsafe parameters.video_delay)
+        bitRate = unsafe parameters.bit_rate > 0 ? Int(parameters.bit_rate) : nil
+        metadata = unsafe dictionary(stream.pointee.metadata)
+        width = Int(unsafe parameters.width)
+        height = Int(unsafe parameters.height)
+        pixelFormat = kind == .video ? PixelFormat(AVPixelFormat(unsafe parameters.format)) : nil
+        sampleAspectRatio = unsafe av_guess_sample_aspect_ratio(context, stream, nil).positive
+        frameRate = unsafe stream.pointee.avg_frame_rate.positive ?? stream.pointee.r_frame_rate.positive
+        displayMatrix = unsafe Self.displayMatrix(stream)
+        transfer = unsafe Self.transfer(parameters.color_trc)
+        hasDolbyVision = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DOVI_CONF, nil) != nil
+        channels = Int(unsafe parameters.ch_layout.nb_channels)
+        sampleRate = Int(unsafe parameters.sample_rate)
+    }
+
+    private static func kind(_ type: AVMediaType) -> Kind {
+        switch type {
+        case AVMEDIA_TYPE_VIDEO: .video
+        case AVMEDIA_TYPE_AUDIO: .audio
+        default: .other
+        }
+    }
+
+    static func transfer(_ characteristic: AVColorTransferCharacteristic) -> Transfer {
+        switch characteristic {
+        case AVCOL_TRC_SMPTE2084: .perceptualQuantizer
+        case AVCOL_TRC_ARIB_STD_B67: .hybridLogGamma
+        default: .standard
+        }
+    }
+
+    private static func fourCharacters(_ tag: UInt32) -> String {
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: tag >> ($0 * 8)) }
+        guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return "" }
+        return String(decoding: bytes, as: Unicode.ASCII.self)
+    }
+
+    private static func displayMatrix(_ stream: UnsafeMutablePointer<AVStream>) -> [Int32]? {
+        var size = 0
+        guard let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else {
+            return nil
+        }
+        return (0..<9).map { unsafe UnsafeRawPointer(data).loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) }
+    }
+}
+
+/// A copy of libav's metadata: later values of the same key win.
+func dictionary(_ metadata: OpaquePointer?) -> [String: String] {
+    var entries: [String: String] = [:]
+    var entry: UnsafeMutablePointer<AVDictionaryEntry>?
+    while let next = unsafe av_dict_get(metadata, "", entry, AV_DICT_IGNORE_SUFFIX) {
+        let key = unsafe String(cString: next.pointee.key)
+        entries[key] = unsafe String(cString: next.pointee.value)
+        unsafe entry = unsafe next
+    }
+    return entries
+}

@@ -1,0 +1,34 @@
+import CLibAV
+
+/// The length of a stream's tick, as a fraction of a second.
+package struct TimeBase: Sendable, Hashable {
+    package let numerator: Int32
+    package let denominator: Int32
+
+    init(_ rational: AVRational) {
+        numerator = rational.num
+        denominator = rational.den
+    }
+
+    /// Seconds of so many ticks.
+    package func seconds(_ ticks: Int64) -> Double { Double(ticks) * tick }
+
+    /// Seconds of one tick.
+    package var tick: Double { denominator == 0 ? 0 : Double(numerator) / Double(denominator) }
+
+    /// The tick at or before a time, clamped to what fits.
+    package func ticks(_ seconds: Double) -> Int64 {
+        guard tick > 0, seconds.isFinite else { return seconds > 0 ? Int64.max / 4 : Int64.min / 4 }
+        return Int64(max(-1e17, min(1e17, (seconds / tick).rounded(.down))))
+    }
+}
+
+extension Int64 {
+    /// libav's "no timestamp" as nil.
+    var timestamp: Int64? { self == CLibAV_noTimestamp ? nil : self }
+}
+
+extension AVRational {
+    /// The fraction's value; nil for 0/0, infinity and what is not positive.
+    var positive: Double? { num > 0 && den > 0 ? Double(num) / Double(den) : nil }
+}

@@ -1,0 +1,91 @@
+import RichPush
+
+/// The boxes of an ISO base media or QuickTime file: that the file holds all of them, and what its samples are.
+///
+/// Source: ISO/IEC 14496-12, 4.2 (boxes), 8.5.2 (sample entries), 8.12 (protection).
+package struct BoxWalk: Sendable, Hashable {
+    /// Of the `ftyp` box; nil for old QuickTime files, which have none.
+    package private(set) var majorBrand: String?
+    /// Whether a sample entry says that its samples are encrypted (Common Encryption, FairPlay).
+    package private(set) var isEncrypted = false
+    private var hasMovie = false
+    private var boxes = 0
+
+    /// Walks the file.
+    ///
+    /// - Throws: `media.corrupt` when a box reaches past the end of the file or there is no movie box.
+    package static func walk(_ window: ByteWindow) throws -> BoxWalk {
+        var walk = BoxWalk()
+        var offset = 0
+        while offset + 8 <= window.size {
+            guard let box = try walk.box(at: offset, within: window.size, of: window) else { break }
+            try walk.enter(box, of: window)
+            offset = box.end
+        }
+        if !walk.hasMovie { throw window.cut }
+        return walk
+    }
+
+    private struct Box {
+        let type: String
+        let content: Int
+        let end: Int
+    }
+
+    /// The box at an offset; nil where padding or junk behind a complete movie begins.
+    private mutating func box(at offset: Int, within end: Int, of window: ByteWindow) throws -> Box? {
+        boxes += 1
+        if boxes > Limits.boxesMax { throw window.broken("more than \(Limits.boxesMax) boxes") }
+        let type = try window.characters(at: offset + 4, count: 4)
+        var size = try window.bigEndian(at: offset, bytes: 4)
+        var header = 8
+        if size == 1 {
+            // A large size with its top bit set cannot be inside any file.
+            if try window.byte(at: offset + 8) & 0x80 != 0 { throw window.cut }
+            size = try window.bigEndian(at: offset + 8, bytes: 8)
+            header = 16
+        }
+        if size == 0, type != "\0\0\0\0" { size = end - offset }
+        let isPlausible = size >= header && type.unicodeScalars.allSatisfy { $0.value >= 0x20 }
+        if !isPlausible {
+            if hasMovie { return nil }
+            throw window.broken("no box at \(offset)")
+        }
+        if size > end - offset { throw window.cut }
+        return Box(type: type, content: offset + header, end: offset + size)
+    }
+
+    private mutating func enter(_ box: Box, of window: ByteWindow) throws {
+        switch box.type {
+        case "ftyp":
+            if majorBrand == nil, box.end - box.content >= 4 {
+                majorBrand = try window.characters(at: box.content, count: 4)
+            }
+        case "moov":
+            hasMovie = true
+            try descend(box, path: ["trak", "mdia", "minf", "stbl", "stsd"], of: window)
+        default: break
+        }
+    }
+
+    private mutating func descend(_ parent: Box, path: ArraySlice<String>, of window: ByteWindow) throws {
+        guard let wanted = path.first else { return try readSampleEntries(parent, of: window) }
+        var offset = parent.content
+        while offset + 8 <= parent.end {
+            guard let box = try box(at: offset, within: parent.end, of: window) else { return }
+            if box.type == wanted { try descend(box, path: path.dropFirst(), of: window) }
+            offset = box.end
+        }
+    }
+
+    private static let encrypted: Set<String> = ["encv", "enca", "enct", "encs", "encm", "drms", "drmi", "drmt", "drmp"]
+
+    private mutating func readSampleEntries(_ description: Box, of window: ByteWindow) throws {
+        var offset = description.content + 8
+        while offset + 8 <= description.end {
+            guard let entry = try box(at: offset, within: description.end, of: window) else { return }
+            if Self.encrypted.contains(entry.type) { isEncrypted = true }
+            offset = entry.end
+        }
+    }
+}

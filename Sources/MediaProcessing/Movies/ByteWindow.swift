@@ -1,0 +1,115 @@
+import Glibc
+package import RichPush
+
+/// A file of any length seen through one window, for walks over its boxes, chunks, blocks and frames.
+///
+/// Reads with `pread`, so the descriptor's own offset stays; checks the deadline at each read. Reading past the end
+/// throws `media.corrupt`: every walk asks only for what the file itself declared.
+package final class ByteWindow {
+    /// Bytes of the file.
+    package let size: Int
+
+    private let noun: String
+    private let descriptor: CInt
+    private let deadline: ContinuousClock.Instant
+    private var start = 0
+    private var window: [UInt8] = []
+
+    /// - Parameters:
+    ///   - descriptor: Borrowed: the caller keeps it open.
+    ///   - noun: What the file is, for the sentence of the error: `movie`, `GIF`.
+    package init(descriptor: CInt, noun: String, deadline: ContinuousClock.Instant) throws {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw AttachPrepError(.internal, "The file cannot be read.", detail: "fstat: errno \(errno)")
+        }
+        size = Int(status.st_size)
+        self.descriptor = descriptor
+        self.noun = noun
+        self.deadline = deadline
+    }
+
+    /// Bytes that are in memory already.
+    package init(bytes: [UInt8], noun: String) {
+        size = bytes.count
+        window = bytes
+        descriptor = -1
+        self.noun = noun
+        deadline = .now + .seconds(3600)
+    }
+
+    /// What is thrown for a file that ends too early.
+    package var cut: AttachPrepError {
+        AttachPrepError(.mediaCorrupt, "The \(noun) ends in the middle; send the whole file.")
+    }
+
+    /// What is thrown for a file that contradicts its own format.
+    package func broken(_ detail: String) -> AttachPrepError {
+        AttachPrepError(.mediaCorrupt, "The \(noun) is damaged; send an intact file.", detail: detail)
+    }
+
+    package func byte(at offset: Int) throws -> UInt8 {
+        let index = offset - start
+        if index >= 0, index < window.count { return window[index] }
+        try move(to: offset)
+        guard let first = window.first else { throw cut }
+        return first
+    }
+
+    /// The bytes there, fewer at the end of the file. For short runs.
+    package func bytes(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
+        precondition(count <= Limits.walkWindowBytes, "a run is no longer than the window")
+        if offset < start || offset + count > start + window.count { try move(to: offset) }
+        let index = offset - start
+        guard index >= 0, index < window.count else { return [] }
+        return window[index..<min(index + count, window.count)]
+    }
+
+    /// The bytes there, all of them.
+    package func whole(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
+        let found = try bytes(at: offset, count: count)
+        if found.count < count { throw cut }
+        return found
+    }
+
+    package func bigEndian(at offset: Int, bytes count: Int) throws -> Int {
+        try whole(at: offset, count: count).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    package func littleEndian(at offset: Int, bytes count: Int) throws -> Int {
+        try whole(at: offset, count: count).reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Characters of ISO 8859-1, as four-character codes are written.
+    package func characters(at offset: Int, count: Int) throws -> String {
+        String(String.UnicodeScalarView(try bytes(at: offset, count: count).map { Unicode.Scalar($0) }))
+    }
+
+    private func move(to offset: Int) throws {
+        if descriptor < 0 {
+            if offset < 0 || offset >= size { throw cut }
+            return
+        }
+        if ContinuousClock.now >= deadline {
+            throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the file was checked.")
+        }
+        start = max(0, offset)
+        let wanted = min(Limits.walkWindowBytes, max(0, size - start))
+        window = try read(wanted, at: start)
+    }
+
+    private func read(_ count: Int, at offset: Int) throws -> [UInt8] {
+        var failure: CInt = 0
+        let found = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let got = unsafe pread(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, offset + filled)
+                if got < 0, errno == EINTR { continue }
+                if got < 0 { failure = errno }
+                if got <= 0 { return }
+                filled += got
+            }
+        }
+        if failure != 0 { throw AttachPrepError(.internal, "The file cannot be read.", detail: "pread: errno \(failure)") }
+        return found
+    }
+}

@@ -1,0 +1,50 @@
+import RichPush
+
+/// The chunks of a WAV (RIFF, RIFX, RF64): that the file holds the samples it declares.
+///
+/// Source: Microsoft and IBM, "Multimedia Programming Interface and Data Specifications 1.0"; EBU Tech 3306 (RF64).
+package enum WaveWalk {
+    /// Some writers count the eight bytes of the chunk's own header.
+    private static let toleranceBytes = 8
+    private static let unfinished = 0xFFFF_FFFF
+
+    /// - Throws: `media.corrupt` when samples are missing, or their number was never filled in.
+    package static func check(_ window: ByteWindow) throws {
+        let form = try window.characters(at: 0, count: 4)
+        let riff = try integer(at: 4, form: form, of: window)
+        if form != "RF64", form != "BW64", riff != 0, riff != unfinished, riff + 8 > window.size + toleranceBytes + 1 {
+            throw window.cut
+        }
+        var offset = 12
+        var large: Int?
+        var samples: Int?
+        while offset + 8 <= window.size {
+            let name = try window.characters(at: offset, count: 4)
+            var size = try integer(at: offset + 4, form: form, of: window)
+            if name == "ds64" { large = try window.littleEndian(at: offset + 16, bytes: 8) & Int.max }
+            if name == "data" {
+                if size == unfinished { size = large ?? unfinished }
+                samples = samples ?? size
+                if size == 0 || size == unfinished { throw unfilled }
+            }
+            if size > window.size - offset - 8 {
+                // What follows the samples may be anything; the samples may not be short.
+                if samples != nil, name != "data", !isName(name) { return }
+                throw window.cut
+            }
+            offset += 8 + size + size % 2
+        }
+        if samples == nil { throw window.cut }
+    }
+
+    private static let unfilled = AttachPrepError(
+        .mediaCorrupt, "The WAV does not say how many samples it holds; its recording was never finished.")
+
+    private static func integer(at offset: Int, form: String, of window: ByteWindow) throws -> Int {
+        form == "RIFX" ? try window.bigEndian(at: offset, bytes: 4) : try window.littleEndian(at: offset, bytes: 4)
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        name.unicodeScalars.allSatisfy { (0x20...0x7E).contains($0.value) }
+    }
+}
