@@ -1,12 +1,13 @@
+import Glibc
+public import Logging
+public import MediaEngine
+public import RichPush
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
-import Glibc
-public import Logging
-public import MediaEngine
-public import RichPush
 
 /// Turns media URLs into folders that are ready to attach: the library's front door.
 ///
@@ -105,9 +106,7 @@ public final class AttachmentPreparer: Sendable {
                 request: request, location: location, rooms: rooms, logger: logger
             ).run()
         } catch {
-            return InspectionReport(
-                source: ManifestSource(url: RedactedURL.redact(request.source)), media: nil,
-                plan: PreparationPlan(rejecting: AttachPrepError(wrapping: error)))
+            return InspectionReport(refusing: request.source, error)
         }
     }
 

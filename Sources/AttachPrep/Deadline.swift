@@ -1,12 +1,5 @@
 package import RichPush
 
-extension Duration {
-    /// Milliseconds, with their fraction.
-    package var milliseconds: Double {
-        Double(components.seconds) * 1000 + Double(components.attoseconds) / 1e15
-    }
-}
-
 extension AttachPrepError {
     /// The budget is used up.
     package static func deadlinePassed(at stage: String) -> AttachPrepError {

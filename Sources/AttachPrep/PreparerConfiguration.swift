@@ -1,4 +1,4 @@
-public import RichPush
+import RichPush
 
 /// What holds for all requests of one preparer.
 public struct PreparerConfiguration: Sendable {

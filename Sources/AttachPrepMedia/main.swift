@@ -8,6 +8,7 @@ do {
     try ChildProcess.dieWithParent()
     try MediaChildLoop(socket: MessageSocket(adopting: ChildProcess.socketDescriptor)).run()
 } catch {
-    fputs("attachprep-media: \(error)\n", stderr)
+    let text = Array("attachprep-media: \(error)\n".utf8)
+    _ = unsafe text.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     exit(1)
 }

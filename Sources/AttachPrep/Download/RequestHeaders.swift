@@ -45,7 +45,7 @@ struct RequestHeaders: Sendable {
         return fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" } + (point?.headerLines ?? [])
     }
 
-    private static let userAgent = "attachprep/\(DownloadIdentity.version)"
+    private static let userAgent = "attachprep/\(ProductVersion.text)"
 
     private static func isToken(_ name: String) -> Bool {
         !name.isEmpty
@@ -57,10 +57,4 @@ struct RequestHeaders: Sendable {
                 }
             }
     }
-}
-
-/// How downloads introduce themselves.
-package enum DownloadIdentity {
-    /// The product's version, as servers see it.
-    package static let version = "1.0.0"
 }

@@ -1,10 +1,11 @@
+public import MediaEngine
+public import RichPush
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
-public import MediaEngine
-public import RichPush
 
 /// What `attachprep inspect` says of a source.
 public struct InspectionReport: Sendable, Hashable {

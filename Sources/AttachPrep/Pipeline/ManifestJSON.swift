@@ -1,11 +1,15 @@
+public import RichPush
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
-public import RichPush
 
 extension Manifest {
+    /// The name of a result's manifest inside its folder.
+    public static let fileName = "manifest.json"
+
     /// One line of JSON, keys in alphabetical order.
     ///
     /// - Throws: what `JSONEncoder` throws; a manifest holds no value that JSON cannot.

@@ -1,11 +1,12 @@
+import Glibc
+import MediaEngine
+import RichPush
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
-import Glibc
-import MediaEngine
-import RichPush
 
 /// The last step: final names, the manifest beside them, and the folder in its place, all at once.
 struct PublishStep: Sendable {

@@ -1,4 +1,5 @@
-import RichPush
+import MediaEngine
+public import RichPush
 
 extension AttachPrepError {
     /// Any error as the one the caller is told.
@@ -13,7 +14,7 @@ extension AttachPrepError {
 
 extension Manifest {
     /// The manifest of a request that was refused before any work.
-    init(refusing request: AttachmentRequest, _ error: any Error) {
+    public init(refusing request: AttachmentRequest, _ error: any Error) {
         let known = AttachPrepError(wrapping: error)
         let identity = try? RequestIdentity(request, localState: nil)
         self.init(
@@ -38,5 +39,14 @@ extension ManifestSource {
         mimeType = fetched.identified.format?.mimeType
         bytes = fetched.bytes
         sha256 = fetched.sha256
+    }
+}
+
+extension InspectionReport {
+    /// The report on a source that was refused before any work.
+    public init(refusing source: String, _ error: any Error) {
+        self.init(
+            source: ManifestSource(url: RedactedURL.redact(source)), media: nil,
+            plan: PreparationPlan(rejecting: AttachPrepError(wrapping: error)))
     }
 }

@@ -1,11 +1,12 @@
+import Logging
+import MediaEngine
+import RichPush
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
-import Logging
-import MediaEngine
-import RichPush
 
 /// The recipe's first half, for `inspect`: fetch, identify, inspect, plan; everything is thrown away afterwards.
 struct SourceInspection: Sendable {

@@ -1,11 +1,12 @@
+import Glibc
+import Linux
+import RichPush
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
-import Glibc
-import Linux
-import RichPush
 
 /// A hidden folder beside the results, in which one request's files are made; renamed into place whole, or removed.
 ///
@@ -101,9 +102,4 @@ final class StagingFolder: Sendable {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { try? FileManager.default.removeItem(atPath: path) }
         }
     }
-}
-
-extension Manifest {
-    /// The name of a result's manifest inside its folder.
-    public static let fileName = "manifest.json"
 }

@@ -101,18 +101,26 @@ extension AttachmentRequest: Codable {
     public init(from decoder: any Decoder) throws {
         try decoder.refuseKeys(except: CodingKeys.allCases.map(\.rawValue))
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(source: try values.decode(String.self, forKey: .source))
+        self = decoder.userInfo[.requestDefaults] as? AttachmentRequest ?? AttachmentRequest(source: "")
+        source = try values.decode(String.self, forKey: .source)
         id = try values.decodeIfPresent(String.self, forKey: .id)
-        options = try values.decodeIfPresent(RequestOptions.self, forKey: .options) ?? RequestOptions()
-        oversize = try values.decodeIfPresent(Oversize.self, forKey: .oversize) ?? .shrink
-        unsupported = try values.decodeIfPresent(Unsupported.self, forKey: .unsupported) ?? .convert
-        budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? Limits.budgetSeconds
-        bytesMax = try values.decodeIfPresent(Int.self, forKey: .maxBytes)
-        headers = try values.decodeIfPresent([String: String].self, forKey: .headers) ?? [:]
+        options = try values.decodeIfPresent(RequestOptions.self, forKey: .options) ?? options
+        oversize = try values.decodeIfPresent(Oversize.self, forKey: .oversize) ?? oversize
+        unsupported = try values.decodeIfPresent(Unsupported.self, forKey: .unsupported) ?? unsupported
+        budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
+        bytesMax = try values.decodeIfPresent(Int.self, forKey: .maxBytes) ?? bytesMax
+        headers = try values.decodeIfPresent([String: String].self, forKey: .headers) ?? headers
+        try Self.refuseLaterKeys(in: values)
+    }
+
+    /// The contract has them; what this version does not carry out is refused, never dropped without a word.
+    private static func refuseLaterKeys(in values: KeyedDecodingContainer<CodingKeys>) throws {
         let rendition = try values.decodeIfPresent(String.self, forKey: .rendition) ?? "original"
         guard rendition == "original" else { throw AttachPrepError.notYet("rendition \(rendition)") }
-        guard try !values.contains(.network) || values.decodeNil(forKey: .network) else {
-            throw AttachPrepError.notYet("network")
+        for key in [CodingKeys.network, .callbackURL, .notBefore] {
+            guard try !values.contains(key) || values.decodeNil(forKey: key) else {
+                throw AttachPrepError.notYet(key.rawValue)
+            }
         }
     }
 

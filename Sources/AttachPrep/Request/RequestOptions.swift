@@ -50,14 +50,14 @@ extension RequestOptions: Codable {
     public init(from decoder: any Decoder) throws {
         try decoder.refuseKeys(except: CodingKeys.allCases.map(\.rawValue))
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        self.init()
-        crop = try Self.crop(in: values)
-        thumbnailTime = try Self.time(in: values)
-        thumbnailHidden = try values.decodeIfPresent(Bool.self, forKey: .thumbnailHidden)
+        self = (decoder.userInfo[.requestDefaults] as? AttachmentRequest)?.options ?? RequestOptions()
+        crop = try Self.crop(in: values) ?? crop
+        thumbnailTime = try Self.time(in: values) ?? thumbnailTime
+        thumbnailHidden = try values.decodeIfPresent(Bool.self, forKey: .thumbnailHidden) ?? thumbnailHidden
         if let size = try values.decodeIfPresent(Size.self, forKey: .thumbnailSize) {
             (thumbnailWidth, thumbnailHeight) = (size.width, size.height)
         }
-        thumbnailFit = try values.decodeIfPresent(ThumbnailFit.self, forKey: .thumbnailFit) ?? .contain
+        thumbnailFit = try values.decodeIfPresent(ThumbnailFit.self, forKey: .thumbnailFit) ?? thumbnailFit
         try Self.refuseLaterOptions(in: values)
     }
 

@@ -74,26 +74,39 @@ package enum SoundSignature {
     private static let framesInARow = 3
 
     private static func layerOfRun(_ first: FirstBytes, at start: Int) -> Int? {
-        guard let head = MPEGAudioHeader.frame(in: first, at: start) else { return nil }
+        guard let head = header(first, at: start) else { return nil }
         var offset = start
         for count in 1...framesInARow {
-            guard let frame = MPEGAudioHeader.frame(in: first, at: offset), frame.layer == head.layer else {
+            guard let frame = header(first, at: offset), frame.matches(head), let bytes = frame.frameBytes else {
                 return nil
             }
-            offset += frame.bytes
+            offset += bytes
             // Too few bytes to see a second frame is too little to say.
             if offset + 4 > first.count { return count > 1 ? head.layer : nil }
         }
         return head.layer
     }
 
+    private static func header(_ first: FirstBytes, at offset: Int) -> MPEGAudioHeader? {
+        MPEGAudioHeader(UInt32(first.bigEndian32(at: offset)))
+    }
+
     private static func isADTS(_ first: FirstBytes, at start: Int) -> Bool {
         var offset = start
         for count in 1...framesInARow {
-            guard let bytes = MPEGAudioHeader.adtsFrameBytes(in: first, at: offset) else { return false }
+            guard let bytes = adtsFrameBytes(first, at: offset) else { return false }
             offset += bytes
             if offset + 7 > first.count { return count > 1 }
         }
         return true
+    }
+
+    /// Source: ISO/IEC 13818-7, 6.2.
+    private static func adtsFrameBytes(_ first: FirstBytes, at offset: Int) -> Int? {
+        guard first[offset] == 0xFF, first[offset + 1] & 0xF6 == 0xF0 else { return nil }
+        let sampleRateIndex = first[offset + 2] >> 2 & 0x0F
+        let bytes =
+            Int(first[offset + 3] & 3) << 11 | Int(first[offset + 4]) << 3 | Int(first[offset + 5]) >> 5
+        return sampleRateIndex < 13 && bytes > 7 ? bytes : nil
     }
 }

@@ -60,7 +60,9 @@ package struct MP3Walk: Sendable, Hashable {
     private mutating func frameLength(at offset: Int, of window: ByteWindow) throws -> Int? {
         guard let found = try header(at: offset, of: window) else { return nil }
         if let header, !header.matches(found) { return nil }
-        guard let length = try found.frameBytes ?? freeFormatLength(of: found, at: offset, in: window) else { return nil }
+        guard let length = try found.frameBytes ?? freeFormatLength(of: found, at: offset, in: window) else {
+            return nil
+        }
         // Eleven bits of sync are in any picture or text: before trust is won, a second frame has to follow.
         if junkBytes > 0 || frames == 0 {
             guard try isFollowed(found, at: offset + length, of: window) else { return nil }

@@ -1,0 +1,43 @@
+import ArgumentParser
+import Glibc
+
+/// The command: parse, run, turn the result into an exit code.
+@main
+struct AttachPrepCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "attachprep",
+        abstract: "Turns media into files that an iPhone attaches to a notification.",
+        discussion: """
+            Right type, under Apple's limit, with thumbnail, crop, video frame and hint metadata.
+
+              attachprep prepare https://cdn.example/cat.webp
+              attachprep batch list.jsonl --output prepared
+              attachprep inspect holiday.heic
+            """,
+        version: Version.text,
+        subcommands: [PrepareCommand.self, BatchCommand.self, InspectCommand.self, DoctorCommand.self])
+
+    static func main() async {
+        // A reader that goes away is told by the write that fails, not by a signal; libcurl asks for the same.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            leave(with: error)
+        }
+    }
+
+    /// Help and version go to standard output and are no failure; wrong usage is 2.
+    private static func leave(with error: any Error) -> Never {
+        if let end = error as? CommandEnd { Glibc.exit(end.rawValue) }
+        let code = exitCode(for: error)
+        let text = fullMessage(for: error)
+        if code.isSuccess { StandardStreams.result(text) } else { StandardStreams.note(text) }
+        Glibc.exit(code.isSuccess ? CommandEnd.ready.rawValue : CommandEnd.wrongUsage.rawValue)
+    }
+}

@@ -1,0 +1,75 @@
+import AttachPrep
+import RichPush
+import Synchronization
+
+/// One batch under way: its results as they come, the progress bar, and the summary at its end.
+final class BatchRun: Sendable {
+    private let format: OutputFormat
+    private let output: String
+    private let bar: ProgressBar?
+    private let state: Mutex<State>
+
+    private struct State {
+        var summary: BatchSummary
+        var finished: Set<Int> = []
+    }
+
+    init(total: Int, format: OutputFormat, output: String) {
+        self.format = format
+        self.output = output
+        bar = StandardStreams.isTerminal ? ProgressBar(total: total) : nil
+        state = Mutex(State(summary: BatchSummary(total: total)))
+    }
+
+    /// Prepares the request of a line; one that cannot be read is a rejected request.
+    func work(
+        on line: BatchLine, session: PreparerSession, defaults: AttachmentRequest, resume: Bool
+    ) async -> Manifest {
+        do {
+            let request = try line.request(defaults: defaults)
+            if resume, let manifest = session.preparer.finished(request) {
+                record(line) { $0.skipped += 1 }
+                return manifest
+            }
+            let manifest = await session.preparer.prepare(request)
+            if manifest.error?.code != .cancelled { record(line) { _ in } }
+            return manifest
+        } catch {
+            record(line) { _ in }
+            return Manifest(refusing: AttachmentRequest(source: line.source), error)
+        }
+    }
+
+    private func record(_ line: BatchLine, _ change: (inout BatchSummary) -> Void) {
+        state.withLock { state in
+            state.finished.insert(line.number)
+            change(&state.summary)
+        }
+    }
+
+    /// Prints one result and moves the bar.
+    func show(_ manifest: Manifest) {
+        guard manifest.error?.code != .cancelled else { return }
+        let summary = state.withLock { state in
+            state.summary.add(manifest)
+            return state.summary
+        }
+        bar?.clear()
+        switch format {
+        case .json: StandardStreams.show(manifest, format: .json, output: output)
+        case .text: StandardStreams.result(BatchRow(manifest).text)
+        }
+        bar?.draw(done: summary.done, failures: summary.failures)
+    }
+
+    /// Prints the summary and, after an interruption, what is left.
+    func finish(lines: [BatchLine]) {
+        bar?.clear()
+        let (summary, finished) = state.withLock { ($0.summary, $0.finished) }
+        for line in summary.lines { StandardStreams.note(line) }
+        let left = lines.filter { !finished.contains($0.number) }
+        guard !left.isEmpty else { return }
+        StandardStreams.note("\(left.count) left; --resume goes on from here:")
+        for line in left { StandardStreams.note("  line \(line.number): \(TerminalText.safe(line.text))") }
+    }
+}

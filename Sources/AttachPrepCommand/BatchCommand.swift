@@ -1,0 +1,52 @@
+import ArgumentParser
+import AttachPrep
+import RichPush
+import Synchronization
+
+/// `attachprep batch LIST`
+struct BatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "batch",
+        abstract: "Prepare many, from a list; resumable.",
+        discussion: """
+            A line of the list is a source, or a request as a JSON object: {"source": "https://…", "id": "cat", \
+            "options": {"thumbnailTime": 3}}. Options given here hold for lines that do not say otherwise. Empty \
+            lines and lines that begin with # are skipped. Results are printed as they finish.
+            """)
+
+    @Argument(help: ArgumentHelp("A file of sources or JSON Lines, or - for standard input.", valueName: "list"))
+    var list: String
+
+    @OptionGroup(title: "Results") var report: ReportOptionGroup
+    @OptionGroup(title: "Output") var output: OutputOptionGroup
+    @OptionGroup(title: "Request") var request: RequestOptionGroup
+    @OptionGroup(title: "Machine") var machine: MachineOptionGroup
+
+    func run() async throws {
+        let lines = try BatchList.read(list)
+        let defaults = try defaultRequest()
+        let (report, output) = (report, output)
+        let session = try PreparerSession(machine: machine, output: output, report: report)
+        let run = BatchRun(total: lines.count, format: report.format, output: output.output)
+        let end = await Interruption.watch {
+            await session.each(lines, inOrder: false) { line in
+                await run.work(on: line, session: session, defaults: defaults, resume: output.resume)
+            } show: {
+                run.show($0)
+            }
+        }
+        await session.preparer.shutdown()
+        run.finish(lines: lines)
+        if end.isCancelled { throw CommandEnd.interrupted }
+        if end.failures > 0 { throw CommandEnd.someRejected }
+    }
+
+    /// An option that is wrong for every line is wrong usage.
+    private func defaultRequest() throws -> AttachmentRequest {
+        do {
+            return try request.request(for: "")
+        } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
+    }
+}

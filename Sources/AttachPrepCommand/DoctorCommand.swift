@@ -1,0 +1,22 @@
+import ArgumentParser
+import AttachPrep
+import MediaEngine
+import RichPush
+
+/// `attachprep doctor`
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Libraries, formats and what is missing.")
+
+    @OptionGroup(title: "Results") var report: ReportOptionGroup
+
+    func run() async throws {
+        let examination = await MachineExamination.run(verbose: report.verbose)
+        switch report.format {
+        case .json: StandardStreams.result((try? examination.json()) ?? "")
+        case .text: StandardStreams.result(examination.lines.joined(separator: "\n"))
+        }
+        if !examination.isHealthy { throw CommandEnd.someRejected }
+    }
+}

@@ -1,0 +1,83 @@
+import AttachPrep
+import Logging
+import MediaEngine
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What this machine has and lacks.
+struct MachineExamination: Codable, Sendable {
+    let version: String
+    /// The path of attachprep-media, or nil when it is not found.
+    let mediaExecutable: String?
+    let libraries: [EngineDescription.Library]
+    let abilities: [EngineDescription.Ability]
+    /// What is wrong, each with its remedy.
+    let faults: [String]
+
+    var isHealthy: Bool { faults.isEmpty }
+
+    /// Looks for the media process, starts it and asks it.
+    static func run(verbose: Bool) async -> MachineExamination {
+        let download = EngineDescription.Library(name: "libcurl", version: DownloadLibrary.version)
+        do {
+            var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
+            logger.logLevel = verbose ? .debug : .error
+            let path = try MediaExecutable.locate()
+            let preparer = try AttachmentPreparer(PreparerConfiguration(output: "."), logger: logger)
+            let description = try await preparer.describe()
+            await preparer.shutdown()
+            return MachineExamination(path: path, download: download, description: description)
+        } catch {
+            let known = (error as? AttachPrepError)?.message ?? "\(error)"
+            return MachineExamination(
+                version: Version.text, mediaExecutable: try? MediaExecutable.locate(), libraries: [download],
+                abilities: [],
+                faults: [
+                    "\(known) The media libraries are Debian's: apt-get install libvips42 libavformat59 libavcodec59 "
+                        + "libswscale6 libmagic1."
+                ])
+        }
+    }
+
+    private init(
+        version: String, mediaExecutable: String?, libraries: [EngineDescription.Library],
+        abilities: [EngineDescription.Ability], faults: [String]
+    ) {
+        self.version = version
+        self.mediaExecutable = mediaExecutable
+        self.libraries = libraries
+        self.abilities = abilities
+        self.faults = faults
+    }
+
+    private init(path: String, download: EngineDescription.Library, description: EngineDescription) {
+        self.init(
+            version: Version.text, mediaExecutable: path, libraries: [download] + description.libraries,
+            abilities: description.abilities,
+            faults: description.abilities.filter { !$0.isAvailable }.map {
+                "Cannot \($0.name); install \($0.package) (apt-get install \($0.package))."
+            })
+    }
+
+    /// As a person reads it.
+    var lines: [String] {
+        var lines = [version, "", "media process  \(mediaExecutable ?? "not found")"]
+        lines += libraries.map { "\(TerminalText.column($0.name, 14)) \($0.version)" }
+        lines.append("")
+        lines += abilities.map { "\($0.isAvailable ? "yes" : "NO ")  \($0.name)" }
+        lines.append("")
+        return lines + (isHealthy ? ["Nothing is missing."] : faults)
+    }
+
+    /// One line of JSON.
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+}

@@ -1,0 +1,41 @@
+import Glibc
+
+/// Results on standard output, everything else on standard error.
+enum StandardStreams {
+    /// Writes a line of a result.
+    static func result(_ line: String) {
+        write(line + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Writes a line for a person.
+    static func note(_ line: String) {
+        write(line + "\n", to: STDERR_FILENO)
+    }
+
+    /// Writes text as it is, without a line end: for the progress bar.
+    static func raw(_ text: String) {
+        write(text, to: STDERR_FILENO)
+    }
+
+    /// A reader that has seen enough, as `head` has, is no failure.
+    private static func write(_ text: String, to descriptor: CInt) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            if count < 0, errno == EPIPE, descriptor == STDOUT_FILENO { exit(CommandEnd.ready.rawValue) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Whether a person watches standard error.
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Columns of the terminal behind standard error, 80 when it does not say.
+    static var columns: Int {
+        var size = winsize()
+        guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+}

@@ -1,0 +1,39 @@
+/// Text from outside, made safe for a terminal: pure.
+enum TerminalText {
+    /// Control, bidirectional and invisible characters become `\u{…}`, so that no name or URL can move the cursor.
+    static func safe(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// `61220` as `61,220`.
+    static func grouped(_ number: Int) -> String {
+        let digits = Array(String(number.magnitude))
+        let groups = stride(from: digits.count, to: 0, by: -3).map { String(digits[max(0, $0 - 3)..<$0]) }
+        return (number < 0 ? "-" : "") + groups.reversed().joined(separator: ",")
+    }
+
+    /// Milliseconds as a person reads them: `0.4 ms`, `125 ms`, `2.31 s`.
+    static func duration(milliseconds: Double) -> String {
+        switch milliseconds {
+        case ..<10: "\((milliseconds * 10).rounded() / 10) ms"
+        case ..<1000: "\(Int(milliseconds.rounded())) ms"
+        default: "\((milliseconds / 10).rounded() / 100) s"
+        }
+    }
+
+    /// A column: cut or filled to a width, numbers to the right.
+    static func column(_ text: String, _ width: Int, right: Bool = false) -> String {
+        let missing = width - text.count
+        guard missing >= 0 else { return text.prefix(max(0, width - 1)) + "…" }
+        let filling = String(repeating: " ", count: missing)
+        return right ? filling + text : text + filling
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import AttachPrep
+import Logging
+import RichPush
+
+/// A preparer for the time of one command, and many sources through it at a time.
+struct PreparerSession: Sendable {
+    let preparer: AttachmentPreparer
+    private let concurrency: Int
+
+    /// - Throws: `ValidationError` for options that cannot be read, so that it counts as wrong usage.
+    init(machine: MachineOptionGroup, output: OutputOptionGroup?, report: ReportOptionGroup) throws {
+        var configuration = machine.configuration(output: output?.output ?? ".")
+        configuration.baseURL = output?.baseURL
+        var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = report.verbose ? .debug : .error
+        do {
+            preparer = try AttachmentPreparer(configuration, logger: logger)
+        } catch let error as AttachPrepError {
+            if error.code == .requestInvalid { throw ValidationError(error.message) }
+            StandardStreams.note("attachprep: \(error.message)")
+            throw CommandEnd.someRejected
+        }
+        concurrency = machine.concurrency
+    }
+
+    /// How a run over many sources ended.
+    struct End: Sendable {
+        var failures = 0
+        var isCancelled = false
+    }
+
+    /// Prepares one source, or takes what stands in place already.
+    func prepare(_ source: String, resume: Bool, _ request: () throws -> AttachmentRequest) async -> Manifest {
+        do {
+            let request = try request()
+            if resume, let manifest = preparer.finished(request) { return manifest }
+            return await preparer.prepare(request)
+        } catch {
+            return Manifest(refusing: AttachmentRequest(source: source), error)
+        }
+    }
+
+    /// Works on many items at a time and shows each result, in their order or as they finish.
+    func each<Item: Sendable>(
+        _ items: [Item], inOrder: Bool, work: @escaping @Sendable (Item) async -> Manifest,
+        show: @escaping @Sendable (Manifest) -> Void
+    ) async -> End {
+        await withTaskGroup(of: (Int, Manifest).self) { group in
+            var end = End()
+            var shown = ResultOrder(inOrder: inOrder)
+            var next = 0
+            while next < min(concurrency, items.count) {
+                Self.add(items, next, work, to: &group)
+                next += 1
+            }
+            for await (index, manifest) in group {
+                if manifest.error != nil { end.failures += 1 }
+                for ready in shown.add(manifest, at: index) { show(ready) }
+                guard next < items.count, !Task.isCancelled else { continue }
+                Self.add(items, next, work, to: &group)
+                next += 1
+            }
+            end.isCancelled = Task.isCancelled
+            return end
+        }
+    }
+
+    private static func add<Item: Sendable>(
+        _ items: [Item], _ index: Int, _ work: @escaping @Sendable (Item) async -> Manifest,
+        to group: inout TaskGroup<(Int, Manifest)>
+    ) {
+        let item = items[index]
+        group.addTask { (index, await work(item)) }
+    }
+}
+
+/// Results as they may be shown: at once, or held back until those before them have come. Pure.
+struct ResultOrder {
+    private let inOrder: Bool
+    private var held: [Int: Manifest] = [:]
+    private var next = 0
+
+    init(inOrder: Bool) {
+        self.inOrder = inOrder
+    }
+
+    /// What can be shown now that this one has come.
+    mutating func add(_ manifest: Manifest, at index: Int) -> [Manifest] {
+        guard inOrder else { return [manifest] }
+        held[index] = manifest
+        var ready: [Manifest] = []
+        while let manifest = held.removeValue(forKey: next) {
+            ready.append(manifest)
+            next += 1
+        }
+        return ready
+    }
+}
