@@ -8,7 +8,7 @@ package struct PixelFormat: Sendable, Hashable {
     package let bitDepth: Int
     /// Whether chroma is stored at half width and half height.
     package let isChroma420: Bool
-    /// Whether one of the components is alpha.
+    /// Whether one of the components is alpha; a palette's is not counted, movies leave it opaque.
     package let hasAlpha: Bool
     /// Whether the components are red, green and blue (or indexes of such), not luma and chroma.
     package let isRGB: Bool
@@ -26,7 +26,6 @@ package struct PixelFormat: Sendable, Hashable {
         isRGB = flags & UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) != 0
         isChroma420 =
             unsafe descriptor.log2_chroma_w == 1 && descriptor.log2_chroma_h == 1 && descriptor.nb_components >= 3
-        // A palette's entries carry alpha; whether any of them uses it is not known here.
-        hasAlpha = flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+        hasAlpha = flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 && flags & UInt64(AV_PIX_FMT_FLAG_PAL) == 0
     }
 }

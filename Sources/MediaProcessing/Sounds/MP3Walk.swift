@@ -12,6 +12,8 @@ package struct MP3Walk: Sendable, Hashable {
     package private(set) var junkBytes = 0
 
     private var freeFormatBytes: Int?
+    /// Whether the byte before was junk.
+    private var isInJunk = false
 
     /// Walks the file.
     ///
@@ -31,6 +33,7 @@ package struct MP3Walk: Sendable, Hashable {
     private mutating func step(at offset: Int, of window: ByteWindow) throws -> Int {
         if let frame = try frameLength(at: offset, of: window) {
             if offset + frame > window.size { throw window.cut }
+            isInJunk = false
             try count(at: offset, of: window)
             return offset + frame
         }
@@ -46,7 +49,10 @@ package struct MP3Walk: Sendable, Hashable {
 
     private mutating func skipJunk(at offset: Int, of window: ByteWindow) throws -> Int {
         // Zeros are padding, however many.
-        if try window.byte(at: offset) != 0 { junkBytes += 1 }
+        if try window.byte(at: offset) != 0 {
+            junkBytes += 1
+            isInJunk = true
+        }
         if junkBytes > Limits.soundJunkBytesMax { throw window.broken("no MPEG audio frame near \(offset)") }
         return offset + 1
     }
@@ -59,19 +65,18 @@ package struct MP3Walk: Sendable, Hashable {
     /// Bytes of the frame at an offset, when there is one that belongs to this stream.
     private mutating func frameLength(at offset: Int, of window: ByteWindow) throws -> Int? {
         guard let found = try header(at: offset, of: window) else { return nil }
-        if let header, !header.matches(found) { return nil }
-        guard let length = try found.frameBytes ?? freeFormatLength(of: found, at: offset, in: window) else {
-            return nil
-        }
+        guard let length = try found.frameBytes ?? freeFormatLength(of: found, at: offset, in: window) else { return nil }
         // Eleven bits of sync are in any picture or text: before trust is won, a second frame has to follow.
-        if junkBytes > 0 || frames == 0 {
+        let belongs = header.map { $0.matches(found) } ?? false
+        if isInJunk || !belongs {
             guard try isFollowed(found, at: offset + length, of: window) else { return nil }
         }
         return length
     }
 
     private func isFollowed(_ found: MPEGAudioHeader, at next: Int, of window: ByteWindow) throws -> Bool {
-        if next + 4 > window.size { return frames > 0 || next == window.size }
+        // Junk that looks like a header, and whose frame would reach past the end, is junk.
+        if next + 4 > window.size { return next == window.size || frames > 0 && !isInJunk }
         if let following = try header(at: next, of: window) { return following.matches(found) }
         // The last frame before a tag or padding; also a first one, in files of a single frame.
         return try SoundTags.length(at: next, of: window) != nil || window.byte(at: next) == 0

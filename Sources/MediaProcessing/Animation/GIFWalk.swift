@@ -1,0 +1,99 @@
+import RichPush
+
+/// The blocks of a GIF, walked to the trailer: frames, delays and loops, and that the file is whole.
+///
+/// Nothing else tells: libvips stops counting at 4,097 frames, and every decoder shows a cut GIF without an error.
+/// Source: CompuServe, "Graphics Interchange Format 89a"; the NETSCAPE2.0 extension.
+package struct GIFWalk: Sendable, Hashable {
+    /// The canvas, in pixels.
+    package private(set) var width = 0
+    package private(set) var height = 0
+    /// Delay of each frame in milliseconds, as the file has it; 0 where it says nothing.
+    package private(set) var delaysMilliseconds: [Int] = []
+    /// How often it plays: 0 is for ever, 1 without an extension. The extension counts repetitions, so one more.
+    package private(set) var loopCount = 1
+    /// Whether a frame is stored interlaced.
+    package private(set) var isInterlaced = false
+
+    private var pendingDelay = 0
+
+    /// Pictures of the file.
+    package var frames: Int { delaysMilliseconds.count }
+
+    /// Seconds of one play as browsers and iOS show it: a delay of up to 10 ms is taken for 100 ms.
+    package var duration: Double {
+        delaysMilliseconds.reduce(0.0) { $0 + Double($1 <= 10 ? 100 : $1) / 1000 }
+    }
+
+    /// Walks the file up to the trailer; what follows it is nobody's.
+    ///
+    /// - Throws: `media.corrupt` when a block is cut or the trailer is missing, `media.too_many_frames`.
+    package static func walk(_ window: ByteWindow) throws -> GIFWalk {
+        let signature = try window.characters(at: 0, count: 6)
+        guard ["GIF87a", "GIF89a"].contains(signature) else { throw window.broken("no GIF signature") }
+        var walk = GIFWalk()
+        walk.width = try window.littleEndian(at: 6, bytes: 2)
+        walk.height = try window.littleEndian(at: 8, bytes: 2)
+        var offset = 13 + colourTableBytes(try window.byte(at: 10))
+        while let next = try walk.block(at: offset, of: window) { offset = next }
+        if walk.frames == 0 { throw window.broken("no frame") }
+        return walk
+    }
+
+    private static func colourTableBytes(_ flags: UInt8) -> Int {
+        flags & 0x80 != 0 ? 3 << (Int(flags & 7) + 1) : 0
+    }
+
+    /// Steps over the block at an offset; nil at the trailer.
+    private mutating func block(at offset: Int, of window: ByteWindow) throws -> Int? {
+        switch try window.byte(at: offset) {
+        case 0x2C: return try frame(at: offset, of: window)
+        case 0x21: return try block(extension: offset, of: window)
+        case 0x3B: return nil
+        // Some writers end their blocks twice.
+        case 0x00: return offset + 1
+        default: throw window.broken("no block at \(offset)")
+        }
+    }
+
+    private mutating func frame(at offset: Int, of window: ByteWindow) throws -> Int {
+        let flags = try window.byte(at: offset + 9)
+        if flags & 0x40 != 0 { isInterlaced = true }
+        if frames == Limits.animationFramesMax { throw tooManyFrames("GIF") }
+        delaysMilliseconds.append(pendingDelay)
+        pendingDelay = 0
+        // One byte of code size stands before the data.
+        return try end(ofSubBlocksAt: offset + 10 + Self.colourTableBytes(flags) + 1, of: window)
+    }
+
+    private mutating func block(extension offset: Int, of window: ByteWindow) throws -> Int {
+        let label = try window.byte(at: offset + 1)
+        let size = Int(try window.byte(at: offset + 2))
+        if label == 0xF9, size >= 4 { pendingDelay = try window.littleEndian(at: offset + 4, bytes: 2) * 10 }
+        if label == 0xFF, size == 11 { try readLoops(at: offset + 3, of: window) }
+        return try end(ofSubBlocksAt: offset + 2, of: window)
+    }
+
+    private mutating func readLoops(at offset: Int, of window: ByteWindow) throws {
+        let name = try window.characters(at: offset, count: 11)
+        guard name == "NETSCAPE2.0" || name == "ANIMEXTS1.0" else { return }
+        guard try window.byte(at: offset + 11) >= 3, try window.byte(at: offset + 12) & 7 == 1 else { return }
+        let repetitions = try window.littleEndian(at: offset + 13, bytes: 2)
+        loopCount = repetitions == 0 ? 0 : repetitions + 1
+    }
+
+    private func end(ofSubBlocksAt start: Int, of window: ByteWindow) throws -> Int {
+        var offset = start
+        while true {
+            let size = Int(try window.byte(at: offset))
+            offset += 1 + size
+            if size == 0 { return offset }
+        }
+    }
+}
+
+/// What is thrown for an animation of more frames than libvips can hold.
+func tooManyFrames(_ noun: String) -> AttachPrepError {
+    AttachPrepError(
+        .mediaTooManyFrames, "The \(noun) has more than \(Limits.animationFramesMax) frames; send a shorter one.")
+}

@@ -1,0 +1,39 @@
+import RichPush
+
+/// A container by its first bytes, with the walk that proves it whole. Only those whose bytes leave no doubt.
+enum Container: Sendable, Hashable {
+    case isoBaseMedia, avi, wave, aiff, matroska, programStream, ogg
+
+    init?(_ window: ByteWindow) throws {
+        let head = try window.characters(at: 0, count: 12)
+        func part(_ from: Int) -> String { String(head.dropFirst(from).prefix(4)) }
+        switch (part(0), part(4), part(8)) {
+        case ("RIFF", _, "AVI "): self = .avi
+        case ("RIFF", _, "WAVE"), ("RIFX", _, "WAVE"), ("RF64", _, "WAVE"), ("BW64", _, "WAVE"): self = .wave
+        case ("FORM", _, "AIFF"), ("FORM", _, "AIFC"): self = .aiff
+        case ("\u{1A}\u{45}\u{DF}\u{A3}", _, _): self = .matroska
+        case ("\u{0}\u{0}\u{1}\u{BA}", _, _): self = .programStream
+        case ("OggS", _, _): self = .ogg
+        case (_, let type, _) where Self.firstBoxes.contains(type): self = .isoBaseMedia
+        default: return nil
+        }
+    }
+
+    private static let firstBoxes: Set<String> = ["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot", "moof", "styp"]
+
+    /// What the walk found out, for ISO base media.
+    ///
+    /// - Throws: `media.corrupt` when the file does not hold what it declares.
+    func check(_ window: ByteWindow) throws -> BoxWalk? {
+        switch self {
+        case .isoBaseMedia: return try BoxWalk.walk(window)
+        case .avi: try AVIWalk.check(window)
+        case .wave: try WaveWalk.check(window)
+        case .aiff: try AIFFWalk.check(window)
+        case .matroska: try SegmentWalk.check(window)
+        case .programStream: try ProgramStreamWalk.check(window)
+        case .ogg: try OggWalk.check(window)
+        }
+        return nil
+    }
+}

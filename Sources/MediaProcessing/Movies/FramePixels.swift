@@ -1,0 +1,38 @@
+import LibAV
+import RichPush
+
+/// Turns a decoded frame into sRGB pixels, shrunk early where only a small picture is wanted.
+struct FramePixels {
+    private let stream: StreamDescription
+    private let geometry: DisplayGeometry
+    private let largestSide: Int?
+
+    /// - Parameter largestSide: Pixels; nil for full size.
+    init(stream: StreamDescription, largestSide: Int?) {
+        self.stream = stream
+        self.largestSide = largestSide
+        geometry = DisplayGeometry(stream)
+    }
+
+    /// - Parameter time: Seconds of the movie's own timeline.
+    func picture(of frame: Frame, time: Double) throws -> DecodedPicture {
+        let (width, height) = size(of: frame)
+        let transfer = frame.transfer == .standard ? stream.transfer : frame.transfer
+        let isHDR = transfer != .standard && frame.pixelFormat?.isRGB == false
+        let hasAlpha = !isHDR && frame.pixelFormat?.hasAlpha == true
+        let layout: FrameScaler.Layout = isHDR ? .rgb16 : hasAlpha ? .rgba8 : .rgb8
+        let pixels = try FrameScaler.pixels(of: frame, width: width, height: height, layout: layout)
+        return DecodedPicture(
+            width: width, height: height, bands: hasAlpha ? 4 : 3,
+            bytes: isHDR ? ToneMap(transfer).sRGB(ofRGB16: pixels) : pixels,
+            orientation: geometry.orientation, sampleAspectRatio: geometry.sampleAspectRatio, time: time)
+    }
+
+    private func size(of frame: Frame) -> (width: Int, height: Int) {
+        let longest = max(Double(frame.width) * geometry.sampleAspectRatio, Double(frame.height))
+        guard let largestSide, longest > Double(largestSide) else { return (frame.width, frame.height) }
+        let scale = Double(largestSide) / longest
+        func shrunk(_ side: Int) -> Int { max(1, Int((Double(side) * scale).rounded())) }
+        return (shrunk(frame.width), shrunk(frame.height))
+    }
+}

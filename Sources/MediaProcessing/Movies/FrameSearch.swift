@@ -1,0 +1,130 @@
+import LibAV
+import RichPush
+
+/// The way to one frame: to its keyframe, then through the decoder to the frame itself.
+struct FrameSearch {
+    /// How the keyframe is found, the cheapest first.
+    enum Way: CaseIterable {
+        /// By the container's own index.
+        case index
+        /// By reading on from the first packet, a matter of input alone: nothing is decoded before the keyframe.
+        case reading
+        /// Not at all: everything is decoded from the very first packet.
+        case everything
+    }
+
+    private let movie: OpenMovie
+    private let stream: StreamDescription
+    private let clock: FrameClock
+    private let target: Int64
+    private let deadline: ContinuousClock.Instant
+
+    init(_ movie: OpenMovie, _ stream: StreamDescription, seconds: Double, deadline: ContinuousClock.Instant) {
+        self.movie = movie
+        self.stream = stream
+        self.deadline = deadline
+        clock = FrameClock(movie, stream)
+        target = clock.tick(ofMovieTime: seconds.isFinite ? seconds : seconds > 0 ? 1e9 : 0)
+        movie.demuxer.discardStreams(except: [stream.index])
+    }
+
+    /// The frame and its time in the movie's timeline; nil when this way does not lead to it.
+    func run(_ way: Way) throws -> (frame: Frame, time: Double)? {
+        guard let found = try find(way) else { return nil }
+        return (found.frame, clock.movieTime(ofTick: found.tick))
+    }
+
+    private typealias Found = (frame: Frame, tick: Int64)
+
+    private func find(_ way: Way) throws -> Found? {
+        switch way {
+        case .index:
+            guard hasIndex, try movie.demuxer.seek(stream: stream.index, backwardTo: target - clock.seekMargin) else {
+                return nil
+            }
+            return try pick(from: gather(isFromStart: false))
+        case .reading: return try pick(from: gather(isFromStart: true))
+        case .everything: return try decodeOn()
+        }
+    }
+
+    /// Old 4:4:4 x264 streams need their first packet, which says how they were written: a decoder that has not seen
+    /// it makes garbage of the rest.
+    private var needsFirstPacket: Bool {
+        stream.codec == "h264" && stream.pixelFormat?.name.hasPrefix("yuv444") == true
+    }
+
+    private var hasIndex: Bool {
+        !needsFirstPacket && ["mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "asf", "flv"].contains(movie.demuxer.name)
+    }
+
+    private func gather(isFromStart: Bool) throws -> PacketRun {
+        var run = PacketRun(clock: clock, target: target, isFromStart: isFromStart)
+        let packet = try Packet()
+        while try next(packet) {
+            if packet.streamIndex == stream.index, try !run.take(packet) { break }
+        }
+        return run
+    }
+
+    private func next(_ packet: Packet) throws -> Bool {
+        try checkDeadline(deadline)
+        return try movie.demuxer.read(into: packet)
+    }
+
+    private func pick(from run: PacketRun) throws -> Found? {
+        if run.packets.isEmpty || run.isTooLong || needsFirstPacket && !run.isFromStart { return nil }
+        if let wanted = run.wanted ?? run.earliest, let frame = try decode(run, to: wanted) { return (frame, wanted) }
+        return try decode(run)
+    }
+
+    /// Two threads pay where a picture has many pixels and many pictures stand before it.
+    private func threads(_ packets: Int) -> Int {
+        packets > 8 && stream.width * stream.height >= 1280 * 720 ? 2 : 1
+    }
+
+    /// Decodes to the picture with that very time, leaving out what no other picture needs.
+    private func decode(_ run: PacketRun, to wanted: Int64) throws -> Frame? {
+        let decoder = try Decoder.open(
+            stream: stream.index, of: movie.demuxer, threads: threads(run.packets.count), pixelsMax: Limits.moviePixelsMax)
+        let output = FrameOutput(decoder)
+        let end = run.packets.lastIndex { $0.presentationTimestamp == wanted } ?? run.packets.endIndex - 1
+        var found: Frame?
+        for packet in run.packets[...end].map(Optional.some) + [nil] {
+            try checkDeadline(deadline)
+            if let packet { decoder.skipsNonReference = packet.presentationTimestamp != wanted }
+            try output.feed(packet) { frame in
+                if frame.presentationTimestamp == wanted, !frame.isUnrecovered { found = frame }
+                return found == nil
+            }
+            if found != nil { break }
+        }
+        return found
+    }
+
+    /// Decodes everything of a run, for streams whose packets do not say when their pictures are shown.
+    private func decode(_ run: PacketRun) throws -> Found? {
+        let decoder = try Decoder.open(stream: stream.index, of: movie.demuxer, pixelsMax: Limits.moviePixelsMax)
+        var choice = FrameChoice(clock: clock, target: target, isFromStart: run.isFromStart)
+        let output = FrameOutput(decoder)
+        for packet in run.packets.map(Optional.some) + [nil] {
+            try checkDeadline(deadline)
+            try output.feed(packet) { choice.consider($0, delay: decoder.reorderDelay) }
+            if choice.isMade { break }
+        }
+        return choice.found
+    }
+
+    private func decodeOn() throws -> Found? {
+        let decoder = try Decoder.open(stream: stream.index, of: movie.demuxer, pixelsMax: Limits.moviePixelsMax)
+        var choice = FrameChoice(clock: clock, target: target, isFromStart: true, takesUnrecovered: true)
+        let output = FrameOutput(decoder)
+        let packet = try Packet()
+        while !choice.isMade, try next(packet) {
+            guard packet.streamIndex == stream.index, packet.byteCount > 0 else { continue }
+            try output.feed(packet) { choice.consider($0, delay: decoder.reorderDelay) }
+        }
+        if !choice.isMade { try output.feed(nil) { choice.consider($0, delay: decoder.reorderDelay) } }
+        return choice.found
+    }
+}

@@ -1,0 +1,35 @@
+import LibAV
+package import RichPush
+
+/// The picture a movie shows at a time.
+package enum MovieFrame {
+    /// Decodes the last frame whose presentation time is not later than `seconds`; the first frame before that, the last
+    /// one past the end.
+    ///
+    /// - Parameters:
+    ///   - descriptor: A complete, seekable file; borrowed.
+    ///   - seconds: In the movie's own timeline, as `InspectedMedia` has it.
+    ///   - largestSide: Pixels the caller needs of the longer side; the picture may be shrunk early to no less than twice
+    ///     of it. Nil for full size.
+    /// - Throws: `media.corrupt` when no picture decodes, `media.unsupported`, `media.too_many_pixels`,
+    ///   `deadline.exceeded`.
+    package static func decode(
+        descriptor: CInt, format: MediaFormat?, at seconds: Double, largestSide: Int? = nil,
+        deadline: ContinuousClock.Instant
+    ) throws -> DecodedPicture {
+        for way in FrameSearch.Way.allCases {
+            let movie = try OpenMovie.open(descriptor, format: format, isRecognized: true, deadline: deadline)
+            guard let stream = movie.video, stream.isDecodable else { throw unsupported }
+            let search = FrameSearch(movie, stream, seconds: seconds, deadline: deadline)
+            guard let found = try readingMedia({ try search.run(way) }) else { continue }
+            return try readingMedia {
+                try FramePixels(stream: stream, largestSide: largestSide.map { $0 * 2 })
+                    .picture(of: found.frame, time: found.time)
+            }
+        }
+        throw AttachPrepError(.mediaCorrupt, "No picture of the movie decodes; send an intact file.")
+    }
+
+    private static let unsupported = AttachPrepError(
+        .mediaUnsupported, "The movie has no pictures that we can decode; send an MP4 with H.264.")
+}

@@ -1,0 +1,116 @@
+import LibAV
+package import MediaEngine
+package import RichPush
+
+/// What a movie or a sound is, and whether it is sound.
+package enum MovieInspection {
+    /// Reads the file once from end to end and decodes its first and last pictures and samples.
+    ///
+    /// - Parameters:
+    ///   - descriptor: A complete, seekable file; borrowed.
+    ///   - format: Identification's word; nil leaves it to the demuxers' probes.
+    /// - Throws: `media.unrecognized`, `media.unsupported`, `media.corrupt`, `media.encrypted`, `media.too_many_pixels`,
+    ///   `media.too_long`, `deadline.exceeded`.
+    package static func inspect(
+        descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant
+    ) throws -> InspectedMedia {
+        let window = try ByteWindow(descriptor: descriptor, noun: noun(format), deadline: deadline)
+        if window.size == 0 { throw AttachPrepError(.mediaEmpty, "The file is empty.") }
+        let container = try Container(window)
+        let boxes = try container?.check(window)
+        if boxes?.isEncrypted == true { throw encrypted }
+        let movie = try OpenMovie.open(
+            descriptor, format: format, isRecognized: format != nil || container != nil, deadline: deadline)
+        if isEncrypted(movie) { throw encrypted }
+        let head = try window.characters(at: 0, count: min(64, window.size))
+        guard let found = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
+        try checkFrames(found, window)
+        try checkPlayable(movie)
+        let survey = try MovieSurvey.run(movie, deadline: deadline)
+        let media = describe(movie, format: found, survey: survey)
+        try checkDuration(media, movie)
+        return media
+    }
+
+    private static func noun(_ format: MediaFormat?) -> String { format?.kind == .audio ? "sound" : "movie" }
+
+    private static let encrypted = AttachPrepError(
+        .mediaEncrypted, "The file is protected (DRM); send one that plays everywhere.")
+    private static let unsupported = AttachPrepError(
+        .mediaUnsupported, "The file holds neither pictures nor sound that we can decode; send an MP4 or an MP3.")
+
+    /// Windows Media and Matroska say so in their headers.
+    private static func isEncrypted(_ movie: OpenMovie) -> Bool {
+        let keys = Set(movie.demuxer.metadata.keys)
+        return !keys.isDisjoint(with: ["ASF_Protection_Type", "ASF_Key_ID", "ASF_License_URL"])
+            || movie.streams.contains { $0.metadata["enc_key_id"] != nil }
+    }
+
+    private static func checkFrames(_ format: MediaFormat, _ window: ByteWindow) throws {
+        switch format {
+        case .mp3, .mp2: _ = try MP3Walk.walk(window)
+        case .aac: _ = try ADTSWalk.walk(window)
+        default: break
+        }
+    }
+
+    private static func checkPlayable(_ movie: OpenMovie) throws {
+        if let video = movie.video, video.isDecodable, video.width > 0, video.height > 0 { return }
+        if movie.video == nil, movie.audio.contains(where: \.isDecodable) { return }
+        throw unsupported
+    }
+
+    /// A header that counts its samples exactly must be kept.
+    private static func checkDuration(_ media: InspectedMedia, _ movie: OpenMovie) throws {
+        guard ["flac", "wv", "tta", "w64", "caf", "au"].contains(movie.demuxer.name), let stream = movie.audio.first,
+            let declared = stream.declaredDuration.map(stream.timeBase.seconds), let held = media.duration
+        else { return }
+        if held < declared - Limits.declaredDurationSlackSeconds - declared * 0.001 {
+            throw AttachPrepError(.mediaCorrupt, "The sound ends in the middle; send the whole file.")
+        }
+    }
+
+    private static func describe(_ movie: OpenMovie, format: MediaFormat, survey: MovieSurvey) -> InspectedMedia {
+        var media = InspectedMedia(format: format)
+        let described = [movie.video].compactMap { $0 } + movie.audio
+        media.duration = described.compactMap { survey.times(of: $0)?.end }.max().map { max(0, $0) }
+        media.audio = movie.audio.map {
+            AudioStream(codec: $0.codec, channels: $0.channels, sampleRate: $0.sampleRate, bitRate: $0.bitRate)
+        }
+        media.hasCoverArt = movie.streams.contains { $0.isAttachedPicture }
+        media.hasLocation = hasLocation(movie)
+        if let video = movie.video {
+            let geometry = DisplayGeometry(video)
+            (media.width, media.height) = (geometry.width, geometry.height)
+            media.orientation = geometry.orientation
+            media.hasAlpha = video.pixelFormat?.hasAlpha ?? false
+            media.video = VideoStream(video, geometry: geometry, survey: survey)
+        }
+        return media
+    }
+
+    private static func hasLocation(_ movie: OpenMovie) -> Bool {
+        let keys = Array(movie.demuxer.metadata.keys) + movie.streams.flatMap { Array($0.metadata.keys) }
+        return keys.contains { key in
+            let name = key.lowercased()
+            return name.hasPrefix("location") || name.hasPrefix("com.apple.quicktime.location")
+        }
+    }
+}
+
+extension VideoStream {
+    init(_ stream: StreamDescription, geometry: DisplayGeometry, survey: MovieSurvey) {
+        self.init(
+            codec: stream.codec, codecTag: stream.codecTag, storedWidth: stream.width, storedHeight: stream.height)
+        profile = stream.profile
+        pixelFormat = stream.pixelFormat?.name
+        bitDepth = stream.pixelFormat?.bitDepth ?? 8
+        isChroma420 = stream.pixelFormat?.isChroma420 ?? false
+        sampleAspectRatio = geometry.sampleAspectRatio
+        frameRate = stream.frameRate
+        isHDR = stream.transfer != .standard || stream.hasDolbyVision
+        guard let times = survey.times(of: stream) else { return }
+        firstFrameTime = times.first
+        lastFrameTime = times.last
+    }
+}

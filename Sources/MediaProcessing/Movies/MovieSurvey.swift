@@ -1,0 +1,105 @@
+import LibAV
+import RichPush
+
+/// One pass over all packets of a movie or sound: its true times, and whether it is whole.
+final class MovieSurvey {
+    private let movie: OpenMovie
+    private let deadline: ContinuousClock.Instant
+    private var spans: [Int: StreamSpan] = [:]
+    private var pictures: PictureProof?
+    private var sounds: [Int: SoundProof] = [:]
+
+    private init(_ movie: OpenMovie, deadline: ContinuousClock.Instant) throws {
+        self.movie = movie
+        self.deadline = deadline
+        if let video = movie.video, video.isDecodable {
+            pictures = try readingMedia { try PictureProof(video, of: movie.demuxer, deadline: deadline) }
+        }
+        for stream in movie.audio where stream.isDecodable {
+            sounds[stream.index] = try? SoundProof(stream, of: movie.demuxer)
+        }
+    }
+
+    /// Reads the file to its end.
+    ///
+    /// - Throws: `media.corrupt` when a sample lies outside the file, a packet is short or what has to decode does not;
+    ///   `media.too_long`.
+    static func run(_ movie: OpenMovie, deadline: ContinuousClock.Instant) throws -> MovieSurvey {
+        try checkIndex(movie)
+        let wanted = [movie.video?.index].compactMap { $0 } + movie.audio.map(\.index)
+        movie.demuxer.discardStreams(except: Set(wanted))
+        let survey = try MovieSurvey(movie, deadline: deadline)
+        try readingMedia(survey.readAll)
+        try survey.pictures?.finish()
+        for proof in survey.sounds.values { try proof.finish() }
+        return survey
+    }
+
+    /// Presentation times of a stream, in seconds of the movie's own timeline.
+    func times(of stream: StreamDescription) -> (first: Double, last: Double, end: Double)? {
+        guard let span = spans[stream.index], let first = span.first, let last = span.last,
+            let end = span.endSeconds(stream.timeBase, frameRate: stream.frameRate)
+        else { return nil }
+        let base = stream.timeBase
+        return (base.seconds(first) - movie.origin, base.seconds(last) - movie.origin, end - movie.origin)
+    }
+
+    /// Packets of a stream that are shown.
+    func packets(of stream: StreamDescription) -> Int { spans[stream.index]?.packets ?? 0 }
+
+    private static func checkIndex(_ movie: OpenMovie) throws {
+        guard movie.isISOBaseMedia || movie.demuxer.name == "avi" else { return }
+        for stream in movie.streams {
+            if let end = movie.demuxer.indexedEnd(stream: stream.index), end > movie.demuxer.fileBytes { throw cut }
+        }
+    }
+
+    private static let cut = AttachPrepError(
+        .mediaCorrupt, "The file ends in the middle of its samples; send the whole file.")
+
+    private func readAll() throws {
+        let packet = try Packet()
+        while try next(packet) {
+            guard let stream = movie.streams.first(where: { $0.index == packet.streamIndex }), stream.kind != .other else {
+                continue
+            }
+            // Transport streams mark every lost packet of a broadcast; those are seen, and converted.
+            if packet.isCorrupt, movie.demuxer.name != "mpegts" { throw Self.cut }
+            try take(packet, of: stream)
+            try checkDeadline(deadline)
+        }
+    }
+
+    /// The next packet; false at the end. Frames of MP3 and ADTS were walked before, and junk behind them is no end.
+    private func next(_ packet: Packet) throws -> Bool {
+        do {
+            return try movie.demuxer.read(into: packet)
+        } catch {
+            if error.isDeadline || !["mp3", "aac"].contains(movie.demuxer.name) { throw error }
+            return false
+        }
+    }
+
+    private func take(_ packet: Packet, of stream: StreamDescription) throws {
+        if !packet.isDiscarded {
+            let time = displayTime(of: packet, stream: stream)
+            spans[stream.index, default: StreamSpan()].take(
+                time: time, duration: packet.duration, isEmpty: packet.byteCount == 0)
+            if let time, stream.timeBase.seconds(time) - movie.origin > Limits.durationSecondsMax { throw tooLong }
+        }
+        if stream.index == movie.video?.index { try pictures?.take(packet) }
+        try sounds[stream.index]?.take(packet)
+    }
+
+    private var tooLong: AttachPrepError {
+        AttachPrepError(
+            .mediaTooLong, "The file lasts longer than \(Int(Limits.durationSecondsMax / 3600)) hours; send a shorter one.")
+    }
+
+    private func displayTime(of packet: Packet, stream: StreamDescription) -> Int64? {
+        if stream.kind == .video, movie.countsPackets { return packet.decodingTimestamp ?? packet.presentationTimestamp }
+        if let time = packet.presentationTimestamp { return time }
+        let delay = stream.kind == .video ? Int64(stream.reorderDelay) * packet.duration : 0
+        return packet.decodingTimestamp.map { $0 + delay }
+    }
+}

@@ -1,0 +1,93 @@
+import LibAV
+import RichPush
+
+/// An open movie or sound: its streams, the one that is shown, and where its timeline begins.
+struct OpenMovie {
+    let demuxer: Demuxer
+    let streams: [StreamDescription]
+    /// The first picture stream that is not cover art; one we can decode before one we cannot.
+    let video: StreamDescription?
+    let audio: [StreamDescription]
+    /// The container's time, in seconds, that is 0 of the movie's own timeline.
+    let origin: Double
+
+    /// Opens a file and reads as far as its codecs and rates are known.
+    ///
+    /// - Parameter isRecognized: Whether it is known to be a movie or a sound, so that what cannot be opened is damaged.
+    /// - Throws: `media.unrecognized` or `media.corrupt` when no demuxer takes it, `media.too_many_pixels` before
+    ///   anything is decoded.
+    static func open(
+        _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, deadline: ContinuousClock.Instant
+    ) throws -> OpenMovie {
+        let demuxer = try demuxer(descriptor, format: format, isRecognized: isRecognized, deadline: deadline)
+        try demuxer.streams.forEach(checkPixels)
+        do { try demuxer.findStreamInformation(pixelsMax: Limits.moviePixelsMax) } catch { throw error.corrupt }
+        let movie = OpenMovie(demuxer)
+        try movie.streams.forEach(checkPixels)
+        return movie
+    }
+
+    private init(_ demuxer: Demuxer) {
+        self.demuxer = demuxer
+        streams = demuxer.streams
+        let pictures = streams.filter { $0.kind == .video && !$0.isAttachedPicture }
+        video = pictures.first { $0.isDecodable } ?? pictures.first
+        audio = streams.filter { $0.kind == .audio }
+        // In MP4 and QuickTime the edit list has placed everything; 0 is 0.
+        origin = Self.isISOBaseMedia(demuxer) ? 0 : demuxer.startTime ?? 0
+    }
+
+    static func isISOBaseMedia(_ demuxer: Demuxer) -> Bool { demuxer.name.hasPrefix("mov,") }
+
+    var isISOBaseMedia: Bool { Self.isISOBaseMedia(demuxer) }
+
+    /// Whether the container knows no presentation times, only the order of decoding: libav then counts from the first
+    /// packet, and its pictures come late by the reorder delay.
+    var countsPackets: Bool { demuxer.name == "avi" || demuxer.name == "mpegvideo" }
+
+    private static func checkPixels(_ stream: StreamDescription) throws {
+        guard stream.kind == .video, !stream.isAttachedPicture else { return }
+        let pixels = stream.width.multipliedReportingOverflow(by: stream.height)
+        if pixels.overflow || pixels.partialValue > Limits.moviePixelsMax {
+            throw AttachPrepError(
+                .mediaTooManyPixels,
+                "The movie is \(stream.width) x \(stream.height), over \(Limits.moviePixelsMax) pixels; send a smaller one.")
+        }
+    }
+
+    /// The container alone: its header is read, nothing more.
+    static func demuxer(
+        _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, deadline: ContinuousClock.Instant
+    ) throws -> Demuxer {
+        do {
+            return try demuxer(descriptor, format: format, deadline: deadline)
+        } catch {
+            if isRecognized { throw error.fault(.mediaCorrupt, "The file is damaged or incomplete; send an intact one.") }
+            throw error.fault(.mediaUnrecognized, "The file is no movie and no sound we know.")
+        }
+    }
+
+    private static func demuxer(
+        _ descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant
+    ) throws(LibAVError) -> Demuxer {
+        if let forced = format.flatMap(forcedDemuxer),
+            let opened = try? Demuxer.open(descriptor, demuxer: forced, deadline: deadline)
+        {
+            return opened
+        }
+        return try Demuxer.open(descriptor, demuxer: nil, deadline: deadline)
+    }
+
+    /// Sounds without a magic number, which libav's probe takes for something else when tags stand in front, and
+    /// pictures it may take for sound.
+    private static func forcedDemuxer(_ format: MediaFormat) -> String? {
+        switch format {
+        case .mp3, .mp2: "mp3"
+        case .aac: "aac"
+        case .ac3: "ac3"
+        case .eac3: "eac3"
+        case .mpegTransportStream: "mpegts"
+        default: nil
+        }
+    }
+}
