@@ -6,7 +6,7 @@ import Vips
 /// What this engine is made of and can do, by asking the libraries: for `attachprep doctor`.
 enum EngineDescriber {
     static func describe() -> EngineDescription {
-        let libav = LibAVLibrary.versions.map { EngineDescription.Library(name: $0.name, version: $0.version) }
+        let libav = LibAV.versions.map { EngineDescription.Library(name: $0.name, version: $0.version) }
         let others = [
             EngineDescription.Library(name: "libvips", version: VipsLibrary.version),
             EngineDescription.Library(name: "libmagic", version: MagicCookie.version),
@@ -37,7 +37,7 @@ enum EngineDescriber {
         ]
         return decoders.map { name, decoder in
             EngineDescription.Ability(
-                name: name, isAvailable: LibAVLibrary.canDecode(decoder), package: "libavcodec59")
+                name: name, isAvailable: LibAV.canDecode(decoder), package: "libavcodec59")
         }
     }
 }

@@ -41,17 +41,17 @@ struct PictureInspection {
     }
 
     private func inspectPNG() throws -> InspectedMedia {
-        let walk = try PNGChunkWalk.walk(descriptor: source)
+        let walk = try PNGChunkWalk.walk(window("PNG"))
         var media = try inspectStill()
         media.frames = walk.frames
         media.frameDelaysMilliseconds = walk.isAnimated ? walk.delaysMilliseconds : nil
         media.loopCount = walk.isAnimated ? walk.loopCount : nil
-        media.duration = walk.isAnimated ? Self.seconds(walk.delaysMilliseconds) : nil
+        media.duration = walk.isAnimated ? walk.duration : nil
         return media
     }
 
     private func inspectGIF() throws -> InspectedMedia {
-        let walk = try GIFWalk.walk(descriptor: source)
+        let walk = try GIFWalk.walk(window("GIF"))
         try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
         let picture = try Picture.open(descriptor: source, options: "[n=-1]")
         // libnsgif has read a canvas of 10,000 pixels as one of 1: what it would draw is not the picture.
@@ -64,18 +64,18 @@ struct PictureInspection {
         if walk.frames > 1 {
             media.frameDelaysMilliseconds = walk.delaysMilliseconds
             media.loopCount = walk.loopCount
-            media.duration = Self.seconds(walk.delaysMilliseconds)
+            media.duration = walk.duration
         }
         if request.decodesStills { try picture.decodeToEnd() }
         return media
     }
 
-    private static func seconds(_ delaysMilliseconds: [Int]) -> Double {
-        Double(delaysMilliseconds.reduce(0, +)) / 1000
+    private func window(_ noun: String) throws -> ByteWindow {
+        try ByteWindow(descriptor: source, noun: noun, deadline: deadline)
     }
 
     private func inspectBitmap() throws -> InspectedMedia {
-        let size = try StillDecoding.bmpSize(descriptor: source)
+        let size = try StillDecoding.bmpSize(descriptor: source, deadline: deadline)
         try PictureLimits.check(width: size.width, height: size.height)
         var media = InspectedMedia(format: .bmp)
         media.width = size.width

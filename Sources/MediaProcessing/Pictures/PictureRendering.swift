@@ -89,7 +89,7 @@ struct PictureRendering {
 
     private func renderMovieFrame(at seconds: Double) throws -> RenderedMedia {
         let frame = try MovieFrame.decode(
-            descriptor: source, format: request.format, at: seconds, deadline: deadline, largestSide: largestSide)
+            descriptor: source, format: request.format, at: seconds, largestSide: largestSide, deadline: deadline)
         var rendered = try still.render(upright(frame))
         rendered.movieTime = frame.time
         return rendered
