@@ -17,19 +17,36 @@ import CVips
 
     // MARK: Opening
 
+    /// Which pages of a file to load.
+    package enum Pages: Sendable, Hashable {
+        /// The one a viewer of stills shows.
+        case primary
+        /// All, one below the other.
+        case all
+        /// One, from 0.
+        case one(Int)
+
+        /// As a loader's options. A truncated or broken file is an error, never a picture with a grey end.
+        fileprivate var options: String {
+            switch self {
+            case .primary: "[fail-on=error]"
+            case .all: "[n=-1,fail-on=error]"
+            case .one(let number): "[page=\(number),n=1,fail-on=error]"
+            }
+        }
+    }
+
     /// Opens a file for one pass from top to bottom; the header is read, no pixel yet.
-    ///
-    /// - Parameter options: the loader's own, as in `[page=2,n=1]`.
-    package static func open(descriptor: CInt, options: String = "") throws -> Picture {
+    package static func open(descriptor: CInt, pages: Pages = .primary) throws -> Picture {
         let source = try PictureSource(descriptor: descriptor)
-        return try make("load") { out in unsafe CVips_image_new_from_source(source.pointer, options, out) }
+        return try make("load") { out in unsafe CVips_image_new_from_source(source.pointer, pages.options, out) }
     }
 
     /// Opens a file and reduces it to fit a box, decoding at a lower size where the format can; upright and sRGB.
-    package static func openReduced(descriptor: CInt, width: Int, height: Int, options: String = "") throws -> Picture {
+    package static func openReduced(descriptor: CInt, width: Int, height: Int) throws -> Picture {
         let source = try PictureSource(descriptor: descriptor)
         return try make("thumbnail") { out in
-            unsafe CVips_thumbnail_source(source.pointer, out, CInt(width), CInt(height), options)
+            unsafe CVips_thumbnail_source(source.pointer, out, CInt(width), CInt(height), Pages.primary.options)
         }
     }
 

@@ -53,7 +53,7 @@ struct PictureInspection {
     private func inspectGIF() throws -> InspectedMedia {
         let walk = try GIFWalk.walk(window("GIF"))
         try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
-        let picture = try Picture.open(descriptor: source, options: "[n=-1]")
+        let picture = try Picture.open(descriptor: source, pages: .all)
         // libnsgif has read a canvas of 10,000 pixels as one of 1: what it would draw is not the picture.
         guard picture.width == walk.width, picture.height == walk.height else {
             throw AttachPrepError(.mediaCorrupt, "The GIF's size is not the size it decodes to; it is broken.")

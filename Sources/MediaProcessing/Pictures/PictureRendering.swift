@@ -21,7 +21,7 @@ struct PictureRendering {
         switch request.picture {
         case .still where canReduceWhileDecoding: try renderReduced()
         case .still where request.format == .bmp: try still.render(bitmap())
-        case .still: try still.render(wholeStill(options: ""))
+        case .still: try still.render(wholeStill())
         case .animationFrame(let number): try still.render(animationFrame(number))
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
         case .coverArt: try renderCoverArt()
@@ -52,14 +52,14 @@ struct PictureRendering {
         return rendered
     }
 
-    private func openStill(options: String = "") throws -> Picture {
-        let picture = try Picture.open(descriptor: source, options: options)
+    private func openStill(_ pages: Picture.Pages = .primary) throws -> Picture {
+        let picture = try Picture.open(descriptor: source, pages: pages)
         try PictureLimits.check(width: picture.width, height: picture.height)
         return picture
     }
 
-    private func wholeStill(options: String) throws -> Picture {
-        try openStill(options: options).upright().inSRGB().inMemory()
+    private func wholeStill(_ pages: Picture.Pages = .primary) throws -> Picture {
+        try openStill(pages).upright().inSRGB().inMemory()
     }
 
     private func bitmap() throws -> Picture {
@@ -77,12 +77,12 @@ struct PictureRendering {
             throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
         }
         if header.width * header.height * header.pages <= Self.frameStackPixelsMax {
-            let frames = try openStill(options: "[n=-1]").inMemory()
+            let frames = try openStill(.all).inMemory()
             return try frames.area(left: 0, top: number * header.height, width: header.width, height: header.height)
                 .inSRGB().inMemory()
         }
-        try openStill(options: "[n=-1]").decodeToEnd()
-        return try wholeStill(options: "[page=\(number),n=1]")
+        try openStill(.all).decodeToEnd()
+        return try wholeStill(.one(number))
     }
 
     // MARK: Movies and sounds
