@@ -1,0 +1,130 @@
+import AttachPrep
+import MediaEngine
+import RichPush
+import Testing
+
+struct PreparationPlanTests {
+    private func still(_ format: MediaFormat) -> InspectedMedia {
+        var media = InspectedMedia(format: format)
+        (media.width, media.height, media.frames) = (1200, 800, 1)
+        return media
+    }
+
+    private func animation(frames: Int) -> InspectedMedia {
+        var media = still(.gif)
+        media.frames = frames
+        media.duration = Double(frames) / 10
+        return media
+    }
+
+    private func movie(_ format: MediaFormat = .mpeg4, orientation: Orientation = .upright) -> InspectedMedia {
+        var media = InspectedMedia(format: format)
+        (media.width, media.height, media.duration, media.orientation) = (320, 240, 4, orientation)
+        var video = VideoStream(codec: "h264", codecTag: "avc1", storedWidth: 320, storedHeight: 240)
+        video.lastFrameTime = 3.96
+        media.video = video
+        return media
+    }
+
+    private func request(_ change: (inout AttachmentRequest) throws -> Void = { _ in }) rethrows -> AttachmentRequest {
+        var request = AttachmentRequest(source: "https://cdn.example/a")
+        try change(&request)
+        return request
+    }
+
+    @Test func `An attachable picture within its limit is passed`() {
+        let plan = PreparationPlan(media: still(.jpeg), bytes: 10_000_000, request: request())
+        #expect(plan.outcome == .passed && plan.passedType == .jpeg)
+        #expect(plan.render?.attachment == nil)
+    }
+
+    @Test func `One byte over the limit is shrunk, or refused when that is asked`() {
+        let plan = PreparationPlan(media: still(.jpeg), bytes: 10_000_001, request: request())
+        #expect(plan.outcome == .shrunk && plan.render?.attachment?.bytesMax == 10_000_000)
+        let strict = PreparationPlan(media: still(.jpeg), bytes: 10_000_001, request: request { $0.oversize = .reject })
+        #expect(strict.error?.code == .limitExceeded)
+    }
+
+    @Test func `A limit of the caller's counts when it is lower than Apple's`() {
+        let plan = PreparationPlan(media: still(.png), bytes: 600, request: request { $0.bytesMax = 500 })
+        #expect(plan.outcome == .shrunk && plan.render?.attachment?.bytesMax == 500)
+    }
+
+    @Test func `A foreign still is converted, or refused when that is asked`() {
+        #expect(PreparationPlan(media: still(.webp), bytes: 10, request: request()).outcome == .converted)
+        let strict = PreparationPlan(media: still(.webp), bytes: 10, request: request { $0.unsupported = .reject })
+        #expect(strict.error?.code == .mediaUnsupported)
+    }
+
+    @Test func `Movies, sounds and animations that need work are refused honestly`() {
+        let media = [movie(.quickTime), InspectedMedia(format: .flac)]
+        for media in media {
+            #expect(PreparationPlan(media: media, bytes: 10, request: request()).error?.code == .mediaUnsupported)
+        }
+        let large = PreparationPlan(media: movie(), bytes: 50_000_001, request: request())
+        #expect(large.error?.code == .limitExceeded)
+        let animated = PreparationPlan(media: animation(frames: 3), bytes: 10_000_001, request: request())
+        #expect(animated.error?.code == .limitExceeded)
+    }
+
+    @Test func `Without a time, a movie shows its middle, an animation its middle frame, and no time is emitted`() {
+        let movie = PreparationPlan(media: movie(), bytes: 10, request: request())
+        #expect(movie.render?.picture == .movieTime(2) && movie.thumbnailTime == nil)
+        let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: request())
+        #expect(animation.render?.picture == .animationFrame(3) && animation.thumbnailTime == nil)
+    }
+
+    @Test func `A time that was asked for is shown and emitted`() {
+        let asked = request { $0.options.thumbnailTime = 3 }
+        let movie = PreparationPlan(media: movie(), bytes: 10, request: asked)
+        #expect(movie.render?.picture == .movieTime(3))
+        #expect(movie.thumbnailTime == .movie(MovieTime(seconds: 3)))
+        let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: asked)
+        #expect(animation.render?.picture == .animationFrame(3) && animation.thumbnailTime == .frame(3))
+    }
+
+    @Test func `A time past the end takes the last frame, emits that, and warns`() {
+        let asked = request { $0.options.thumbnailTime = 99 }
+        let movie = PreparationPlan(media: movie(), bytes: 10, request: asked)
+        #expect(movie.render?.picture == .movieTime(3.96))
+        #expect(movie.thumbnailTime == .movie(MovieTime(seconds: 3.96)))
+        #expect(movie.warnings.map(\.code) == [.timePastEnd])
+        let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: asked)
+        #expect(animation.thumbnailTime == .frame(6) && animation.warnings.map(\.code) == [.timePastEnd])
+    }
+
+    @Test func `Half a frame is no frame`() {
+        let asked = request { $0.options.thumbnailTime = 1.5 }
+        let plan = PreparationPlan(media: animation(frames: 7), bytes: 10, request: asked)
+        #expect(plan.error?.code == .optionsInvalidTime)
+    }
+
+    @Test func `A crop is cut and emitted; of a turned movie it is emitted as the movie is stored`() throws {
+        let rect = try ClippingRect(x: 0, y: 0, width: 0.5, height: 0.25)
+        let asked = request { $0.options.crop = rect }
+        let still = PreparationPlan(media: still(.jpeg), bytes: 10, request: asked)
+        #expect(still.render?.crop == rect && still.clippingRect == rect)
+        let turned = PreparationPlan(media: movie(orientation: .rotated90), bytes: 10, request: asked)
+        #expect(turned.render?.crop == rect)
+        #expect(turned.clippingRect == (try ClippingRect(x: 0, y: 0.5, width: 0.25, height: 0.5)))
+        #expect(turned.warnings.map(\.code) == [.videoRotated])
+    }
+
+    @Test func `Sound has a thumbnail when it has a cover, and never a crop`() throws {
+        let rect = try ClippingRect(x: 0, y: 0, width: 0.5, height: 0.25)
+        var sound = InspectedMedia(format: .mp3)
+        #expect(PreparationPlan(media: sound, bytes: 10, request: request()).render == nil)
+        sound.hasCoverArt = true
+        let plan = PreparationPlan(media: sound, bytes: 10, request: request { $0.options.crop = rect })
+        #expect(plan.render?.picture == .coverArt && plan.render?.crop == nil && plan.clippingRect == nil)
+    }
+
+    @Test func `A file that is passed with the place it was taken warns of it`() {
+        var photo = still(.jpeg)
+        photo.hasLocation = true
+        #expect(PreparationPlan(media: photo, bytes: 10, request: request()).warnings.map(\.code) == [.metadataKept])
+        var foreign = still(.heic)
+        foreign.hasLocation = true
+        #expect(PreparationPlan(media: foreign, bytes: 10, request: request()).warnings.isEmpty)
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Glibc
+import Linux
+import MediaEngine
+import RichPush
+import Testing
+
+struct MessageSocketTests {
+    @Test func `A message arrives whole, with its descriptors`() throws {
+        let (one, other) = try MessageSocket.pair()
+        var ends: [CInt] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { ends.forEach { close($0) } }
+        try one.send([1, 2, 3], descriptors: [ends[1]])
+        let message = try #require(try other.receive(bytesMax: 100))
+        #expect(message.bytes == [1, 2, 3])
+        let descriptor = try #require(message.descriptors.first)
+        defer { close(descriptor) }
+        // The same pipe under another number.
+        #expect(write(descriptor, "x", 1) == 1)
+        var byte: UInt8 = 0
+        #expect(read(ends[0], &byte, 1) == 1 && byte == UInt8(ascii: "x"))
+    }
+
+    @Test func `The end of the other side is the end, not an error`() throws {
+        let one: MessageSocket
+        do { (one, _) = try MessageSocket.pair() }
+        #expect(try one.receive(bytesMax: 10) == nil)
+    }
+
+    @Test func `A message larger than agreed is refused`() throws {
+        let (one, other) = try MessageSocket.pair()
+        try one.send([UInt8](repeating: 7, count: 64))
+        #expect(throws: SystemError.self) { try other.receive(bytesMax: 10) }
+    }
+
+    @Test func `Waiting ends at the deadline`() throws {
+        let (one, other) = try MessageSocket.pair()
+        #expect(try one.waitUntilReadable(deadline: .now + .milliseconds(1)) == false)
+        try other.send([1])
+        #expect(try one.waitUntilReadable(deadline: .now + .seconds(60)))
+    }
+
+    @Test func `Calls and answers survive the journey`() throws {
+        var render = RenderRequest(format: .mpeg4, picture: .movieTime(1.5))
+        render.crop = try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)
+        render.thumbnail = ThumbnailRendition(width: 300, height: 200, fit: .cover)
+        let call = MediaCallMessage(call: .render(render), millisecondsLeft: 30_000)
+        #expect(try MediaMessageCoding.decode(MediaCallMessage.self, from: MediaMessageCoding.encode(call)) == call)
+        let answer = MediaAnswerMessage.failure(AttachPrepError(.mediaCorrupt, "Broken.", detail: "why"))
+        #expect(
+            try MediaMessageCoding.decode(MediaAnswerMessage.self, from: MediaMessageCoding.encode(answer)) == answer)
+    }
+
+    @Test func `The longest answer, an animation's delays, fits the agreed size`() throws {
+        var media = InspectedMedia(format: .gif)
+        media.frameDelaysMilliseconds = [Int](repeating: 655_350, count: Limits.animationFramesMax)
+        let answer = MediaAnswerMessage.answer(.inspected(media))
+        #expect(try MediaMessageCoding.encode(answer).count <= Limits.childMessageBytesMax)
+    }
+}
+
+struct ChildProcessTests {
+    @Test func `A child that is killed is told from one that ends`() throws {
+        let (_, theirs) = try MessageSocket.pair()
+        let sleeper = try ChildProcess.spawn(path: "/bin/cat", socket: theirs, environment: [:])
+        sleeper.kill()
+        // cat reads /dev/null and may have ended by itself before the signal came.
+        #expect([.killed(signal: SIGKILL), .exited(code: 0)].contains(sleeper.reap()))
+        let failing = try ChildProcess.spawn(path: "/bin/false", socket: theirs, environment: [:])
+        #expect(failing.reap() == .exited(code: 1))
+    }
+
+    @Test func `An executable that is not there is an error, not a child`() throws {
+        let (_, theirs) = try MessageSocket.pair()
+        let error = #expect(throws: SystemError.self) {
+            try ChildProcess.spawn(path: "/nonexistent/attachprep-media", socket: theirs, environment: [:])
+        }
+        #expect(error?.code == ENOENT)
+    }
+}
