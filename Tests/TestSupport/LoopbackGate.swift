@@ -1,0 +1,24 @@
+import Foundation
+
+/// A fact that a test brings about and a server waits for.
+public final class LoopbackGate: @unchecked Sendable {
+    // Sendable because the condition guards the flag.
+    private let condition = NSCondition()
+    private var isOpen = false
+
+    public init() {}
+
+    public func open() {
+        condition.withLock {
+            isOpen = true
+            condition.broadcast()
+        }
+    }
+
+    /// Blocks until the gate is open or `isOver` says that nobody waits any more.
+    func wait(unless isOver: () -> Bool) {
+        condition.withLock {
+            while !isOpen, !isOver() { _ = condition.wait(until: Date(timeIntervalSinceNow: 0.05)) }
+        }
+    }
+}

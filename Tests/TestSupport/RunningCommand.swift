@@ -1,0 +1,138 @@
+import Foundation
+
+/// A program that was started: it can be signalled, and waited for.
+///
+/// It leads a process group of its own and inherits no descriptor but the standard three, so parallel tests do not keep
+/// each other's pipes and sockets open. Output goes to files: nothing has to be read while it runs, and what a
+/// grandchild still writes holds nobody up.
+public final class RunningCommand: Sendable {
+    public let processID: pid_t
+    private let command: RunCommand
+    private let folder: TemporaryFolder
+    private let state = State()
+
+    /// The end of the process, handed from the thread that waits for it to those that want to know.
+    private final class State: @unchecked Sendable {
+        // Guarded by `condition`, which is also signalled when it is set.
+        var exitCode: Int32?
+        let condition = NSCondition()
+    }
+
+    init(_ command: RunCommand) throws {
+        self.command = command
+        folder = try TemporaryFolder()
+        try folder.write(command.input, to: "stdin")
+        processID = try Self.spawn(command, in: folder)
+        let (processID, state) = (processID, state)
+        Thread.detachNewThread { Self.awaitEnd(of: processID, state) }
+    }
+
+    /// Sends a signal to the process alone; does nothing when it has ended.
+    public func send(_ signal: Int32) {
+        state.condition.withLock {
+            // The process is reaped under the same lock, so the number cannot belong to another one yet.
+            if state.exitCode == nil { _ = kill(processID, signal) }
+        }
+    }
+
+    /// What it has written to standard error so far.
+    public func errorTextSoFar() throws -> String { String(decoding: try folder.bytes(of: "stderr"), as: UTF8.self) }
+
+    /// What it has written to standard output so far.
+    public func textSoFar() throws -> String { String(decoding: try folder.bytes(of: "stdout"), as: UTF8.self) }
+
+    /// Waits for its end on a thread of its own.
+    public func result() async throws -> CommandResult {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try self.resultBlocking() }) }
+        }
+    }
+
+    /// Waits for its end on the caller's thread; kills it, with what it started, when its time is over.
+    public func resultBlocking() throws -> CommandResult {
+        let limit = Date(timeIntervalSinceNow: command.timeoutSeconds)
+        let exitCode: Int32? = state.condition.withLock {
+            while state.exitCode == nil {
+                guard state.condition.wait(until: limit) else { break }
+            }
+            if state.exitCode == nil { _ = kill(-processID, SIGKILL) }
+            return state.exitCode
+        }
+        guard let exitCode else {
+            throw CommandFailure(
+                description: """
+                    \(command.program) \(command.arguments.joined(separator: " ")) did not end within \
+                    \(command.timeoutSeconds) s and was killed; it had written: \(try errorTextSoFar())
+                    """)
+        }
+        return CommandResult(
+            exitCode: exitCode, output: try folder.bytes(of: "stdout"), errorOutput: try folder.bytes(of: "stderr"))
+    }
+
+    private static func awaitEnd(of processID: pid_t, _ state: State) {
+        var information = siginfo_t()
+        // WNOWAIT leaves it a zombie, whose number nobody else can get, until the lock is held.
+        while waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) == -1 && errno == EINTR {}
+        state.condition.withLock {
+            var status: Int32 = 0
+            while waitpid(processID, &status, 0) == -1 && errno == EINTR {}
+            let signal = status & 0x7f
+            state.exitCode = signal == 0 ? (status >> 8) & 0xff : 128 + signal
+            state.condition.broadcast()
+        }
+    }
+
+    private static func spawn(_ command: RunCommand, in folder: TemporaryFolder) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, folder.path("stdin"), O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, folder.path("stdout"), O_RDWR | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, folder.path("stderr"), O_RDWR | O_CREAT | O_APPEND, 0o600)
+        for descriptor in 3..<descriptorsEnd() { posix_spawn_file_actions_addclose(&actions, descriptor) }
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+
+        var environment = ProcessInfo.processInfo.environment
+        for (name, value) in command.environment { environment[name] = value }
+        var processID: pid_t = 0
+        // posix_spawn's own way to change the folder is hidden from Swift.
+        let words = (command.folder.map { ["env", "--chdir", $0] } ?? []) + [command.program] + command.arguments
+        let failure = withCStrings(words) { arguments in
+            withCStrings(environment.map { "\($0.key)=\($0.value)" }) { variables in
+                posix_spawnp(&processID, words[0], &actions, &attributes, arguments, variables)
+            }
+        }
+        guard failure == 0 else {
+            throw CommandFailure(
+                description: "\(command.program) did not start: \(String(cString: strerror(failure))); "
+                    + "`make deps deps-test` installs what the tests run")
+        }
+        return processID
+    }
+
+    /// One past the descriptors that are open now or may be opened by another test before the spawn. Closing one that
+    /// is not open is no error there; "close all from here" exists in glibc, but Swift does not see it.
+    private static func descriptorsEnd() -> Int32 {
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.compactMap(Int32.init) ?? []
+        return max(256, (open.max() ?? 0) + 64)
+    }
+
+    private static func withCStrings<R>(
+        _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R
+    ) -> R {
+        let copies = strings.map { strdup($0) }
+        defer { copies.forEach { free($0) } }
+        return body(copies + [nil])
+    }
+}
