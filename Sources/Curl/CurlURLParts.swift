@@ -21,6 +21,8 @@ internal import CCurl
             try unsafe curl_url_set(handle, part, value, 0).check("set a part of the address")
             return
         }
+        // C would read the text up to the zero byte, and we would have checked another one.
+        guard !value.utf8.contains(0) else { throw CurlError(CURLUE_MALFORMED_INPUT, "read the address") }
         // Schemes that libcurl does not speak are read too, so that they are refused by name.
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
         // libcurl's own way with a space in a query is a plus sign, which only forms read as a space.
