@@ -80,6 +80,7 @@ import Testing
         (.partialFile, true, .downloadTruncated, true), (.http2Stream, true, .downloadTruncated, true),
         (.timedOut, false, .downloadTimeout, true), (CurlCode(rawValue: 60), false, .downloadTLS, false),
         (CurlCode(rawValue: 35), false, .downloadTLS, false), (.weirdServerReply, false, .downloadHTTPStatus, false),
+        (.unsupportedProtocol, false, .downloadHTTPStatus, false),
         (.couldNotResolveHost, false, .downloadConnect, false), (CurlCode(rawValue: 27), false, .internal, false),
     ])
     func `A broken transfer has one code, and is tried again or not`(

@@ -5,8 +5,12 @@ public final class LoopbackGate: @unchecked Sendable {
     // Sendable because the condition guards the flag.
     private let condition = NSCondition()
     private var isOpen = false
+    private let isSo: (@Sendable () -> Bool)?
 
-    public init() {}
+    /// - Parameter isSo: a fact that opens the gate as well, when nobody can tell the gate of it.
+    public init(when isSo: (@Sendable () -> Bool)? = nil) {
+        self.isSo = isSo
+    }
 
     public func open() {
         condition.withLock {
@@ -18,7 +22,9 @@ public final class LoopbackGate: @unchecked Sendable {
     /// Blocks until the gate is open or `isOver` says that nobody waits any more.
     func wait(unless isOver: () -> Bool) {
         condition.withLock {
-            while !isOpen, !isOver() { _ = condition.wait(until: Date(timeIntervalSinceNow: 0.05)) }
+            while !isOpen, !(isSo?() ?? false), !isOver() {
+                _ = condition.wait(until: Date(timeIntervalSinceNow: 0.01))
+            }
         }
     }
 }
