@@ -30,14 +30,17 @@ static inline CURLcode CCurl_easy_setopt_write(CURL *handle, CURLoption option, 
     return curl_easy_setopt(handle, option, value);
 }
 
+// CURLOPT_OPENSOCKETFUNCTION's own type.
 static inline CURLcode CCurl_easy_setopt_opensocket(CURL *handle, curl_opensocket_callback value) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
+// CURLOPT_PREREQFUNCTION's own type.
 static inline CURLcode CCurl_easy_setopt_prereq(CURL *handle, curl_prereq_callback value) {
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
 }
 
+// Counts and codes.
 static inline CURLcode CCurl_easy_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }
@@ -47,6 +50,7 @@ static inline CURLcode CCurl_easy_getinfo_offset(CURL *handle, CURLINFO info, cu
     return curl_easy_getinfo(handle, info, value);
 }
 
+// Numbers and switches of a multi handle.
 static inline CURLMcode CCurl_multi_setopt_long(CURLM *handle, CURLMoption option, long value) {
     return curl_multi_setopt(handle, option, value);
 }

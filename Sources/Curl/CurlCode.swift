@@ -14,6 +14,8 @@ package struct CurlCode: RawRepresentable, Hashable, Sendable {
         rawValue = code.rawValue
     }
 
+    /// Also what an answer without a status line is called, since it would be HTTP/0.9.
+    package static let unsupportedProtocol = CurlCode(CURLE_UNSUPPORTED_PROTOCOL)
     package static let couldNotResolveProxy = CurlCode(CURLE_COULDNT_RESOLVE_PROXY)
     package static let couldNotResolveHost = CurlCode(CURLE_COULDNT_RESOLVE_HOST)
     package static let couldNotConnect = CurlCode(CURLE_COULDNT_CONNECT)

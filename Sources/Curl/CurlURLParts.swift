@@ -17,10 +17,17 @@ internal import CCurl
 
     /// Replaces one part, or removes it; the whole address may also be a reference relative to the present one.
     func set(_ part: CURLUPart, to value: String?) throws(CurlError) {
+        guard part == CURLUPART_URL, let value else {
+            try unsafe curl_url_set(handle, part, value, 0).check("set a part of the address")
+            return
+        }
+        // C would read the text up to the zero byte, and we would have checked another one.
+        guard !value.utf8.contains(0) else { throw CurlError(CURLUE_MALFORMED_INPUT, "read the address") }
         // Schemes that libcurl does not speak are read too, so that they are refused by name.
-        let whole = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE)
-        let flags = part == CURLUPART_URL ? whole : 0
-        try unsafe curl_url_set(handle, part, value, flags).check("read the address")
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
+        // libcurl's own way with a space in a query is a plus sign, which only forms read as a space.
+        let spaced = value.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
+        try unsafe curl_url_set(handle, part, spaced, flags).check("read the address")
     }
 
     /// One part.

@@ -5,16 +5,17 @@ extension AttachPrepError {
     static func blocked(_ host: String, _ address: IPAddress, _ range: RefusedAddressRange) -> AttachPrepError {
         AttachPrepError(
             .sourceAddressBlocked,
-            "\(host) leads to an address that media may not come from (\(range.name)); use a public address or allow the private network.",
+            "\(host) leads to an address that media may not come from (\(range.name)); \(publicAddress).",
             detail: "\(address) is in \(range)")
     }
 
     static func blocked(_ host: String, detail: String) -> AttachPrepError {
         AttachPrepError(
-            .sourceAddressBlocked,
-            "\(host) leads to an address that media may not come from; use a public address or allow the private network.",
+            .sourceAddressBlocked, "\(host) leads to an address that media may not come from; \(publicAddress).",
             detail: detail)
     }
+
+    private static let publicAddress = "use a public address or allow the private network"
 
     static func slowName(_ host: String, _ limit: Duration) -> AttachPrepError {
         AttachPrepError(

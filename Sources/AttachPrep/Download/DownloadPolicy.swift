@@ -11,7 +11,9 @@ public struct DownloadPolicy: Sendable, Hashable {
     /// The proxy then resolves the names, so the address checks are handed to it: point it at a filtering one.
     /// Proxy variables of the environment are always ignored.
     public var proxy: String?
-    /// Answers given by hand, in curl's form "host:port:address[,address]"; the address table checks them like any other.
+    /// Answers given by hand, in curl's form "host:port:address[,address]".
+    ///
+    /// The address table checks them like any other.
     public var resolveOverrides: [String]
 
     public init(

@@ -11,9 +11,9 @@ package import RichPush
 /// }
 /// ```
 ///
-/// - Names are resolved and redirects followed here, never by libcurl: each hop's whole answer is held against the table
-///   of refused addresses before a packet leaves, and each connection and each request once more.
-/// - Everything is bounded: redirects, headers, body, the stages' times, tries, and all of it by the request's deadline.
+/// - Names are resolved and redirects followed here, never by libcurl: each hop's whole answer is held against the
+///   table of refused addresses before a packet leaves, and each connection and each request once more.
+/// - Everything is bounded: redirects, headers, body, the stages' times and tries, and all of it by the deadline.
 /// - A broken transfer goes on where it broke when the server can do that, and begins anew when it cannot.
 package final class Downloader: Sendable {
     let policy: DownloadPolicy
@@ -50,12 +50,12 @@ package final class Downloader: Sendable {
 
     /// Fetches one file.
     ///
-    /// The body is written to `descriptor` as it arrives and hashed on the way; the descriptor is borrowed, must be that
-    /// of a regular file, and its offset is not used.
+    /// The body is written to `descriptor` as it arrives and hashed on the way; the descriptor is borrowed, must be
+    /// that of a regular file, and its offset is not used.
     /// - Parameter onPrefix: asked, never on the curl thread, when the first `Limits.identifyBytesFirst` bytes have
-    ///   arrived, while it is undecided again at `Limits.identifyBytesLast`, and last when the body is complete (an empty
-    ///   one too). The transfer goes on meanwhile. When it throws, the transfer ends and its error is thrown. When the
-    ///   server's content changed between two tries, it is asked again from the beginning.
+    ///   arrived, while it is undecided again at `Limits.identifyBytesLast`, and last when the body is complete (an
+    ///   empty one too). The transfer goes on meanwhile. When it throws, the transfer ends and its error is thrown.
+    ///   When a further try brings the body from its beginning, it is asked from the beginning.
     /// - Throws: `AttachPrepError`, or what `onPrefix` throws.
     package func download(
         _ request: DownloadRequest, into descriptor: CInt,

@@ -1,4 +1,6 @@
-/// Puts an answer's head together from its lines; informational answers before it and trailers after it are only counted.
+/// Puts an answer's head together from its lines.
+///
+/// Informational answers before it and trailers after it are only counted.
 struct HeadCollector: Sendable {
     /// Header bytes so far, everything included.
     private(set) var bytes = 0

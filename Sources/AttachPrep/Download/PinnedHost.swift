@@ -4,7 +4,7 @@ struct PinnedHost: Sendable, Hashable {
     let port: Int
     let addresses: [IPAddress]
 
-    /// For CURLOPT_RESOLVE; the plus sign lets the entry grow old in libcurl's cache, so that it does not grow for ever.
+    /// For CURLOPT_RESOLVE; the plus sign lets the entry leave libcurl's cache, which would else grow for ever.
     var pin: String {
         "+\(host):\(port):" + addresses.map(\.bracketed).joined(separator: ",")
     }

@@ -1,5 +1,5 @@
-/// The one table of addresses that media never comes from: the union of what imgproxy, Mastodon, Synapse and smokescreen
-/// refuse, and every part of IPv6 that is not handed out at all.
+/// The one table of addresses that media never comes from: the union of what imgproxy, Mastodon, Synapse and
+/// smokescreen refuse, and every part of IPv6 that is not handed out at all.
 ///
 /// IPv4 inside IPv6 is either unwrapped and looked up as IPv4 (mapped, ISATAP) or refused whole, as Mastodon and
 /// smokescreen do (compatible, translated, NAT64, 6to4, Teredo).

@@ -57,7 +57,7 @@ extension TransferFailure {
         case .gotNothing, .sendError, .receiveError, .http2, .http2Stream, .partialFile:
             let truncated = AttachPrepError.truncated(host, bytes: facts.bytes, total: facts.total, detail: detail)
             self.init(error: facts.hasBody ? truncated : .hungUp(host, detail), remedy: .retry)
-        case .weirdServerReply: self.init(error: .notHTTP(host, detail), remedy: .none)
+        case .weirdServerReply, .unsupportedProtocol: self.init(error: .notHTTP(host, detail), remedy: .none)
         case _ where code.isTLS: self.init(error: .tls(host, detail), remedy: .none)
         default: self.init(error: .internalFailure(detail), remedy: .none)
         }

@@ -10,6 +10,7 @@ package struct WebAddress: Sendable, Hashable {
     ///
     /// - Throws: `source.invalid_url`, or `source.scheme_not_allowed` for anything but http and https.
     package init(_ text: String, httpsOnly: Bool = false) throws(AttachPrepError) {
+        let text = Self.trimmed(text)
         let shown = RedactedURL.redact(text)
         guard text.utf8.count <= Limits.urlBytesMax else { throw .longURL(text.utf8.count) }
         if let scheme = Self.schemeWritten(in: text), !Self.schemes.contains(scheme) {
@@ -37,6 +38,7 @@ package struct WebAddress: Sendable, Hashable {
     ///
     /// - Throws: as `init`.
     package func following(_ location: String) throws(AttachPrepError) -> WebAddress {
+        let location = Self.trimmed(location)
         if let scheme = Self.schemeWritten(in: location), !Self.schemes.contains(scheme) {
             throw .scheme(scheme, RedactedURL.redact(location))
         }
@@ -65,6 +67,11 @@ package struct WebAddress: Sendable, Hashable {
     var basicAuthorization: String? { url.credentials.map(\.basicAuthorization) }
 
     private static let schemes: Set<String> = ["http", "https"]
+
+    private static func trimmed(_ text: String) -> String {
+        let start = text.drop(while: \.isWhitespace)
+        return String(start.reversed().drop(while: \.isWhitespace).reversed())
+    }
 
     /// The scheme of "scheme:…", but not of "host:8080/…".
     private static func schemeWritten(in text: String) -> String? {

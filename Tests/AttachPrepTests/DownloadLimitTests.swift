@@ -1,0 +1,227 @@
+import Foundation
+import RichPush
+import TestSupport
+import Testing
+
+@testable import AttachPrep
+
+@Suite(.timeLimit(.minutes(1))) struct DownloadLimitTests {
+    let server: LoopbackServer
+    let bench: DownloadBench
+
+    init() throws {
+        server = try LoopbackServer()
+        bench = try DownloadBench()
+    }
+
+    // MARK: Bytes
+
+    @Test func `A declared length over the ceiling ends the download before its body`() async throws {
+        server.serve("/big", .start(of: patterned(10), bytes: 10, declaring: 1_001).then(.hang))
+        let error = try await bench.failure(of: server.url("/big"), bytesMax: 1_000)
+        #expect(error.code == .downloadTooLarge)
+        #expect(try bench.content.isEmpty)
+    }
+
+    @Test func `A body of exactly the ceiling is taken`() async throws {
+        server.serve("/cat", .body(patterned(1_000)))
+        #expect(try await bench.fetch(server.url("/cat"), bytesMax: 1_000).bytes == 1_000)
+    }
+
+    @Test func `An endless chunked body ends at the ceiling`() async throws {
+        let chunk = LoopbackAnswer.chunk(patterned(8_192))
+        server.serve("/endless", .head(200, ["Transfer-Encoding": "chunked"]).then(.sendForever(chunk)))
+        #expect(try await bench.failure(of: server.url("/endless"), bytesMax: 100_000).code == .downloadTooLarge)
+        #expect(try bench.content.count <= 100_000)
+    }
+
+    @Test func `An endless body without a length ends at the ceiling`() async throws {
+        server.serve("/endless", .head(200).then(.sendForever(patterned(8_192))))
+        #expect(try await bench.failure(of: server.url("/endless"), bytesMax: 100_000).code == .downloadTooLarge)
+    }
+
+    @Test func `A gzip bomb ends at the ceiling of decoded bytes`() async throws {
+        let bomb = LoopbackGzip.bomb(unpackedBytes: 50_000_000)
+        #expect(bomb.count < 400_000)
+        server.serve("/bomb", .body(bomb, headers: ["Content-Encoding": "gzip"]))
+        #expect(try await bench.failure(of: server.url("/bomb"), bytesMax: 1_000_000).code == .downloadTooLarge)
+        #expect(try bench.content.count <= 1_000_000)
+    }
+
+    @Test func `More bytes than declared are left behind`() async throws {
+        server.serve("/long", .start(of: patterned(500), bytes: 500, declaring: 100).then(.close))
+        #expect(try await bench.fetch(server.url("/long")).bytes == 100)
+        #expect(try bench.content == patterned(500).prefix(100))
+    }
+
+    @Test func `A header bomb is cut off`() async throws {
+        let line = Data("X-Bomb: \(String(repeating: "a", count: 1_000))\r\n".utf8)
+        server.serve("/bomb", .raw("HTTP/1.1 200 OK\r\n").then(.sendForever(line)))
+        #expect(try await bench.failure(of: server.url("/bomb")).code == .downloadTooLarge)
+    }
+
+    // MARK: The caller's verdict
+
+    @Test func `A verdict narrows the ceiling for what is still to come`() async throws {
+        let limit = AttachPrepError(.limitExceeded, "The image is over a test's limit.")
+        let chunk = LoopbackAnswer.chunk(patterned(8_192))
+        server.serve("/endless", .head(200, ["Transfer-Encoding": "chunked"]).then(.sendForever(chunk)))
+        let error = try await bench.failure(
+            of: server.url("/endless"), verdict: .accepted(bytesMax: 50_000, tooLarge: limit))
+        #expect(error == limit)
+    }
+
+    @Test func `A verdict below the declared length ends the download at once`() async throws {
+        let limit = AttachPrepError(.limitExceeded, "The image is over a test's limit.")
+        server.serve("/big", .start(of: patterned(5_000), bytes: 5_000, declaring: 60_000).then(.hang))
+        let error = try await bench.failure(
+            of: server.url("/big"), verdict: .accepted(bytesMax: 50_000, tooLarge: limit))
+        #expect(error == limit)
+    }
+
+    @Test func `The caller is asked early, again when it could not tell, and last at the end`() async throws {
+        let gate = LoopbackGate()
+        let body = patterned(Limits.identifyBytesLast * 2)
+        let first = LoopbackAnswer.start(of: body, bytes: Limits.identifyBytesFirst)
+        let middle = body.dropFirst(Limits.identifyBytesFirst).prefix(Limits.identifyBytesLast)
+        let rest = body.dropFirst(Limits.identifyBytesFirst + Limits.identifyBytesLast)
+        let second = LoopbackGate()
+        server.serve("/cat", first.then(.wait(gate), .send(middle), .wait(second), .send(rest)))
+        try await bench.fetch(server.url("/cat")) { bytes, _ in
+            (bytes < Limits.identifyBytesLast ? gate : second).open()
+            return .undecided
+        }
+        let questions = bench.questions
+        #expect(questions.map(\.isComplete) == [false, false, true])
+        #expect(questions[0].bytes == Limits.identifyBytesFirst)
+        #expect(questions[1].bytes == Limits.identifyBytesFirst + Limits.identifyBytesLast)
+        #expect(questions[2].bytes == body.count)
+    }
+
+    @Test func `A body smaller than the first look is asked about when it is complete`() async throws {
+        server.serve("/cat", .body(patterned(100)))
+        try await bench.fetch(server.url("/cat"))
+        #expect(bench.questions.map(\.bytes) == [100])
+        #expect(bench.questions.map(\.isComplete) == [true])
+    }
+
+    @Test func `A caller that has decided is not asked again`() async throws {
+        server.serve("/cat", .body(patterned(500_000)))
+        try await bench.fetch(server.url("/cat"))
+        #expect(bench.questions.count == 1)
+        #expect(bench.questions.first?.isComplete == false)
+    }
+
+    @Test func `The bytes asked about are in the file`() async throws {
+        server.serve("/cat", .body(patterned(500_000)))
+        try await bench.fetch(server.url("/cat")) { [bench] bytes, _ in
+            let prefix = try bench.content.prefix(bytes)
+            #expect(prefix == patterned(bytes))
+            return .anything
+        }
+    }
+
+    @Test func `The caller's own error ends the transfer and is thrown as it is`() async throws {
+        struct NotMedia: Error, Equatable {}
+        let start = LoopbackAnswer.start(of: patterned(5_000), bytes: 5_000, declaring: 60_000)
+        server.serve("/page", start.then(.hang))
+        await #expect(throws: NotMedia()) {
+            try await bench.fetch(server.url("/page")) { _, _ in throw NotMedia() }
+        }
+        await server.until { $0.openConnectionCount == 0 }
+    }
+
+    @Test func `The transfer goes on while the caller thinks`() async throws {
+        let gate = LoopbackGate()
+        let body = patterned(5_000)
+        server.serve("/cat", .start(of: body, bytes: 4_500).then(.wait(gate), .send(body.dropFirst(4_500))))
+        try await bench.fetch(server.url("/cat")) { [bench] _, isComplete in
+            gate.open()
+            // The answer comes only after the rest has arrived, which therefore did not wait for it.
+            while !isComplete, try bench.content.count < 5_000 { await Task.yield() }
+            return .anything
+        }
+        #expect(try bench.content == body)
+    }
+
+    // MARK: Time
+
+    @Test func `Silence before the first byte is a timeout`() async throws {
+        let bench = try DownloadBench(timeouts: .prompt(firstByte: .milliseconds(50)))
+        server.serve("/slow", LoopbackAnswer([.hang]))
+        #expect(try await bench.failure(of: server.url("/slow")).code == .downloadTimeout)
+        #expect(server.requests.count == Limits.downloadAttemptsMax)
+    }
+
+    @Test func `Silence in the middle is a timeout`() async throws {
+        let bench = try DownloadBench(timeouts: .prompt(stall: .milliseconds(50)))
+        server.serve("/stall", .start(of: patterned(5_000), bytes: 100).then(.hang))
+        #expect(try await bench.failure(of: server.url("/stall")).code == .downloadTimeout)
+    }
+
+    @Test func `The deadline ends everything, tries included`() async throws {
+        server.serve("/slow", LoopbackAnswer([.hang]))
+        let error = try await bench.failure(of: server.url("/slow"), within: .milliseconds(100))
+        #expect(error.code == .deadlineExceeded)
+        #expect(server.requests.count <= 1)
+    }
+
+    @Test func `A deadline that has passed sends nothing`() async throws {
+        #expect(try await bench.failure(of: server.url("/cat"), within: .zero).code == .deadlineExceeded)
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func `A cancelled task ends its transfer`() async throws {
+        server.serve("/slow", LoopbackAnswer([.hang]))
+        let (url, bench) = (server.url("/slow"), bench)
+        let fetching = Task { try await bench.fetch(url) }
+        await server.until { $0.requests.count == 1 }
+        fetching.cancel()
+        let error = await #expect(throws: AttachPrepError.self) { try await fetching.value }
+        #expect(error?.code == .cancelled)
+        await server.until { $0.openConnectionCount == 0 }
+    }
+
+    @Test func `Transfers over the limit wait for a slot, until their deadline`() async throws {
+        let bench = try DownloadBench(inFlightMax: 1)
+        let other = try DownloadBench()
+        let gate = LoopbackGate()
+        server.serve("/slow", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(patterned(10)).steps))
+        server.serve("/cat", .body(patterned(10)))
+        let slow = server.url("/slow")
+        let first = Task { try await bench.fetch(slow) }
+        await server.until { $0.requests.count == 1 }
+        let error = try await bench.failure(of: server.url("/cat"), within: .milliseconds(50))
+        #expect(error.code == .deadlineExceeded)
+        try await other.fetch(server.url("/cat"))
+        gate.open()
+        _ = try await first.value
+        try await bench.fetch(server.url("/cat"))
+        #expect(server.requests(to: "/cat").count == 2)
+    }
+
+    // MARK: Disk
+
+    @Test func `A full disk has its own error`() async throws {
+        server.serve("/cat", .body(patterned(10)))
+        let full = open("/dev/full", O_WRONLY)
+        defer { close(full) }
+        let request = DownloadRequest(url: server.url("/cat"), deadline: .now + .seconds(60))
+        let error = await #expect(throws: AttachPrepError.self) {
+            try await bench.downloader.download(request, into: full) { _, _ in .anything }
+        }
+        // A device cannot be emptied either; both are errors of the disk.
+        #expect([.outputNoSpace, .outputNotWritable].contains(error?.code))
+    }
+
+    @Test func `A file that cannot be written to ends the transfer`() async throws {
+        server.serve("/cat", .body(patterned(10)))
+        let readOnly = open("/dev/null", O_RDONLY)
+        defer { close(readOnly) }
+        let request = DownloadRequest(url: server.url("/cat"), deadline: .now + .seconds(60))
+        let error = await #expect(throws: AttachPrepError.self) {
+            try await bench.downloader.download(request, into: readOnly) { _, _ in .anything }
+        }
+        #expect(error?.code == .outputNotWritable)
+    }
+}

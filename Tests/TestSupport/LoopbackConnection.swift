@@ -1,0 +1,64 @@
+import Foundation
+
+/// One connection of a loopback server: reads requests, acts out the answers.
+struct LoopbackConnection {
+    let number: Int
+    let socket: LoopbackSocket
+    let server: LoopbackState
+
+    /// Returns when the connection is over.
+    func run() {
+        var pending = Data()
+        while let head = readHead(&pending) {
+            guard let answer = answer(to: head) else { return }
+            for step in answer.steps {
+                guard act(step) else { return }
+            }
+        }
+    }
+
+    private func readHead(_ pending: inout Data) -> String? {
+        let end = Data("\r\n\r\n".utf8)
+        while true {
+            if let found = pending.range(of: end) {
+                defer { pending = Data(pending[found.upperBound...]) }
+                return String(decoding: pending[..<found.lowerBound], as: UTF8.self)
+            }
+            guard let more = socket.receive() else { return nil }
+            pending += more
+        }
+    }
+
+    private func answer(to head: String) -> LoopbackAnswer? {
+        var lines = head.components(separatedBy: "\r\n")
+        let words = lines.removeFirst().split(separator: " ")
+        guard words.count == 3 else { return nil }
+        var headers: [String: String] = [:]
+        for line in lines {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            headers[line[..<colon].lowercased()] = value
+        }
+        return server.answer(method: String(words[0]), target: String(words[1]), headers: headers, connection: number)
+    }
+
+    /// Does one step; false when the connection is over.
+    private func act(_ step: LoopbackAnswer.Step) -> Bool {
+        switch step {
+        case .send(let data): return socket.send(data)
+        case .sendForever(let data):
+            while socket.send(data) {}
+            return false
+        case .hang:
+            socket.waitUntilClosed()
+            return false
+        case .wait(let gate):
+            gate.wait { server.isStopped || socket.isClosed }
+            return !server.isStopped
+        case .close: return false
+        case .reset:
+            socket.resetOnClose()
+            return false
+        }
+    }
+}
