@@ -21,7 +21,7 @@ package enum LibAV {
 
     /// Whether a decoder of that name, or for the codec of that name, is there and allowed.
     package static func canDecode(_ name: String) -> Bool {
-        if unsafe avcodec_find_decoder_by_name(name) != nil { return AllowList.decoders.contains(name) }
+        if AllowList.decoders.contains(name), unsafe avcodec_find_decoder_by_name(name) != nil { return true }
         guard let descriptor = unsafe avcodec_descriptor_get_by_name(name) else { return false }
         return unsafe decoder(descriptor.pointee.id) != nil
     }

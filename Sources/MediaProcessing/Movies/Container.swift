@@ -3,6 +3,8 @@ import RichPush
 /// A container by its first bytes, with the walk that proves it whole. Only those whose bytes leave no doubt.
 enum Container: Sendable, Hashable {
     case isoBaseMedia, avi, wave, aiff, matroska, programStream, ogg
+    /// A magic number we know, of a format that libav itself counts through.
+    case other
 
     init?(_ window: ByteWindow) throws {
         let head = try window.characters(at: 0, count: 12)
@@ -14,12 +16,18 @@ enum Container: Sendable, Hashable {
         case ("\u{1A}\u{45}\u{DF}\u{A3}", _, _): self = .matroska
         case ("\u{0}\u{0}\u{1}\u{BA}", _, _): self = .programStream
         case ("OggS", _, _): self = .ogg
+        case (let magic, _, _) where Self.otherMagics.contains(magic): self = .other
         case (_, let type, _) where Self.firstBoxes.contains(type): self = .isoBaseMedia
         default: return nil
         }
     }
 
     private static let firstBoxes: Set<String> = ["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot", "moof", "styp"]
+
+    /// FLAC, Core Audio, Sun audio, AMR, WavPack, True Audio, Wave64, Flash video, Windows Media.
+    private static let otherMagics: Set<String> = [
+        "fLaC", "caff", ".snd", "#!AM", "wvpk", "TTA1", "riff", "FLV\u{1}", "\u{30}\u{26}\u{B2}\u{75}",
+    ]
 
     /// What the walk found out, for ISO base media.
     ///
@@ -33,6 +41,7 @@ enum Container: Sendable, Hashable {
         case .matroska: try SegmentWalk.check(window)
         case .programStream: try ProgramStreamWalk.check(window)
         case .ogg: try OggWalk.check(window)
+        case .other: break
         }
         return nil
     }

@@ -50,6 +50,7 @@ package enum MovieInspection {
         switch format {
         case .mp3, .mp2: _ = try MP3Walk.walk(window)
         case .aac: _ = try ADTSWalk.walk(window)
+        case .mpeg1Video, .mpeg2Video: try VideoSequenceWalk.check(window)
         default: break
         }
     }

@@ -8,6 +8,8 @@ final class MovieSurvey {
     private var spans: [Int: StreamSpan] = [:]
     private var pictures: PictureProof?
     private var sounds: [Int: SoundProof] = [:]
+    private var longestFrame = 0
+    private var lastFrameIsShort = false
 
     private init(_ movie: OpenMovie, deadline: ContinuousClock.Instant) throws {
         self.movie = movie
@@ -30,6 +32,7 @@ final class MovieSurvey {
         movie.demuxer.discardStreams(except: Set(wanted))
         let survey = try MovieSurvey(movie, deadline: deadline)
         try readingMedia(survey.readAll)
+        if survey.lastFrameIsShort { throw cut }
         try survey.pictures?.finish()
         for proof in survey.sounds.values { try proof.finish() }
         return survey
@@ -86,6 +89,11 @@ final class MovieSurvey {
             spans[stream.index, default: StreamSpan()].take(
                 time: time, duration: packet.duration, isEmpty: packet.byteCount == 0)
             if let time, stream.timeBase.seconds(time) - movie.origin > Limits.durationSecondsMax { throw tooLong }
+        }
+        // Frames of AC-3 are of one length, give or take a word; nothing else tells that the last one is cut.
+        if movie.demuxer.name.hasSuffix("ac3") {
+            lastFrameIsShort = packet.byteCount + 2 < longestFrame
+            longestFrame = max(longestFrame, packet.byteCount)
         }
         if stream.index == movie.video?.index { try pictures?.take(packet) }
         try sounds[stream.index]?.take(packet)

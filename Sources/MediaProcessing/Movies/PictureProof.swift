@@ -3,8 +3,10 @@ import RichPush
 
 /// Proves that a movie's pictures decode: its first group of pictures and its last, never all of it.
 final class PictureProof {
+    /// Calls that may fail in a row before a decoder counts as stuck.
+    private static let failuresMax = 16
+
     private let decoder: Decoder
-    private let stream: StreamDescription
     private let deadline: ContinuousClock.Instant
     /// Frames of a group that are decoded; fewer the larger they are.
     private let framesMax: Int
@@ -18,7 +20,6 @@ final class PictureProof {
     init(_ stream: StreamDescription, of demuxer: Demuxer, deadline: ContinuousClock.Instant) throws {
         decoder = try Decoder.open(stream: stream.index, of: demuxer, pixelsMax: Limits.moviePixelsMax)
         frame = try Frame()
-        self.stream = stream
         self.deadline = deadline
         let pixels = max(1, stream.width * stream.height)
         framesMax = min(Limits.soundnessFramesMax, max(8, Limits.soundnessPixelsMax / pixels))
@@ -41,10 +42,15 @@ final class PictureProof {
     /// Decodes what is left to be proved; to be called after the last packet.
     func finish() throws {
         if current.isEmpty { return }
-        // One group is first and last.
-        guard try decode(current) else { return }
-        if groups < 2 { throw Self.damaged }
-        if try decode(current, after: previous) { throw Self.damaged }
+        let alone = try decode(current)
+        if alone.isComplete { return }
+        // One group is first and last; and what lies too far back cannot be proved, so it is not doubted.
+        if groups < 2 || previous.count > framesMax * 2 - 1 {
+            if alone.troubles > 0 || alone.pictures == 0 { throw Self.damaged }
+            return
+        }
+        let together = try decode(current, after: previous)
+        if together.troubles > 0 || together.pictures == 0 { throw Self.damaged }
     }
 
     private static let damaged = AttachPrepError(
@@ -52,7 +58,10 @@ final class PictureProof {
 
     private func beginGroup() throws {
         if !current.isEmpty {
-            if groups == 1, try decode(current) { throw Self.damaged }
+            if groups == 1 {
+                let first = try decode(current)
+                if first.troubles > 0 || first.pictures == 0 { throw Self.damaged }
+            }
             previous = current
             heldBytes = current.reduce(0) { $0 + $1.byteCount }
             current = []
@@ -60,38 +69,48 @@ final class PictureProof {
         groups += 1
     }
 
-    /// Whether a group has trouble. Pictures shown before its keyframe lean on the group before, and are left out
-    /// unless that one is decoded first.
-    private func decode(_ group: [Packet], after preceding: [Packet] = []) throws -> Bool {
-        defer { decoder.flush() }
-        decoder.skipsNonReference = group.count > framesMax
-        let key = group.first?.presentationTimestamp
-        for packet in preceding.prefix(framesMax) { _ = try feed(packet) }
-        var (pictures, troubles) = (0, 0)
-        for packet in group.prefix(framesMax * 2) {
-            if preceding.isEmpty, let key, let time = packet.presentationTimestamp, time < key { continue }
-            let fed = try feed(packet, from: key)
-            pictures += fed.pictures
-            troubles += fed.troubles
-        }
-        let rest = try feed(nil, from: key)
-        return troubles + rest.troubles > 0 || pictures + rest.pictures == 0
+    /// What came out of a group of pictures.
+    private struct Outcome {
+        var pictures = 0
+        var troubles = 0
+        /// Whether every packet gave its picture.
+        var isComplete = false
     }
 
-    /// Sends one packet and takes what comes out; counts pictures from `key` on.
-    private func feed(_ packet: Packet?, from key: Int64? = nil) throws -> (pictures: Int, troubles: Int) {
+    /// Decodes a group. Pictures shown before its keyframe lean on the group before; alone, they are left out.
+    private func decode(_ group: [Packet], after preceding: [Packet] = []) throws -> Outcome {
+        defer { decoder.flush() }
+        decoder.skipsNonReference = preceding.isEmpty && group.count > framesMax
+        var outcome = Outcome()
+        for packet in dependable(preceding) { try feed(packet, into: &outcome) }
+        outcome = Outcome()
+        let sent = preceding.isEmpty ? dependable(group) : group
+        for packet in sent.prefix(framesMax * 2) { try feed(packet, into: &outcome) }
+        try feed(nil, into: &outcome)
+        outcome.isComplete =
+            outcome.troubles == 0 && (outcome.pictures >= group.count || decoder.skipsNonReference && outcome.pictures > 0)
+        return outcome
+    }
+
+    /// The packets of a group that need no other group.
+    private func dependable(_ group: [Packet]) -> [Packet] {
+        guard let key = group.first?.presentationTimestamp else { return group }
+        return group.filter { packet in packet.presentationTimestamp.map { $0 >= key } ?? true }
+    }
+
+    /// Sends one packet, or nil for the end, and takes what comes out.
+    private func feed(_ packet: Packet?, into outcome: inout Outcome) throws {
         try checkDeadline(deadline)
-        var (pictures, troubles) = (0, 0)
-        do { _ = try decoder.send(packet) } catch { troubles += 1 }
-        while true {
+        do { _ = try decoder.send(packet) } catch { outcome.troubles += 1 }
+        var failures = 0
+        while failures < Self.failuresMax {
             do {
-                if try decoder.receive(into: frame) != .frame { return (pictures, troubles) }
-                pictures += 1
-                let isEarly = frame.presentationTimestamp.map { $0 < key ?? $0 } ?? false
-                if frame.isConcealed, !isEarly { troubles += 1 }
+                if try decoder.receive(into: frame) != .frame { return }
+                outcome.pictures += 1
+                if frame.isConcealed { outcome.troubles += 1 }
             } catch {
-                troubles += 1
-                if troubles > 16 { return (pictures, troubles) }
+                failures += 1
+                outcome.troubles += 1
             }
         }
     }
