@@ -26,7 +26,7 @@ enum Rooms {
     ]
 
     /// Rooms that other platforms compile as well: nothing but these.
-    static let portable: [String: Set<String>] = ["RichPush": ["Foundation"]]
+    static let portable: [String: Set<String>] = ["RichPush": ["Foundation", "FoundationEssentials"]]
 
     /// Modules that lead past our walls, and what to use instead.
     static let banned = [
