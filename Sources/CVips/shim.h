@@ -70,13 +70,13 @@ static inline int CVips_image_new_from_bytes(const void *bytes, size_t length, V
     return *out == NULL ? -1 : 0;
 }
 
-// Variadic. Decodes at a reduced size where the format can; never enlarges; ends upright and in sRGB. The operation's
-// own fail_on does not reach the loader in 8.14.1, so it stands among the options.
+// Variadic. Decodes at a reduced size where the format can; never enlarges; ends upright. The operation's own fail_on
+// does not reach the loader in 8.14.1, so it stands among the options; its export_profile shifts colours of pictures
+// that carry no profile, so colours are managed afterwards.
 static inline int CVips_thumbnail_source(
     VipsSource *source, VipsImage **out, int width, int height, const char *options) {
     return vips_thumbnail_source(
-        source, out, width, "height", height, "size", VIPS_SIZE_DOWN, "export_profile", "srgb", "option_string",
-        options, NULL);
+        source, out, width, "height", height, "size", VIPS_SIZE_DOWN, "option_string", options, NULL);
 }
 
 // Variadic. The same for a picture in memory that is upright and sRGB already.

@@ -42,7 +42,7 @@ import CVips
         return try make("load") { out in unsafe CVips_image_new_from_source(source.pointer, pages.options, out) }
     }
 
-    /// Opens a file and reduces it to fit a box, decoding at a lower size where the format can; upright and sRGB.
+    /// Opens a file and reduces it to fit a box, decoding at a lower size where the format can; upright.
     package static func openReduced(descriptor: CInt, width: Int, height: Int) throws -> Picture {
         let source = try PictureSource(descriptor: descriptor)
         return try make("thumbnail") { out in
@@ -101,8 +101,14 @@ import CVips
 
     // MARK: Operations
 
-    /// Turned as its orientation says.
+    /// Turned as its orientation says; a picture that has to be turned is decoded into memory first, since its pixels
+    /// are then not needed from top to bottom.
     package func upright() throws -> Picture {
+        guard orientation != 1 else { return self }
+        return try inMemory().turned()
+    }
+
+    private func turned() throws -> Picture {
         try derive("autorot") { out in unsafe CVips_autorot(pointer, out) }
     }
 

@@ -26,9 +26,9 @@ struct PreparationPlanTests {
         return media
     }
 
-    private func request(_ change: (inout AttachmentRequest) throws -> Void = { _ in }) rethrows -> AttachmentRequest {
+    private func request(_ change: (inout AttachmentRequest) -> Void = { _ in }) -> AttachmentRequest {
         var request = AttachmentRequest(source: "https://cdn.example/a")
-        try change(&request)
+        change(&request)
         return request
     }
 
@@ -106,7 +106,8 @@ struct PreparationPlanTests {
         #expect(still.render?.crop == rect && still.clippingRect == rect)
         let turned = PreparationPlan(media: movie(orientation: .rotated90), bytes: 10, request: asked)
         #expect(turned.render?.crop == rect)
-        #expect(turned.clippingRect == (try ClippingRect(x: 0, y: 0.5, width: 0.25, height: 0.5)))
+        let stored = try ClippingRect(x: 0, y: 0.5, width: 0.25, height: 0.5)
+        #expect(turned.clippingRect == stored)
         #expect(turned.warnings.map(\.code) == [.videoRotated])
     }
 

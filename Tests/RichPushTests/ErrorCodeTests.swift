@@ -35,7 +35,7 @@ struct ErrorCodeTests {
     @Test func `What a second try may cure is retryable, what is wrong with the file is not`() {
         let retryable: [ErrorCode] = [.downloadDNS, .downloadConnect, .downloadTimeout, .downloadTruncated]
         let permanent: [ErrorCode] = [.mediaCorrupt, .mediaUnrecognized, .sourceNotFound, .limitExceeded, .downloadTLS]
-        #expect(retryable.allSatisfy(\.isRetryable))
-        #expect(!permanent.contains(where: \.isRetryable))
+        #expect(retryable.allSatisfy { $0.isRetryable })
+        #expect(!permanent.contains { $0.isRetryable })
     }
 }

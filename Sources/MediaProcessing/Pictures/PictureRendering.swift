@@ -48,7 +48,7 @@ struct PictureRendering {
             box: box)
         let reduced = try Picture.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
         var rendered = RenderedMedia()
-        rendered.thumbnail = try still.writeThumbnail(reduced.inMemory(), cut: geometry.cut)
+        rendered.thumbnail = try still.writeThumbnail(reduced.inSRGB().inMemory(), cut: geometry.cut)
         return rendered
     }
 
