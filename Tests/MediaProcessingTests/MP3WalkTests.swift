@@ -1,0 +1,87 @@
+import MediaProcessing
+import RichPush
+import Testing
+
+@Suite struct MP3WalkTests {
+    private func walk(_ bytes: [UInt8]) throws -> MP3Walk { try MP3Walk.walk(WalkBytes.window(bytes)) }
+
+    private func frames(_ count: Int) -> [UInt8] { (0..<count).flatMap { _ in WalkBytes.mp3Frame() } }
+
+    private func xing(_ declared: Int) -> [UInt8] {
+        var frame = WalkBytes.mp3Frame()
+        frame.replaceSubrange(21..<33, with: Array("Xing".utf8) + [0, 0, 0, 1] + WalkBytes.bigEndian(declared, 4))
+        return frame
+    }
+
+    private func code(_ bytes: [UInt8]) -> ErrorCode? {
+        #expect(throws: AttachPrepError.self) { try walk(bytes) }?.code
+    }
+
+    @Test func `frames are counted to the end`() throws {
+        #expect(try walk(frames(10)).frames == 10)
+    }
+
+    @Test func `a single frame is a file`() throws {
+        #expect(try walk(frames(1)).frames == 1)
+    }
+
+    @Test(arguments: [1, 3, 200, 416]) func `a cut last frame is corrupt`(missing: Int) {
+        #expect(code(frames(10).dropLast(missing)) == .mediaCorrupt)
+    }
+
+    @Test func `fewer frames than the Xing table declares are corrupt`() {
+        #expect(code(xing(20) + frames(10)) == .mediaCorrupt)
+    }
+
+    @Test(arguments: [10, 11, 5]) func `a Xing table may count itself, or less than there is`(declared: Int) throws {
+        #expect(try walk(xing(declared) + frames(10)).frames == 10)
+    }
+
+    @Test func `a VBRI table counts too`() {
+        var first = WalkBytes.mp3Frame()
+        first.replaceSubrange(36..<54, with: Array("VBRI".utf8) + [0, 1, 0, 0, 0, 0, 0, 0, 0, 0] + WalkBytes.bigEndian(50, 4))
+        #expect(code(first + frames(10)) == .mediaCorrupt)
+    }
+
+    @Test func `tags before and behind are stepped over`() throws {
+        let identifier3 = Array("ID3".utf8) + [4, 0, 0x10, 0, 0, 1, 0] + [UInt8](repeating: 0xFF, count: 128 + 10)
+        let second = Array("ID3".utf8) + [3, 0, 0, 0, 0, 0, 5] + [UInt8](repeating: 0xFB, count: 5)
+        let monkey = Array("APETAGEX".utf8) + WalkBytes.littleEndian(2000, 4) + WalkBytes.littleEndian(40, 4)
+            + WalkBytes.littleEndian(1, 4) + WalkBytes.littleEndian(0xA000_0000, 4) + [UInt8](repeating: 0, count: 8 + 40)
+        let lyrics = Array("LYRICSBEGININD0000200000011LYRICS200".utf8)
+        let version1 = Array("TAG".utf8) + [UInt8](repeating: 0x20, count: 125)
+        #expect(try walk(identifier3 + second + frames(7) + monkey + lyrics + version1).frames == 7)
+    }
+
+    @Test func `a tag that hides the whole file is corrupt`() {
+        #expect(code(Array("ID3".utf8) + [4, 0, 0, 0, 0x7F, 0, 0] + frames(2)) == .mediaCorrupt)
+    }
+
+    @Test func `padding and a little junk are tolerated`() throws {
+        let junk: [UInt8] = [0xFF, 0xFB, 0x00, 0x55, 0xFF, 0xE0, 0x12]
+        let padding = [UInt8](repeating: 0, count: 5000)
+        #expect(try walk(padding + frames(3) + junk + frames(4) + padding).frames == 7)
+    }
+
+    @Test func `text is no sound`() {
+        #expect(code([UInt8](repeating: 0x41, count: 300_000)) == .mediaCorrupt)
+    }
+
+    @Test func `the free format is measured by its frames`() throws {
+        let frame = WalkBytes.mp3Frame(header: [0xFF, 0xFB, 0x00, 0xC0], length: 600)
+        let walk = try walk(frame + frame + frame)
+        #expect(walk.frames == 3)
+        #expect(walk.header?.bitRate == nil)
+    }
+
+    @Test func `header fields follow the tables`() throws {
+        let half = try #require(MPEGAudioHeader(0xFFF3_40C0))
+        #expect((half.version, half.sampleRate, half.samples) == (.mpeg2, 22_050, 576))
+        let quarter = try #require(MPEGAudioHeader(0xFFE3_88C0))
+        #expect((quarter.version, quarter.sampleRate) == (.mpeg25, 8_000))
+        let second = try #require(MPEGAudioHeader(0xFFFD_A400))
+        #expect((second.layer, second.sampleRate, second.bitRate) == (2, 48_000, 192_000))
+        #expect(MPEGAudioHeader(0xFFFB_F000) == nil)
+        #expect(MPEGAudioHeader(0xFFEB_9000) == nil)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import MediaProcessing
+import RichPush
+import TestSupport
+import Testing
+
+@Suite struct MovieFrameTests {
+    private static let movies = (MovieFixture.attachableMovies + MovieFixture.otherMovies)
+
+    @Test(arguments: movies, [0, 1, 24, 25, 26, 63, 99, 124])
+    func `the frame shown at its own time is that frame`(fixture: MovieFixture, number: Int) throws {
+        let file = try fixture.file()
+        let first = try #require(try inspect(file).video).firstFrameTime
+        let found = try frame(file, at: first + Double(number) / 25 + 0.002)
+        #expect(found.number == number)
+        #expect(abs((found.picture.time ?? -1) - first - Double(number) / 25) < 0.002)
+    }
+
+    @Test(arguments: movies) func `before the first frame is the first, past the end the last`(fixture: MovieFixture) throws {
+        let file = try fixture.file()
+        #expect(try frame(file, at: -3).number == 0)
+        #expect(try frame(file, at: 1000).number == 124)
+    }
+
+    @Test func `a decimal time hits the frame it names`() throws {
+        let file = try GeneratedMedia.numbered("ntsc.mp4", "-r 30000/1001 -c:v libx264 -pix_fmt yuv420p -bf 3 -an")
+        for number in [1, 7, 33, 100] {
+            let time = (Double(number) * 1001 / 30000 * 1e6).rounded() / 1e6
+            #expect(abs((try frame(file, at: time).picture.time ?? 0) - Double(number) * 1001 / 30000) < 1e-6)
+        }
+    }
+
+    @Test func `a frame stands until the next one, at any rate`() throws {
+        let file = try GeneratedMedia.numbered(
+            "variable.mp4", "-vf select='not(mod(n,7))' -vsync vfr -c:v libx264 -pix_fmt yuv420p -bf 3 -g 5 -an")
+        for (time, number) in [(0.27, 0), (0.28, 7), (1.0, 21), (1.12, 28), (1.39, 28)] {
+            #expect(try frame(file, at: time).number == number)
+        }
+    }
+
+    @Test func `an edit list that cuts into a group shows nothing of what it cuts`() throws {
+        let whole = try MovieFixture.attachableMovies[0].file()
+        let file = try GeneratedMedia.file("into.mp4", ["-ss", "1.4", "-i", whole.path, "-c", "copy"])
+        #expect(try frame(file, at: 0).number == 35)
+        #expect(try frame(file, at: 1).number == 60)
+    }
+
+    @Test func `a picture can be shrunk on the way`() throws {
+        let small = try frame(MovieFixture.attachableMovies[0].file(), at: 1, largestSide: 60)
+        #expect((small.picture.width, small.picture.height) == (120, 90))
+        #expect(small.number == 25)
+    }
+
+    @Test func `turn and stretch are reported, not applied`() throws {
+        let turned = try frame(OrientedMovie.file(.rotated90), at: 0)
+        #expect(turned.picture.orientation == .rotated90)
+        #expect(turned.picture.width == 320)
+    }
+
+    @Test(arguments: ["bt709", "smpte170m"], ["tv", "pc"]) func `matrix and range are honoured`(matrix: String, range: String) throws {
+        let filter = "scale=out_color_matrix=\(matrix == "bt709" ? "bt709" : "bt601"):out_range=\(range),format=yuv444p"
+        let file = try GeneratedMedia.file(
+            "colour.mp4",
+            ["-f", "lavfi", "-i", "color=0x30C060:s=64x64:d=0.2", "-vf", filter, "-c:v", "libx264", "-qp", "1",
+                "-colorspace", matrix, "-color_range", range])
+        let pixel = try frame(file, at: 0).picture.bytes.prefix(3).map(Int.init)
+        #expect(zip(pixel, [0x30, 0xC0, 0x60]).allSatisfy { abs($0 - $1) <= 3 })
+    }
+
+    @Test func `alpha comes along`() throws {
+        let file = try GeneratedMedia.file(
+            "alpha.mov", ["-f", "lavfi", "-i", "color=red@0.5:s=32x32:d=0.1,format=rgba", "-c:v", "qtrle"])
+        let picture = try frame(file, at: 0).picture
+        #expect(picture.bands == 4)
+        #expect((120...135).contains(picture.bytes[3]))
+    }
+
+    @Test func `an HDR picture is dimmed to what a screen shows`() throws {
+        let arguments = "-t 0.2 -pix_fmt yuv420p10le -c:v libx265 -tag:v hvc1 -color_primaries bt2020 -color_trc smpte2084"
+            + " -colorspace bt2020nc -x265-params log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc"
+        let picture = try frame(GeneratedMedia.numbered("hdrframe.mp4", arguments), at: 0).picture
+        // The right quarter is half grey: 93 nits as PQ, which is about 175 of 255 below a white of 203 nits.
+        let grey = Int(picture.bytes[(120 * 320 + 300) * 3])
+        #expect((150...200).contains(grey))
+    }
+
+    @Test func `a movie without pictures is refused`() throws {
+        let error = #expect(throws: AttachPrepError.self) { try frame(MovieFixture.attachableSounds[0].file(), at: 0) }
+        #expect(error?.code == .mediaUnsupported)
+    }
+}

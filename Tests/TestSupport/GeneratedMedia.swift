@@ -1,0 +1,122 @@
+import Foundation
+
+/// Media that the `ffmpeg` command makes when a test first asks for it.
+///
+/// Files are kept for the length of the test run, in a folder of their own, under a name made from the arguments: the
+/// same arguments give the same file. Tests may run in parallel; each file is made once.
+package enum GeneratedMedia {
+    /// What went wrong on the way to a fixture.
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The folder of this run; removed by the system with the rest of its temporary files.
+    package static let folder: URL = {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("attachprep-media-\(ProcessInfo.processInfo.processIdentifier)")
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }()
+
+    /// The file that `ffmpeg ARGUMENTS FILE` writes.
+    ///
+    /// - Parameter name: The file's name; its extension decides the container unless the arguments do.
+    package static func file(_ name: String, _ arguments: [String]) throws -> URL {
+        let target = folder.appendingPathComponent("\(digest(arguments + [name]))-\(name)")
+        return try once(target.path) {
+            if FileManager.default.fileExists(atPath: target.path) { return target }
+            let part = folder.appendingPathComponent("part-\(target.lastPathComponent)")
+            try run("ffmpeg", ["-v", "error", "-y", "-nostdin"] + arguments + [part.path])
+            try FileManager.default.moveItem(at: part, to: target)
+            return target
+        }
+    }
+
+    /// A file of these bytes.
+    package static func file(_ name: String, bytes: some Sequence<UInt8>) throws -> URL {
+        let file = folder.appendingPathComponent("\(UUID().uuidString)-\(name)")
+        try Data(bytes).write(to: file)
+        return file
+    }
+
+    /// The first part of a file, in hundredths of its length.
+    package static func cut(_ file: URL, percent: Int) throws -> URL {
+        let bytes = try Data(contentsOf: file)
+        return try self.file("\(percent)-\(file.lastPathComponent)", bytes: bytes.prefix(bytes.count * percent / 100))
+    }
+
+    /// Five seconds of pictures at 25 a second, 320 x 240, that carry their own number (read with `frameNumber`), with
+    /// a tone of 440 Hz. Lossless: the source of other files.
+    package static func numbered() throws -> URL {
+        let bits = "if(lt(X,240),16+219*mod(floor(N/pow(2,floor(X/20))),2),128)"
+        return try file(
+            "numbered.mkv",
+            [
+                "-f", "lavfi", "-i", "color=gray:s=320x240:r=25:d=5,format=gray,geq=lum='\(bits)'",
+                "-f", "lavfi", "-i", "sine=440:d=5:r=44100", "-c:v", "ffv1", "-pix_fmt", "yuv420p", "-c:a", "pcm_s16le",
+            ])
+    }
+
+    /// `numbered` through other arguments.
+    package static func numbered(_ name: String, _ arguments: String) throws -> URL {
+        try file(name, ["-i", numbered().path] + arguments.split(separator: " ").map(String.init))
+    }
+
+    /// The number that a picture made from `numbered` carries: twelve bars, the lowest bit at the left.
+    package static func frameNumber(width: Int, height: Int, bands: Int, bytes: [UInt8]) -> Int {
+        let bar = Double(width) / 16
+        return (0..<12).reduce(0) { number, bit in
+            let x = Int((Double(bit) + 0.5) * bar)
+            let luma = bytes[(height / 2 * width + x) * bands + 1]
+            return luma > 128 ? number | 1 << bit : number
+        }
+    }
+
+    /// Runs a command to its end.
+    ///
+    /// - Returns: What it wrote to standard output.
+    @discardableResult
+    package static func run(_ command: String, _ arguments: [String]) throws -> Data {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [command] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        if process.terminationStatus != 0 {
+            throw Failure(description: "\(command) \(arguments.joined(separator: " ")): \(process.terminationStatus)")
+        }
+        return data
+    }
+
+    /// FNV-1a, so that names stay the same from run to run.
+    private static func digest(_ words: [String]) -> String {
+        let hash = words.joined(separator: "\0").utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+        }
+        return String(hash, radix: 16)
+    }
+
+    private static let gate = NSLock()
+    nonisolated(unsafe) private static var locks: [String: NSLock] = [:]
+
+    /// One maker a file; others wait for it.
+    private static func once<Result>(_ key: String, _ body: () throws -> Result) rethrows -> Result {
+        let lock = gate.withLock {
+            let lock = locks[key] ?? NSLock()
+            locks[key] = lock
+            return lock
+        }
+        return try lock.withLock(body)
+    }
+}
+
+/// An open descriptor for the length of a body.
+package func withDescriptor<Result>(_ file: URL, _ body: (CInt) throws -> Result) throws -> Result {
+    let handle = try FileHandle(forReadingFrom: file)
+    defer { try? handle.close() }
+    return try body(handle.fileDescriptor)
+}
