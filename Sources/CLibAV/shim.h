@@ -12,7 +12,6 @@
 #include <libswscale/swscale.h>
 
 // Swift does not import macros that are built from other macros or from casts.
-
 static const int CLibAV_errorEndOfFile = AVERROR_EOF;
 static const int CLibAV_errorExit = AVERROR_EXIT;
 static const int CLibAV_errorInvalidData = AVERROR_INVALIDDATA;
