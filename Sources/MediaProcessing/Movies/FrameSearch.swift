@@ -55,7 +55,8 @@ struct FrameSearch {
     }
 
     private var hasIndex: Bool {
-        !needsFirstPacket && ["mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "asf", "flv"].contains(movie.demuxer.name)
+        !needsFirstPacket
+            && ["mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "avi", "asf", "flv"].contains(movie.demuxer.name)
     }
 
     private func gather(isFromStart: Bool) throws -> PacketRun {
@@ -86,7 +87,8 @@ struct FrameSearch {
     /// Decodes to the picture with that very time, leaving out what no other picture needs.
     private func decode(_ run: PacketRun, to wanted: Int64) throws -> Frame? {
         let decoder = try Decoder.open(
-            stream: stream.index, of: movie.demuxer, threads: threads(run.packets.count), pixelsMax: Limits.moviePixelsMax)
+            stream: stream.index, of: movie.demuxer, threads: threads(run.packets.count),
+            pixelsMax: Limits.moviePixelsMax)
         let output = FrameOutput(decoder)
         let end = run.packets.lastIndex { $0.presentationTimestamp == wanted } ?? run.packets.endIndex - 1
         var found: Frame?

@@ -88,7 +88,8 @@ final class PictureProof {
         for packet in sent.prefix(framesMax * 2) { try feed(packet, into: &outcome) }
         try feed(nil, into: &outcome)
         outcome.isComplete =
-            outcome.troubles == 0 && (outcome.pictures >= group.count || decoder.skipsNonReference && outcome.pictures > 0)
+            outcome.troubles == 0
+            && (outcome.pictures >= group.count || decoder.skipsNonReference && outcome.pictures > 0)
         return outcome
     }
 

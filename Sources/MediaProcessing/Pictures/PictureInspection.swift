@@ -15,6 +15,8 @@ struct PictureInspection {
         case .gif: try inspectGIF()
         case .png: try inspectPNG()
         case .bmp: try inspectBitmap()
+        case .tiff: try inspectTIFF()
+        case .avif: try inspectAVIF()
         default: try inspectStill()
         }
     }
@@ -28,6 +30,20 @@ struct PictureInspection {
         media.frames = format == .webp ? picture.pages : 1
         if request.decodesStills { try picture.decodeToEnd() }
         return media
+    }
+
+    private func inspectTIFF() throws -> InspectedMedia {
+        try TIFFWalk.walk(window("TIFF"))
+        return try inspectStill()
+    }
+
+    /// libheif shows stills only; a sequence is known by its brand.
+    private func inspectAVIF() throws -> InspectedMedia {
+        guard try window("AVIF").characters(at: 8, count: 4) != "avis" else {
+            throw AttachPrepError(
+                .mediaUnsupported, "The AVIF is animated, and this version converts still pictures only; send a GIF.")
+        }
+        return try inspectStill()
     }
 
     private func describe(_ picture: Picture, in media: inout InspectedMedia) {

@@ -1,0 +1,82 @@
+/// The first directory of a TIFF, walked: that its entries and the pixels they point at lie inside the file.
+///
+/// libtiff reads a cut file with warnings only, and shows black where its tables are gone.
+/// Source: Adobe, "TIFF Revision 6.0", section 2; the BigTIFF design of libtiff.
+package struct TIFFWalk {
+    private let window: ByteWindow
+    private let isLittleEndian: Bool
+    private let isBig: Bool
+
+    /// Entries of a directory that are looked at: real ones have a few dozen.
+    private static let entriesMax = 4_096
+    /// Strips or tiles that are looked at; a strip a row of the tallest picture we decode.
+    private static let partsMax = 200_000
+
+    /// Throws `media.corrupt` when something the first picture needs lies outside the file.
+    package static func walk(_ window: ByteWindow) throws {
+        let order = try window.characters(at: 0, count: 2)
+        let isLittleEndian = order == "II"
+        let version = isLittleEndian ? try window.littleEndian(at: 2, bytes: 2) : try window.bigEndian(at: 2, bytes: 2)
+        let walk = TIFFWalk(window: window, isLittleEndian: isLittleEndian, isBig: version == 43)
+        try walk.directory(at: walk.number(at: walk.isBig ? 8 : 4, bytes: walk.isBig ? 8 : 4))
+    }
+
+    private init(window: ByteWindow, isLittleEndian: Bool, isBig: Bool) {
+        self.window = window
+        self.isLittleEndian = isLittleEndian
+        self.isBig = isBig
+    }
+
+    private func number(at offset: Int, bytes: Int) throws -> Int {
+        isLittleEndian
+            ? try window.littleEndian(at: offset, bytes: bytes) : try window.bigEndian(at: offset, bytes: bytes)
+    }
+
+    /// A tag's numbers and where they stand.
+    private struct Entry {
+        let tag: Int
+        let valueBytes: Int
+        let count: Int
+        let offset: Int
+    }
+
+    private func directory(at offset: Int) throws {
+        let entries = try number(at: offset, bytes: isBig ? 8 : 2)
+        guard (1...Self.entriesMax).contains(entries) else { throw window.broken("\(entries) directory entries") }
+        let first = offset + (isBig ? 8 : 2)
+        let tags = try (0..<entries).map { try entry(at: first + $0 * (isBig ? 20 : 12)) }
+        try parts(tags, offsets: 273, lengths: 279)
+        try parts(tags, offsets: 324, lengths: 325)
+    }
+
+    private func entry(at offset: Int) throws -> Entry {
+        let tag = try number(at: offset, bytes: 2)
+        let valueBytes = Self.bytes(ofType: try number(at: offset + 2, bytes: 2))
+        let count = try number(at: offset + 4, bytes: isBig ? 8 : 4)
+        let place = offset + (isBig ? 12 : 8)
+        let (bytes, overflow) = valueBytes.multipliedReportingOverflow(by: count)
+        guard !overflow, count >= 0 else { throw window.broken("tag \(tag) of \(count) values") }
+        let isInside = bytes <= (isBig ? 8 : 4)
+        let values = isInside ? place : try number(at: place, bytes: isBig ? 8 : 4)
+        guard values <= window.size - bytes else { throw window.cut }
+        return Entry(tag: tag, valueBytes: valueBytes, count: count, offset: values)
+    }
+
+    /// Bytes of one value of TIFF's types 1 to 18; unknown types are skipped by readers, so they count nothing.
+    private static func bytes(ofType type: Int) -> Int {
+        let sizes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
+        return sizes.indices.contains(type) ? sizes[type] : 0
+    }
+
+    /// Each strip or tile lies inside the file.
+    private func parts(_ tags: [Entry], offsets: Int, lengths: Int) throws {
+        guard let offsets = tags.first(where: { $0.tag == offsets }),
+            let lengths = tags.first(where: { $0.tag == lengths }), offsets.valueBytes > 0, lengths.valueBytes > 0
+        else { return }
+        for part in 0..<min(offsets.count, lengths.count, Self.partsMax) {
+            let start = try number(at: offsets.offset + part * offsets.valueBytes, bytes: offsets.valueBytes)
+            let length = try number(at: lengths.offset + part * lengths.valueBytes, bytes: lengths.valueBytes)
+            guard start <= window.size, length <= window.size - start else { throw window.cut }
+        }
+    }
+}
