@@ -26,7 +26,8 @@ public final class AttachmentPreparer: Sendable {
     /// Starts the first media child, whose libraries then load while the first download runs.
     ///
     /// - Parameter engine: media work in another place than the pool of children, for tests and for who asks for it.
-    /// - Throws: `request.invalid` for a configuration that cannot be read, `internal` when `attachprep-media` is missing.
+    /// - Throws: `request.invalid` for a configuration that cannot be read, `internal` when `attachprep-media` is
+    ///   missing.
     public init(
         _ configuration: PreparerConfiguration, engine: (any MediaEngine)? = nil,
         logger: Logger = Logger(label: "attachprep")

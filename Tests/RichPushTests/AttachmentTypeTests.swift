@@ -34,7 +34,8 @@ struct AttachmentTypeTests {
             bytesMax: 50_000_000),
         Row(type: .mpeg4, uti: "public.mpeg-4", file: "mp4", mimeType: "video/mp4", kind: .movie, bytesMax: 50_000_000),
         Row(
-            type: .avi, uti: "public.avi", file: "avi", mimeType: "video/x-msvideo", kind: .movie, bytesMax: 50_000_000),
+            type: .avi, uti: "public.avi", file: "avi", mimeType: "video/x-msvideo", kind: .movie,
+            bytesMax: 50_000_000),
     ]
 
     @Test(arguments: rows) func `Name, MIME type, UTI and limit agree with Apple's table`(row: Row) {

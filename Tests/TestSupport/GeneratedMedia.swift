@@ -8,6 +8,10 @@ package enum GeneratedMedia {
     /// What went wrong on the way to a fixture.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
+
+        package init(description: String) {
+            self.description = description
+        }
     }
 
     /// The folder of this run; removed by the system with the rest of its temporary files.
