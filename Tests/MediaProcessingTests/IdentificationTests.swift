@@ -37,7 +37,7 @@ struct IdentificationTests {
         "<!DOCTYPE html><html><head><title>Sign in</title></head><body></body></html>", #"{"error": "not found"}"#,
         "Not found, sorry.",
         "PK\u{3}\u{4}\u{14}\u{0}\u{0}\u{0}\u{8}\u{0}" + String(repeating: "\u{0}", count: 16)
-            + "\u{5}\u{0}\u{0}\u{0}a.txt", "%PDF-1.7\n%\u{e2}\u{e3}\n1 0 obj\n",
+            + "\u{5}\u{0}\u{0}\u{0}a.txthello world, hello world", "%PDF-1.7\n%\u{e2}\u{e3}\n1 0 obj\n",
         "#EXTM3U\n#EXTINF:10,\nhttp://169.254.169.254/latest\n",
     ])
     func `Pages, documents, archives and playlists are not media`(text: String) {
