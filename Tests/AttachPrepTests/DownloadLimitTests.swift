@@ -60,6 +60,21 @@ import Testing
         #expect(try await bench.failure(of: server.url("/bomb")).code == .downloadTooLarge)
     }
 
+    @Test(arguments: ["HTTP/1.1 103 Early Hints\r\nX-Bomb: a\r\n\r\n", "HTTP/1.1 200 OK\r\nX-Bomb: "])
+    func `Answers before the answer, and a line without an end, are cut off`(start: String) async throws {
+        let more = start.hasSuffix("\r\n") ? start : String(repeating: "a", count: 5_000)
+        server.serve("/bomb", .raw(start).then(.sendForever(Data(more.utf8))))
+        let error = try await bench.failure(of: server.url("/bomb"))
+        #expect(error.code == .downloadTooLarge, "\(error)")
+    }
+
+    @Test func `A length beside a chunked body does not count`() async throws {
+        let chunks = LoopbackAnswer.chunk(patterned(5_000)) + LoopbackAnswer.chunk(Data())
+        let fields = ["Transfer-Encoding": "chunked", "Content-Length": "9999999999"]
+        server.serve("/cat", .head(200, fields).then(.send(chunks)))
+        #expect(try await bench.fetch(server.url("/cat")).bytes == 5_000)
+    }
+
     // MARK: The caller's verdict
 
     @Test func `A verdict narrows the ceiling for what is still to come`() async throws {

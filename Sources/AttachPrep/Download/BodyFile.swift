@@ -85,8 +85,9 @@ final class BodyFile: Sendable {
     func takeQuestion() -> Int? {
         state.withLock { state in
             guard state.verdict == .undecided, let mark = state.marks.first, mark <= state.bytes else { return nil }
-            state.marks.removeFirst()
-            return state.bytes
+            let bytes = state.bytes
+            state.marks.removeAll { $0 <= bytes }
+            return bytes
         }
     }
 
