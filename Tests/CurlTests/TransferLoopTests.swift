@@ -106,6 +106,17 @@ import Testing
         await server.until { $0.openConnectionCount == 0 }
     }
 
+    @Test func `A transfer cancelled before and after it was ordered ends once`() async {
+        server.serve("/slow", LoopbackAnswer([.hang]))
+        let settings = settings("/slow")
+        let transfers = (0..<50).map { _ in
+            let waiting = Task { await loop.perform(settings, observer: SeenTransfer()) }
+            waiting.cancel()
+            return waiting
+        }
+        for transfer in transfers { #expect(await transfer.value.ending == .cancelled) }
+    }
+
     @Test func `A loop that is let go closes its connections`() async throws {
         server.serve("/cat", .status(204))
         var loop: TransferLoop? = try TransferLoop(idleConnectionsMax: 4)
