@@ -113,8 +113,8 @@ final class BodyFile: Sendable {
             let written = unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(start + done))
             if written > 0 {
                 done += written
-            } else if written < 0, errno != EINTR {
-                throw Self.writeError(errno)
+            } else if written == 0 || errno != EINTR {
+                throw Self.writeError(written == 0 ? EIO : errno)
             }
         }
     }
