@@ -181,6 +181,12 @@ import Testing
         #expect(server.requests.count <= 1)
     }
 
+    @Test func `A drip that never falls silent ends at the deadline`() async throws {
+        server.serve("/drip", .head(200).then(.sendForever(Data([0]))))
+        let error = try await bench.failure(of: server.url("/drip"), within: .milliseconds(200))
+        #expect(error.code == .deadlineExceeded)
+    }
+
     @Test func `A deadline that has passed sends nothing`() async throws {
         #expect(try await bench.failure(of: server.url("/cat"), within: .zero).code == .deadlineExceeded)
         #expect(server.connectionCount == 0)
