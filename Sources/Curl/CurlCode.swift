@@ -23,6 +23,10 @@ package struct CurlCode: RawRepresentable, Hashable, Sendable {
     package static let http2 = CurlCode(CURLE_HTTP2)
     package static let partialFile = CurlCode(CURLE_PARTIAL_FILE)
     package static let writeError = CurlCode(CURLE_WRITE_ERROR)
+    /// Also what libcurl up to 8.5 calls a header line of more than 100 KB; later ones say `tooLarge`.
+    package static let outOfMemory = CurlCode(CURLE_OUT_OF_MEMORY)
+    /// CURLE_TOO_LARGE, which 7.88's header does not have yet.
+    package static let tooLarge = CurlCode(rawValue: 100)
     package static let timedOut = CurlCode(CURLE_OPERATION_TIMEDOUT)
     package static let abortedByCallback = CurlCode(CURLE_ABORTED_BY_CALLBACK)
     package static let gotNothing = CurlCode(CURLE_GOT_NOTHING)

@@ -6,6 +6,8 @@ extension EasyHandle {
         var report = TransferReport(ending)
         report.httpVersion = httpVersion
         report.connectionsOpened = number(CURLINFO_NUM_CONNECTS)
+        let proxyStatus = number(CURLINFO_HTTP_CONNECTCODE)
+        report.proxyStatus = proxyStatus > 0 ? proxyStatus : nil
         let retryAfterSeconds = offset(CURLINFO_RETRY_AFTER)
         report.retryAfter = retryAfterSeconds > 0 ? .seconds(retryAfterSeconds) : nil
         let nameLookup = milliseconds(CURLINFO_NAMELOOKUP_TIME_T)

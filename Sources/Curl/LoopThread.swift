@@ -75,8 +75,8 @@ final class LoopThread {
     }
 
     private func end(_ transfers: [Running], _ ending: TransferEnding, _ multi: MultiHandle) {
-        for transfer in transfers {
-            running[transfer.order.id] = nil
+        // A transfer may have been cancelled twice in one round of mail; it ends once.
+        for transfer in transfers where running.removeValue(forKey: transfer.order.id) != nil {
             let report = transfer.easy.report(ending)
             do {
                 try multi.remove(transfer.easy)

@@ -9,6 +9,9 @@ package struct TransferReport: Sendable, Hashable {
     /// How long the server asked to be left alone; nil when it did not.
     package var retryAfter: Duration?
 
+    /// The status a proxy answered a tunnel with; nil without a tunnel.
+    package var proxyStatus: Int?
+
     package init(_ ending: TransferEnding) {
         self.ending = ending
     }

@@ -81,7 +81,8 @@ import Testing
         (.timedOut, false, .downloadTimeout, true), (CurlCode(rawValue: 60), false, .downloadTLS, false),
         (CurlCode(rawValue: 35), false, .downloadTLS, false), (.weirdServerReply, false, .downloadHTTPStatus, false),
         (.unsupportedProtocol, false, .downloadHTTPStatus, false),
-        (.couldNotResolveHost, false, .downloadConnect, false), (CurlCode(rawValue: 27), false, .internal, false),
+        (.couldNotResolveHost, false, .downloadConnect, false), (.outOfMemory, false, .downloadTooLarge, false),
+        (.outOfMemory, true, .internal, false),
     ])
     func `A broken transfer has one code, and is tried again or not`(
         code: CurlCode, hasBody: Bool, error: ErrorCode, isRetried: Bool

@@ -131,4 +131,20 @@ import Testing
         #expect(try await bench.fetch("http://cdn.example/cat").bytes == 3)
         #expect(Set(resolver.names) == ["proxy.example"])
     }
+
+    @Test func `A proxy's refusal is told as the proxy's`() async throws {
+        other.serve("cdn.example:443", .status(403))
+        let bench = try DownloadBench(policy: DownloadPolicy(proxy: "127.0.0.1:\(other.port)"))
+        let error = try await bench.failure(of: "https://cdn.example/cat")
+        #expect(error.code == .downloadConnect)
+        #expect(error.message.contains("proxy"))
+        #expect(other.requests.count == 1)
+    }
+
+    @Test func `A proxy that cannot be read is refused at the start`() throws {
+        let error = #expect(throws: AttachPrepError.self) {
+            try DownloadBench(policy: DownloadPolicy(proxy: "http://[::1"))
+        }
+        #expect(error?.code == .requestInvalid)
+    }
 }

@@ -54,6 +54,42 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    @Test func `A folder is served by name, with the type of the extension`() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("meow", to: "cat.mp3")
+        try server.serve(folder: folder.url)
+        let file = try await bench.fetch(server.url("/cat.mp3?v=2"))
+        #expect(file.declaredMIMEType == "audio/mpeg")
+        #expect(file.bytes == 4)
+    }
+
+    @Test func `Two downloads into two files do not mix`() async throws {
+        let (one, other) = (patterned(300_000), Data(patterned(200_000).reversed()))
+        server.serve("/one", .body(one))
+        server.serve("/other", .body(other))
+        let second = try DownloadBench()
+        async let first = bench.fetch(server.url("/one"))
+        async let last = second.fetch(server.url("/other"))
+        _ = try await (first, last)
+        #expect(try bench.content == one)
+        #expect(try second.content == other)
+    }
+
+    @Test func `Where the descriptor stands does not matter, and is not changed`() async throws {
+        server.serve("/cat", .body(patterned(10_000)))
+        lseek(bench.descriptor, 77, SEEK_SET)
+        try await bench.fetch(server.url("/cat"))
+        #expect(try bench.content == patterned(10_000))
+        #expect(lseek(bench.descriptor, 0, SEEK_CUR) == 77)
+    }
+
+    @Test func `What stood in the file before is gone`() async throws {
+        server.serve("/cat", .body(patterned(10)))
+        try patterned(1_000).write(to: bench.folder.url.appending(path: "body"))
+        try await bench.fetch(server.url("/cat"))
+        #expect(try bench.content == patterned(10))
+    }
+
     @Test func `Connections are used again`() async throws {
         server.serve("/cat", .body(patterned(10_000)))
         for _ in 0..<3 { try await bench.fetch(server.url("/cat")) }

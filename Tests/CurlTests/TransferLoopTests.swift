@@ -52,7 +52,10 @@ import Testing
     @Test func `A request the observer refuses is never sent, on a reused connection neither`() async {
         server.serve("/cat", .status(204))
         _ = await loop.perform(settings("/cat"), observer: SeenTransfer())
-        let report = await loop.perform(settings("/cat"), observer: SeenTransfer(refusesRequests: true))
+        let seen = SeenTransfer(refusesRequests: true)
+        let report = await loop.perform(settings("/cat"), observer: seen)
+        #expect(seen.connectAddresses.isEmpty)
+        #expect(seen.requestAddresses == ["127.0.0.1"])
         guard case .failed(let error) = report.ending else { return #expect(Bool(false), "\(report.ending)") }
         #expect(error.code == .abortedByCallback)
         #expect(server.requests.count == 1)
@@ -100,6 +103,26 @@ import Testing
         await server.until { $0.requests.count == 1 }
         waiting.cancel()
         #expect(await waiting.value.ending == .cancelled)
+        await server.until { $0.openConnectionCount == 0 }
+    }
+
+    @Test func `A transfer cancelled before and after it was ordered ends once`() async {
+        server.serve("/slow", LoopbackAnswer([.hang]))
+        let settings = settings("/slow")
+        let transfers = (0..<50).map { _ in
+            let waiting = Task { await loop.perform(settings, observer: SeenTransfer()) }
+            waiting.cancel()
+            return waiting
+        }
+        for transfer in transfers { #expect(await transfer.value.ending == .cancelled) }
+    }
+
+    @Test func `A loop that is let go closes its connections`() async throws {
+        server.serve("/cat", .status(204))
+        var loop: TransferLoop? = try TransferLoop(idleConnectionsMax: 4)
+        _ = await loop?.perform(settings("/cat"), observer: SeenTransfer())
+        #expect(server.openConnectionCount == 1)
+        loop = nil
         await server.until { $0.openConnectionCount == 0 }
     }
 

@@ -26,6 +26,11 @@ struct LoopbackConnection {
             }
             guard let more = socket.receive() else { return nil }
             pending += more
+            // A client that begins with a TLS handshake has the wrong server.
+            guard pending.first != 0x16 else {
+                _ = socket.send(Data("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+                return nil
+            }
         }
     }
 

@@ -25,14 +25,23 @@ final class LoopbackSocket: Sendable {
         close(descriptor)
     }
 
+    /// A port nobody listens on at the moment.
+    static func freePort() throws -> Int {
+        try listen(address: "127.0.0.1", port: 0).localPort()
+    }
+
+    /// Whether somebody listens on a port.
+    static func accepts(_ address: String, port: Int) -> Bool {
+        let caller = LoopbackSocket(stream())
+        var name = socketAddress(address, port)
+        return withSocketAddress(&name) { connect(caller.descriptor, $0, $1) } == 0
+    }
+
     static func listen(address: String, port: Int) throws -> LoopbackSocket {
-        let listener = LoopbackSocket(socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
+        let listener = LoopbackSocket(stream())
         var yes: Int32 = 1
         setsockopt(listener.descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_port = in_port_t(UInt16(port).bigEndian)
-        name.sin_addr.s_addr = inet_addr(address)
+        var name = socketAddress(address, port)
         let bound = withSocketAddress(&name) { bind(listener.descriptor, $0, $1) }
         guard bound == 0 else { throw Failure(operation: "bind \(address):\(port)", number: errno) }
         guard Glibc.listen(listener.descriptor, 128) == 0 else { throw Failure(operation: "listen", number: errno) }
@@ -99,6 +108,18 @@ final class LoopbackSocket: Sendable {
         let gone = Int16(POLLHUP) | Int16(POLLERR) | Int16(0x2000)  // POLLRDHUP, which Swift does not see
         var entry = pollfd(fd: descriptor, events: 0x2000, revents: 0)
         return Glibc.poll(&entry, 1, milliseconds) > 0 && entry.revents & gone != 0
+    }
+
+    private static func stream() -> CInt {
+        socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    }
+
+    private static func socketAddress(_ address: String, _ port: Int) -> sockaddr_in {
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = in_port_t(UInt16(port).bigEndian)
+        name.sin_addr.s_addr = inet_addr(address)
+        return name
     }
 
     private static func withSocketAddress<Result>(

@@ -85,8 +85,9 @@ final class BodyFile: Sendable {
     func takeQuestion() -> Int? {
         state.withLock { state in
             guard state.verdict == .undecided, let mark = state.marks.first, mark <= state.bytes else { return nil }
-            state.marks.removeFirst()
-            return state.bytes
+            let bytes = state.bytes
+            state.marks.removeAll { $0 <= bytes }
+            return bytes
         }
     }
 
@@ -112,8 +113,8 @@ final class BodyFile: Sendable {
             let written = unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(start + done))
             if written > 0 {
                 done += written
-            } else if written < 0, errno != EINTR {
-                throw Self.writeError(errno)
+            } else if written == 0 || errno != EINTR {
+                throw Self.writeError(written == 0 ? EIO : errno)
             }
         }
     }

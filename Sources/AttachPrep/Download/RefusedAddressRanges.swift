@@ -2,7 +2,8 @@
 /// smokescreen refuse, and every part of IPv6 that is not handed out at all.
 ///
 /// IPv4 inside IPv6 is either unwrapped and looked up as IPv4 (mapped, ISATAP) or refused whole, as Mastodon and
-/// smokescreen do (compatible, translated, NAT64, 6to4, Teredo).
+/// smokescreen do (compatible, translated, NAT64, 6to4, Teredo). A network that reaches IPv4 through DNS64 alone
+/// therefore needs a proxy, or IPv4 of its own.
 package enum RefusedAddressRanges {
     /// The range that refuses an address; nil when the address is an ordinary public one.
     package static func verdict(for address: IPAddress) -> RefusedAddressRange? {

@@ -46,7 +46,13 @@ extension ResponseHead {
     }
 
     /// Bytes of the body as sent; nil when the server does not say.
-    package var contentLength: Int? { self["content-length"].flatMap { Int($0) } }
+    package var contentLength: Int? {
+        // RFC 9112 6.3: a transfer encoding overrides a length.
+        guard self["transfer-encoding"] == nil, let length = self["content-length"].flatMap({ Int($0) }) else {
+            return nil
+        }
+        return length >= 0 ? length : nil
+    }
 
     /// The server's word on the type: lower case, no parameters.
     package var mimeType: String? {

@@ -26,6 +26,8 @@ extension TransferFailure {
         /// Bytes in the file, and the whole if it is known.
         var bytes: Int
         var total: Int?
+        /// What a proxy said to the wish for a tunnel.
+        var proxyStatus: Int?
     }
 
     /// - Returns: nil when the transfer completed.
@@ -48,6 +50,10 @@ extension TransferFailure {
             self.init(error: .internalFailure(detail), remedy: .none)
             return
         }
+        if let status = facts.proxyStatus, status >= 400 {
+            self.init(error: .refusedByProxy(host, status, detail), remedy: .none)
+            return
+        }
         switch code {
         case .timedOut: self = .timeout("\(host) did not accept a connection within", facts.limits.connect)
         case .couldNotConnect: self.init(error: .notConnected(host, detail), remedy: .retry)
@@ -58,6 +64,7 @@ extension TransferFailure {
             let truncated = AttachPrepError.truncated(host, bytes: facts.bytes, total: facts.total, detail: detail)
             self.init(error: facts.hasBody ? truncated : .hungUp(host, detail), remedy: .retry)
         case .weirdServerReply, .unsupportedProtocol: self.init(error: .notHTTP(host, detail), remedy: .none)
+        case .outOfMemory where !facts.hasBody, .tooLarge: self.init(error: .headersTooLarge(host), remedy: .none)
         case _ where code.isTLS: self.init(error: .tls(host, detail), remedy: .none)
         default: self.init(error: .internalFailure(detail), remedy: .none)
         }
@@ -70,6 +77,12 @@ extension TransferFailure {
 }
 
 extension AttachPrepError {
+    fileprivate static func refusedByProxy(_ host: String, _ status: Int, _ detail: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadConnect, "The proxy refused a connection to \(host) (status \(status)); check its rules.",
+            detail: detail, isRetryable: status >= 500)
+    }
+
     fileprivate static func notConnected(_ host: String, _ detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadConnect, "No connection to \(host) could be made; check the address and the server.",

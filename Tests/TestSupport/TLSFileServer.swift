@@ -1,0 +1,49 @@
+import Foundation
+
+/// A server over TLS on loopback that serves a folder: a program of others, so that both ends are not ours.
+public final class TLSFileServer: Sendable {
+    public enum Kind: Sendable {
+        /// `openssl s_server`: HTTP/1.0, one connection at a time.
+        case http1
+        /// `nghttpd`: HTTP/2.
+        case http2
+    }
+
+    /// Put files here, also while it runs.
+    public let folder: TemporaryFolder
+    public let port: Int
+    private let command: RunningCommand
+
+    public init(_ kind: Kind, as identity: TestCertificates.Identity = .trusted) throws {
+        folder = try TemporaryFolder()
+        port = try LoopbackSocket.freePort()
+        let certificates = try TestCertificates.shared
+        let (certificate, key) = (certificates.certificateFile(identity), certificates.keyFile(identity))
+        switch kind {
+        case .http1:
+            let arguments = ["s_server", "-WWW", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", key]
+            command = try RunCommand("openssl", arguments, folder: folder.path).start()
+        case .http2:
+            let arguments = ["--address=127.0.0.1", "-d", folder.path, String(port), key, certificate]
+            command = try RunCommand("nghttpd", arguments).start()
+        }
+        try waitUntilListening()
+    }
+
+    deinit {
+        command.send(SIGKILL)
+    }
+
+    public func url(_ path: String, host: String = "127.0.0.1") -> String { "https://\(host):\(port)\(path)" }
+
+    private func waitUntilListening() throws {
+        let limit = Date(timeIntervalSinceNow: 20)
+        let pause = NSCondition()
+        while !LoopbackSocket.accepts("127.0.0.1", port: port) {
+            guard Date() < limit else {
+                throw CommandFailure(description: "the TLS server does not listen: \(try command.errorTextSoFar())")
+            }
+            pause.withLock { _ = pause.wait(until: Date(timeIntervalSinceNow: 0.01)) }
+        }
+    }
+}
