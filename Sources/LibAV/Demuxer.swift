@@ -77,9 +77,12 @@ import CLibAV
         var options = unsafe [OpaquePointer?](repeating: nil, count: count)
         defer { for index in 0..<count { unsafe av_dict_free(&options[index]) } }
         for index in 0..<count {
-            unsafe try LibAVError.check(av_dict_set_int(&options[index], "max_pixels", Int64(pixelsMax), 0), "av_dict_set")
+            unsafe try LibAVError.check(
+                av_dict_set_int(&options[index], "max_pixels", Int64(pixelsMax), 0), "av_dict_set")
         }
-        let code = unsafe options.withUnsafeMutableBufferPointer { unsafe avformat_find_stream_info(context, $0.baseAddress) }
+        let code = unsafe options.withUnsafeMutableBufferPointer {
+            unsafe avformat_find_stream_info(context, $0.baseAddress)
+        }
         try LibAVError.check(code, "avformat_find_stream_info")
     }
 
@@ -142,7 +145,8 @@ import CLibAV
 
 /// External references of any kind (data references, playlists, image sequences) end here.
 @c private func refuseToOpen(
-    _ context: UnsafeMutablePointer<AVFormatContext>?, _ opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
+    _ context: UnsafeMutablePointer<AVFormatContext>?,
+    _ opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
     _ address: UnsafePointer<CChar>?, _ flags: CInt, _ options: UnsafeMutablePointer<OpaquePointer?>?
 ) -> CInt {
     CLibAV_errorNotPermitted

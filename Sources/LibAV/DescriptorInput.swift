@@ -36,7 +36,8 @@ import Glibc
         let state = State(descriptor: descriptor, size: Int64(status.st_size), deadline: deadline)
         let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), "av_malloc")
         let context = unsafe avio_alloc_context(
-            buffer.assumingMemoryBound(to: UInt8.self), CInt(bufferBytes), 0, Unmanaged.passUnretained(state).toOpaque(),
+            buffer.assumingMemoryBound(to: UInt8.self), CInt(bufferBytes), 0,
+            Unmanaged.passUnretained(state).toOpaque(),
             readBytes, nil, seekBytes)
         guard let context = unsafe context else {
             unsafe av_free(buffer)

@@ -15,11 +15,14 @@ import Testing
     private func source(_ name: String, _ arguments: [String]) throws -> URL {
         let file = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString)-\(name)")
         try GeneratedMedia.run(
-            "convert", ["-size", "3x1", "xc:red", "xc:blue", "-append", "-depth", "8"] + arguments + ["BMP3:\(file.path)"])
+            "convert",
+            ["-size", "3x1", "xc:red", "xc:blue", "-append", "-depth", "8"] + arguments + ["BMP3:\(file.path)"])
         return file
     }
 
-    @Test(arguments: [["-type", "TrueColor"], ["-type", "Palette"], ["-compress", "RLE", "-type", "Palette"], ["-flip", "-flip"]])
+    @Test(arguments: [
+        ["-type", "TrueColor"], ["-type", "Palette"], ["-compress", "RLE", "-type", "Palette"], ["-flip", "-flip"],
+    ])
     func `depths and runs decode right side up`(arguments: [String]) throws {
         let picture = try decode(source("a.bmp", arguments))
         #expect((picture.width, picture.height, picture.bands) == (3, 2, 3))
@@ -35,10 +38,12 @@ import Testing
 
     @Test func `a top-down picture of 32 bits with alpha keeps it`() throws {
         let masks = [0x00FF_0000, 0x0000_FF00, 0x0000_00FF, 0xFF00_0000].flatMap { WalkBytes.littleEndian($0, 4) }
-        let header = WalkBytes.littleEndian(124, 4) + WalkBytes.littleEndian(1, 4) + WalkBytes.littleEndian(-2, 4)
+        let header =
+            WalkBytes.littleEndian(124, 4) + WalkBytes.littleEndian(1, 4) + WalkBytes.littleEndian(-2, 4)
             + [1, 0, 32, 0] + WalkBytes.littleEndian(3, 4) + [UInt8](repeating: 0, count: 20) + masks
             + [UInt8](repeating: 0, count: 68)
-        let file = Array("BM".utf8) + [0, 0, 0, 0, 0, 0, 0, 0] + WalkBytes.littleEndian(138, 4) + header
+        let file =
+            Array("BM".utf8) + [0, 0, 0, 0, 0, 0, 0, 0] + WalkBytes.littleEndian(138, 4) + header
             + [10, 20, 30, 128, 40, 50, 60, 255]
         let picture = try decode(GeneratedMedia.file("alpha.bmp", bytes: file))
         #expect(picture.bytes == [30, 20, 10, 128, 60, 50, 40, 255])
@@ -51,7 +56,8 @@ import Testing
     }
 
     @Test func `too many pixels are refused by the header`() throws {
-        let header = Array("BM".utf8) + [0, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0]
+        let header =
+            Array("BM".utf8) + [0, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0]
             + WalkBytes.littleEndian(60_000, 4) + WalkBytes.littleEndian(60_000, 4) + [1, 0, 24, 0]
             + [UInt8](repeating: 0, count: 24)
         let file = try GeneratedMedia.file("bomb.bmp", bytes: header)

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct CoverArtTests {
     private func withCover(_ name: String, _ arguments: [String]) throws -> URL {
-        let picture = try GeneratedMedia.file("cover.png", ["-f", "lavfi", "-i", "testsrc=s=600x600", "-frames:v", "1"])
+        let picture = try GeneratedMedia.file(
+            "cover.png", ["-f", "lavfi", "-i", "testsrc=s=600x600", "-frames:v", "1"])
         return try GeneratedMedia.file(
             name, ["-i", GeneratedMedia.numbered().path, "-i", picture.path, "-map", "0:a", "-map", "1:v"] + arguments)
     }

@@ -12,7 +12,9 @@ import Testing
         (0, -one, -one, 0, .transversed), (0, -one, one, 0, .rotated270),
     ]
 
-    private func matrix(_ a: Int32, _ b: Int32, _ c: Int32, _ d: Int32) -> [Int32] { [a, b, 0, c, d, 0, 0, 0, 1 << 30] }
+    private func matrix(_ a: Int32, _ b: Int32, _ c: Int32, _ d: Int32) -> [Int32] {
+        [a, b, 0, c, d, 0, 0, 0, 1 << 30]
+    }
 
     @Test(arguments: table.indices) func `each of the eight ways has its matrix`(index: Int) {
         let row = Self.table[index]

@@ -39,15 +39,18 @@ import Testing
 
     @Test func `a VBRI table counts too`() {
         var first = WalkBytes.mp3Frame()
-        first.replaceSubrange(36..<54, with: Array("VBRI".utf8) + [0, 1, 0, 0, 0, 0, 0, 0, 0, 0] + WalkBytes.bigEndian(50, 4))
+        first.replaceSubrange(
+            36..<54, with: Array("VBRI".utf8) + [0, 1, 0, 0, 0, 0, 0, 0, 0, 0] + WalkBytes.bigEndian(50, 4))
         #expect(code(first + frames(10)) == .mediaCorrupt)
     }
 
     @Test func `tags before and behind are stepped over`() throws {
         let identifier3 = Array("ID3".utf8) + [4, 0, 0x10, 0, 0, 1, 0] + [UInt8](repeating: 0xFF, count: 128 + 10)
         let second = Array("ID3".utf8) + [3, 0, 0, 0, 0, 0, 5] + [UInt8](repeating: 0xFB, count: 5)
-        let monkey = Array("APETAGEX".utf8) + WalkBytes.littleEndian(2000, 4) + WalkBytes.littleEndian(40, 4)
-            + WalkBytes.littleEndian(1, 4) + WalkBytes.littleEndian(0xA000_0000, 4) + [UInt8](repeating: 0, count: 8 + 40)
+        let monkey =
+            Array("APETAGEX".utf8) + WalkBytes.littleEndian(2000, 4) + WalkBytes.littleEndian(40, 4)
+            + WalkBytes.littleEndian(1, 4) + WalkBytes.littleEndian(0xA000_0000, 4)
+            + [UInt8](repeating: 0, count: 8 + 40)
         let lyrics = Array("LYRICSBEGININD0000200000011LYRICS200".utf8)
         let version1 = Array("TAG".utf8) + [UInt8](repeating: 0x20, count: 125)
         #expect(try walk(identifier3 + second + frames(7) + monkey + lyrics + version1).frames == 7)

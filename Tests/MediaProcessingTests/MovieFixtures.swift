@@ -31,7 +31,8 @@ struct MovieFixture: Sendable, CustomStringConvertible {
         MovieFixture("open.mp4", .mpeg4, "\(h264) -x264-params open-gop=1:b-pyramid=normal -c:a ac3"),
         MovieFixture("refresh.mp4", .mpeg4, "-c:v libx264 -pix_fmt yuv420p -x264-params intra-refresh=1:keyint=25 -an"),
         MovieFixture("interlaced.mp4", .mpeg4, "\(h264) -flags +ildct+ilme -x264-params tff=1 -c:a aac"),
-        MovieFixture("hvc1.mp4", .mpeg4, "-c:v libx265 -x265-params log-level=none -tag:v hvc1 -pix_fmt yuv420p -c:a aac"),
+        MovieFixture(
+            "hvc1.mp4", .mpeg4, "-c:v libx265 -x265-params log-level=none -tag:v hvc1 -pix_fmt yuv420p -c:a aac"),
         MovieFixture("xvid.avi", .avi, "-c:v mpeg4 -vtag xvid -bf 2 -g 25 -q:v 2 -c:a libmp3lame"),
         MovieFixture("pcm.avi", .avi, "-c:v mpeg4 -g 25 -q:v 2 -c:a pcm_s16le"),
         MovieFixture("mjpeg.avi", .avi, "-c:v mjpeg -q:v 2 -c:a pcm_s16le"),
@@ -44,7 +45,8 @@ struct MovieFixture: Sendable, CustomStringConvertible {
 
     /// Movies that are converted.
     static let otherMovies = [
-        MovieFixture("hev1.mp4", .mpeg4, "-c:v libx265 -x265-params log-level=none -tag:v hev1 -pix_fmt yuv420p10le -an"),
+        MovieFixture(
+            "hev1.mp4", .mpeg4, "-c:v libx265 -x265-params log-level=none -tag:v hev1 -pix_fmt yuv420p10le -an"),
         MovieFixture("x264.mov", .quickTime, "\(h264) -c:a aac"),
         MovieFixture("hevc.mov", .quickTime, "-c:v libx265 -x265-params log-level=none:open-gop=1:keyint=25 -an"),
         MovieFixture("prores.mov", .quickTime, "-c:v prores_ks -c:a pcm_s16le"),

@@ -16,7 +16,9 @@ import Testing
         #expect(abs((found.picture.time ?? -1) - first - Double(number) / 25) < 0.002)
     }
 
-    @Test(arguments: movies) func `before the first frame is the first, past the end the last`(fixture: MovieFixture) throws {
+    @Test(arguments: movies) func `before the first frame is the first, past the end the last`(fixture: MovieFixture)
+        throws
+    {
         let file = try fixture.file()
         #expect(try frame(file, at: -3).number == 0)
         #expect(try frame(file, at: 1000).number == 124)
@@ -57,12 +59,16 @@ import Testing
         #expect(turned.picture.width == 320)
     }
 
-    @Test(arguments: ["bt709", "smpte170m"], ["tv", "pc"]) func `matrix and range are honoured`(matrix: String, range: String) throws {
+    @Test(arguments: ["bt709", "smpte170m"], ["tv", "pc"]) func `matrix and range are honoured`(
+        matrix: String, range: String
+    ) throws {
         let filter = "scale=out_color_matrix=\(matrix == "bt709" ? "bt709" : "bt601"):out_range=\(range),format=yuv444p"
         let file = try GeneratedMedia.file(
             "colour.mp4",
-            ["-f", "lavfi", "-i", "color=0x30C060:s=64x64:d=0.2", "-vf", filter, "-c:v", "libx264", "-qp", "1",
-                "-colorspace", matrix, "-color_range", range])
+            [
+                "-f", "lavfi", "-i", "color=0x30C060:s=64x64:d=0.2", "-vf", filter, "-c:v", "libx264", "-qp", "1",
+                "-colorspace", matrix, "-color_range", range,
+            ])
         let pixel = try frame(file, at: 0).picture.bytes.prefix(3).map(Int.init)
         #expect(zip(pixel, [0x30, 0xC0, 0x60]).allSatisfy { abs($0 - $1) <= 3 })
     }
@@ -76,7 +82,8 @@ import Testing
     }
 
     @Test func `an HDR picture is dimmed to what a screen shows`() throws {
-        let arguments = "-t 0.2 -pix_fmt yuv420p10le -c:v libx265 -tag:v hvc1 -color_primaries bt2020 -color_trc smpte2084"
+        let arguments =
+            "-t 0.2 -pix_fmt yuv420p10le -c:v libx265 -tag:v hvc1 -color_primaries bt2020 -color_trc smpte2084"
             + " -colorspace bt2020nc -x265-params log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc"
         let picture = try frame(GeneratedMedia.numbered("hdrframe.mp4", arguments), at: 0).picture
         // The right quarter is half grey: 93 nits as PQ, which is about 175 of 255 below a white of 203 nits.

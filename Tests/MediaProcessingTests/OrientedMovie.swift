@@ -6,11 +6,13 @@ import Testing
 /// A movie whose track header holds one of the eight matrices; ffmpeg 5.1 writes four of them only.
 enum OrientedMovie {
     static func file(_ orientation: Orientation) throws -> URL {
-        var bytes = [UInt8](try Data(contentsOf: GeneratedMedia.numbered("turn.mp4", "-t 1 -an -c:v libx264 -pix_fmt yuv420p")))
+        var bytes = [UInt8](
+            try Data(contentsOf: GeneratedMedia.numbered("turn.mp4", "-t 1 -an -c:v libx264 -pix_fmt yuv420p")))
         let header = try #require(bytes.firstRange(of: Array("tkhd".utf8)))
         let matrix = header.upperBound + 40
         for (index, value) in fields(orientation).enumerated() {
-            bytes.replaceSubrange(matrix + index * 4..<matrix + index * 4 + 4, with: WalkBytes.bigEndian(value << 16, 4))
+            bytes.replaceSubrange(
+                matrix + index * 4..<matrix + index * 4 + 4, with: WalkBytes.bigEndian(value << 16, 4))
         }
         return try GeneratedMedia.file("turned.mp4", bytes: bytes)
     }

@@ -9,16 +9,21 @@ import Testing
         WalkBytes.bigEndian(content.count, 4) + Array(type.utf8) + content + [0, 0, 0, 0]
     }
 
-    private var header: [UInt8] { chunk("IHDR", WalkBytes.bigEndian(30, 4) + WalkBytes.bigEndian(40, 4) + [8, 6, 0, 0, 0]) }
+    private var header: [UInt8] {
+        chunk("IHDR", WalkBytes.bigEndian(30, 4) + WalkBytes.bigEndian(40, 4) + [8, 6, 0, 0, 0])
+    }
     private var data: [UInt8] { chunk("IDAT", [1, 2, 3]) }
     private var end: [UInt8] { chunk("IEND") }
 
-    private func animation(plays: Int) -> [UInt8] { chunk("acTL", WalkBytes.bigEndian(2, 4) + WalkBytes.bigEndian(plays, 4)) }
+    private func animation(plays: Int) -> [UInt8] {
+        chunk("acTL", WalkBytes.bigEndian(2, 4) + WalkBytes.bigEndian(plays, 4))
+    }
 
     private func control(_ numerator: Int, _ denominator: Int) -> [UInt8] {
         chunk(
             "fcTL",
-            [UInt8](repeating: 0, count: 20) + WalkBytes.bigEndian(numerator, 2) + WalkBytes.bigEndian(denominator, 2) + [0, 0])
+            [UInt8](repeating: 0, count: 20) + WalkBytes.bigEndian(numerator, 2) + WalkBytes.bigEndian(denominator, 2)
+                + [0, 0])
     }
 
     private func walk(_ bytes: [UInt8]) throws -> PNGChunkWalk { try PNGChunkWalk.walk(WalkBytes.window(bytes)) }

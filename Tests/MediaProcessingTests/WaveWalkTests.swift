@@ -50,7 +50,8 @@ import Testing
         func aiff(frames: Int, bytes: Int) -> [UInt8] {
             let common = WalkBytes.bigEndian(1, 2) + WalkBytes.bigEndian(frames, 4) + WalkBytes.bigEndian(16, 2)
             let sound = [UInt8](repeating: 0, count: 8 + bytes)
-            let body = Array("COMM".utf8) + WalkBytes.bigEndian(18, 4) + common + [UInt8](repeating: 0, count: 10)
+            let body =
+                Array("COMM".utf8) + WalkBytes.bigEndian(18, 4) + common + [UInt8](repeating: 0, count: 10)
                 + Array("SSND".utf8) + WalkBytes.bigEndian(sound.count, 4) + sound
             return Array("FORM".utf8) + WalkBytes.bigEndian(body.count + 4, 4) + Array("AIFF".utf8) + body
         }

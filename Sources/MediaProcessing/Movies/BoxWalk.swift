@@ -78,7 +78,9 @@ package struct BoxWalk: Sendable, Hashable {
         }
     }
 
-    private static let encrypted: Set<String> = ["encv", "enca", "enct", "encs", "encm", "drms", "drmi", "drmt", "drmp"]
+    private static let encrypted: Set<String> = [
+        "encv", "enca", "enct", "encs", "encm", "drms", "drmi", "drmt", "drmp",
+    ]
 
     private mutating func readSampleEntries(_ description: Box, of window: ByteWindow) throws {
         var offset = description.content + 8

@@ -102,14 +102,17 @@ package final class ByteWindow {
         var failure: CInt = 0
         let found = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
-                let got = unsafe pread(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, offset + filled)
+                let got = unsafe pread(
+                    descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, offset + filled)
                 if got < 0, errno == EINTR { continue }
                 if got < 0 { failure = errno }
                 if got <= 0 { return }
                 filled += got
             }
         }
-        if failure != 0 { throw AttachPrepError(.internal, "The file cannot be read.", detail: "pread: errno \(failure)") }
+        if failure != 0 {
+            throw AttachPrepError(.internal, "The file cannot be read.", detail: "pread: errno \(failure)")
+        }
         return found
     }
 }

@@ -22,7 +22,9 @@ enum Container: Sendable, Hashable {
         }
     }
 
-    private static let firstBoxes: Set<String> = ["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot", "moof", "styp"]
+    private static let firstBoxes: Set<String> = [
+        "ftyp", "moov", "mdat", "free", "skip", "wide", "pnot", "moof", "styp",
+    ]
 
     /// FLAC, Core Audio, Sun audio, AMR, WavPack, True Audio, Wave64, Flash video, Windows Media.
     private static let otherMagics: Set<String> = [

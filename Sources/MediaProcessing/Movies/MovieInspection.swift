@@ -63,10 +63,11 @@ package enum MovieInspection {
 
     /// A header that counts its samples exactly must be kept.
     private static func checkDuration(_ media: InspectedMedia, _ movie: OpenMovie) throws {
-        guard ["flac", "wv", "tta", "w64", "caf", "au"].contains(movie.demuxer.name), let stream = movie.audio.first,
+        guard ["flac", "wv", "tta", "w64", "caf", "au", "asf"].contains(movie.demuxer.name),
+            let stream = movie.audio.first,
             let declared = stream.declaredDuration.map(stream.timeBase.seconds), let held = media.duration
         else { return }
-        if held < declared - Limits.declaredDurationSlackSeconds - declared * 0.001 {
+        if held < declared * Limits.declaredDurationShareMin - Limits.declaredDurationSlackSeconds {
             throw AttachPrepError(.mediaCorrupt, "The sound ends in the middle; send the whole file.")
         }
     }

@@ -63,7 +63,8 @@ final class MovieSurvey {
     private func readAll() throws {
         let packet = try Packet()
         while try next(packet) {
-            guard let stream = movie.streams.first(where: { $0.index == packet.streamIndex }), stream.kind != .other else {
+            guard let stream = movie.streams.first(where: { $0.index == packet.streamIndex }), stream.kind != .other
+            else {
                 continue
             }
             // Transport streams mark every lost packet of a broadcast; those are seen, and converted.
@@ -101,11 +102,14 @@ final class MovieSurvey {
 
     private var tooLong: AttachPrepError {
         AttachPrepError(
-            .mediaTooLong, "The file lasts longer than \(Int(Limits.durationSecondsMax / 3600)) hours; send a shorter one.")
+            .mediaTooLong,
+            "The file lasts longer than \(Int(Limits.durationSecondsMax / 3600)) hours; send a shorter one.")
     }
 
     private func displayTime(of packet: Packet, stream: StreamDescription) -> Int64? {
-        if stream.kind == .video, movie.countsPackets { return packet.decodingTimestamp ?? packet.presentationTimestamp }
+        if stream.kind == .video, movie.countsPackets {
+            return packet.decodingTimestamp ?? packet.presentationTimestamp
+        }
         if let time = packet.presentationTimestamp { return time }
         let delay = stream.kind == .video ? Int64(stream.reorderDelay) * packet.duration : 0
         return packet.decodingTimestamp.map { $0 + delay }

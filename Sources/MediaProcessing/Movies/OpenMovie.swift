@@ -51,7 +51,8 @@ struct OpenMovie {
         if pixels.overflow || pixels.partialValue > Limits.moviePixelsMax {
             throw AttachPrepError(
                 .mediaTooManyPixels,
-                "The movie is \(stream.width) x \(stream.height), over \(Limits.moviePixelsMax) pixels; send a smaller one.")
+                "The movie is \(stream.width) x \(stream.height), over \(Limits.moviePixelsMax) pixels; send a smaller one."
+            )
         }
     }
 
@@ -62,7 +63,9 @@ struct OpenMovie {
         do {
             return try demuxer(descriptor, format: format, deadline: deadline)
         } catch {
-            if isRecognized { throw error.fault(.mediaCorrupt, "The file is damaged or incomplete; send an intact one.") }
+            if isRecognized {
+                throw error.fault(.mediaCorrupt, "The file is damaged or incomplete; send an intact one.")
+            }
             throw error.fault(.mediaUnrecognized, "The file is no movie and no sound we know.")
         }
     }

@@ -65,7 +65,9 @@ package struct MP3Walk: Sendable, Hashable {
     /// Bytes of the frame at an offset, when there is one that belongs to this stream.
     private mutating func frameLength(at offset: Int, of window: ByteWindow) throws -> Int? {
         guard let found = try header(at: offset, of: window) else { return nil }
-        guard let length = try found.frameBytes ?? freeFormatLength(of: found, at: offset, in: window) else { return nil }
+        guard let length = try found.frameBytes ?? freeFormatLength(of: found, at: offset, in: window) else {
+            return nil
+        }
         // Eleven bits of sync are in any picture or text: before trust is won, a second frame has to follow.
         let belongs = header.map { $0.matches(found) } ?? false
         if isInJunk || !belongs {
