@@ -97,7 +97,9 @@ struct FrameSearch {
             try checkDeadline(deadline)
             if let packet { decoder.skipsNonReference = packet.presentationTimestamp != wanted }
             try output.feed(packet) { frame in
-                if trust.allows(frame, isDrained: packet == nil), frame.presentationTimestamp == wanted { found = frame }
+                if trust.allows(frame, isDrained: packet == nil), frame.presentationTimestamp == wanted {
+                    found = frame
+                }
                 return found == nil
             }
             if found != nil { break }
@@ -126,7 +128,7 @@ struct FrameSearch {
         let packet = try Packet()
         while !choice.isMade, try next(packet) {
             guard packet.streamIndex == stream.index, packet.byteCount > 0 else { continue }
-            try output.feed(packet) { choice.consider($0, isDrained: packet == nil) }
+            try output.feed(packet) { choice.consider($0, isDrained: false) }
         }
         if !choice.isMade { try output.feed(nil) { choice.consider($0, isDrained: true) } }
         return choice.found
