@@ -50,6 +50,8 @@ import CLibAV
     private func start(threads: Int, pixelsMax: Int) throws(LibAVError) {
         unsafe context.pointee.max_pixels = Int64(pixelsMax)
         unsafe context.pointee.thread_count = CInt(threads)
+        // Else H.264 keeps the last pictures of a group that begins with a recovery point to itself.
+        unsafe context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
         unsafe context.pointee.codec_whitelist = unsafe av_strdup(AllowList.decoderList)
         unsafe try LibAVError.check(avcodec_open2(context, nil, nil), "avcodec_open2")
     }

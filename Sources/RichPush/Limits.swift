@@ -138,4 +138,6 @@ public enum Limits {
     public static let frameGroupBytesMax = 128_000_000
     /// A container may declare so much more than its samples last before it counts as cut, in seconds.
     public static let declaredDurationSlackSeconds = 0.5
+    /// And so much of it has to be there, as a share: headers round.
+    public static let declaredDurationShareMin = 0.99
 }

@@ -2,7 +2,7 @@ import RichPush
 
 /// A container by its first bytes, with the walk that proves it whole. Only those whose bytes leave no doubt.
 enum Container: Sendable, Hashable {
-    case isoBaseMedia, avi, wave, aiff, matroska, programStream, ogg
+    case isoBaseMedia, avi, wave, aiff, matroska, programStream, ogg, windowsMedia
     /// A magic number we know, of a format that libav itself counts through.
     case other
 
@@ -16,6 +16,7 @@ enum Container: Sendable, Hashable {
         case ("\u{1A}\u{45}\u{DF}\u{A3}", _, _): self = .matroska
         case ("\u{0}\u{0}\u{1}\u{BA}", _, _): self = .programStream
         case ("OggS", _, _): self = .ogg
+        case ("\u{30}\u{26}\u{B2}\u{75}", _, _): self = .windowsMedia
         case (let magic, _, _) where Self.otherMagics.contains(magic): self = .other
         case (_, let type, _) where Self.firstBoxes.contains(type): self = .isoBaseMedia
         default: return nil
@@ -26,9 +27,9 @@ enum Container: Sendable, Hashable {
         "ftyp", "moov", "mdat", "free", "skip", "wide", "pnot", "moof", "styp",
     ]
 
-    /// FLAC, Core Audio, Sun audio, AMR, WavPack, True Audio, Wave64, Flash video, Windows Media.
+    /// FLAC, Core Audio, Sun audio, AMR, WavPack, True Audio, Wave64, Flash video.
     private static let otherMagics: Set<String> = [
-        "fLaC", "caff", ".snd", "#!AM", "wvpk", "TTA1", "riff", "FLV\u{1}", "\u{30}\u{26}\u{B2}\u{75}",
+        "fLaC", "caff", ".snd", "#!AM", "wvpk", "TTA1", "riff", "FLV\u{1}",
     ]
 
     /// What the walk found out, for ISO base media.
@@ -43,6 +44,7 @@ enum Container: Sendable, Hashable {
         case .matroska: try SegmentWalk.check(window)
         case .programStream: try ProgramStreamWalk.check(window)
         case .ogg: try OggWalk.check(window)
+        case .windowsMedia: try ASFWalk.check(window)
         case .other: break
         }
         return nil

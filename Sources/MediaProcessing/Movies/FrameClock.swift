@@ -49,9 +49,9 @@ struct FrameClock: Sendable {
 
     /// When a decoded picture is shown; `previous` is the picture before it. Where a container only counts packets,
     /// libav's times come late by the reorder delay.
-    func presentation(_ frame: Frame, after previous: Int64?, delay: Int) -> Int64 {
-        let late = countsPackets ? Int64(delay) * interval : 0
-        let known = frame.presentationTimestamp ?? frame.bestEffortTimestamp
+    func presentation(_ frame: Frame, after previous: Int64?) -> Int64 {
+        let late = countsPackets ? reorderDelay * interval : 0
+        let known = countsPackets ? frame.packetTimestamp : frame.presentationTimestamp ?? frame.bestEffortTimestamp
         return known.map { $0 - late } ?? previous.map { $0 + interval } ?? 0
     }
 }

@@ -26,37 +26,3 @@ struct FrameOutput {
         }
     }
 }
-
-/// The choice among frames in presentation order: the last one that is not later than the target.
-struct FrameChoice {
-    private let clock: FrameClock
-    private let target: Int64
-    private let isFromStart: Bool
-    private let takesUnrecovered: Bool
-    private var previous: Int64?
-
-    private(set) var found: (frame: Frame, tick: Int64)?
-    /// Whether a later frame was seen: nothing better will come.
-    private(set) var isMade = false
-
-    init(clock: FrameClock, target: Int64, isFromStart: Bool, takesUnrecovered: Bool = false) {
-        self.clock = clock
-        self.target = target
-        self.isFromStart = isFromStart
-        self.takesUnrecovered = takesUnrecovered
-    }
-
-    /// Looks at the next frame; false once the choice is made.
-    mutating func consider(_ frame: Frame, delay: Int) -> Bool {
-        let tick = clock.presentation(frame, after: previous, delay: delay)
-        previous = tick
-        if frame.isUnrecovered, !takesUnrecovered { return true }
-        if tick <= target {
-            found = (frame, tick)
-            return true
-        }
-        if found == nil, isFromStart { found = (frame, tick) }
-        isMade = true
-        return false
-    }
-}

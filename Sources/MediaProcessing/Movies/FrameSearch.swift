@@ -91,12 +91,15 @@ struct FrameSearch {
             pixelsMax: Limits.moviePixelsMax)
         let output = FrameOutput(decoder)
         let end = run.packets.lastIndex { $0.presentationTimestamp == wanted } ?? run.packets.endIndex - 1
+        var trust = FrameTrust(leader: run.leader)
         var found: Frame?
         for packet in run.packets[...end].map(Optional.some) + [nil] {
             try checkDeadline(deadline)
             if let packet { decoder.skipsNonReference = packet.presentationTimestamp != wanted }
             try output.feed(packet) { frame in
-                if frame.presentationTimestamp == wanted, !frame.isUnrecovered { found = frame }
+                if trust.allows(frame, isDrained: packet == nil), frame.presentationTimestamp == wanted {
+                    found = frame
+                }
                 return found == nil
             }
             if found != nil { break }
@@ -107,11 +110,12 @@ struct FrameSearch {
     /// Decodes everything of a run, for streams whose packets do not say when their pictures are shown.
     private func decode(_ run: PacketRun) throws -> Found? {
         let decoder = try Decoder.open(stream: stream.index, of: movie.demuxer, pixelsMax: Limits.moviePixelsMax)
-        var choice = FrameChoice(clock: clock, target: target, isFromStart: run.isFromStart)
+        var choice = FrameChoice(
+            clock: clock, target: target, isFromStart: run.isFromStart, trust: FrameTrust(leader: run.leader))
         let output = FrameOutput(decoder)
         for packet in run.packets.map(Optional.some) + [nil] {
             try checkDeadline(deadline)
-            try output.feed(packet) { choice.consider($0, delay: decoder.reorderDelay) }
+            try output.feed(packet) { choice.consider($0, isDrained: packet == nil) }
             if choice.isMade { break }
         }
         return choice.found
@@ -119,14 +123,14 @@ struct FrameSearch {
 
     private func decodeOn() throws -> Found? {
         let decoder = try Decoder.open(stream: stream.index, of: movie.demuxer, pixelsMax: Limits.moviePixelsMax)
-        var choice = FrameChoice(clock: clock, target: target, isFromStart: true, takesUnrecovered: true)
+        var choice = FrameChoice(clock: clock, target: target, isFromStart: true, trust: .unconditional)
         let output = FrameOutput(decoder)
         let packet = try Packet()
         while !choice.isMade, try next(packet) {
             guard packet.streamIndex == stream.index, packet.byteCount > 0 else { continue }
-            try output.feed(packet) { choice.consider($0, delay: decoder.reorderDelay) }
+            try output.feed(packet) { choice.consider($0, isDrained: false) }
         }
-        if !choice.isMade { try output.feed(nil) { choice.consider($0, delay: decoder.reorderDelay) } }
+        if !choice.isMade { try output.feed(nil) { choice.consider($0, isDrained: true) } }
         return choice.found
     }
 }

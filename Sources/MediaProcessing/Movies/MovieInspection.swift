@@ -27,7 +27,7 @@ package enum MovieInspection {
         try checkFrames(found, window)
         try checkPlayable(movie)
         let survey = try MovieSurvey.run(movie, deadline: deadline)
-        let media = describe(movie, format: found, survey: survey)
+        let media = movie.describe(as: found, survey: survey)
         try checkDuration(media, movie)
         return media
     }
@@ -63,55 +63,12 @@ package enum MovieInspection {
 
     /// A header that counts its samples exactly must be kept.
     private static func checkDuration(_ media: InspectedMedia, _ movie: OpenMovie) throws {
-        guard ["flac", "wv", "tta", "w64", "caf", "au"].contains(movie.demuxer.name), let stream = movie.audio.first,
+        guard ["flac", "wv", "tta", "w64", "caf", "au"].contains(movie.demuxer.name),
+            let stream = movie.audio.first,
             let declared = stream.declaredDuration.map(stream.timeBase.seconds), let held = media.duration
         else { return }
-        if held < declared - Limits.declaredDurationSlackSeconds - declared * 0.001 {
+        if held < declared * Limits.declaredDurationShareMin - Limits.declaredDurationSlackSeconds {
             throw AttachPrepError(.mediaCorrupt, "The sound ends in the middle; send the whole file.")
         }
-    }
-
-    private static func describe(_ movie: OpenMovie, format: MediaFormat, survey: MovieSurvey) -> InspectedMedia {
-        var media = InspectedMedia(format: format)
-        let described = [movie.video].compactMap { $0 } + movie.audio
-        media.duration = described.compactMap { survey.times(of: $0)?.end }.max().map { max(0, $0) }
-        media.audio = movie.audio.map {
-            AudioStream(codec: $0.codec, channels: $0.channels, sampleRate: $0.sampleRate, bitRate: $0.bitRate)
-        }
-        media.hasCoverArt = movie.streams.contains { $0.isAttachedPicture }
-        media.hasLocation = hasLocation(movie)
-        if let video = movie.video {
-            let geometry = DisplayGeometry(video)
-            (media.width, media.height) = (geometry.width, geometry.height)
-            media.orientation = geometry.orientation
-            media.hasAlpha = video.pixelFormat?.hasAlpha ?? false
-            media.video = VideoStream(video, geometry: geometry, survey: survey)
-        }
-        return media
-    }
-
-    private static func hasLocation(_ movie: OpenMovie) -> Bool {
-        let keys = Array(movie.demuxer.metadata.keys) + movie.streams.flatMap { Array($0.metadata.keys) }
-        return keys.contains { key in
-            let name = key.lowercased()
-            return name.hasPrefix("location") || name.hasPrefix("com.apple.quicktime.location")
-        }
-    }
-}
-
-extension VideoStream {
-    init(_ stream: StreamDescription, geometry: DisplayGeometry, survey: MovieSurvey) {
-        self.init(
-            codec: stream.codec, codecTag: stream.codecTag, storedWidth: stream.width, storedHeight: stream.height)
-        profile = stream.profile
-        pixelFormat = stream.pixelFormat?.name
-        bitDepth = stream.pixelFormat?.bitDepth ?? 8
-        isChroma420 = stream.pixelFormat?.isChroma420 ?? false
-        sampleAspectRatio = geometry.sampleAspectRatio
-        frameRate = stream.frameRate
-        isHDR = stream.transfer != .standard || stream.hasDolbyVision
-        guard let times = survey.times(of: stream) else { return }
-        firstFrameTime = times.first
-        lastFrameTime = times.last
     }
 }

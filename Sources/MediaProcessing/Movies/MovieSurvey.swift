@@ -5,15 +5,18 @@ import RichPush
 final class MovieSurvey {
     private let movie: OpenMovie
     private let deadline: ContinuousClock.Instant
+    private let isStrict: Bool
     private var spans: [Int: StreamSpan] = [:]
     private var pictures: PictureProof?
     private var sounds: [Int: SoundProof] = [:]
     private var longestFrame = 0
     private var lastFrameIsShort = false
 
-    private init(_ movie: OpenMovie, deadline: ContinuousClock.Instant) throws {
+    private init(_ movie: OpenMovie, proves: Bool, deadline: ContinuousClock.Instant) throws {
         self.movie = movie
         self.deadline = deadline
+        isStrict = proves
+        if !proves { return }
         if let video = movie.video, video.isDecodable {
             pictures = try readingMedia { try PictureProof(video, of: movie.demuxer, deadline: deadline) }
         }
@@ -28,13 +31,18 @@ final class MovieSurvey {
     ///   `media.too_long`.
     static func run(_ movie: OpenMovie, deadline: ContinuousClock.Instant) throws -> MovieSurvey {
         try checkIndex(movie)
-        let wanted = [movie.video?.index].compactMap { $0 } + movie.audio.map(\.index)
-        movie.demuxer.discardStreams(except: Set(wanted))
-        let survey = try MovieSurvey(movie, deadline: deadline)
+        let survey = try MovieSurvey(movie, proves: true, deadline: deadline)
         try readingMedia(survey.readAll)
         if survey.lastFrameIsShort { throw cut }
         try survey.pictures?.finish()
         for proof in survey.sounds.values { try proof.finish() }
+        return survey
+    }
+
+    /// Reads a broken file as far as it goes, and proves nothing.
+    static func salvage(_ movie: OpenMovie, deadline: ContinuousClock.Instant) throws -> MovieSurvey {
+        let survey = try MovieSurvey(movie, proves: false, deadline: deadline)
+        do { try survey.readAll() } catch let error as LibAVError { if error.isDeadline { throw error.corrupt } }
         return survey
     }
 
@@ -61,6 +69,8 @@ final class MovieSurvey {
         .mediaCorrupt, "The file ends in the middle of its samples; send the whole file.")
 
     private func readAll() throws {
+        let wanted = [movie.video?.index].compactMap { $0 } + movie.audio.map(\.index)
+        movie.demuxer.discardStreams(except: Set(wanted))
         let packet = try Packet()
         while try next(packet) {
             guard let stream = movie.streams.first(where: { $0.index == packet.streamIndex }), stream.kind != .other
@@ -68,7 +78,7 @@ final class MovieSurvey {
                 continue
             }
             // Transport streams mark every lost packet of a broadcast; those are seen, and converted.
-            if packet.isCorrupt, movie.demuxer.name != "mpegts" { throw Self.cut }
+            if packet.isCorrupt, isStrict, movie.demuxer.name != "mpegts" { throw Self.cut }
             try take(packet, of: stream)
             try checkDeadline(deadline)
         }

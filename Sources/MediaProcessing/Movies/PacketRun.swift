@@ -57,11 +57,16 @@ struct PacketRun {
         return isTimed && wanted != nil && packet.decodingTimestamp != nil || surplus > Self.surplusMax
     }
 
+    /// Presentation time of the keyframe in front, in ticks.
+    var leader: Int64? {
+        guard isTimed, let first = packets.first, first.isKeyframe else { return nil }
+        return first.presentationTimestamp
+    }
+
     /// The presentation time of the picture wanted, by the packets' own times; nil when it is not among them.
     var wanted: Int64? {
         guard isTimed else { return nil }
         let shown = packets.filter { !$0.isDiscarded }.compactMap(\.presentationTimestamp)
-        let leader = packets.first.flatMap { $0.isKeyframe ? $0.presentationTimestamp : nil }
         return shown.filter { time in time <= target && leader.map { time >= $0 } ?? true }.max()
     }
 
@@ -69,7 +74,6 @@ struct PacketRun {
     var earliest: Int64? {
         guard isTimed, isFromStart else { return nil }
         let shown = packets.filter { !$0.isDiscarded }.compactMap(\.presentationTimestamp)
-        let leader = packets.first.flatMap { $0.isKeyframe ? $0.presentationTimestamp : nil }
         return shown.filter { time in leader.map { time >= $0 } ?? true }.min()
     }
 }
