@@ -75,6 +75,9 @@ static inline int CLinux_renameat2_new(const char *from, const char *to) {
 // glibc declares pthread_setname_np only for _GNU_SOURCE; the symbol is always there.
 int CLinux_pthread_setname(unsigned long thread, const char *name) __asm__("pthread_setname_np");
 
+// As above. A library's descriptors that do not close on exec must not reach the child.
+int CLinux_spawn_close_from(void *actions, int first) __asm__("posix_spawn_file_actions_addclosefrom_np");
+
 // POSIX_SPAWN_SETPGROUP and its like are macros that Swift imports as Int32 where the call wants a short.
 static inline short CLinux_spawn_flags(void) { return 0x02 | 0x04 | 0x08; /* SETPGROUP, SETSIGDEF, SETSIGMASK */ }
 

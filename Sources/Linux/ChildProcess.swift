@@ -38,6 +38,7 @@ package final class ChildProcess: Sendable {
         }
         try check(
             unsafe posix_spawn_file_actions_adddup2(&actions, socket.descriptor, socketDescriptor), "adddup2")
+        try check(unsafe CLinux_spawn_close_from(&actions, socketDescriptor + 1), "addclosefrom")
         var attributes = posix_spawnattr_t()
         try check(unsafe posix_spawnattr_init(&attributes), "posix_spawnattr_init")
         defer { unsafe posix_spawnattr_destroy(&attributes) }
