@@ -51,7 +51,7 @@ public final class AttachmentPreparer: Sendable {
     /// Ends connections and children; call it once, when no request is under way.
     public func shutdown() async {
         await rooms.downloader.shutdown()
-        pool?.shutdown()
+        await pool?.shutdown()
     }
 
     // MARK: Prepare

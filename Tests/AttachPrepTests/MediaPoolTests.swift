@@ -25,36 +25,20 @@ struct MediaPoolTests {
             InspectRequest(format: format, decodesStills: true), source: source, deadline: .now + .seconds(60))
     }
 
-    /// The children of this process that are media children.
-    private func children() throws -> Set<pid_t> {
-        let own = getpid()
-        let entries = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }
-        return Set(
-            entries.filter { process in
-                guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8) else {
-                    return false
-                }
-                return status.contains("PPid:\t\(own)\n") && status.contains("Name:\tattachprep-medi")
-            })
-    }
-
     @Test func `A call is answered by a child`() async throws {
         let pool = try pool()
-        defer { pool.shutdown() }
         let media = try await inspect(pool, "orientation-6.jpg", .jpeg)
         #expect(media.orientation == .rotated90 && media.width == 800 && media.height == 600)
     }
 
     @Test func `An error of the child arrives as it was thrown`() async throws {
         let pool = try pool()
-        defer { pool.shutdown() }
         let error = await #expect(throws: AttachPrepError.self) { try await inspect(pool, "truncated.jpg", .jpeg) }
         #expect(error?.code == .mediaCorrupt)
     }
 
     @Test func `Many calls share few children`() async throws {
         let pool = try pool(slots: 2)
-        defer { pool.shutdown() }
         try await withThrowingTaskGroup(of: Int?.self) { group in
             for _ in 0..<40 { group.addTask { try await inspect(pool, "grid.png", .png).width } }
             for try await width in group { #expect(width == 800) }
@@ -63,7 +47,6 @@ struct MediaPoolTests {
 
     @Test func `A call that nobody waits for any more ends at once`() async throws {
         let pool = try pool()
-        defer { pool.shutdown() }
         let task = Task { try await inspect(pool, "grid.png", .png) }
         task.cancel()
         let error = await #expect(throws: AttachPrepError.self) { try await task.value }
@@ -73,7 +56,6 @@ struct MediaPoolTests {
 
     @Test func `A deadline that is over kills the child and the next call has a new one`() async throws {
         let pool = try pool()
-        defer { pool.shutdown() }
         let source = sample("grid.png")
         defer { close(source) }
         let error = await #expect(throws: AttachPrepError.self) {
@@ -86,7 +68,6 @@ struct MediaPoolTests {
 
     @Test func `An executable that cannot be started is an error that says what to do`() async throws {
         let pool = try MediaPool(executable: "/nonexistent/attachprep-media", mediaSlots: 1)
-        defer { pool.shutdown() }
         let error = await #expect(throws: AttachPrepError.self) { try await inspect(pool, "grid.png", .png) }
         #expect(error?.code == .internal && error?.message.contains("doctor") == true)
     }

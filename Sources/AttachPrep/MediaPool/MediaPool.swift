@@ -32,7 +32,7 @@ public final class MediaPool: MediaEngine {
     }
 
     deinit {
-        shutdown()
+        for worker in workers { worker.abandon() }
     }
 
     /// Starts the first child, so that its libraries load while something else goes on.
@@ -40,9 +40,11 @@ public final class MediaPool: MediaEngine {
         workers.first?.warmUp()
     }
 
-    /// Ends all children once their calls are done.
-    public func shutdown() {
-        for worker in workers { worker.stop() }
+    /// Ends all children once their calls are done, and returns when they are gone; no call may follow.
+    public func shutdown() async {
+        await withTaskGroup { group in
+            for worker in workers { group.addTask { await worker.stop() } }
+        }
     }
 
     public func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws

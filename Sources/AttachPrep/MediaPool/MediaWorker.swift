@@ -10,7 +10,7 @@ final class MediaWorker: Sendable {
     private enum Item {
         case job(MediaJob, CheckedContinuation<MediaAnswer, any Error>)
         case warmUp
-        case stop
+        case stop(CheckedContinuation<Void, Never>?)
     }
 
     private let executable: String
@@ -31,9 +31,14 @@ final class MediaWorker: Sendable {
         items.push(.warmUp)
     }
 
-    /// Ends the child and the thread.
-    func stop() {
-        items.push(.stop)
+    /// Ends the child and the thread once the call under way is done.
+    func stop() async {
+        await withCheckedContinuation { items.push(.stop($0)) }
+    }
+
+    /// As above, without waiting for it.
+    func abandon() {
+        items.push(.stop(nil))
     }
 
     /// Does one call in the child; the pool sees to it that a worker has one at a time.
@@ -53,7 +58,10 @@ final class MediaWorker: Sendable {
             switch items.pop() {
             case .job(let job, let continuation): continuation.resume(with: Result { try link.perform(job) })
             case .warmUp: link.warmUp()
-            case .stop: return link.stop()
+            case .stop(let continuation):
+                link.stop()
+                continuation?.resume()
+                return
             }
         }
     }

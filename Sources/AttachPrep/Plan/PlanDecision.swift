@@ -49,17 +49,17 @@ struct PlanDecision {
     private func convert(_ reason: String) throws -> Course {
         guard request.unsupported == .convert else {
             throw AttachPrepError(
-                .mediaUnsupported, "\(Self.sentence(reason)); allow --unsupported convert or send another type.")
+                .mediaUnsupported,
+                "The source cannot be attached as it is (\(reason)); allow --unsupported convert or send another type.")
         }
         guard media.kind == .image, !media.isAnimated else {
             throw AttachPrepError(
                 .mediaUnsupported,
-                "\(Self.sentence(reason)), and this version converts still pictures only; send an attachable type.")
+                "The source would need conversion (\(reason)), and this version converts still pictures only; send an "
+                    + "attachable type.")
         }
         return .rewrite(.converted, reason: reason)
     }
-
-    private static func sentence(_ reason: String) -> String { reason.prefix(1).uppercased() + reason.dropFirst() }
 
     private func outcome(_ course: Course) -> Outcome {
         switch course {
