@@ -122,6 +122,8 @@ public enum Limits {
     public static let boxesMax = 100_000
     /// Tags, padding and a few damaged frames between the frames of an MP3; more junk than that is not sound.
     public static let soundJunkBytesMax = 131_072
+    /// Before the first frame an ID3 tag that states its size wrongly shows its picture.
+    public static let soundLeadBytesMax = 2_000_000
     /// Pixels decoded to prove a first or a last group of pictures: half a second of work for libav.
     public static let soundnessPixelsMax = 300_000_000
     /// Frames decoded to prove a group of pictures, however small they are: encoders' default is 250.

@@ -55,8 +55,8 @@ final class MovieSurvey {
         return (base.seconds(first) - movie.origin, base.seconds(last) - movie.origin, end - movie.origin)
     }
 
-    /// Packets of a stream that are shown.
-    func packets(of stream: StreamDescription) -> Int { spans[stream.index]?.packets ?? 0 }
+    /// Whether anything of a stream is there.
+    func holds(_ stream: StreamDescription) -> Bool { (spans[stream.index]?.packets ?? 0) > 0 }
 
     private static func checkIndex(_ movie: OpenMovie) throws {
         guard movie.isISOBaseMedia || movie.demuxer.name == "avi" else { return }
@@ -121,7 +121,7 @@ final class MovieSurvey {
             return packet.decodingTimestamp ?? packet.presentationTimestamp
         }
         if let time = packet.presentationTimestamp { return time }
-        let delay = stream.kind == .video ? Int64(stream.reorderDelay) * packet.duration : 0
-        return packet.decodingTimestamp.map { $0 + delay }
+        let delay = stream.kind == .video ? Int64(stream.reorderDelay) &* packet.duration : 0
+        return packet.decodingTimestamp.map { $0 &+ delay }
     }
 }
