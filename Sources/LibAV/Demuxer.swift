@@ -136,6 +136,14 @@ import CLibAV
         return end
     }
 
+    /// Samples of a stream that are not empty, by the container's own index.
+    package func indexedSamples(stream index: Int) -> Int {
+        guard let stream = unsafe stream(index) else { return 0 }
+        return (0..<max(0, unsafe avformat_index_get_entries_count(stream))).count { position in
+            unsafe (avformat_index_get_entry(stream, position)?.pointee.size ?? 0) > 0
+        }
+    }
+
     /// The embedded cover's encoded bytes, up to a limit.
     package func attachedPicture(stream index: Int, bytesMax: Int) -> [UInt8]? {
         guard let stream = unsafe stream(index), unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0,

@@ -134,6 +134,8 @@ public enum Limits {
     public static let soundnessSoundPackets = 8
     /// Encoded bytes of the group of pictures that a wanted frame stands in.
     public static let frameGroupBytesMax = 128_000_000
+    /// One in so many pictures of an AVI's index may be missing in the file.
+    public static let indexedPicturesSlackShare = 50
     /// A container may declare so much more than its samples last before it counts as cut, in seconds.
     public static let declaredDurationSlackSeconds = 0.5
     /// And so much of it has to be there, as a share: headers round.
