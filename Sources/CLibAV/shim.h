@@ -16,7 +16,6 @@ static const int CLibAV_errorEndOfFile = AVERROR_EOF;
 static const int CLibAV_errorExit = AVERROR_EXIT;
 static const int CLibAV_errorInvalidData = AVERROR_INVALIDDATA;
 static const int CLibAV_errorDecoderNotFound = AVERROR_DECODER_NOT_FOUND;
-static const int CLibAV_errorDemuxerNotFound = AVERROR_DEMUXER_NOT_FOUND;
 static const int CLibAV_errorTryAgain = AVERROR(EAGAIN);
 static const int CLibAV_errorInputOutput = AVERROR(EIO);
 static const int CLibAV_errorInvalidArgument = AVERROR(EINVAL);

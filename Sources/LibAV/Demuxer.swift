@@ -4,6 +4,8 @@ import CLibAV
 @safe package final class Demuxer {
     /// More streams than any file for a notification; bounds what a hostile header may allocate.
     private static let streamsMax = 100
+    /// Reads that give nothing, one after another; a demuxer that goes on so has lost its way.
+    private static let triesMax = 10_000
     /// Bytes of index libav may keep for containers without one: an hour of frames.
     private static let indexBytesMax = 8_000_000
 
@@ -97,9 +99,11 @@ import CLibAV
     /// Reads the next packet; false at the end of the file.
     package func read(into packet: Packet) throws(LibAVError) -> Bool {
         packet.clear()
+        var tries = 0
         while true {
             let code = unsafe av_read_frame(context, packet.raw)
-            if code == CLibAV_errorTryAgain { continue }
+            tries += 1
+            if code == CLibAV_errorTryAgain, tries < Self.triesMax { continue }
             if code == CLibAV_errorEndOfFile {
                 // A read that failed inside a packet is reported as an early end.
                 let failure = unsafe context.pointee.pb.pointee.error
@@ -130,6 +134,14 @@ import CLibAV
             end = max(end ?? 0, unsafe entry.pointee.pos + Int64(entry.pointee.size))
         }
         return end
+    }
+
+    /// Samples of a stream that are not empty, by the container's own index.
+    package func indexedSamples(stream index: Int) -> Int {
+        guard let stream = unsafe stream(index) else { return 0 }
+        return (0..<max(0, unsafe avformat_index_get_entries_count(stream))).count { position in
+            unsafe (avformat_index_get_entry(stream, position)?.pointee.size ?? 0) > 0
+        }
     }
 
     /// The embedded cover's encoded bytes, up to a limit.

@@ -31,8 +31,11 @@ import CLibAV
     package var transfer: StreamDescription.Transfer { StreamDescription.transfer(unsafe raw.pointee.color_trc) }
     package var sampleAspectRatio: Double? { unsafe raw.pointee.sample_aspect_ratio.positive }
 
-    /// Whether the picture was coded without looking at others.
-    package var isIntra: Bool { unsafe raw.pointee.pict_type == AV_PICTURE_TYPE_I }
+    /// Whether the picture was coded looking at others, as far as the decoder says.
+    package var isPredicted: Bool {
+        let type = unsafe raw.pointee.pict_type
+        return type != AV_PICTURE_TYPE_I && type != AV_PICTURE_TYPE_NONE
+    }
     /// Whether the decoder made parts of it up.
     package var isConcealed: Bool { unsafe raw.pointee.decode_error_flags != 0 }
     /// Whether pictures it refers to were not there: it follows a seek, or starts an open group.

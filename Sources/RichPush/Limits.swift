@@ -126,6 +126,8 @@ public enum Limits {
     public static let boxesMax = 100_000
     /// Tags, padding and a few damaged frames between the frames of an MP3; more junk than that is not sound.
     public static let soundJunkBytesMax = 131_072
+    /// Before the first frame an ID3 tag that states its size wrongly shows its picture.
+    public static let soundLeadBytesMax = 2_000_000
     /// Pixels decoded to prove a first or a last group of pictures: half a second of work for libav.
     public static let soundnessPixelsMax = 300_000_000
     /// Frames decoded to prove a group of pictures, however small they are: encoders' default is 250.
@@ -136,6 +138,8 @@ public enum Limits {
     public static let soundnessSoundPackets = 8
     /// Encoded bytes of the group of pictures that a wanted frame stands in.
     public static let frameGroupBytesMax = 128_000_000
+    /// One in so many pictures of an AVI's index may be missing in the file.
+    public static let indexedPicturesSlackShare = 50
     /// A container may declare so much more than its samples last before it counts as cut, in seconds.
     public static let declaredDurationSlackSeconds = 0.5
     /// And so much of it has to be there, as a share: headers round.

@@ -47,6 +47,11 @@ import Testing
         #expect(try frame(file, at: 1).number == 60)
     }
 
+    @Test func `a container that calls every picture a keyframe is not believed`() throws {
+        let file = try GeneratedMedia.numbered("every.mkv", "-an -c:v h263p -q:v 2")
+        #expect(try frame(file, at: 1).number == 25)
+    }
+
     @Test func `a picture can be shrunk on the way`() throws {
         let small = try frame(MovieFixture.attachableMovies[0].file(), at: 1, largestSide: 60)
         #expect((small.picture.width, small.picture.height) == (120, 90))

@@ -109,6 +109,15 @@ import Testing
         #expect(abs((try inspect(GeneratedMedia.file("absurd.mp4", bytes: bytes)).duration ?? 0) - 5) < 0.1)
     }
 
+    @Test(arguments: [MovieFixture.attachableMovies[1], MovieFixture.attachableMovies[8]], [0.4, 0.7])
+    func `a hole of zeros, as an unfinished download leaves it, is corrupt`(fixture: MovieFixture, start: Double) throws
+    {
+        var bytes = [UInt8](try Data(contentsOf: fixture.file()))
+        let hole = Int(Double(bytes.count) * start)..<Int(Double(bytes.count) * (start + 0.2))
+        bytes.replaceSubrange(hole, with: [UInt8](repeating: 0, count: hole.count))
+        #expect(code(try GeneratedMedia.file("hole-\(fixture.name)", bytes: bytes)) == .mediaCorrupt)
+    }
+
     @Test func `protected samples are named as such`() throws {
         let key = "00112233445566778899aabbccddeeff"
         let file = try GeneratedMedia.numbered(

@@ -41,14 +41,21 @@ struct FrameChoice {
 /// until it is drained it does not mark.
 struct FrameTrust {
     private let leader: Int64?
+    private let isRefreshed: Bool
     private var isWon = false
 
-    /// - Parameter leader: Presentation time of the keyframe, in ticks, where known.
-    init(leader: Int64?) { self.leader = leader }
+    /// - Parameters:
+    ///   - leader: Presentation time of the keyframe, in ticks, where known.
+    ///   - codec: libavcodec's name. H.264 alone has gradual refresh; in others a keyframe that was predicted is none,
+    ///     whatever the container says.
+    init(leader: Int64?, codec: String) {
+        self.leader = leader
+        isRefreshed = codec == "h264"
+    }
 
     /// Takes everything as it comes.
     static var unconditional: FrameTrust {
-        var trust = FrameTrust(leader: nil)
+        var trust = FrameTrust(leader: nil, codec: "")
         trust.isWon = true
         return trust
     }
@@ -56,7 +63,7 @@ struct FrameTrust {
     /// - Parameter isDrained: Whether the frame came out because there are no more packets.
     mutating func allows(_ frame: Frame, isDrained: Bool) -> Bool {
         if let leader, let time = frame.presentationTimestamp, time < leader { return false }
-        isWon = isWon || frame.isIntra || !isDrained && !frame.isUnrecovered
+        isWon = isWon || !frame.isPredicted || isRefreshed && !isDrained && !frame.isUnrecovered
         return isWon
     }
 }

@@ -52,6 +52,6 @@ struct FrameClock: Sendable {
     func presentation(_ frame: Frame, after previous: Int64?) -> Int64 {
         let late = countsPackets ? reorderDelay * interval : 0
         let known = countsPackets ? frame.packetTimestamp : frame.presentationTimestamp ?? frame.bestEffortTimestamp
-        return known.map { $0 - late } ?? previous.map { $0 + interval } ?? 0
+        return known.map { $0 &- late } ?? previous.map { $0 &+ interval } ?? 0
     }
 }

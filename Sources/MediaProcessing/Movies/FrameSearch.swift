@@ -91,7 +91,7 @@ struct FrameSearch {
             pixelsMax: Limits.moviePixelsMax)
         let output = FrameOutput(decoder)
         let end = run.packets.lastIndex { $0.presentationTimestamp == wanted } ?? run.packets.endIndex - 1
-        var trust = FrameTrust(leader: run.leader)
+        var trust = FrameTrust(leader: run.leader, codec: stream.codec)
         var found: Frame?
         for packet in run.packets[...end].map(Optional.some) + [nil] {
             try checkDeadline(deadline)
@@ -111,7 +111,8 @@ struct FrameSearch {
     private func decode(_ run: PacketRun) throws -> Found? {
         let decoder = try Decoder.open(stream: stream.index, of: movie.demuxer, pixelsMax: Limits.moviePixelsMax)
         var choice = FrameChoice(
-            clock: clock, target: target, isFromStart: run.isFromStart, trust: FrameTrust(leader: run.leader))
+            clock: clock, target: target, isFromStart: run.isFromStart,
+            trust: FrameTrust(leader: run.leader, codec: stream.codec))
         let output = FrameOutput(decoder)
         for packet in run.packets.map(Optional.some) + [nil] {
             try checkDeadline(deadline)

@@ -19,20 +19,25 @@ package enum MovieInspection {
         let container = try Container(window)
         let boxes = try container?.check(window)
         if boxes?.isEncrypted == true { throw encrypted }
-        let movie = try OpenMovie.open(
+        var movie = try OpenMovie.open(
             descriptor, format: format, isRecognized: format != nil || container != nil, deadline: deadline)
         if isEncrypted(movie) { throw encrypted }
         let head = try window.characters(at: 0, count: min(64, window.size))
-        guard let found = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
-        try checkFrames(found, window)
+        guard let declared = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
+        try checkFrames(declared, window)
         try checkPlayable(movie)
         let survey = try MovieSurvey.run(movie, deadline: deadline)
+        movie.leaveOutEmptyVideo(survey)
+        guard let found = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
+        if !movie.holdsSamples(survey) { throw window.cut }
         let media = movie.describe(as: found, survey: survey)
         try checkDuration(media, movie)
         return media
     }
 
-    private static func noun(_ format: MediaFormat?) -> String { format?.kind == .audio ? "sound" : "movie" }
+    private static func noun(_ format: MediaFormat?) -> String {
+        format.map { $0.kind == .audio ? "sound" : "movie" } ?? "file"
+    }
 
     private static let encrypted = AttachPrepError(
         .mediaEncrypted, "The file is protected (DRM); send one that plays everywhere.")

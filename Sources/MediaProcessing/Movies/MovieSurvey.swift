@@ -32,7 +32,9 @@ final class MovieSurvey {
     static func run(_ movie: OpenMovie, deadline: ContinuousClock.Instant) throws -> MovieSurvey {
         try checkIndex(movie)
         let survey = try MovieSurvey(movie, proves: true, deadline: deadline)
+        let indexed = survey.indexedPictures
         try readingMedia(survey.readAll)
+        if let video = movie.video, survey.spans[video.index]?.packets ?? 0 < indexed { throw hole }
         if survey.lastFrameIsShort { throw cut }
         try survey.pictures?.finish()
         for proof in survey.sounds.values { try proof.finish() }
@@ -55,14 +57,21 @@ final class MovieSurvey {
         return (base.seconds(first) - movie.origin, base.seconds(last) - movie.origin, end - movie.origin)
     }
 
-    /// Packets of a stream that are shown.
-    func packets(of stream: StreamDescription) -> Int { spans[stream.index]?.packets ?? 0 }
+    /// Whether anything of a stream is there.
+    func holds(_ stream: StreamDescription) -> Bool { (spans[stream.index]?.packets ?? 0) > 0 }
 
     private static func checkIndex(_ movie: OpenMovie) throws {
         guard movie.isISOBaseMedia || movie.demuxer.name == "avi" else { return }
         for stream in movie.streams {
             if let end = movie.demuxer.indexedEnd(stream: stream.index), end > movie.demuxer.fileBytes { throw cut }
         }
+    }
+
+    /// Pictures that an AVI's index lists, less what its writers miscount; libav steps over what is not there.
+    private var indexedPictures: Int {
+        guard movie.demuxer.name == "avi", let video = movie.video else { return 0 }
+        let count = movie.demuxer.indexedSamples(stream: video.index)
+        return count - count / Limits.indexedPicturesSlackShare - 1
     }
 
     private static let cut = AttachPrepError(
@@ -79,10 +88,19 @@ final class MovieSurvey {
             }
             // Transport streams mark every lost packet of a broadcast; those are seen, and converted.
             if packet.isCorrupt, isStrict, movie.demuxer.name != "mpegts" { throw Self.cut }
+            if isStrict, isHole(packet, of: stream) { throw Self.hole }
             try take(packet, of: stream)
             try checkDeadline(deadline)
         }
     }
+
+    /// A sample of H.264 or HEVC begins with the length of its first unit, which is never 0.
+    private func isHole(_ packet: Packet, of stream: StreamDescription) -> Bool {
+        movie.isISOBaseMedia && ["h264", "hevc"].contains(stream.codec) && packet.begins(withZeros: 8)
+    }
+
+    private static let hole = AttachPrepError(
+        .mediaCorrupt, "Samples are missing in the middle of the file; send the whole file.")
 
     /// The next packet; false at the end. Frames of MP3 and ADTS were walked before, and junk behind them is no end.
     private func next(_ packet: Packet) throws -> Bool {
@@ -121,7 +139,7 @@ final class MovieSurvey {
             return packet.decodingTimestamp ?? packet.presentationTimestamp
         }
         if let time = packet.presentationTimestamp { return time }
-        let delay = stream.kind == .video ? Int64(stream.reorderDelay) * packet.duration : 0
-        return packet.decodingTimestamp.map { $0 + delay }
+        let delay = stream.kind == .video ? Int64(stream.reorderDelay) &* packet.duration : 0
+        return packet.decodingTimestamp.map { $0 &+ delay }
     }
 }

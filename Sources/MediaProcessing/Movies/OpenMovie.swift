@@ -6,7 +6,7 @@ struct OpenMovie {
     let demuxer: Demuxer
     let streams: [StreamDescription]
     /// The first picture stream that is not cover art; one we can decode before one we cannot.
-    let video: StreamDescription?
+    private(set) var video: StreamDescription?
     let audio: [StreamDescription]
     /// The container's time, in seconds, that is 0 of the movie's own timeline.
     let origin: Double
@@ -44,6 +44,16 @@ struct OpenMovie {
     /// Whether the container knows no presentation times, only the order of decoding: libav then counts from the first
     /// packet, and its pictures come late by the reorder delay.
     var countsPackets: Bool { demuxer.name == "avi" || demuxer.name == "mpegvideo" }
+
+    /// A picture track without a picture is none, if there is sound.
+    mutating func leaveOutEmptyVideo(_ survey: MovieSurvey) {
+        if let stream = video, !survey.holds(stream), audio.contains(where: survey.holds) { video = nil }
+    }
+
+    /// Whether there is a picture, or sound where there are no pictures.
+    func holdsSamples(_ survey: MovieSurvey) -> Bool {
+        video.map(survey.holds) ?? audio.contains(where: survey.holds)
+    }
 
     private static func checkPixels(_ stream: StreamDescription) throws {
         guard stream.kind == .video, !stream.isAttachedPicture else { return }

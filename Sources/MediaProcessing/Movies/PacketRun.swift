@@ -42,7 +42,7 @@ struct PacketRun {
 
     /// A keyframe that is shown at or before the wanted time makes all before it needless.
     private mutating func restart(at key: Packet) {
-        guard let time = clock.presentation(key), time + clock.doubt(key) <= target else { return }
+        guard let time = clock.presentation(key), time &+ clock.doubt(key) <= target else { return }
         if seen > 0 { isFromStart = false }
         packets = []
         bytes = 0

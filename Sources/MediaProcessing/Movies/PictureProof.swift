@@ -47,11 +47,11 @@ final class PictureProof {
         if alone.isComplete { return }
         // One group is first and last; and what lies too far back cannot be proved, so it is not doubted.
         if groups < 2 || previous.count > framesMax * 2 - 1 {
-            if alone.troubles > 0 || alone.pictures == 0 { throw Self.damaged }
+            if alone.isDamaged { throw Self.damaged }
             return
         }
         let together = try decode(current, after: previous)
-        if together.troubles > 0 || together.pictures == 0 { throw Self.damaged }
+        if together.isDamaged { throw Self.damaged }
     }
 
     private static let damaged = AttachPrepError(
@@ -61,7 +61,7 @@ final class PictureProof {
         if !current.isEmpty {
             if groups == 1 {
                 let first = try decode(Array(current.prefix(framesMax / 2)))
-                if first.troubles > 0 || first.pictures == 0 { throw Self.damaged }
+                if first.isDamaged { throw Self.damaged }
             }
             previous = current
             heldBytes = current.reduce(0) { $0 + $1.byteCount }
@@ -76,6 +76,10 @@ final class PictureProof {
         var troubles = 0
         /// Whether every packet gave its picture.
         var isComplete = false
+        /// Whether the first picture of all leans on others; nil before it came.
+        var isBaseless: Bool?
+
+        var isDamaged: Bool { pictures == 0 || troubles > 0 && isBaseless != true }
     }
 
     /// Decodes a group. Pictures shown before its keyframe lean on the group before; alone, they are left out.
@@ -84,7 +88,7 @@ final class PictureProof {
         decoder.skipsNonReference = preceding.isEmpty && group.count > framesMax
         var outcome = Outcome()
         for packet in dependable(preceding) { try feed(packet, into: &outcome) }
-        outcome = Outcome()
+        (outcome.pictures, outcome.troubles) = (0, 0)
         let sent = preceding.isEmpty ? dependable(group) : group
         for packet in sent.prefix(framesMax * 2) { try feed(packet, into: &outcome) }
         try feed(nil, into: &outcome)
@@ -108,6 +112,8 @@ final class PictureProof {
         while failures < Self.failuresMax {
             do {
                 if try decoder.receive(into: frame) != .frame { return }
+                // A keyframe that is none, whatever the container says: nothing can be proved from it.
+                outcome.isBaseless = outcome.isBaseless ?? frame.isPredicted
                 outcome.pictures += 1
                 if frame.isConcealed { outcome.troubles += 1 }
             } catch {

@@ -30,7 +30,7 @@ struct StreamSpan: Sendable {
     /// average, a missing one too.
     func endSeconds(_ timeBase: TimeBase, frameRate: Double?) -> Double? {
         guard let first, let last, let end else { return nil }
-        let average = packets > 1 ? timeBase.seconds(last - first) / Double(packets - 1) : 0
+        let average = packets > 1 ? (timeBase.seconds(last) - timeBase.seconds(first)) / Double(packets - 1) : 0
         let interval = average > 0 ? average : frameRate.map { 1 / $0 } ?? 0
         let duration = timeBase.seconds(lastDuration)
         let isAbsurd = interval > 0 && duration > 30 && duration > interval * Self.absurdLastDuration

@@ -53,7 +53,9 @@ package struct MP3Walk: Sendable, Hashable {
             junkBytes += 1
             isInJunk = true
         }
-        if junkBytes > Limits.soundJunkBytesMax { throw window.broken("no MPEG audio frame near \(offset)") }
+        if junkBytes > (frames == 0 ? Limits.soundLeadBytesMax : Limits.soundJunkBytesMax) {
+            throw window.broken("no MPEG audio frame near \(offset)")
+        }
         return offset + 1
     }
 

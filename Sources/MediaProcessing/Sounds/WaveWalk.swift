@@ -32,13 +32,20 @@ package enum WaveWalk {
                 if samples != nil, name != "data", !isName(name) { return }
                 throw window.cut
             }
-            offset += 8 + size + size % 2
+            offset = try next(after: offset + 8 + size, isOdd: size % 2 == 1, of: window)
         }
         if samples == nil { throw window.cut }
     }
 
     private static let unfilled = AttachPrepError(
         .mediaCorrupt, "The WAV does not say how many samples it holds; its recording was never finished.")
+
+    /// Chunks begin at even places, except where a writer forgot the pad byte.
+    private static func next(after end: Int, isOdd: Bool, of window: ByteWindow) throws -> Int {
+        guard isOdd, end + 8 <= window.size else { return end + (isOdd ? 1 : 0) }
+        let isUnpadded = try window.byte(at: end) != 0 && isName(window.characters(at: end, count: 4))
+        return isUnpadded ? end : end + 1
+    }
 
     private static func integer(at offset: Int, form: String, of window: ByteWindow) throws -> Int {
         form == "RIFX" ? try window.bigEndian(at: offset, bytes: 4) : try window.littleEndian(at: offset, bytes: 4)
