@@ -10,6 +10,13 @@ enum Inspection {
             return try PictureInspection(request: request, format: format, source: source, deadline: deadline)
                 .inspect()
         }
-        return try MovieInspection.inspect(descriptor: source, format: request.format, deadline: deadline)
+        var media = try MovieInspection.inspect(descriptor: source, format: request.format, deadline: deadline)
+        media.duration = media.duration?.roundedToMicroseconds
+        return media
     }
+}
+
+extension Double {
+    /// No container counts finer; the digits behind would be noise of binary fractions.
+    var roundedToMicroseconds: Double { (self * 1_000_000).rounded() / 1_000_000 }
 }

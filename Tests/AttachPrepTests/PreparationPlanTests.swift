@@ -86,7 +86,7 @@ struct PreparationPlanTests {
     @Test func `A time past the end takes the last frame, emits that, and warns`() {
         let asked = request { $0.options.thumbnailTime = 99 }
         let movie = PreparationPlan(media: movie(), bytes: 10, request: asked)
-        #expect(movie.render?.picture == .movieTime(3.96))
+        #expect(movie.render?.picture == .movieTime(4))
         #expect(movie.thumbnailTime == .movie(MovieTime(seconds: 3.96)))
         #expect(movie.warnings.map(\.code) == [.timePastEnd])
         let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: asked)

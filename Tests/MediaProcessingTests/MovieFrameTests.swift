@@ -89,7 +89,8 @@ import Testing
     @Test func `an HDR picture is dimmed to what a screen shows`() throws {
         let arguments =
             "-t 0.2 -pix_fmt yuv420p10le -c:v libx265 -tag:v hvc1 -color_primaries bt2020 -color_trc smpte2084"
-            + " -colorspace bt2020nc -x265-params log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc"
+            + " -colorspace bt2020nc"
+            + " -x265-params log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc"
         let picture = try frame(GeneratedMedia.numbered("hdrframe.mp4", arguments), at: 0).picture
         // The right quarter is half grey: 93 nits as PQ, which is about 175 of 255 below a white of 203 nits.
         let grey = Int(picture.bytes[(120 * 320 + 300) * 3])

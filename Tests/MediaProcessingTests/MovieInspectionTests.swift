@@ -73,7 +73,8 @@ import Testing
     @Test func `HDR is seen by its transfer`() throws {
         let arguments =
             "-t 1 -pix_fmt yuv420p10le -c:v libx265 -tag:v hvc1 -color_primaries bt2020 -color_trc smpte2084"
-            + " -colorspace bt2020nc -x265-params log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc"
+            + " -colorspace bt2020nc"
+            + " -x265-params log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc"
         #expect(try inspect(GeneratedMedia.numbered("hdr.mp4", arguments)).video?.isHDR == true)
     }
 

@@ -30,7 +30,7 @@ struct PublishStep: Sendable {
         manifest.crop = try picture(renditions.crop, .crop, id: manifest.id)
         manifest.options = AttachmentOptions(
             typeHint: attachment.uti, thumbnailHidden: request.options.thumbnailHidden,
-            thumbnailClippingRect: plan.clippingRect, thumbnailTime: plan.thumbnailTime)
+            thumbnailClippingRect: plan.clippingRect, thumbnailTime: emittedTime)
         manifest.deviceFetch = NetworkProfile.deviceFetch(bytes: attachment.bytes)
         return manifest
     }
@@ -78,6 +78,14 @@ struct PublishStep: Sendable {
             time: output == .thumbnail ? shownTime : nil)
         picture.url = url(of: name, id: id)
         return picture
+    }
+
+    /// A time past the end is emitted as the time of the frame that was shown instead.
+    private var emittedTime: ThumbnailTime? {
+        guard plan.warnings.contains(where: { $0.code == .timePastEnd }), let shown = renditions.movieTime else {
+            return plan.thumbnailTime
+        }
+        return .movie(MovieTime(seconds: shown))
     }
 
     /// Seconds of a movie, frame number of an animation.

@@ -46,13 +46,14 @@ struct PictureDecision {
         let duration = media.duration ?? 0
         guard let video = media.video else { return Choice() }
         guard let asked = request.options.thumbnailTime else { return Choice(picture: .movieTime(duration / 2)) }
-        guard asked > max(duration, video.lastFrameTime) else {
+        let end = max(duration, video.lastFrameTime)
+        guard asked > end else {
             return Choice(picture: .movieTime(asked), emitted: .movie(MovieTime(seconds: asked)))
         }
-        let last = video.lastFrameTime
+        // At the end the decoder takes the last frame, and knows its time better than the container does.
         return Choice(
-            picture: .movieTime(last), emitted: .movie(MovieTime(seconds: last)),
-            warnings: [pastEnd("\(asked) s", "the movie's last frame, at \(last) s")])
+            picture: .movieTime(end), emitted: .movie(MovieTime(seconds: video.lastFrameTime)),
+            warnings: [pastEnd("\(asked) s", "the movie's last frame")])
     }
 
     private func pastEnd(_ asked: String, _ taken: String) -> PreparationWarning {

@@ -35,7 +35,8 @@ package struct BMPHeader: Sendable, Hashable {
         if header.width * header.height > Limits.picturePixelsMax {
             throw AttachPrepError(
                 .mediaTooManyPixels,
-                "The BMP is \(header.width) x \(header.height), over \(Limits.picturePixelsMax) pixels; send a smaller one."
+                "The BMP is \(header.width) x \(header.height), over \(Limits.picturePixelsMax) pixels; send "
+                    + "a smaller one."
             )
         }
         return header

@@ -4,8 +4,8 @@ import RichPush
 ///
 /// Source: Microsoft, "Advanced Systems Format Specification 01.20.05", 2.1 and 3.
 package enum ASFWalk {
-    /// - Throws: `media.corrupt` when an object reaches past the end of the file. A broadcast leaves its sizes at 0 and is
-    ///   taken as it is.
+    /// - Throws: `media.corrupt` when an object reaches past the end of the file. A broadcast leaves its sizes at 0
+    ///   and is taken as it is.
     package static func check(_ window: ByteWindow) throws {
         var offset = 0
         while offset + 24 <= window.size {

@@ -3,14 +3,14 @@ package import RichPush
 
 /// The picture a movie shows at a time.
 package enum MovieFrame {
-    /// Decodes the last frame whose presentation time is not later than `seconds`; the first frame before that, the last
-    /// one past the end.
+    /// Decodes the last frame whose presentation time is not later than `seconds`; the first frame before that, the
+    /// last one past the end.
     ///
     /// - Parameters:
     ///   - descriptor: A complete, seekable file; borrowed.
     ///   - seconds: In the movie's own timeline, as `InspectedMedia` has it.
-    ///   - largestSide: Pixels the caller needs of the longer side; the picture may be shrunk early to no less than twice
-    ///     of it. Nil for full size.
+    ///   - largestSide: Pixels the caller needs of the longer side; the picture may be shrunk early to no less than
+    ///     twice of it. Nil for full size.
     /// - Throws: `media.corrupt` when no picture decodes, `media.unsupported`, `media.too_many_pixels`,
     ///   `deadline.exceeded`.
     package static func decode(

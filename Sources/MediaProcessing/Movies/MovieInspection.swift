@@ -9,8 +9,8 @@ package enum MovieInspection {
     /// - Parameters:
     ///   - descriptor: A complete, seekable file; borrowed.
     ///   - format: Identification's word; nil leaves it to the demuxers' probes.
-    /// - Throws: `media.unrecognized`, `media.unsupported`, `media.corrupt`, `media.encrypted`, `media.too_many_pixels`,
-    ///   `media.too_long`, `deadline.exceeded`.
+    /// - Throws: `media.unrecognized`, `media.unsupported`, `media.corrupt`, `media.encrypted`,
+    ///   `media.too_many_pixels`, `media.too_long`, `deadline.exceeded`.
     package static func inspect(
         descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant
     ) throws -> InspectedMedia {

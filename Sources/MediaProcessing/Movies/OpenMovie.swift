@@ -13,7 +13,8 @@ struct OpenMovie {
 
     /// Opens a file and reads as far as its codecs and rates are known.
     ///
-    /// - Parameter isRecognized: Whether it is known to be a movie or a sound, so that what cannot be opened is damaged.
+    /// - Parameter isRecognized: Whether it is known to be a movie or a sound, so that what cannot be opened is
+    ///   damaged.
     /// - Throws: `media.unrecognized` or `media.corrupt` when no demuxer takes it, `media.too_many_pixels` before
     ///   anything is decoded.
     static func open(
@@ -61,7 +62,8 @@ struct OpenMovie {
         if pixels.overflow || pixels.partialValue > Limits.moviePixelsMax {
             throw AttachPrepError(
                 .mediaTooManyPixels,
-                "The movie is \(stream.width) x \(stream.height), over \(Limits.moviePixelsMax) pixels; send a smaller one."
+                "The movie is \(stream.width) x \(stream.height), over \(Limits.moviePixelsMax) pixels; send a "
+                    + "smaller one."
             )
         }
     }

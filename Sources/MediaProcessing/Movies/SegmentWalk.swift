@@ -7,8 +7,8 @@ package enum SegmentWalk {
     private static let header = 0x1A45_DFA3
     private static let segment = 0x1853_8067
 
-    /// - Throws: `media.corrupt` when the segment declares more bytes than there are. A segment of unknown size, as live
-    ///   recorders write it, is taken as it is.
+    /// - Throws: `media.corrupt` when the segment declares more bytes than there are. A segment of unknown size, as
+    ///   live recorders write it, is taken as it is.
     package static func check(_ window: ByteWindow) throws {
         var offset = 0
         for _ in 0..<16 where offset + 8 <= window.size {

@@ -91,7 +91,7 @@ struct PictureRendering {
         let frame = try MovieFrame.decode(
             descriptor: source, format: request.format, at: seconds, largestSide: largestSide, deadline: deadline)
         var rendered = try still.render(upright(frame))
-        rendered.movieTime = frame.time
+        rendered.movieTime = frame.time?.roundedToMicroseconds
         return rendered
     }
 

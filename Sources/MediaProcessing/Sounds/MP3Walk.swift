@@ -17,8 +17,8 @@ package struct MP3Walk: Sendable, Hashable {
 
     /// Walks the file.
     ///
-    /// - Throws: `media.corrupt` when the last frame is cut, frames are missing by the file's own table, or there is too
-    ///   much between the frames.
+    /// - Throws: `media.corrupt` when the last frame is cut, frames are missing by the file's own table, or there is
+    ///   too much between the frames.
     package static func walk(_ window: ByteWindow) throws -> MP3Walk {
         var walk = MP3Walk()
         var offset = 0
