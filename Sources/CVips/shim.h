@@ -98,6 +98,14 @@ static inline int CVips_extract_area(VipsImage *in, VipsImage **out, int left, i
 }
 
 // Variadic.
+static inline int CVips_addalpha(VipsImage *in, VipsImage **out) { return vips_addalpha(in, out, NULL); }
+
+// Variadic. What the picture does not cover is zero: transparent black.
+static inline int CVips_embed(VipsImage *in, VipsImage **out, int width, int height) {
+    return vips_embed(in, out, 0, 0, width, height, "extend", VIPS_EXTEND_BLACK, NULL);
+}
+
+// Variadic.
 static inline int CVips_extract_bands(VipsImage *in, VipsImage **out, int first, int count) {
     return vips_extract_band(in, out, first, "n", count, NULL);
 }

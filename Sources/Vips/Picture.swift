@@ -139,8 +139,26 @@ import CVips
 
     /// A part; pixels, origin top-left.
     package func area(left: Int, top: Int, width: Int, height: Int) throws -> Picture {
-        try derive("extract_area") { out in
+        let part = try derive("extract_area") { out in
             unsafe CVips_extract_area(pointer, out, CInt(left), CInt(top), CInt(width), CInt(height))
+        }
+        // A part of a stack of pages is one picture: what is left of the stack's metadata would halve its height.
+        _ = unsafe vips_image_remove(part.pointer, VIPS_META_PAGE_HEIGHT)
+        return part
+    }
+
+    /// On a canvas of that size, its corner in the canvas's: cut where it is larger, transparent where it is smaller.
+    package func onCanvas(width canvasWidth: Int, height canvasHeight: Int) throws -> Picture {
+        let inside = try area(left: 0, top: 0, width: min(width, canvasWidth), height: min(height, canvasHeight))
+        guard inside.width < canvasWidth || inside.height < canvasHeight else { return inside }
+        let clear =
+            inside.hasAlpha
+            ? inside
+            : try inside.derive("addalpha") { out in
+                unsafe CVips_addalpha(inside.pointer, out)
+            }
+        return try clear.derive("embed") { out in
+            unsafe CVips_embed(clear.pointer, out, CInt(canvasWidth), CInt(canvasHeight))
         }
     }
 

@@ -148,4 +148,16 @@ struct StillRenderingTests {
             StillFixture.sample("counter.gif"), format: .gif, picture: .animationFrame(number))
         #expect(SampleMotif.frameNumber(in: try still.picture(.thumbnail)) == number)
     }
+
+    @Test(arguments: [(640, 480, 300, 225), (100, 100, 100, 100), (0, 0, 300, 225)])
+    func `A GIF is drawn on the canvas it names, which libnsgif may doubt`(
+        width: Int, height: Int, shownWidth: Int, shownHeight: Int
+    ) throws {
+        var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: StillFixture.sample("counter.gif"))))
+        bytes.replaceSubrange(6..<10, with: [width & 255, width >> 8, height & 255, height >> 8].map(UInt8.init))
+        let file = try GeneratedMedia.file("canvas.gif", bytes: bytes)
+        let still = try RenderedStill(file.path, format: .gif, picture: .animationFrame(6))
+        #expect(still.media.thumbnail?.width == shownWidth && still.media.thumbnail?.height == shownHeight)
+        if width == 640 { #expect(try still.picture(.thumbnail).alpha(atUnitX: 0.75, y: 0.75) < 5) }
+    }
 }

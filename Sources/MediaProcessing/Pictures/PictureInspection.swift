@@ -68,14 +68,13 @@ struct PictureInspection {
 
     private func inspectGIF() throws -> InspectedMedia {
         let walk = try GIFWalk.walk(window("GIF"))
-        try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
         let picture = try Picture.open(descriptor: source, pages: .all)
-        // libnsgif has read a canvas of 10,000 pixels as one of 1: what it would draw is not the picture.
-        guard picture.width == walk.width, picture.height == walk.height else {
-            throw AttachPrepError(.mediaCorrupt, "The GIF's size is not the size it decodes to; it is broken.")
-        }
+        let canvas = GIFCanvas(walk, decodedWidth: picture.width, decodedHeight: picture.height)
+        try PictureLimits.check(width: canvas.width, height: canvas.height, frames: walk.frames)
+        try PictureLimits.check(width: picture.width, height: picture.height, frames: walk.frames)
         var media = InspectedMedia(format: .gif)
         describe(picture, in: &media)
+        (media.width, media.height) = (canvas.width, canvas.height)
         media.frames = walk.frames
         if walk.frames > 1 {
             media.frameDelaysMilliseconds = walk.delaysMilliseconds

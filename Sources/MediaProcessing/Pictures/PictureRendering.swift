@@ -21,6 +21,7 @@ struct PictureRendering {
         switch request.picture {
         case .still where canReduceWhileDecoding: try renderReduced()
         case .still where request.format == .bmp: try still.render(bitmap())
+        case .still where request.format == .gif: try still.render(animationFrame(0))
         case .still: try still.render(wholeStill())
         case .animationFrame(let number): try still.render(animationFrame(number))
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
@@ -76,13 +77,18 @@ struct PictureRendering {
         guard number < header.pages else {
             throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
         }
+        let walk = try GIFWalk.walk(ByteWindow(descriptor: source, noun: "GIF", deadline: deadline))
+        let canvas = GIFCanvas(walk, decodedWidth: header.width, decodedHeight: header.height)
+        return try decodedFrame(number, header).onCanvas(width: canvas.width, height: canvas.height).inSRGB().inMemory()
+    }
+
+    private func decodedFrame(_ number: Int, _ header: Picture) throws -> Picture {
         if header.width * header.height * header.pages <= Self.frameStackPixelsMax {
             let frames = try openStill(.all).inMemory()
             return try frames.area(left: 0, top: number * header.height, width: header.width, height: header.height)
-                .inSRGB().inMemory()
         }
         try openStill(.all).decodeToEnd()
-        return try wholeStill(.one(number))
+        return try openStill(.one(number)).inMemory()
     }
 
     // MARK: Movies and sounds
