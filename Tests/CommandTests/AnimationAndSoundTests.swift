@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [0, 1, 9, 11])
     func `An animation's frame is asked for by number`(number: Int) async throws {
         let manifest = try await bench.prepare(CommandBench.url("counter.gif"), "--thumbnail-time", "\(number)")
-        #expect(SampleMotif.frameNumber(in: try bench.thumbnail(manifest)) == number)
+        #expect(SampleMotif.frameNumber(in: try await bench.thumbnail(manifest)) == number)
         #expect(manifest.options?.frame == number)
         #expect(manifest.thumbnail?.time == Double(number))
         #expect(manifest.warnings == [])
@@ -21,7 +21,7 @@ import Testing
 
     @Test func `A frame past the end is the last one, with a warning`() async throws {
         let manifest = try await bench.prepare(CommandBench.url("counter.gif"), "--thumbnail-time", "12")
-        #expect(SampleMotif.frameNumber(in: try bench.thumbnail(manifest)) == 11)
+        #expect(SampleMotif.frameNumber(in: try await bench.thumbnail(manifest)) == 11)
         #expect(manifest.options?.frame == 11)
         #expect(manifest.warningCodes == ["time.past_end"])
     }

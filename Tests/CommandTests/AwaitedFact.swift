@@ -3,8 +3,13 @@ import TestSupport
 
 /// Waits for a fact that nobody reports, such as a process or a file: looked at a hundred times a second.
 ///
-/// - Parameter name: what the failure says when it never comes true.
-func waitUntil(_ name: String, seconds: Double = 30, _ isSo: @escaping @Sendable () -> Bool) async throws {
+/// - Parameters:
+///   - name: what the failure says when it never comes true.
+///   - action: done at once, on the thread that looks: the tasks of other tests may hold this one up.
+func waitUntil(
+    _ name: String, seconds: Double = 30, _ isSo: @escaping @Sendable () -> Bool,
+    then action: @escaping @Sendable () -> Void = {}
+) async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         Thread.detachNewThread {
             let end = Date(timeIntervalSinceNow: seconds)
@@ -14,9 +19,17 @@ func waitUntil(_ name: String, seconds: Double = 30, _ isSo: @escaping @Sendable
                 condition.withLock { _ = condition.wait(until: Date(timeIntervalSinceNow: 0.01)) }
                 isTrue = isSo()
             }
+            if isTrue { action() }
             continuation.resume(
                 with: isTrue ? .success(()) : .failure(FactMissing(description: "\(name) never came true")))
         }
+    }
+}
+
+/// Does blocking work on a thread of its own: the pool has two threads here, and servers and signals wait on them.
+func onOwnThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Swift.Result { try work() }) }
     }
 }
 
@@ -33,9 +46,11 @@ struct ProcessFacts: Sendable, Hashable {
     var children: [ProcessFacts] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { pid_t($0) }.map(ProcessFacts.init).filter {
-            $0.isRunning && $0.field(1) == Int(processID)
+            $0.isRunning && $0.parent == processID
         }
     }
+
+    var parent: pid_t? { field(1).map(pid_t.init) }
 
     /// A zombie has ended; nobody may have reaped it.
     var isRunning: Bool { fields.first.map { $0 != "Z" } ?? false }

@@ -103,12 +103,22 @@ struct CommandBench: Sendable {
     func path(_ manifest: PrintedManifest, _ file: String) -> String { "\(output)/\(manifest.id)/\(file)" }
 
     /// The thumbnail of a result, decoded by a program that is not ours.
-    func thumbnail(_ manifest: PrintedManifest) throws -> TestPicture {
-        try TestPicture(decoding: path(manifest, try #require(manifest.thumbnail).file))
+    func thumbnail(_ manifest: PrintedManifest) async throws -> TestPicture {
+        try await picture(path(manifest, try #require(manifest.thumbnail).file))
     }
 
     /// The attachment of a result, decoded likewise.
-    func attachment(_ manifest: PrintedManifest) throws -> TestPicture {
-        try TestPicture(decoding: path(manifest, try #require(manifest.attachment).file))
+    func attachment(_ manifest: PrintedManifest) async throws -> TestPicture {
+        try await picture(path(manifest, try #require(manifest.attachment).file))
+    }
+
+    /// Any picture, decoded likewise.
+    func picture(_ path: String) async throws -> TestPicture {
+        try await onOwnThread { try TestPicture(decoding: path) }
+    }
+
+    /// One of `samples/media`, decoded likewise.
+    static func picture(ofSample name: String) async throws -> TestPicture {
+        try await onOwnThread { try TestPicture(decoding: SourceTree.sample(name)) }
     }
 }

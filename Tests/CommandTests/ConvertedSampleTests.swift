@@ -24,7 +24,7 @@ import Testing
     func `A converted still looks like its source and is as large`(name: String) async throws {
         let manifest = try await PreparedSamples.manifest(name)
         let converted = try await PreparedSamples.bench.attachment(manifest)
-        let grid = try TestPicture(decoding: SourceTree.sample("grid.png"))
+        let grid = try await CommandBench.picture(ofSample: "grid.png")
         let side = name == "grid.bmp" ? (320, 240) : (800, 600)
         #expect((converted.width, converted.height) == side)
         #expect((manifest.attachment?.width, manifest.attachment?.height) == side)
@@ -37,7 +37,7 @@ import Testing
         let manifest = try await PreparedSamples.manifest("transparent.webp")
         let attachment = try #require(manifest.attachment)
         let picture = try await PreparedSamples.bench.attachment(manifest)
-        let source = try TestPicture(decoding: SourceTree.sample("transparent.webp"))
+        let source = try await CommandBench.picture(ofSample: "transparent.webp")
         #expect(manifest.outcome == "converted")
         #expect(attachment.file == "attachment.png" && attachment.uti == "public.png")
         #expect(PictureDistance(picture, source).blockMax < 4)
@@ -69,7 +69,7 @@ import Testing
     @Test func `A picture over --max-bytes is shrunk under it`() async throws {
         let bench = try CommandBench()
         let manifest = try await bench.prepare(CommandBench.url("grid.jpg"), "--max-bytes", "20000")
-        let picture = try bench.attachment(manifest)
+        let picture = try await bench.attachment(manifest)
         #expect(manifest.outcome == "shrunk")
         #expect(try #require(manifest.attachment).bytes <= 20000)
         #expect(abs(picture.width * 3 - picture.height * 4) <= 4)

@@ -10,8 +10,8 @@ import Testing
         bench = try CommandBench()
     }
 
-    private func crop(_ manifest: PrintedManifest) throws -> TestPicture {
-        try TestPicture(decoding: bench.path(manifest, try #require(manifest.crop).file))
+    private func crop(_ manifest: PrintedManifest) async throws -> TestPicture {
+        try await bench.picture(bench.path(manifest, try #require(manifest.crop).file))
     }
 
     @Test(arguments: [
@@ -28,13 +28,14 @@ import Testing
         name: String, rect: String, width: Int, height: Int, cells: [Int]
     ) async throws {
         let manifest = try await bench.prepare(CommandBench.url(name), "--crop", rect)
-        let picture = try crop(manifest)
+        let picture = try await crop(manifest)
         #expect((picture.width, picture.height) == (width, height))
         #expect((manifest.crop?.width, manifest.crop?.height) == (width, height))
         let columns = width == height && cells.count == 1 ? 1 : 2
         #expect(SampleMotif.cells(in: picture, columns: columns, rows: cells.count / columns) == cells)
         #expect(
-            SampleMotif.cells(in: try bench.thumbnail(manifest), columns: columns, rows: cells.count / columns) == cells
+            SampleMotif.cells(in: try await bench.thumbnail(manifest), columns: columns, rows: cells.count / columns)
+                == cells
         )
     }
 
@@ -47,12 +48,12 @@ import Testing
     @Test func `The rectangle of a movie that is stored turned is turned with it`() async throws {
         // The upper third of the upright picture is the right or the left third of the stored one.
         let manifest = try await bench.prepare(CommandBench.url("portrait.mp4"), "--crop", "0,0,1,0.25")
-        let picture = try crop(manifest)
+        let picture = try await crop(manifest)
         #expect((picture.width, picture.height) == (240, 80))
         #expect(SampleMotif.cells(in: picture, columns: 3, rows: 1) == [1, 2, 3])
         let rect = try #require(manifest.options?.thumbnailClippingRect)
         #expect(abs(rect.Width - 0.25) < 1e-9 && abs(rect.Height - 1) < 1e-9 && abs(rect.Y) < 1e-9)
-        let stored = try TestPicture(storedPictureOf: SourceTree.sample("portrait.mp4"))
+        let stored = try await onOwnThread { try TestPicture(storedPictureOf: SourceTree.sample("portrait.mp4")) }
         let unit = rect.X + rect.Width / 2
         let shown = (0..<3).map { SampleMotif.cell(in: stored, atUnitX: unit, y: (Double($0) + 0.5) / 3) }
         #expect(Set(shown) == [1, 2, 3])

@@ -40,8 +40,8 @@ enum HandmadeMedia {
         """)
 
     /// Movies with sample encryption, as a protected stream's download would be.
-    static func encryptedMovie() throws -> URL {
-        try GeneratedMedia.file(
+    static func encryptedMovie() async throws -> URL {
+        try await file(
             "encrypted.mp4",
             [
                 "-i", SourceTree.sample("clock.mp4"), "-c", "copy", "-encryption_scheme", "cenc-aes-ctr",
@@ -51,8 +51,12 @@ enum HandmadeMedia {
     }
 
     /// A black picture of 100 megapixels, which keeps a decoder busy for half a second and more.
-    static func slowPicture() throws -> URL {
-        try GeneratedMedia.file("slow.png", ["-f", "lavfi", "-i", "color=black:s=10000x10000", "-frames:v", "1"])
+    static func slowPicture() async throws -> URL {
+        try await file("slow.png", ["-f", "lavfi", "-i", "color=black:s=10000x10000", "-frames:v", "1"])
+    }
+
+    private static func file(_ name: String, _ arguments: [String]) async throws -> URL {
+        try await onOwnThread { try GeneratedMedia.file(name, arguments) }
     }
 
     private static func hexadecimal(_ text: String) -> Data {

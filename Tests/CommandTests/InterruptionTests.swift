@@ -38,12 +38,15 @@ import Testing
     }
 
     @Test func `Media work stops at once as well`() async throws {
-        let slow = try HandmadeMedia.slowPicture().path
+        let slow = try await HandmadeMedia.slowPicture().path
         let running = try bench.command(bench.words("prepare", Array(repeating: slow, count: 8))).start()
         let out = bench.output
-        try await waitUntil("a picture is being rendered") { StagedFiles.exist(named: "thumbnail.new", in: out) }
-        // As a terminal does it: the whole process group.
-        kill(-running.processID, SIGINT)
+        try await waitUntil("a picture is being rendered") {
+            StagedFiles.exist(named: "thumbnail.new", in: out)
+        } then: {
+            // As a terminal does it: the whole process group.
+            kill(-running.processID, SIGINT)
+        }
         let result = try await running.result()
         #expect(result.exitCode == 130)
         let codes = try Set(result.lines.compactMap { try PrintedManifest(line: $0).error?.code })
@@ -52,14 +55,13 @@ import Testing
     }
 
     @Test func `An interrupted batch keeps what is ready, lists what is left, and is resumed`() async throws {
-        let gate = LoopbackGate()
+        let (gate, server) = (LoopbackGate(), server)
         let names = (0..<6).map { "/cat-\($0).jpg" }
         for name in names.prefix(3) { server.serve(name, .body(picture)) }
         let late = LoopbackAnswer.start(of: picture, bytes: 20_000).then(.wait(gate), .send(picture.dropFirst(20_000)))
         for name in names.suffix(3) { server.serve(name, late) }
         let list = try bench.folder.write(names.map { server.url($0) + "\n" }.joined(), to: "list")
         let running = try bench.command(bench.words("batch", ["--concurrency", "4", list])).start()
-        let server = server
         try await waitUntil("three are ready and the others under way") {
             (try? running.textSoFar().split(separator: "\n").count) == 3 && server.requests.count == 6
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -10,20 +11,30 @@ import Testing
         bench = try CommandBench()
     }
 
-    /// Starts a run and waits until one of its children is decoding.
-    private func startRendering(_ words: [String]) async throws -> (RunningCommand, ProcessFacts) {
+    /// Starts a run, waits until one of its children is decoding, and does something to it.
+    private func startRendering(
+        _ words: [String], then action: @escaping @Sendable (_ child: ProcessFacts) -> Void
+    ) async throws -> RunningCommand {
         let running = try bench.command(words).start()
         let (facts, out) = (ProcessFacts(processID: running.processID), bench.output)
-        try await waitUntil("a picture is being rendered") { StagedFiles.exist(named: "thumbnail.new", in: out) }
-        let before = Dictionary(uniqueKeysWithValues: facts.children.map { ($0, $0.ticks) })
-        try await waitUntil("a child works") { facts.children.contains { $0.ticks > before[$0, default: 0] + 4 } }
-        let busy = facts.children.max { $0.ticks - before[$0, default: 0] < $1.ticks - before[$1, default: 0] }
-        return (running, try #require(busy))
+        let busy = Mutex<(before: [ProcessFacts: Int], child: ProcessFacts?)?>(nil)
+        try await waitUntil("a child works") {
+            guard StagedFiles.exist(named: "thumbnail.new", in: out) else { return false }
+            return busy.withLock { busy in
+                let children = facts.children
+                let before = busy?.before ?? Dictionary(uniqueKeysWithValues: children.map { ($0, $0.ticks) })
+                busy = (before, children.first { $0.ticks > before[$0, default: 0] + 2 })
+                return busy?.child != nil
+            }
+        } then: {
+            if let child = busy.withLock({ $0?.child }) { action(child) }
+        }
+        return running
     }
 
     @Test func `A child killed at its work ends its request with an error and nothing left`() async throws {
-        let (running, child) = try await startRendering(bench.words("prepare", [HandmadeMedia.slowPicture().path]))
-        kill(child.processID, SIGKILL)
+        let words = bench.words("prepare", [try await HandmadeMedia.slowPicture().path])
+        let running = try await startRendering(words) { kill($0.processID, SIGKILL) }
         let result = try await running.result()
         let manifest = try PrintedManifest(line: try #require(result.lines.first))
         #expect(result.exitCode == 1)
@@ -33,12 +44,11 @@ import Testing
     }
 
     @Test func `After a killed child the next requests of a batch work`() async throws {
-        let slow = try HandmadeMedia.slowPicture().path
+        let slow = try await HandmadeMedia.slowPicture().path
         let others = ["grid.jpg", "grid.webp", "clock.mp4"].map(SourceTree.sample)
         let list = try bench.folder.write(([slow] + others).joined(separator: "\n"), to: "list")
         let words = bench.words("batch", ["--concurrency", "1", list])
-        let (running, child) = try await startRendering(words)
-        kill(child.processID, SIGKILL)
+        let running = try await startRendering(words) { kill($0.processID, SIGKILL) }
         let manifests = try await running.result().lines.map(PrintedManifest.init(line:))
         #expect(manifests.map(\.error?.code) == ["media.decoder_crashed", nil, nil, nil])
         #expect(try bench.leftovers().filter { $0.contains(".attachprep-") } == [])
@@ -52,8 +62,11 @@ import Testing
         let running = try bench.command(bench.words("prepare", [server.url("/cat.jpg")])).start()
         let facts = ProcessFacts(processID: running.processID)
         await server.until { $0.requests.count == 1 }
-        try await waitUntil("the first child has started") { !facts.children.isEmpty }
-        for child in facts.children { kill(child.processID, SIGKILL) }
+        try await waitUntil("the first child has started") {
+            !facts.children.isEmpty
+        } then: {
+            for child in facts.children { kill(child.processID, SIGKILL) }
+        }
         try await waitUntil("it has ended") { facts.children.isEmpty }
         gate.open()
         let result = try await running.result()
@@ -61,12 +74,15 @@ import Testing
     }
 
     @Test func `A killed command takes its children with it, and the next run sweeps what it left`() async throws {
-        let (running, _) = try await startRendering(bench.words("prepare", [HandmadeMedia.slowPicture().path]))
-        let children = ProcessFacts(processID: running.processID).children
-        #expect(!children.isEmpty)
-        running.send(SIGKILL)
+        let words = bench.words("prepare", [try await HandmadeMedia.slowPicture().path])
+        let child = Mutex<ProcessFacts?>(nil)
+        let running = try await startRendering(words) { busy in
+            child.withLock { $0 = busy }
+            if let parent = busy.parent { kill(parent, SIGKILL) }
+        }
         #expect(try await running.result().exitCode == 128 + SIGKILL)
-        try await waitUntil("its children have ended", seconds: 10) { !children.contains { $0.isRunning } }
+        let busy = try #require(child.withLock { $0 })
+        try await waitUntil("its child has ended", seconds: 10) { !busy.isRunning }
         #expect(try bench.leftovers().contains { $0.hasPrefix("out/.attachprep-") })
         let manifest = try await bench.prepare(SourceTree.sample("grid.jpg"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.output) == [manifest.id])

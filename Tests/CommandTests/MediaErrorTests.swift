@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `A protected movie is media.encrypted`() async throws {
-        try await expectRejection("media.encrypted", of: Data(contentsOf: HandmadeMedia.encryptedMovie()))
+        try await expectRejection("media.encrypted", of: Data(contentsOf: await HandmadeMedia.encryptedMovie()))
     }
 
     @Test(arguments: [(30_000, 30_000), (2_000_000_000, 1), (65_501, 10)])

@@ -10,8 +10,8 @@ import Testing
         bench = try CommandBench()
     }
 
-    private func frameNumber(_ manifest: PrintedManifest) throws -> Int {
-        SampleMotif.frameNumber(in: try bench.thumbnail(manifest))
+    private func frameNumber(_ manifest: PrintedManifest) async throws -> Int {
+        SampleMotif.frameNumber(in: try await bench.thumbnail(manifest))
     }
 
     /// Times and the frames that are shown then, at 25 frames a second.
@@ -20,12 +20,12 @@ import Testing
     /// Frames of these two do not begin at 0: another program says when they do.
     @Test(arguments: ["clock.avi", "clock.mpg"])
     func `A movie's own times are followed, from the beginning of its first stream`(name: String) async throws {
-        let times = try Self.frameTimes(SourceTree.sample(name))
+        let times = try await Self.frameTimes(SourceTree.sample(name))
         #expect(times.count == 100)
         for frame in [0, 1, 36, 60, 99] {
             let manifest = try await bench.prepare(
                 CommandBench.url(name), "--thumbnail-time", "\(times[frame] + 0.001)")
-            #expect(try frameNumber(manifest) == frame, "at \(times[frame]) s")
+            #expect(try await frameNumber(manifest) == frame, "at \(times[frame]) s")
         }
     }
 
@@ -38,7 +38,7 @@ import Testing
         let result = try await bench.batch(lines)
         for (number, moment) in Self.moments.enumerated() {
             let manifest = try #require(result.manifests["at-\(number)"], "\(result.errorText)")
-            #expect(try frameNumber(manifest) == moment.1, "at \(moment.0) s")
+            #expect(try await frameNumber(manifest) == moment.1, "at \(moment.0) s")
             #expect(manifest.warningCodes.filter { $0 != "video.rotated" } == [])
         }
     }
@@ -48,7 +48,7 @@ import Testing
         name: String, frame: Int, time: Double
     ) async throws {
         let manifest = try await bench.prepare(CommandBench.url(name), "--thumbnail-time", "99")
-        #expect(try frameNumber(manifest) == frame)
+        #expect(try await frameNumber(manifest) == frame)
         #expect(manifest.warningCodes == ["time.past_end"])
         #expect(manifest.thumbnail?.time == time)
         let ticks = Int((time * 600).rounded())
@@ -83,10 +83,10 @@ import Testing
     }
 
     /// Presentation times of a movie's frames, in seconds from the movie's beginning.
-    private static func frameTimes(_ path: String) throws -> [Double] {
+    private static func frameTimes(_ path: String) async throws -> [Double] {
         let words =
             "-v error -select_streams v -show_entries format=start_time:frame=best_effort_timestamp_time -of csv"
-        let result = try RunCommand("ffprobe", words.split(separator: " ").map(String.init) + [path]).runBlocking()
+        let result = try await RunCommand("ffprobe", words.split(separator: " ").map(String.init) + [path]).run()
         let rows = result.lines.map { $0.split(separator: ",") }
         let numbers = { (kind: String) in rows.filter { $0.first == kind[...] }.compactMap { Double($0[1]) } }
         let start = try #require(numbers("format").first)

@@ -45,7 +45,7 @@ import Testing
         let manifest = try await bench.prepare(server.url("/grid.jpg"))
         try FileManager.default.removeItem(atPath: bench.path(manifest, file))
         if file == "manifest.json" {
-            try FileManager.default.removeItem(atPath: bench.path(manifest, "."))
+            try FileManager.default.removeItem(atPath: "\(bench.output)/\(manifest.id)")
         }
         #expect(try await bench.prepare(server.url("/grid.jpg"), "--resume").error == nil)
         #expect(FileManager.default.fileExists(atPath: bench.path(manifest, file)))

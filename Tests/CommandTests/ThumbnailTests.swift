@@ -26,13 +26,13 @@ import Testing
     @Test(arguments: ["grid.jpg", "grid.gif", "orientation-6.jpg", "grid.webp", "grid.avif", "grid.heic", "grid.tiff"])
     func `A still's thumbnail is its picture`(name: String) async throws {
         let thumbnail = try await PreparedSamples.bench.thumbnail(PreparedSamples.manifest(name))
-        let distance = PictureDistance(thumbnail, try TestPicture(decoding: SourceTree.sample("grid.png")))
+        let distance = PictureDistance(thumbnail, try await CommandBench.picture(ofSample: "grid.png"))
         #expect(distance.mean < 2.5 && distance.blockMax < 15, "\(distance)")
     }
 
     @Test func `Printers' colours without a profile are read as Adobe writes them, not as a negative`() async throws {
         let thumbnail = try await PreparedSamples.bench.thumbnail(PreparedSamples.manifest("cmyk.jpg"))
-        let distance = PictureDistance(thumbnail, try TestPicture(decoding: SourceTree.sample("grid.png")))
+        let distance = PictureDistance(thumbnail, try await CommandBench.picture(ofSample: "grid.png"))
         #expect(distance.mean < 12, "\(distance)")
     }
 
@@ -53,17 +53,17 @@ import Testing
     ) async throws {
         let manifest = try await bench.prepare(
             CommandBench.url("grid.jpg"), "--thumbnail-size", size, "--thumbnail-fit", fit)
-        let thumbnail = try bench.thumbnail(manifest)
+        let thumbnail = try await bench.thumbnail(manifest)
         #expect((thumbnail.width, thumbnail.height) == (width, height))
         guard fit == "contain" else { return }
-        let distance = PictureDistance(thumbnail, try TestPicture(decoding: SourceTree.sample("grid.png")))
+        let distance = PictureDistance(thumbnail, try await CommandBench.picture(ofSample: "grid.png"))
         #expect(distance.mean < 9, "\(distance)")
     }
 
     @Test func `Cover cuts away what sticks out and squeezes nothing`() async throws {
         let manifest = try await bench.prepare(
             CommandBench.url("grid.jpg"), "--thumbnail-size", "100x300", "--thumbnail-fit", "cover")
-        let thumbnail = try bench.thumbnail(manifest)
+        let thumbnail = try await bench.thumbnail(manifest)
         // A third as wide as high: the 200 middle pixels of 800, which is half of columns 2 and 3 each.
         #expect(SampleMotif.cell(in: thumbnail, atUnitX: 0.05, y: 0.02) == 2)
         #expect(SampleMotif.cell(in: thumbnail, atUnitX: 0.95, y: 0.02) == 3)
@@ -74,7 +74,7 @@ import Testing
     @Test func `Cover enlarges nothing`() async throws {
         let manifest = try await bench.prepare(
             CommandBench.url("grid.bmp"), "--thumbnail-size", "1000x1000", "--thumbnail-fit", "cover")
-        let thumbnail = try bench.thumbnail(manifest)
+        let thumbnail = try await bench.thumbnail(manifest)
         #expect(thumbnail.width <= 320 && thumbnail.height <= 240)
         #expect(thumbnail.width >= 240 && thumbnail.height == 240)
     }

@@ -28,7 +28,8 @@ final class MediaChildLink {
     /// Does one call; a child that does not answer in time is killed.
     func perform(_ job: MediaJob) throws -> MediaAnswer {
         defer { job.end() }
-        if let running, running.calls >= Limits.childCallsMax { retire(running) }
+        // A child that ended while it was idle, as the kernel ends one when memory is short, is no fault of this file.
+        if let running, running.calls >= Limits.childCallsMax || running.child.hasEnded { retire(running) }
         let current = try running ?? startForCall()
         running = current
         running?.calls += 1

@@ -1,6 +1,7 @@
 import Glibc
 import Linux
 import RichPush
+import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -19,6 +20,7 @@ final class StagingFolder: Sendable {
     private let output: String
     /// Holds the lock.
     private let descriptor: CInt
+    private let isDiscarded = Mutex(false)
 
     /// Makes an empty folder inside the output folder.
     ///
@@ -42,8 +44,19 @@ final class StagingFolder: Sendable {
     }
 
     deinit {
-        try? FileManager.default.removeItem(atPath: path)
+        discard()
         close(descriptor)
+    }
+
+    /// Removes what stands under the hidden name: the files of a failure, or the earlier result after an exchange.
+    ///
+    /// Said when a request ends, because the last reference may be let go of while the process is leaving already.
+    func discard() {
+        let isFirst = isDiscarded.withLock { isDiscarded in
+            defer { isDiscarded = true }
+            return !isDiscarded
+        }
+        if isFirst { try? FileManager.default.removeItem(atPath: path) }
     }
 
     /// A new empty file, open for reading and writing; the caller closes it.
