@@ -62,8 +62,11 @@ import Testing
         server.serve("/slow", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(picture).steps))
         let list = try bench.folder.write("\(server.url("/slow"))\n\(server.url("/grid.jpg"))\n", to: "list")
         let running = try bench.command(bench.words("batch", [list])).start()
-        try await waitUntil("the second line is printed") { (try? running.textSoFar().hasSuffix("}\n")) == true }
-        gate.open()
+        try await waitUntil("the second line is printed") {
+            (try? running.textSoFar().hasSuffix("}\n")) == true
+        } then: {
+            gate.open()
+        }
         let sources = try await running.result().lines.map { try PrintedManifest(line: $0).source.url }
         #expect(sources == [server.url("/grid.jpg"), server.url("/slow")])
     }

@@ -16,10 +16,14 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGTERM])
     func `An interrupted prepare is 130 and leaves nothing`(signal: Int32) async throws {
+        let server = server
         server.serve("/cat.jpg", .start(of: picture, bytes: 20_000).then(.hang))
         let running = try bench.command(bench.words("prepare", [server.url("/cat.jpg")])).start()
-        await server.until { $0.requests.count == 1 }
-        running.send(signal)
+        try await waitUntil("the server was asked") {
+            server.requests.count == 1
+        } then: {
+            running.send(signal)
+        }
         let result = try await running.result()
         #expect(result.exitCode == 130)
         #expect(try result.lines.map { try PrintedManifest(line: $0).error?.code } == ["cancelled"])
@@ -27,11 +31,15 @@ import Testing
     }
 
     @Test func `An interrupted inspection is 130 and leaves nothing`() async throws {
+        let server = server
         server.serve("/cat.jpg", .start(of: picture, bytes: 20_000).then(.hang))
         let words = ["inspect", "--allow-private-network", server.url("/cat.jpg"), server.url("/dog.jpg")]
         let running = try bench.command(words).start()
-        await server.until { $0.requests.count == 1 }
-        running.send(SIGINT)
+        try await waitUntil("the server was asked") {
+            server.requests.count == 1
+        } then: {
+            running.send(SIGINT)
+        }
         #expect(try await running.result().exitCode == 130)
         #expect(server.requests(to: "/dog.jpg").isEmpty)
         #expect(try bench.leftovers() == [])
@@ -64,8 +72,9 @@ import Testing
         let running = try bench.command(bench.words("batch", ["--concurrency", "4", list])).start()
         try await waitUntil("three are ready and the others under way") {
             (try? running.textSoFar().split(separator: "\n").count) == 3 && server.requests.count == 6
+        } then: {
+            running.send(SIGINT)
         }
-        running.send(SIGINT)
         let result = try await running.result()
         #expect(result.exitCode == 130)
         #expect(result.errorText.contains("3 left; --resume goes on from here:"))

@@ -67,8 +67,11 @@ import Testing
         } then: {
             for child in facts.children { kill(child.processID, SIGKILL) }
         }
-        try await waitUntil("it has ended") { facts.children.isEmpty }
-        gate.open()
+        try await waitUntil("it has ended") {
+            facts.children.isEmpty
+        } then: {
+            gate.open()
+        }
         let result = try await running.result()
         #expect(result.exitCode == 0, "\(result.text)")
     }
