@@ -63,14 +63,6 @@ import Testing
         }
     }
 
-    @Test func `A media executable that ends at once ends the request, not the command`() async throws {
-        let words = bench.words("prepare", [SourceTree.sample("grid.jpg")])
-        let result = try await bench.command(words, environment: ["ATTACHPREP_MEDIA": "/bin/false"]).run()
-        #expect(result.exitCode == 1)
-        #expect(try PrintedManifest(line: try #require(result.lines.first)).error != nil)
-        #expect(try bench.leftovers() == [])
-    }
-
     /// A hard link: a symbolic one would be resolved to where the other one stands; a copy where that is another disk.
     private static func link(_ path: String, to target: String) throws {
         do {

@@ -32,7 +32,8 @@ import Testing
         ["prepare", "--media-slots", "0", "x"], ["prepare", "--max-bytes", "many", "x"], ["inspect"],
         ["prepare", "--header", "no-colon", "x"], ["prepare", "--resolve", "nonsense", "x"],
         ["prepare", "--ca-file", "/nowhere.pem", "x"], ["doctor", "extra"], ["batch", "list", "more"],
-        ["prepare", "--proxy", "nonsense://", "x"], ["batch", "--crop", "0,0,2,2", "-"],
+        ["prepare", "--output", "", "x"], ["prepare", "--proxy", "nonsense://", "x"],
+        ["batch", "--crop", "0,0,2,2", "-"],
     ])
     func `Wrong usage is 2, told on standard error alone`(words: [String]) async throws {
         let result = try await bench.command(words).run()
