@@ -85,6 +85,17 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    /// Whether it has ended by itself; it is still to be reaped.
+    package var hasEnded: Bool {
+        ending.withLock { ending in
+            var information = unsafe siginfo_t()
+            let code = unsafe waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT | WNOHANG)
+            // Without an ended child the call succeeds and leaves the signal's number at 0.
+            let signal = unsafe information.si_signo
+            return ending != nil || code < 0 || signal != 0
+        }
+    }
+
     /// Waits for the end and reaps the child; call it once the child was killed or closed its socket.
     package func reap() -> Ending {
         var status: CInt = 0

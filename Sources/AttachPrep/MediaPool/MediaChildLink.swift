@@ -28,7 +28,8 @@ final class MediaChildLink {
     /// Does one call; a child that does not answer in time is killed.
     func perform(_ job: MediaJob) throws -> MediaAnswer {
         defer { job.end() }
-        if let running, running.calls >= Limits.childCallsMax { retire(running) }
+        // A child that ended while it was idle, as the kernel ends one when memory is short, is no fault of this file.
+        if let running, running.calls >= Limits.childCallsMax || running.child.hasEnded { retire(running) }
         let current = try running ?? startForCall()
         running = current
         running?.calls += 1
@@ -52,14 +53,21 @@ final class MediaChildLink {
             guard let reply = try current.socket.receive(bytesMax: Limits.childMessageBytesMax) else {
                 throw bury(current, nil, job: job)
             }
-            return try Self.answer(reply)
+            return try answer(reply, from: current, job: job)
         } catch let error as SystemError {
             throw bury(current, nil, job: job, detail: "\(error)")
         }
     }
 
-    private static func answer(_ reply: MessageSocket.Message) throws -> MediaAnswer {
-        switch try MediaMessageCoding.decode(MediaAnswerMessage.self, from: reply.bytes) {
+    /// A child whose words make no sense is not asked again.
+    private func answer(_ reply: MessageSocket.Message, from current: Running, job: MediaJob) throws -> MediaAnswer {
+        let message: MediaAnswerMessage
+        do {
+            message = try MediaMessageCoding.decode(MediaAnswerMessage.self, from: reply.bytes)
+        } catch {
+            throw bury(current, nil, job: job, detail: "answered nonsense: \(error)")
+        }
+        switch message {
         case .answer(let answer): return answer
         case .failure(let error): throw error
         }

@@ -21,6 +21,7 @@ struct Preparation: Sendable {
             source: ManifestSource(url: RedactedURL.redact(request.source)))
         do {
             let staging = try StagingFolder(output: output)
+            defer { staging.discard() }
             let source = try await fetch(staging, deadline)
             manifest.source.record(source)
             manifest.timings = source.timings

@@ -21,6 +21,7 @@ struct SourceInspection: Sendable {
         var media: InspectedMedia?
         do {
             let staging = try StagingFolder(output: FileManager.default.temporaryDirectory.path)
+            defer { staging.discard() }
             let fetched = try await fetch(staging, deadline)
             source.record(fetched)
             let inspected = try await inspect(fetched, deadline)

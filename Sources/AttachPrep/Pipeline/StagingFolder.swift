@@ -1,6 +1,7 @@
 import Glibc
 import Linux
 import RichPush
+import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -19,31 +20,57 @@ final class StagingFolder: Sendable {
     private let output: String
     /// Holds the lock.
     private let descriptor: CInt
+    private let isDiscarded = Mutex(false)
 
     /// Makes an empty folder inside the output folder.
     ///
     /// - Throws: `output.not_writable`, `output.no_space`.
     init(output: String) throws {
-        let path = "\(output)/\(Self.prefix)\(UUID().uuidString)"
+        var made = try Self.makeLocked(in: output)
+        // Another run may sweep the folder between its making and its locking.
+        for _ in 0..<Self.sweptTriesMax where made == nil { made = try Self.makeLocked(in: output) }
+        guard let made else { throw OutputFailure.error(EBUSY) }
+        self.output = output
+        path = made.path
+        descriptor = made.descriptor
+    }
+
+    /// Each try has a name of its own: to be swept twice is next to impossible.
+    private static let sweptTriesMax = 5
+
+    /// A new folder and the descriptor that holds its lock; nil when it was swept before it was locked.
+    private static func makeLocked(in output: String) throws -> (path: String, descriptor: CInt)? {
+        let path = "\(output)/\(prefix)\(UUID().uuidString)"
         if unsafe mkdir(path, 0o755) != 0 {
             guard errno == ENOENT else { throw OutputFailure.error(errno) }
-            try Self.makeFolders(output)
+            try makeFolders(output)
             guard unsafe mkdir(path, 0o755) == 0 else { throw OutputFailure.error(errno) }
         }
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let code = errno
-            unsafe rmdir(path)
-            throw OutputFailure.error(code)
+        if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, unsafe access(path, F_OK) == 0 {
+            return (path, descriptor)
         }
-        self.output = output
-        self.path = path
-        self.descriptor = descriptor
+        let code = errno
+        if descriptor >= 0 { close(descriptor) }
+        unsafe rmdir(path)
+        guard code == ENOENT || code == EWOULDBLOCK else { throw OutputFailure.error(code) }
+        return nil
     }
 
     deinit {
-        try? FileManager.default.removeItem(atPath: path)
+        discard()
         close(descriptor)
+    }
+
+    /// Removes what stands under the hidden name: the files of a failure, or the earlier result after an exchange.
+    ///
+    /// Said when a request ends, because the last reference may be let go of while the process is leaving already.
+    func discard() {
+        let isFirst = isDiscarded.withLock { isDiscarded in
+            defer { isDiscarded = true }
+            return !isDiscarded
+        }
+        if isFirst { try? FileManager.default.removeItem(atPath: path) }
     }
 
     /// A new empty file, open for reading and writing; the caller closes it.

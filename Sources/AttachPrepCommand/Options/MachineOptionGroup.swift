@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrep
+import Glibc
 import RichPush
 
 /// Where downloads may go and how much happens at once: shared by `prepare`, `batch` and `inspect`.
@@ -28,6 +29,9 @@ struct MachineOptionGroup: ParsableArguments {
     func validate() throws {
         guard concurrency >= 1 else { throw ValidationError("--concurrency is at least 1.") }
         guard (mediaSlots ?? 1) >= 1 else { throw ValidationError("--media-slots is at least 1.") }
+        if let caFile, unsafe access(caFile, R_OK) != 0 {
+            throw ValidationError("The --ca-file \(caFile) cannot be read; check its name and permissions.")
+        }
     }
 
     /// The configuration these options make.

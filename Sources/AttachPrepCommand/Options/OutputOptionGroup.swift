@@ -25,4 +25,9 @@ struct OutputOptionGroup: ParsableArguments {
 
     @Flag(help: "Skip what is in place already; failures are tried again.")
     var resume = false
+
+    func validate() throws {
+        // An empty path would be the root of the file system.
+        guard !output.isEmpty else { throw ValidationError("--output is empty; give a folder.") }
+    }
 }

@@ -17,13 +17,12 @@ enum StandardStreams {
         write(text, to: STDERR_FILENO)
     }
 
-    /// A reader that has seen enough, as `head` has, is no failure.
+    /// A reader that has seen enough, as `head` has, is no failure: the files are the result, and the work goes on.
     private static func write(_ text: String, to descriptor: CInt) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            if count < 0, errno == EPIPE, descriptor == STDOUT_FILENO { exit(CommandEnd.ready.rawValue) }
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }

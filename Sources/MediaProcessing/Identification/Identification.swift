@@ -7,7 +7,8 @@ package import RichPush
 package enum Identification {
     /// Reads the available bytes and says what they begin.
     ///
-    /// - Throws: `media.empty`, `media.unrecognized` (HTML, JSON, ZIP…) or `media.unsupported` (SVG, MIDI…).
+    /// - Throws: `media.empty`, `media.unrecognized` (HTML, JSON, ZIP…), `media.unsupported` (SVG, MIDI…) or
+    ///   `media.corrupt` (nothing behind an ID3 tag).
     package static func identify(_ request: IdentifyRequest, descriptor: CInt, cookie: MagicCookie) throws
         -> IdentifiedMedia
     {
@@ -48,6 +49,10 @@ package enum Identification {
         let end = SoundSignature.tagEnd(first)
         guard end > 0 else { return nil }
         let behind = try FirstBytes(read(descriptor, at: end, upTo: 8_192))
+        guard behind.count > 0 else {
+            throw AttachPrepError(
+                .mediaCorrupt, "The sound ends inside its ID3 tag; it was cut, check the file at its source.")
+        }
         return behind.has("fLaC") ? .flac : SoundSignature.format(of: behind)
     }
 

@@ -58,6 +58,8 @@ struct PictureInspection {
 
     private func inspectPNG() throws -> InspectedMedia {
         let walk = try PNGChunkWalk.walk(window("PNG"))
+        // libpng takes no side over a million pixels, and does not say why.
+        try PictureLimits.check(width: walk.width, height: walk.height)
         var media = try inspectStill()
         media.frames = walk.frames
         media.frameDelaysMilliseconds = walk.isAnimated ? walk.delaysMilliseconds : nil

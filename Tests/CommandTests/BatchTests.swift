@@ -1,0 +1,126 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Many requests from a list: failures do not stop it, flags are defaults, the end is summed up.
+@Suite(.timeLimit(.minutes(2))) struct BatchTests {
+    let bench: CommandBench
+    let server: LoopbackServer
+
+    init() throws {
+        bench = try CommandBench()
+        server = try LoopbackServer()
+        try server.serve(folder: URL(filePath: SourceTree.path("samples/media"), directoryHint: .isDirectory))
+    }
+
+    private func text(_ options: String...) async throws -> CommandResult {
+        try await bench.command(["batch", "--output", bench.output, "--allow-private-network"] + options).run()
+    }
+
+    @Test func `Sources, requests, comments and blank lines mix`() async throws {
+        let result = try await bench.batch([
+            "\u{FEFF}# a comment", "", server.url("/grid.jpg"), "   ", "  \(server.url("/grid.png"))\t\r",
+            "  {\"source\": \"\(server.url("/grid.gif"))\", \"id\": \"gif\"}  ", "# the end",
+            SourceTree.sample("tone.wav"),
+        ])
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        let sources = Set(result.manifests.values.map(\.source.url))
+        #expect(
+            sources
+                == Set(
+                    ["/grid.jpg", "/grid.png", "/grid.gif"].map { server.url($0) } + [SourceTree.sample("tone.wav")]))
+        #expect(result.manifests["gif"]?.attachment?.mimeType == "image/gif")
+    }
+
+    @Test func `A list may end without a line feed, and may be empty`() async throws {
+        let list = try bench.folder.write(server.url("/grid.jpg"), to: "list")
+        #expect(try await bench.command(bench.words("batch", [list])).run().lines.count == 1)
+        let empty = try await bench.command(bench.words("batch", ["-"])).run()
+        #expect(empty.exitCode == 0 && empty.text == "")
+    }
+
+    @Test func `Standard input is a list`() async throws {
+        let input = "\(server.url("/grid.jpg"))\n\(server.url("/tone.wav"))\n"
+        let result = try await bench.command(bench.words("batch", ["-"]), input: input).run()
+        #expect(result.exitCode == 0)
+        #expect(try result.lines.map { try PrintedManifest(line: $0).outcome } == ["passed", "passed"])
+    }
+
+    @Test func `It goes on past failures and ends with 1`() async throws {
+        let result = try await bench.batch([
+            server.url("/nowhere.jpg"), server.url("/picture.jpg"), "{", server.url("/grid.jpg"), "ftp://a/b",
+            server.url("/grid.png"),
+        ])
+        #expect(result.exitCode == 1)
+        #expect(result.manifests.values.filter { $0.error == nil }.count == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.output).count == 2)
+    }
+
+    @Test func `Each line is one manifest, printed as it finishes`() async throws {
+        let gate = LoopbackGate()
+        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        server.serve("/slow", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(picture).steps))
+        let list = try bench.folder.write("\(server.url("/slow"))\n\(server.url("/grid.jpg"))\n", to: "list")
+        let running = try bench.command(bench.words("batch", [list])).start()
+        try await waitUntil("the second line is printed") {
+            (try? running.textSoFar().hasSuffix("}\n")) == true
+        } then: {
+            gate.open()
+        }
+        let sources = try await running.result().lines.map { try PrintedManifest(line: $0).source.url }
+        #expect(sources == [server.url("/grid.jpg"), server.url("/slow")])
+    }
+
+    @Test func `The summary is on standard error, a row a result on standard output`() async throws {
+        let list = try bench.folder.write(
+            ["/grid.jpg", "/grid.webp", "/clock.mp4", "/picture.jpg"].map { server.url($0) }.joined(separator: "\n"),
+            to: "list")
+        let result = try await text(list)
+        #expect(result.lines.count == 4)
+        #expect(
+            result.lines.contains { $0.hasPrefix("passed      clock.mp4 ") && $0.contains("/attachment.mp4 42,754") })
+        #expect(
+            result.lines.contains { $0.hasPrefix("rejected    picture.jpg ") && $0.contains("media.unrecognized: ") })
+        let summary = result.errorText
+        #expect(summary.contains(/passed +converted +shrunk +bestAttempt +rejected\n/))
+        #expect(summary.contains(/image +1 +1 +0 +0 +0\n/) && summary.contains(/movie +1 +0 +0 +0 +0\n/))
+        #expect(summary.contains(/4 of 4 in [0-9.]+ s \([0-9.]+ a second\), [0-9,]+ bytes in, [0-9,]+ out, 1 rejected/))
+        #expect(summary.contains("rejected: media.unrecognized 1\n"))
+        #expect(!summary.contains("\r") && !summary.contains("\u{1B}"))
+    }
+
+    @Test func `Flags hold for lines that do not say otherwise`() async throws {
+        let url = server.url("/grid.jpg")
+        let result = try await bench.batch(
+            [
+                #"{"source": "\#(url)", "id": "default"}"#,
+                #"{"source": "\#(url)", "id": "own", "options": {"thumbnailSize": {"width": 40, "height": 40}}}"#,
+            ], "--thumbnail-size", "80x80", "--hide-thumbnail", "--crop", "0,0,0.5,1", "--header", "X-Who: me")
+        #expect(result.manifests["default"]?.thumbnail?.height == 80)
+        #expect(result.manifests["own"]?.thumbnail?.height == 40)
+        for manifest in result.manifests.values {
+            #expect(manifest.options?.thumbnailHidden == true && manifest.crop?.width == 400)
+        }
+        #expect(server.requests.allSatisfy { $0.headers["x-who"] == "me" })
+    }
+
+    @Test func `A line takes back what a flag says`() async throws {
+        let line = #"{"source": "\#(server.url("/grid.jpg"))", "id": "cat", "maxBytes": 60000, "oversize": "shrink"}"#
+        let result = try await bench.batch([line], "--max-bytes", "100", "--oversize", "reject")
+        #expect(result.manifests["cat"]?.outcome == "passed")
+    }
+
+    @Test func `Requests in flight are as many as --concurrency says`() async throws {
+        let answered = LoopbackGate()
+        for number in 0..<6 { server.serve("/wait-\(number)", LoopbackAnswer([.wait(answered), .close])) }
+        let list = try bench.folder.write((0..<6).map { server.url("/wait-\($0)") }.joined(separator: "\n"), to: "list")
+        let words = bench.words("batch", ["--concurrency", "2", "--budget", "20s", list])
+        let running = try bench.command(words).start()
+        await server.until { $0.requests.count >= 2 }
+        #expect(server.openConnectionCount == 2)
+        running.send(SIGKILL)
+        _ = try await running.result()
+        #expect(server.requests.count == 2)
+        answered.open()
+    }
+}

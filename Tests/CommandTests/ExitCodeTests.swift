@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// 0 all ready, 1 some rejected, 2 wrong usage; results on standard output, everything else on standard error.
+@Suite(.timeLimit(.minutes(2))) struct ExitCodeTests {
+    let bench: CommandBench
+
+    init() throws {
+        bench = try CommandBench()
+    }
+
+    @Test func `All ready is 0 and quiet`() async throws {
+        let result = try await bench.run("prepare", SourceTree.sample("grid.jpg"), SourceTree.sample("tone.wav"))
+        #expect(result.exitCode == 0)
+        #expect(result.errorText == "")
+        #expect(try bench.folder.contents().contains("prepared"))
+    }
+
+    @Test func `One rejected among others is 1, and the others are ready`() async throws {
+        let sources = ["grid.jpg", "picture.jpg", "grid.png"].map(SourceTree.sample)
+        let result = try await bench.command(bench.words("prepare", sources)).run()
+        #expect(result.exitCode == 1)
+        #expect(try result.lines.map { try PrintedManifest(line: $0).outcome } == ["passed", "rejected", "passed"])
+    }
+
+    @Test(arguments: [
+        ["prepare"], ["prepare", "--colour", "x"], ["frobnicate"], ["prepare", "--crop", "1,2", "x"],
+        ["prepare", "--crop", "a,b,c,d", "x"], ["prepare", "--thumbnail-size", "big", "x"], ["batch"],
+        ["prepare", "--budget", "soon", "x"], ["prepare", "--format", "xml", "x"], ["batch", "/nowhere/list"],
+        ["prepare", "--thumbnail-fit", "stretch", "x"], ["prepare", "--concurrency", "0", "x"], ["batch", "/"],
+        ["prepare", "--media-slots", "0", "x"], ["prepare", "--max-bytes", "many", "x"], ["inspect"],
+        ["prepare", "--header", "no-colon", "x"], ["prepare", "--resolve", "nonsense", "x"],
+        ["prepare", "--ca-file", "/nowhere.pem", "x"], ["doctor", "extra"], ["batch", "list", "more"],
+        ["prepare", "--output", "", "x"], ["prepare", "--proxy", "nonsense://", "x"],
+        ["batch", "--crop", "0,0,2,2", "-"],
+    ])
+    func `Wrong usage is 2, told on standard error alone`(words: [String]) async throws {
+        let result = try await bench.command(words).run()
+        #expect(result.exitCode == 2)
+        #expect(result.text == "")
+        #expect(result.errorText.contains("Usage:"), "\(result.errorText)")
+        #expect(try bench.folder.contents() == ["tmp"])
+    }
+
+    @Test(arguments: [
+        ["--help"], ["help"], ["prepare", "--help"], ["batch", "-h"], ["inspect", "--help"], ["doctor", "--help"], [],
+    ])
+    func `Help is on standard output and no failure`(words: [String]) async throws {
+        let result = try await bench.command(words).run()
+        #expect(result.exitCode == 0)
+        #expect(result.text.contains("USAGE: attachprep"))
+        #expect(result.errorText == "")
+    }
+
+    @Test func `The version is on standard output`() async throws {
+        let result = try await bench.run("--version")
+        #expect(result.exitCode == 0 && result.errorText == "")
+        #expect(result.text.wholeMatch(of: /attachprep [0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
+    }
+
+    @Test func `Help of prepare names every option of this version`() async throws {
+        let text = try await bench.run("prepare", "--help").text
+        for option in [
+            "output", "format", "crop", "thumbnail-time", "thumbnail-size", "thumbnail-fit", "hide-thumbnail",
+            "oversize", "unsupported", "budget", "max-bytes", "header", "https-only", "allow-private-network",
+            "ca-file", "proxy", "resolve", "concurrency", "media-slots", "resume", "base-url",
+        ] {
+            #expect(text.contains("--\(option)"), "--\(option)")
+        }
+    }
+
+    @Test(arguments: ["prepare", "inspect", "batch"])
+    func `A reader that has seen enough is no failure, and the work is done all the same`(subcommand: String)
+        async throws
+    {
+        let sources = ["grid.jpg", "grid.png", "grid.gif", "tone.wav", "clock.mp4"].map(SourceTree.sample)
+        let list = try bench.folder.write(sources.joined(separator: "\n"), to: "list")
+        let rest = subcommand == "batch" ? [list] : sources
+        let output = subcommand == "inspect" ? [] : ["--output", bench.output]
+        let program = try BuiltBinary.attachprep()
+        let words = ["-c", #"set -o pipefail; "$@" | head -c 1 | wc -c"#, "bash", program, subcommand] + output + rest
+        let result = try await RunCommand("bash", words, environment: ["TMPDIR": bench.folder.path("tmp")]).run()
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        #expect(result.text == "1\n")
+        let ready = try bench.leftovers().filter { $0.hasSuffix("manifest.json") }.count
+        #expect(ready == (subcommand == "inspect" ? 0 : 5))
+        #expect(try !bench.leftovers().contains { $0.contains(".attachprep-") })
+    }
+}

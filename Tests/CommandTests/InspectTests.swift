@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `inspect` says what would be done and writes nothing; `doctor` says what the machine has.
+@Suite(.timeLimit(.minutes(2))) struct InspectTests {
+    let bench: CommandBench
+
+    init() throws {
+        bench = try CommandBench()
+    }
+
+    private func inspect(_ words: String...) async throws -> CommandResult {
+        try await bench.command(["inspect", "--allow-private-network"] + words).run()
+    }
+
+    private func object(_ text: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    @Test func `JSON has source, media and plan, and no other key`() async throws {
+        let result = try await inspect("--format", "json", CommandBench.url("clock.mp4"))
+        let report = try object(result.text)
+        let plan = try #require(report["plan"] as? [String: Any])
+        #expect(result.exitCode == 0)
+        #expect(Set(report.keys) == ["source", "media", "plan"])
+        #expect(Set(plan.keys) == ["outcome", "reasons", "steps"])
+        #expect(plan["outcome"] as? String == "passed")
+        #expect((plan["steps"] as? [String])?.isEmpty == false)
+        let media = try #require(report["media"] as? [String: Any])
+        #expect(media["width"] as? Int == 320 && media["duration"] as? Double == 4)
+        #expect(try bench.folder.contents() == ["tmp"])
+    }
+
+    @Test func `A source that would be rejected ends with 1 and has no steps`() async throws {
+        let result = try await inspect("--format", "json", CommandBench.url("picture.jpg"))
+        let report = try object(result.text)
+        let plan = try #require(report["plan"] as? [String: Any])
+        #expect(result.exitCode == 1)
+        #expect(report["media"] is NSNull)
+        #expect(plan["outcome"] as? String == "rejected")
+        #expect(plan["steps"] as? [String] == [])
+        #expect((plan["reasons"] as? [String])?.count == 1)
+        #expect(try bench.folder.contents() == ["tmp"])
+    }
+
+    @Test(arguments: ["clock.webm", "tone.flac", "counter.webp"])
+    func `What is known and would be rejected is described all the same`(name: String) async throws {
+        let result = try await inspect("--format", "json", CommandBench.url(name))
+        let report = try object(result.text)
+        #expect(result.exitCode == 1)
+        #expect(report["media"] is [String: Any])
+        #expect((report["plan"] as? [String: Any])?["outcome"] as? String == "rejected")
+    }
+
+    @Test func `Text says what it is and what would be done`() async throws {
+        let result = try await inspect("--crop", "0,0,0.5,1", SourceTree.sample("orientation-6.jpg"))
+        let lines = result.lines
+        #expect(result.exitCode == 0)
+        #expect(lines.first == "\(SourceTree.sample("orientation-6.jpg"))  passed")
+        #expect(lines.contains { $0.hasPrefix("  is         image/jpeg, ") })
+        #expect(lines.contains { $0.hasPrefix("  size       800x600, stored turned (orientation 6)") })
+        #expect(lines.contains("  would      deliver the bytes unchanged as attachment.jpg"))
+        #expect(lines.contains("  would      write the crop at full resolution"))
+        #expect(lines.contains("  would      write a thumbnail, contain 300x300"))
+    }
+
+    @Test func `A still is decoded to its end before it is said to pass`() async throws {
+        let result = try await inspect(SourceTree.sample("truncated.jpg"))
+        #expect(result.exitCode == 1)
+        #expect(result.text.contains("media.corrupt"))
+    }
+
+    @Test func `Several sources are told in their order`() async throws {
+        let names = ["clock.mp4", "grid.jpg", "tone.wav"].map(SourceTree.sample)
+        let result = try await bench.command(["inspect", "--format", "json"] + names).run()
+        let sources = try result.lines.map { try object($0)["source"] as? [String: Any] }
+        #expect(sources.map { $0?["url"] as? String } == names)
+    }
+
+    @Test func `doctor names libraries and formats, and finds nothing missing here`() async throws {
+        let result = try await bench.run("doctor")
+        #expect(result.exitCode == 0)
+        for word in ["attachprep ", "libcurl", "libvips", "libmagic", "libavcodec", "read H.264", "write JPEG"] {
+            #expect(result.text.contains(word), "\(word)")
+        }
+        #expect(result.lines.last == "Nothing is missing.")
+    }
+
+    @Test func `doctor tells programs the same`() async throws {
+        let result = try await bench.run("doctor", "--format", "json")
+        let report = try object(result.text)
+        #expect(result.exitCode == 0)
+        #expect(report["faults"] as? [String] == [])
+        #expect((report["libraries"] as? [[String: Any]])?.contains { $0["name"] as? String == "libvips" } == true)
+        #expect(report["mediaExecutable"] as? String == (try BuiltBinary.attachprepMedia()))
+    }
+
+    @Test func `doctor ends with 1 and the remedy when the media executable is missing`() async throws {
+        let result = try await bench.command(["doctor"], environment: ["ATTACHPREP_MEDIA": "/nowhere/media"]).run()
+        #expect(result.exitCode == 1)
+        #expect(result.text.contains("/nowhere/media") && result.text.contains("apt-get install"))
+    }
+}

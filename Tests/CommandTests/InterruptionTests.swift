@@ -1,0 +1,100 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Ctrl-C: 130, no half folder, a list of what is left, and `--resume` finishes.
+@Suite(.timeLimit(.minutes(2))) struct InterruptionTests {
+    let bench: CommandBench
+    let server: LoopbackServer
+    let picture: Data
+
+    init() throws {
+        bench = try CommandBench()
+        server = try LoopbackServer()
+        picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `An interrupted prepare is 130 and leaves nothing`(signal: Int32) async throws {
+        let server = server
+        server.serve("/cat.jpg", .start(of: picture, bytes: 20_000).then(.hang))
+        let running = try bench.command(bench.words("prepare", [server.url("/cat.jpg")])).start()
+        try await waitUntil("the server was asked") {
+            server.requests.count == 1
+        } then: {
+            running.send(signal)
+        }
+        let result = try await running.result()
+        #expect(result.exitCode == 130)
+        #expect(try result.lines.map { try PrintedManifest(line: $0).error?.code } == ["cancelled"])
+        #expect(try bench.leftovers() == [])
+    }
+
+    @Test func `An interrupted inspection is 130 and leaves nothing`() async throws {
+        let server = server
+        server.serve("/cat.jpg", .start(of: picture, bytes: 20_000).then(.hang))
+        let words = ["inspect", "--allow-private-network", server.url("/cat.jpg"), server.url("/dog.jpg")]
+        let running = try bench.command(words).start()
+        try await waitUntil("the server was asked") {
+            server.requests.count == 1
+        } then: {
+            running.send(SIGINT)
+        }
+        #expect(try await running.result().exitCode == 130)
+        #expect(server.requests(to: "/dog.jpg").isEmpty)
+        #expect(try bench.leftovers() == [])
+    }
+
+    @Test func `Media work stops at once as well`() async throws {
+        let slow = try await HandmadeMedia.slowPicture().path
+        let running = try bench.command(bench.words("prepare", Array(repeating: slow, count: 8))).start()
+        let out = bench.output
+        try await waitUntil("a picture is being rendered") {
+            StagedFiles.exist(named: "thumbnail.new", in: out)
+        } then: {
+            // As a terminal does it: the whole process group.
+            kill(-running.processID, SIGINT)
+        }
+        let result = try await running.result()
+        #expect(result.exitCode == 130)
+        let codes = try Set(result.lines.compactMap { try PrintedManifest(line: $0).error?.code })
+        #expect(codes == ["cancelled"])
+        #expect(try bench.leftovers().filter { $0.contains(".attachprep-") } == [])
+    }
+
+    @Test func `An interrupted batch keeps what is ready, lists what is left, and is resumed`() async throws {
+        let (gate, server) = (LoopbackGate(), server)
+        let names = (0..<6).map { "/cat-\($0).jpg" }
+        for name in names.prefix(3) { server.serve(name, .body(picture)) }
+        let late = LoopbackAnswer.start(of: picture, bytes: 20_000).then(.wait(gate), .send(picture.dropFirst(20_000)))
+        for name in names.suffix(3) { server.serve(name, late) }
+        let list = try bench.folder.write(names.map { server.url($0) + "\n" }.joined(), to: "list")
+        let running = try bench.command(bench.words("batch", ["--concurrency", "4", list])).start()
+        try await waitUntil("three are ready and the others under way") {
+            (try? running.textSoFar().split(separator: "\n").count) == 3 && server.requests.count == 6
+        } then: {
+            running.send(SIGINT)
+        }
+        let result = try await running.result()
+        #expect(result.exitCode == 130)
+        #expect(result.errorText.contains("3 left; --resume goes on from here:"))
+        for line in 4...6 {
+            #expect(result.errorText.contains("  line \(line): \(server.url(names[line - 1]))\n"))
+        }
+        #expect(try bench.leftovers().filter { $0.hasSuffix("manifest.json") }.count == 3)
+        #expect(try bench.leftovers().filter { $0.contains(".attachprep-") } == [])
+        gate.open()
+        let resumed = try await bench.command(bench.words("batch", ["--resume", list])).run()
+        #expect(resumed.exitCode == 0, "\(resumed.errorText)")
+        #expect(resumed.errorText.contains("3 in place already"))
+        #expect(names.map { server.requests(to: $0).count } == [1, 1, 1, 2, 2, 2])
+    }
+}
+
+/// Files in staging folders.
+enum StagedFiles {
+    static func exist(named name: String, in output: String) -> Bool {
+        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: output)) ?? []
+        return paths.contains { $0.hasPrefix(".attachprep-") && $0.hasSuffix("/\(name)") }
+    }
+}

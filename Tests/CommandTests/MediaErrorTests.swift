@@ -1,0 +1,92 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Content that is not media, or not media that can be shown.
+@Suite(.timeLimit(.minutes(3))) struct MediaErrorTests {
+    let bench: CommandBench
+    let server: LoopbackServer
+
+    init() throws {
+        bench = try CommandBench()
+        server = try LoopbackServer()
+    }
+
+    private func expectRejection(
+        _ code: String, of body: Data, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        server.serve("/cat.jpg", .body(body, type: "image/jpeg"))
+        let manifest = try await bench.prepare(server.url("/cat.jpg"), options: options)
+        bench.expect(manifest, rejectedAs: code, sourceLocation: sourceLocation)
+        #expect(try bench.leftovers() == [], sourceLocation: sourceLocation)
+    }
+
+    @Test func `No bytes are media.empty`() async throws {
+        try await expectRejection("media.empty", of: Data())
+    }
+
+    @Test(arguments: [
+        "<!DOCTYPE html><html><body>Sign in</body></html>", "\u{FEFF}\n <html lang=en><head></head></html>",
+        #"{"error": "not found"}"#, "[1, 2, 3]", "Not found\n", "<?xml version=\"1.0\"?><Error><Code>x</Code></Error>",
+        "#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n", "%PDF-1.4\n", "x",
+    ])
+    func `Text behind a picture's name is media.unrecognized`(text: String) async throws {
+        try await expectRejection("media.unrecognized", of: Data(text.utf8))
+    }
+
+    @Test func `An archive is media.unrecognized`() async throws {
+        try await expectRejection("media.unrecognized", of: HandmadeMedia.zip)
+    }
+
+    @Test func `Noise is media.unrecognized`() async throws {
+        let noise = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) })
+        try await expectRejection("media.unrecognized", of: noise)
+    }
+
+    @Test(arguments: ["<!DOCTYPE html><html><body>", #"{"error": ["#, "Please sign in. "])
+    func `An endless text is refused after its first kilobytes`(beginning: String) async throws {
+        let page = Data(beginning.utf8) + Data(repeatElement(Array("lorem ipsum ".utf8), count: 800).joined())
+        let never = LoopbackGate()
+        let head = LoopbackAnswer.head(200, ["Content-Type": "image/jpeg", "Content-Length": "40000000"])
+        // More than these ten kilobytes is never sent.
+        server.serve("/cat.jpg", head.then(.send(page), .wait(never)))
+        let manifest = try await bench.prepare(server.url("/cat.jpg"), "--budget", "25s")
+        bench.expect(manifest, rejectedAs: "media.unrecognized")
+        #expect(server.requests.count == 1)
+        #expect(try bench.leftovers() == [])
+    }
+
+    @Test func `Media we know and cannot show is media.unsupported`() async throws {
+        try await expectRejection("media.unsupported", of: HandmadeMedia.midi)
+        let drawing = try Data(contentsOf: URL(filePath: SourceTree.sample("arrow.svg")))
+        try await expectRejection("media.unsupported", of: drawing)
+        try await expectRejection("media.unsupported", of: Data("<?xml version=\"1.0\"?>\n".utf8) + drawing)
+    }
+
+    @Test func `A protected movie is media.encrypted`() async throws {
+        try await expectRejection("media.encrypted", of: Data(contentsOf: await HandmadeMedia.encryptedMovie()))
+    }
+
+    @Test(arguments: [(30_000, 30_000), (2_000_000_000, 1), (65_501, 10)])
+    func `A picture too large to decode is media.too_many_pixels`(width: Int, height: Int) async throws {
+        try await expectRejection("media.too_many_pixels", of: HandmadeMedia.png(width: width, height: height))
+    }
+
+    @Test func `An animation of 5,000 frames is media.too_many_frames, one of 4,096 is not`() async throws {
+        try await expectRejection("media.too_many_frames", of: HandmadeMedia.gif(frames: 5_000))
+        server.serve("/good.gif", .body(HandmadeMedia.gif(frames: 4_096)))
+        let manifest = try await bench.prepare(server.url("/good.gif"))
+        #expect(manifest.outcome == "passed" && manifest.attachment?.frames == 4_096)
+    }
+
+    @Test func `Five hours are media.too_long`() async throws {
+        try await expectRejection("media.too_long", of: HandmadeMedia.wave(seconds: 5 * 3600))
+    }
+
+    @Test func `What cannot be shrunk and is over the limit is limit.exceeded`() async throws {
+        let movie = try Data(contentsOf: URL(filePath: SourceTree.sample("clock.mp4")))
+        try await expectRejection("limit.exceeded", of: movie, "--max-bytes", "40000")
+        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        try await expectRejection("limit.exceeded", of: picture, "--max-bytes", "40000", "--oversize", "reject")
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What this version cannot deliver is refused honestly, among others that are ready.
+@Suite(.timeLimit(.minutes(2))) struct RejectedSampleTests {
+    @Test(arguments: [
+        ("clock.mov", "video/quicktime"), ("clock.m4v", "video/x-m4v"), ("clock.3gp", "video/3gpp"),
+        ("clock.webm", "video/webm"), ("clock.mkv", "video/x-matroska"), ("clock.ts", "video/mp2t"),
+        ("tone.flac", "audio/flac"), ("tone.ogg", "audio/ogg"), ("tone.opus", "audio/opus"),
+        ("tone.caf", "audio/x-caf"), ("counter.webp", "image/webp"), ("counter.apng.png", "image/png"),
+    ])
+    func `What needs another conversion than a still's is media.unsupported`(name: String, type: String) async throws {
+        let manifest = try await PreparedSamples.manifest(name)
+        try await PreparedSamples.bench.expect(manifest, rejectedAs: "media.unsupported")
+        #expect(manifest.source.mimeType == type)
+        #expect(manifest.error?.retryable == false && manifest.error?.appleCode == 101)
+    }
+
+    @Test(arguments: [
+        ("arrow.svg", "media.unsupported", 101), ("picture.jpg", "media.unrecognized", 101),
+        ("truncated.jpg", "media.corrupt", 105), ("empty.png", "media.empty", 105),
+    ])
+    func `An accident has its own code and Apple's number`(name: String, code: String, apple: Int) async throws {
+        let manifest = try await PreparedSamples.manifest(name)
+        try await PreparedSamples.bench.expect(manifest, rejectedAs: code)
+        #expect(manifest.error?.appleCode == apple)
+    }
+
+    @Test func `A run with some rejected ends with 1`() async throws {
+        #expect(try await PreparedSamples.run.value.exitCode == 1)
+    }
+
+    @Test func `Rejected sources leave no folder, ready ones have theirs`() async throws {
+        let bench = try await PreparedSamples.bench
+        let names = try FileManager.default.contentsOfDirectory(atPath: SourceTree.path("samples/media"))
+        var ready: Set<String> = []
+        for name in names {
+            let manifest = try await PreparedSamples.manifest(name)
+            if manifest.error == nil { ready.insert(manifest.id) }
+        }
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: bench.output)) == ready)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folder.path("tmp")) == [])
+    }
+}

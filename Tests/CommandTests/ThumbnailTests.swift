@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Thumbnails and crops: their sizes, and what the grid shows on them.
+@Suite(.timeLimit(.minutes(2))) struct ThumbnailTests {
+    let bench: CommandBench
+
+    init() throws {
+        bench = try CommandBench()
+    }
+
+    @Test(arguments: [
+        "grid.jpg", "grid.png", "grid.gif", "orientation-6.jpg", "grid.webp", "grid.avif", "grid.heic",
+        "grid.tiff", "grid.bmp", "clock.mp4", "hevc.mp4", "anamorphic.mp4", "clock.avi", "clock.mpg", "clock.m2v",
+        "counter.gif",
+    ])
+    func `A sample's thumbnail shows the upright grid, 300 wide`(name: String) async throws {
+        let manifest = try await PreparedSamples.manifest(name)
+        let thumbnail = try await PreparedSamples.bench.thumbnail(manifest)
+        #expect((thumbnail.width, thumbnail.height) == (300, 225))
+        #expect((manifest.thumbnail?.width, manifest.thumbnail?.height) == (300, 225))
+        #expect(SampleMotif.cells(in: thumbnail) == Array(1...12))
+    }
+
+    @Test(arguments: ["grid.jpg", "grid.gif", "orientation-6.jpg", "grid.webp", "grid.avif", "grid.heic", "grid.tiff"])
+    func `A still's thumbnail is its picture`(name: String) async throws {
+        let thumbnail = try await PreparedSamples.bench.thumbnail(PreparedSamples.manifest(name))
+        let distance = PictureDistance(thumbnail, try await CommandBench.picture(ofSample: "grid.png"))
+        #expect(distance.mean < 2.5 && distance.blockMax < 15, "\(distance)")
+    }
+
+    @Test func `Printers' colours without a profile are read as Adobe writes them, not as a negative`() async throws {
+        let thumbnail = try await PreparedSamples.bench.thumbnail(PreparedSamples.manifest("cmyk.jpg"))
+        let distance = PictureDistance(thumbnail, try await CommandBench.picture(ofSample: "grid.png"))
+        #expect(distance.mean < 12, "\(distance)")
+    }
+
+    @Test func `An upright movie stored on its side has an upright thumbnail, and says so`() async throws {
+        let manifest = try await PreparedSamples.manifest("portrait.mp4")
+        let thumbnail = try await PreparedSamples.bench.thumbnail(manifest)
+        #expect((thumbnail.width, thumbnail.height) == (225, 300))
+        #expect(SampleMotif.cells(in: thumbnail, columns: 3, rows: 4) == Array(1...12))
+        #expect(manifest.warningCodes == ["video.rotated"])
+    }
+
+    @Test(arguments: [
+        ("120x240", "contain", 120, 90), ("200x60", "contain", 80, 60), ("120x240", "cover", 120, 240),
+        ("90x90", "cover", 90, 90), ("2000x2000", "contain", 800, 600), ("640x480", "contain", 640, 480),
+    ])
+    func `A thumbnail fits inside its box or fills it`(
+        size: String, fit: String, width: Int, height: Int
+    ) async throws {
+        let manifest = try await bench.prepare(
+            CommandBench.url("grid.jpg"), "--thumbnail-size", size, "--thumbnail-fit", fit)
+        let thumbnail = try await bench.thumbnail(manifest)
+        #expect((thumbnail.width, thumbnail.height) == (width, height))
+        guard fit == "contain" else { return }
+        let distance = PictureDistance(thumbnail, try await CommandBench.picture(ofSample: "grid.png"))
+        #expect(distance.mean < 9, "\(distance)")
+    }
+
+    @Test func `Cover cuts away what sticks out and squeezes nothing`() async throws {
+        let manifest = try await bench.prepare(
+            CommandBench.url("grid.jpg"), "--thumbnail-size", "100x300", "--thumbnail-fit", "cover")
+        let thumbnail = try await bench.thumbnail(manifest)
+        // A third as wide as high: the 200 middle pixels of 800, which is half of columns 2 and 3 each.
+        #expect(SampleMotif.cell(in: thumbnail, atUnitX: 0.05, y: 0.02) == 2)
+        #expect(SampleMotif.cell(in: thumbnail, atUnitX: 0.95, y: 0.02) == 3)
+        #expect(SampleMotif.cell(in: thumbnail, atUnitX: 0.05, y: 0.98) == 10)
+        #expect(SampleMotif.cell(in: thumbnail, atUnitX: 0.95, y: 0.98) == 11)
+    }
+
+    @Test func `Cover enlarges nothing`() async throws {
+        let manifest = try await bench.prepare(
+            CommandBench.url("grid.bmp"), "--thumbnail-size", "1000x1000", "--thumbnail-fit", "cover")
+        let thumbnail = try await bench.thumbnail(manifest)
+        #expect(thumbnail.width <= 320 && thumbnail.height <= 240)
+        #expect(thumbnail.width >= 240 && thumbnail.height == 240)
+    }
+}
