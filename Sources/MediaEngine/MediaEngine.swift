@@ -10,7 +10,7 @@ public protocol MediaEngine: Sendable {
     /// - Parameters:
     ///   - call: What to do.
     ///   - descriptors: The source first (open for reading), then the outputs of `render` in the order of
-    ///     `RenderOutput.allCases` (open for reading and writing, empty). Borrowed: the caller closes them.
+    ///     `RenderRequest.outputs` (open for reading and writing, empty). Borrowed: the caller closes them.
     ///   - deadline: When the answer is no longer wanted.
     /// - Throws: `AttachPrepError`, with a `media.` code for what is wrong with the file, `deadline.exceeded` past the
     ///   deadline, `media.decoder_crashed` when the process that worked on it died.

@@ -21,6 +21,19 @@ public struct RenderRequest: Codable, Sendable, Hashable {
     }
 }
 
+extension RenderRequest {
+    /// The outputs it asks for, in the order of their descriptors.
+    public var outputs: [RenderOutput] {
+        RenderOutput.allCases.filter { output in
+            switch output {
+            case .attachment: attachment != nil
+            case .thumbnail: thumbnail != nil
+            case .crop: crop != nil
+            }
+        }
+    }
+}
+
 /// A still written anew: JPEG, or PNG when something in it is transparent.
 public struct StillRendition: Codable, Sendable, Hashable {
     /// The file must not be larger; decimal bytes. Quality gives way first, then size.
@@ -64,7 +77,7 @@ public enum PictureChoice: Codable, Sendable, Hashable {
     case coverArt
 }
 
-/// The outputs of a render, in the order of their descriptors.
+/// An output of a render.
 public enum RenderOutput: Int, Codable, Sendable, Hashable, CaseIterable {
     case attachment
     case thumbnail

@@ -46,7 +46,7 @@ package final class MediaProcessor {
         case .inspect(let request):
             return .inspected(try Inspection.inspect(request, source: source, deadline: deadline))
         case .render(let request):
-            let outputs = zip(RenderOutput.allCases, descriptors.dropFirst().map(OutputFile.init))
+            let outputs = zip(request.outputs, descriptors.dropFirst().map(OutputFile.init))
             let rendering = PictureRendering(
                 request: request, source: source, outputs: Dictionary(uniqueKeysWithValues: outputs),
                 deadline: deadline)

@@ -32,7 +32,7 @@ import Testing
                   why        video/mp4 is attachable and 42754 bytes are within 50000000
                   thumbnail  thumbnail.jpg, 160x120, BYTES, at 3.96
                   crop       crop.jpg, 160x120, BYTES
-                  warning    time.past_end: The thumbnail time T is past the end; it shows the movie's last frame, at T.
+                  warning    time.past_end: The thumbnail time T is past the end; it shows the movie's last frame.
                   on device  3g T, lte T, wifi T
                   time       T (STAGES)
 

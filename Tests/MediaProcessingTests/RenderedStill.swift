@@ -14,7 +14,7 @@ struct RenderedStill {
     init(_ source: String, _ request: RenderRequest) throws {
         let folder = try TemporaryFolder()
         let input = open(source, O_RDONLY)
-        let outputs = RenderOutput.allCases.map { open(folder.path("\($0)"), O_RDWR | O_CREAT, 0o644) }
+        let outputs = request.outputs.map { open(folder.path("\($0)"), O_RDWR | O_CREAT, 0o644) }
         defer { ([input] + outputs).forEach { close($0) } }
         let answer = try MediaProcessor().perform(
             .render(request), descriptors: [input] + outputs, deadline: .now + .seconds(60))

@@ -33,25 +33,28 @@ struct RenderStep: Sendable {
         guard let render = plan.render else { return Renditions() }
         var outputs: [CInt] = []
         defer { for descriptor in outputs { close(descriptor) } }
-        for output in RenderOutput.allCases { outputs.append(try staging.create(Self.workingName(output))) }
+        for output in render.outputs { outputs.append(try staging.create(Self.workingName(output))) }
         let rendered = try await rooms.engine.render(
             render, source: source.descriptor, outputs: outputs, deadline: deadline)
-        let open = outputs
+        let open = Dictionary(uniqueKeysWithValues: zip(render.outputs, outputs))
         return try await rooms.blocking.run { try Self.renditions(rendered, in: open) }
     }
 
-    private static func renditions(_ rendered: RenderedMedia, in outputs: [CInt]) throws -> Renditions {
+    private static func renditions(_ rendered: RenderedMedia, in outputs: [RenderOutput: CInt]) throws -> Renditions {
         var renditions = Renditions()
-        renditions.attachment = try rendered.attachment.map { try file($0, in: outputs[0]) }
-        renditions.thumbnail = try rendered.thumbnail.map { try file($0, in: outputs[1]) }
-        renditions.crop = try rendered.crop.map { try file($0, in: outputs[2]) }
+        renditions.attachment = try rendered.attachment.map { try file($0, in: outputs[.attachment]) }
+        renditions.thumbnail = try rendered.thumbnail.map { try file($0, in: outputs[.thumbnail]) }
+        renditions.crop = try rendered.crop.map { try file($0, in: outputs[.crop]) }
         renditions.movieTime = rendered.movieTime
         renditions.concessions = rendered.concessions
         return renditions
     }
 
     /// The child is not believed: the bytes that are there are counted and hashed.
-    private static func file(_ picture: RenderedPicture, in descriptor: CInt) throws -> Renditions.File {
+    private static func file(_ picture: RenderedPicture, in descriptor: CInt?) throws -> Renditions.File {
+        guard let descriptor else {
+            throw AttachPrepError(.internal, "The media process wrote a rendition that nobody asked for.")
+        }
         var bytes = [UInt8](repeating: 0, count: picture.bytes + 1)
         var filled = 0
         while filled < bytes.count {
