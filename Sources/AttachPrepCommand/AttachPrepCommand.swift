@@ -27,6 +27,7 @@ struct AttachPrepCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            if StandardStreams.hasLostResults { throw CommandEnd.someRejected }
         } catch {
             leave(with: error)
         }
@@ -34,6 +35,10 @@ struct AttachPrepCommand: AsyncParsableCommand {
 
     /// Help and version go to standard output and are no failure; wrong usage is 2.
     private static func leave(with error: any Error) -> Never {
+        if StandardStreams.hasLostResults {
+            StandardStreams.note(
+                "attachprep: Standard output could not be written; the results are in the output folder.")
+        }
         if let end = error as? CommandEnd { Glibc.exit(end.rawValue) }
         let code = exitCode(for: error)
         let text = fullMessage(for: error)

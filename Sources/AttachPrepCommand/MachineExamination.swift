@@ -33,7 +33,7 @@ struct MachineExamination: Codable, Sendable {
             await preparer.shutdown()
             return MachineExamination(path: path, download: download, description: description)
         } catch {
-            let known = (error as? AttachPrepError)?.message ?? "\(error)"
+            let known = sentence(error)
             return MachineExamination(
                 version: Version.text, mediaExecutable: try? MediaExecutable.locate(), libraries: [download],
                 abilities: [],
@@ -42,6 +42,12 @@ struct MachineExamination: Codable, Sendable {
                         + "libswscale6 libmagic1."
                 ])
         }
+    }
+
+    private static func sentence(_ error: any Error) -> String {
+        guard let known = error as? AttachPrepError else { return "\(error)" }
+        return known.code == .deadlineExceeded
+            ? "The media process did not answer within \(Int(Limits.childStartSecondsMax)) s." : known.message
     }
 
     private init(

@@ -53,6 +53,18 @@ import Testing
         #expect(result.errorText == "")
     }
 
+    @Test func `A result that cannot be written is a failure, told on standard error`() async throws {
+        let command = RunCommand(
+            "sh",
+            [
+                "-c", #"exec "$0" prepare "$1" --output "$2" > /dev/full"#, try BuiltBinary.attachprep(),
+                SourceTree.sample("grid.jpg"), bench.folder.path("full"),
+            ])
+        let result = try await command.run()
+        #expect(result.exitCode == 1)
+        #expect(result.errorText.contains("Standard output could not be written"))
+    }
+
     @Test func `The version is on standard output`() async throws {
         let result = try await bench.run("--version")
         #expect(result.exitCode == 0 && result.errorText == "")

@@ -29,7 +29,7 @@ import Testing
                 http://server/clock.mp4  passed  out/ID/attachment.mp4
                   was        video/mp4, 42,754 bytes
                   became     public.mpeg-4, 42,754 bytes, 320x240, T
-                  why        video/mp4 is attachable and 42754 bytes are within 50000000
+                  why        video/mp4 is attachable and 42,754 bytes are within 50,000,000
                   thumbnail  thumbnail.jpg, 160x120, BYTES, at 3.96
                   crop       crop.jpg, 160x120, BYTES
                   warning    time.past_end: The thumbnail time T is past the end; it shows the movie's last frame.

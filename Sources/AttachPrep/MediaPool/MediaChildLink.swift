@@ -12,6 +12,8 @@ final class MediaChildLink {
 
     private let executable: String
     private var running: Running?
+    /// Whether any child of this executable ever answered: one that cannot even start is no fault of the file.
+    private var hasAnswered = false
 
     /// What a child may know of our environment: nothing but what keeps its memory small.
     private static let environment = ["LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2"]
@@ -67,6 +69,7 @@ final class MediaChildLink {
         } catch {
             throw bury(current, nil, job: job, detail: "answered nonsense: \(error)")
         }
+        hasAnswered = true
         switch message {
         case .answer(let answer): return answer
         case .failure(let error): throw error
@@ -82,6 +85,11 @@ final class MediaChildLink {
         running = nil
         if let known { return known }
         if let job, job.isCancelled { return AttachPrepError.cancelled }
+        if !hasAnswered, case .exited = ending {
+            return AttachPrepError(
+                .internal, "The media process ended before it could work; run attachprep doctor.",
+                detail: "\(ending), \(detail)", isRetryable: false)
+        }
         return AttachPrepError(
             .mediaDecoderCrashed,
             "The decoder crashed on this file; try once more, then check the file at its source.",

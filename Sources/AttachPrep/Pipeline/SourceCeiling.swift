@@ -14,8 +14,8 @@ struct SourceCeiling: Sendable, Hashable {
             bytesMax = limit
             error = AttachPrepError(
                 .limitExceeded,
-                "The \(format.kind.rawValue) is over the limit of \(limit) bytes, and it is not a still picture that "
-                    + "could be shrunk; send a smaller file.")
+                "The \(format.kind.rawValue) is over its limit of \(limit.grouped) bytes, and it is not a still "
+                    + "picture that could be shrunk; send a smaller file.")
         } else {
             bytesMax = Limits.sourceBytesMax(format.kind)
             error = Self.tooLarge(bytesMax)
@@ -25,6 +25,7 @@ struct SourceCeiling: Sendable, Hashable {
     /// Over what we take in at all.
     static func tooLarge(_ bytesMax: Int) -> AttachPrepError {
         AttachPrepError(
-            .downloadTooLarge, "The source is over the \(bytesMax) bytes that are taken in; send a smaller file.")
+            .downloadTooLarge,
+            "The source is over the \(bytesMax.grouped) bytes that are taken in; send a smaller file.")
     }
 }

@@ -39,7 +39,7 @@ struct SourceInspection: Sendable {
     private func fetch(_ staging: StagingFolder, _ deadline: ContinuousClock.Instant) async throws -> FetchedSource {
         let step = FetchStep(
             request: request, location: location, rooms: rooms, staging: staging, deadline: deadline)
-        return try await withDeadline(deadline, stage: "the download") { try await step.run() }
+        return try await withDeadline(deadline, stage: "fetching") { try await step.run() }
     }
 
     private func inspect(_ source: FetchedSource, _ deadline: ContinuousClock.Instant) async throws -> InspectedMedia {

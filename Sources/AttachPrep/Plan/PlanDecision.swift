@@ -29,21 +29,22 @@ struct PlanDecision {
         let limit = request.bytesMax(for: media.kind)
         switch Attachability(media) {
         case .native(let type) where bytes <= limit:
-            return .pass(type, reason: "\(type.mimeType) is attachable and \(bytes) bytes are within \(limit)")
+            return .pass(
+                type, reason: "\(type.mimeType) is attachable and \(bytes.grouped) bytes are within \(limit.grouped)")
         case .native(let type): return try oversize(type, limit: limit)
         case .foreign(let reason): return try convert(reason)
         }
     }
 
     private func oversize(_ type: AttachmentType, limit: Int) throws -> Course {
-        let over = "The \(media.kind.rawValue) is \(bytes) bytes, over the limit of \(limit)"
+        let over = "The \(media.kind.rawValue) is \(bytes.grouped) bytes, over the limit of \(limit.grouped)"
         guard request.oversize == .shrink else {
             throw AttachPrepError(.limitExceeded, "\(over); allow --oversize shrink or send a smaller file.")
         }
         guard media.kind == .image, !media.isAnimated else {
             throw AttachPrepError(.limitExceeded, "\(over), and it is not a still picture that could be shrunk.")
         }
-        return .rewrite(.shrunk, reason: "\(bytes) bytes are over the limit of \(limit)")
+        return .rewrite(.shrunk, reason: "\(bytes.grouped) bytes are over the limit of \(limit.grouped)")
     }
 
     private func convert(_ reason: String) throws -> Course {

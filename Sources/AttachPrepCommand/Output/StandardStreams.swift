@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Results on standard output, everything else on standard error.
 enum StandardStreams {
@@ -17,13 +18,20 @@ enum StandardStreams {
         write(text, to: STDERR_FILENO)
     }
 
+    /// Whether a result could not be written, as on a full disk; a reader that went away does not count.
+    static var hasLostResults: Bool { lostResults.load(ordering: .relaxed) }
+    private static let lostResults = Atomic(false)
+
     /// A reader that has seen enough, as `head` has, is no failure: the files are the result, and the work goes on.
     private static func write(_ text: String, to descriptor: CInt) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard count > 0 else { return }
+            guard count > 0 else {
+                if descriptor == STDOUT_FILENO, errno != EPIPE { lostResults.store(true, ordering: .relaxed) }
+                return
+            }
             rest = rest.dropFirst(count)
         }
     }
