@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Synchronization
 
 /// Ctrl-C and SIGTERM: the first cancels the work, which then cleans up; the second ends the process at once.
 struct Interruption {
@@ -7,9 +8,12 @@ struct Interruption {
 
     /// Runs work until it is done or cancelled by a signal.
     static func watch<Result: Sendable>(_ work: @escaping @Sendable () async -> Result) async -> Result {
-        let task = Task(name: "work") { await work() }
-        let interruption = Interruption { task.cancel() }
+        // The signals are watched before the work begins: one that came between would end the process unclean.
+        let cancellation = Cancellation()
+        let interruption = Interruption { cancellation.cancel() }
         defer { interruption.stop() }
+        let task = Task(name: "work") { await work() }
+        cancellation.attach { task.cancel() }
         return await task.value
     }
 
@@ -24,6 +28,27 @@ struct Interruption {
             }
             source.resume()
             return source
+        }
+    }
+
+    /// A cancellation that may come before there is something to cancel.
+    private final class Cancellation: Sendable {
+        private let state = Mutex((isCancelled: false, action: (@Sendable () -> Void)?.none))
+
+        func attach(_ action: @escaping @Sendable () -> Void) {
+            let isCancelled = state.withLock { state in
+                state.action = action
+                return state.isCancelled
+            }
+            if isCancelled { action() }
+        }
+
+        func cancel() {
+            let action = state.withLock { state in
+                state.isCancelled = true
+                return state.action
+            }
+            action?()
         }
     }
 

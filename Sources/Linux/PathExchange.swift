@@ -3,8 +3,8 @@ import Glibc
 
 /// Renames that are one step for every reader, where the file system can do that.
 ///
-/// Linux: `renameat2(2)`. Network and shared file systems (NFS, 9p, CIFS) answer EINVAL to its flags; there plain renames
-/// do it in steps.
+/// Linux: `renameat2(2)`. Network and shared file systems (NFS, 9p, CIFS) answer EINVAL to its flags; there plain
+/// renames do it in steps.
 package enum PathExchange {
     /// Gives `path` its final name; false when something stands there already.
     package static func renameToNew(_ path: String, _ final: String) throws(SystemError) -> Bool {

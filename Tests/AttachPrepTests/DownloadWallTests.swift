@@ -147,7 +147,8 @@ import Testing
     }
 
     @Test func `A dead name server does not hold up another download`() async throws {
-        let bench = try DownloadBench(resolver: DeadNameServer(), inFlightMax: 1)
+        let bench = try DownloadBench(
+            resolver: DeadNameServer(), inFlightMax: 1, timeouts: .prompt(resolve: .seconds(3_600)))
         let other = try DownloadBench()
         let url = server.url("/cat", host: "name.dead")
         let waiting = Task { try await other.fetch(url) }
