@@ -96,6 +96,12 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    /// Waits for it to end by itself, on a thread that may block; false when it did not in that time.
+    package func waitUntilEnded(milliseconds: Int) -> Bool {
+        for _ in 0..<milliseconds where !hasEnded { usleep(1_000) }
+        return hasEnded
+    }
+
     /// Waits for the end and reaps the child; call it once the child was killed or closed its socket.
     package func reap() -> Ending {
         var status: CInt = 0

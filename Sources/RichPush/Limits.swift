@@ -115,7 +115,9 @@ public enum Limits {
     public static let childCallsMax = 500
     /// Longest message between a child and its parent: an animation's 4,096 delays are about 25 KB of JSON.
     public static let childMessageBytesMax = 131_072
-    /// A child that has not reported ready by then is broken.
+    /// From closing its socket to its end: a process that leaves needs a few, to give its memory back.
+    public static let childEndMillisecondsMax = 500
+    /// A child that has not answered the first question by then is broken.
     public static let childStartSecondsMax = 10.0
 
     // MARK: Soundness

@@ -1,3 +1,4 @@
+import Glibc
 import Linux
 import MediaEngine
 import RichPush
@@ -53,11 +54,13 @@ final class MediaChildLink {
                 throw bury(current, AttachPrepError.deadlinePassed(at: "media work"))
             }
             guard let reply = try current.socket.receive(bytesMax: Limits.childMessageBytesMax) else {
-                throw bury(current, nil, job: job)
+                throw mourn(current, job)
             }
             return try answer(reply, from: current, job: job)
         } catch let error as SystemError {
-            throw bury(current, nil, job: job, detail: "\(error)")
+            // A child that is gone already cannot be sent anything.
+            throw error.code == EPIPE || error.code == ECONNRESET
+                ? mourn(current, job) : bury(current, nil, job: job, detail: "\(error)")
         }
     }
 
@@ -76,20 +79,26 @@ final class MediaChildLink {
         }
     }
 
+    /// A child that closed its socket is about to end: how it ends says whose fault it was.
+    private func mourn(_ current: Running, _ job: MediaJob) -> AttachPrepError {
+        let hasEnded = current.child.waitUntilEnded(milliseconds: Limits.childEndMillisecondsMax)
+        let isUseless = hasEnded && !hasAnswered && !job.isCancelled
+        let error = bury(current, nil, job: job, detail: "closed its socket")
+        guard isUseless, case .exited = current.child.reap() else { return error }
+        return AttachPrepError(
+            .internal, "The media process ended before it could work; run attachprep doctor.",
+            detail: error.detail, isRetryable: false)
+    }
+
     /// Kills and reaps the child, and says which error its end was.
-    private func bury(
-        _ current: Running, _ known: AttachPrepError?, job: MediaJob? = nil, detail: String = "closed its socket"
-    ) -> AttachPrepError {
+    private func bury(_ current: Running, _ known: AttachPrepError?, job: MediaJob? = nil, detail: String = "")
+        -> AttachPrepError
+    {
         current.child.kill()
         let ending = current.child.reap()
         running = nil
         if let known { return known }
         if let job, job.isCancelled { return AttachPrepError.cancelled }
-        if !hasAnswered, case .exited = ending {
-            return AttachPrepError(
-                .internal, "The media process ended before it could work; run attachprep doctor.",
-                detail: "\(ending), \(detail)", isRetryable: false)
-        }
         return AttachPrepError(
             .mediaDecoderCrashed,
             "The decoder crashed on this file; try once more, then check the file at its source.",
