@@ -49,7 +49,8 @@ import Testing
     }
 
     @Test func `One that answers more than a message may hold`() async throws {
-        let manifest = try await prepare(with: "head -c 140000 /dev/zero | dd bs=140000 iflag=fullblock >&3; exit 0")
+        let manifest = try await prepare(
+            with: "head -c 140000 /dev/zero | dd bs=140000 iflag=fullblock >&3; exec tail -f /dev/null")
         bench.expect(manifest, rejectedAs: "media.decoder_crashed")
         try await expectNoneLeft()
     }
