@@ -87,7 +87,8 @@ struct MediaExecutableTests {
         #expect(MediaSlots.cores(quota: quota) == cores)
     }
 
-    @Test(arguments: ["max 100000", "-1\n 100000\n", "", "nonsense", "1 0"]) func `No quota is no limit`(quota: String) {
+    @Test(arguments: ["max 100000", "-1\n 100000\n", "", "nonsense", "1 0"]) func `No quota is no limit`(quota: String)
+    {
         #expect(MediaSlots.cores(quota: quota) == nil)
     }
 }
