@@ -1,5 +1,11 @@
 import RichPush
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// What holds for all requests of one preparer.
 public struct PreparerConfiguration: Sendable {
     /// The folder in which a folder a request appears; made when it is not there.
@@ -16,6 +22,9 @@ public struct PreparerConfiguration: Sendable {
     public var allowsLocalFiles: Bool
     /// The path of `attachprep-media`; nil looks beside the running executable.
     public var mediaExecutable: String?
+
+    /// Where nothing is delivered, as by `inspect`: the system's folder for temporary files.
+    public static var scratchFolder: String { FileManager.default.temporaryDirectory.path }
 
     public init(output: String) {
         self.output = output

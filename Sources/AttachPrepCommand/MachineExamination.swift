@@ -28,7 +28,8 @@ struct MachineExamination: Codable, Sendable {
             var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = verbose ? .debug : .error
             let path = try MediaExecutable.locate()
-            let preparer = try AttachmentPreparer(PreparerConfiguration(output: "."), logger: logger)
+            let preparer = try AttachmentPreparer(
+                PreparerConfiguration(output: PreparerConfiguration.scratchFolder), logger: logger)
             let description = try await preparer.describe()
             await preparer.shutdown()
             return MachineExamination(path: path, download: download, description: description)

@@ -10,7 +10,7 @@ struct PreparerSession: Sendable {
 
     /// - Throws: `ValidationError` for options that cannot be read, so that it counts as wrong usage.
     init(machine: MachineOptionGroup, output: OutputOptionGroup?, report: ReportOptionGroup) throws {
-        var configuration = machine.configuration(output: output?.output ?? ".")
+        var configuration = machine.configuration(output: output?.output ?? PreparerConfiguration.scratchFolder)
         configuration.baseURL = output?.baseURL
         var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = report.verbose ? .debug : .error

@@ -38,7 +38,7 @@ final class BodyFile: Sendable {
     /// What the server said the whole is; nil when it did not.
     var total: Int? { state.withLock { $0.total } }
     var isUndecided: Bool { state.withLock { $0.verdict == .undecided } }
-    var sha256: String { state.withLock { Self.hexadecimal($0.hasher.finalize()) } }
+    var sha256: String { state.withLock { $0.hasher.finalize().hexadecimal } }
 
     /// Empties the file: the body begins, perhaps anew and with other content, so the verdict is asked for again.
     ///
@@ -46,7 +46,7 @@ final class BodyFile: Sendable {
     func restart() throws(AttachPrepError) {
         try state.withLock { state throws(AttachPrepError) in
             state = State()
-            guard ftruncate(descriptor, 0) == 0 else { throw Self.writeError(errno) }
+            guard ftruncate(descriptor, 0) == 0 else { throw OutputFailure.error(errno) }
         }
     }
 
@@ -114,25 +114,8 @@ final class BodyFile: Sendable {
             if written > 0 {
                 done += written
             } else if written == 0 || errno != EINTR {
-                throw Self.writeError(written == 0 ? EIO : errno)
+                throw OutputFailure.error(written == 0 ? EIO : errno)
             }
         }
-    }
-
-    private static func writeError(_ number: Int32) -> AttachPrepError {
-        let detail = unsafe String(cString: strerror(number))
-        return switch number {
-        case ENOSPC, EDQUOT:
-            AttachPrepError(.outputNoSpace, "The disk is full; free some space and try again.", detail: detail)
-        default:
-            AttachPrepError(
-                .outputNotWritable, "The downloaded file could not be written; check the output folder.",
-                detail: detail)
-        }
-    }
-
-    private static func hexadecimal(_ digest: SHA256.Digest) -> String {
-        let digits = Array("0123456789abcdef")
-        return String(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 }

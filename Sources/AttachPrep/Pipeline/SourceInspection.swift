@@ -2,12 +2,6 @@ import Logging
 import MediaEngine
 import RichPush
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// The recipe's first half, for `inspect`: fetch, identify, inspect, plan; everything is thrown away afterwards.
 struct SourceInspection: Sendable {
     let request: AttachmentRequest
@@ -20,7 +14,7 @@ struct SourceInspection: Sendable {
         var source = ManifestSource(url: RedactedURL.redact(request.source))
         var media: InspectedMedia?
         do {
-            let staging = try StagingFolder(output: FileManager.default.temporaryDirectory.path)
+            let staging = try StagingFolder(output: PreparerConfiguration.scratchFolder)
             defer { staging.discard() }
             let fetched = try await fetch(staging, deadline)
             source.record(fetched)

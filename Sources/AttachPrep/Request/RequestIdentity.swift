@@ -29,11 +29,3 @@ struct RequestIdentity: Sendable, Hashable {
         digest = SHA256.hash(data: whole).hexadecimal
     }
 }
-
-extension Sequence<UInt8> {
-    /// Lower-case hexadecimal.
-    var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-}

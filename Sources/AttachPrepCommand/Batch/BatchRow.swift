@@ -1,3 +1,4 @@
+import AttachPrep
 import RichPush
 
 /// One result of a batch as a line: what became of it, its name, and the file or the reason. Pure.
@@ -22,7 +23,7 @@ struct BatchRow {
             return "\(manifest.error?.code.rawValue ?? "internal"): \(manifest.error?.message ?? "")"
         }
         let warnings = manifest.warnings.map { " [\($0.code.rawValue)]" }.joined()
-        return "\(manifest.source.mimeType ?? "") \(TerminalText.grouped(manifest.source.bytes ?? 0)) -> "
-            + "\(manifest.id)/\(attachment.file) \(TerminalText.grouped(attachment.bytes))\(warnings)"
+        return "\(manifest.source.mimeType ?? "") \((manifest.source.bytes ?? 0).grouped) -> "
+            + "\(manifest.id)/\(attachment.file) \(attachment.bytes.grouped)\(warnings)"
     }
 }

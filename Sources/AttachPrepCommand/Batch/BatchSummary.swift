@@ -1,3 +1,4 @@
+import AttachPrep
 import RichPush
 
 /// The table at the end of a batch: kinds down, outcomes across, and how the failures spread. Pure but for its clock.
@@ -57,7 +58,7 @@ struct BatchSummary {
         let rate = (Double(done) / seconds * 10).rounded() / 10
         let resumed = skipped > 0 ? ", \(skipped) in place already" : ""
         return "\(done) of \(total) in \((seconds * 100).rounded() / 100) s (\(rate) a second)\(resumed), "
-            + "\(TerminalText.grouped(bytesIn)) bytes in, \(TerminalText.grouped(bytesOut)) out, \(failures) rejected"
+            + "\(bytesIn.grouped) bytes in, \(bytesOut.grouped) out, \(failures) rejected"
     }
 
     private var failureLine: [String] {

@@ -14,7 +14,7 @@ struct InspectionText {
 
     private var media: [(label: String, text: String)] {
         guard let media = report.media else { return [] }
-        var rows = [("is", "\(media.format.mimeType), \(TerminalText.grouped(report.source.bytes ?? 0)) bytes")]
+        var rows = [("is", "\(media.format.mimeType), \((report.source.bytes ?? 0).grouped) bytes")]
         if let width = media.width, let height = media.height { rows.append(("size", size(media, width, height))) }
         if let frames = media.frames, frames > 1 { rows.append(("frames", "\(frames)")) }
         if let duration = media.duration { rows.append(("duration", "\((duration * 1000).rounded() / 1000) s")) }
@@ -45,7 +45,7 @@ struct InspectionText {
     }
 
     private static func text(_ audio: AudioStream) -> String {
-        "\(audio.codec), \(audio.channels) channels, \(TerminalText.grouped(audio.sampleRate)) Hz"
+        "\(audio.codec), \(audio.channels) channels, \(audio.sampleRate.grouped) Hz"
     }
 
     private var plan: [(label: String, text: String)] {

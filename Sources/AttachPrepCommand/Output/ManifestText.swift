@@ -1,3 +1,4 @@
+import AttachPrep
 import RichPush
 
 /// A manifest as a person reads it: what it was, what became of it, why, and how long each stage took. Pure.
@@ -49,11 +50,11 @@ struct ManifestText {
     private var was: String {
         let source = manifest.source
         let claimed = source.declaredMIMEType.flatMap { $0 == source.mimeType ? nil : " (the server says \($0))" }
-        return "\(source.mimeType ?? "unknown")\(claimed ?? ""), \(TerminalText.grouped(source.bytes ?? 0)) bytes"
+        return "\(source.mimeType ?? "unknown")\(claimed ?? ""), \((source.bytes ?? 0).grouped) bytes"
     }
 
     private func became(_ file: ManifestFile) -> String {
-        var parts = [file.uti, "\(TerminalText.grouped(file.bytes)) bytes"]
+        var parts = [file.uti, "\(file.bytes.grouped) bytes"]
         if let width = file.width, let height = file.height { parts.append("\(width)x\(height)") }
         if let frames = file.frames, frames > 1 { parts.append("\(frames) frames") }
         if let duration = file.duration { parts.append("\((duration * 100).rounded() / 100) s") }
@@ -63,7 +64,7 @@ struct ManifestText {
     private static func text(_ picture: ManifestPicture) -> String {
         let time = picture.time.map { ", at \(($0 * 1000).rounded() / 1000)" } ?? ""
         return
-            "\(picture.file), \(picture.width)x\(picture.height), \(TerminalText.grouped(picture.bytes)) bytes\(time)"
+            "\(picture.file), \(picture.width)x\(picture.height), \(picture.bytes.grouped) bytes\(time)"
     }
 
     private var time: String {

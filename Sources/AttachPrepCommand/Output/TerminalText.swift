@@ -13,13 +13,6 @@ enum TerminalText {
         return result
     }
 
-    /// `61220` as `61,220`.
-    static func grouped(_ number: Int) -> String {
-        let digits = Array(String(number.magnitude))
-        let groups = stride(from: digits.count, to: 0, by: -3).map { String(digits[max(0, $0 - 3)..<$0]) }
-        return (number < 0 ? "-" : "") + groups.reversed().joined(separator: ",")
-    }
-
     /// Milliseconds as a person reads them: `0.4 ms`, `125 ms`, `2.31 s`.
     static func duration(milliseconds: Double) -> String {
         switch milliseconds {

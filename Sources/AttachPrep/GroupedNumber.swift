@@ -1,6 +1,6 @@
 extension Int {
     /// With commas between the thousands, as messages write byte counts.
-    var grouped: String {
+    package var grouped: String {
         let digits = String(magnitude)
         let groups = stride(from: digits.count, to: 0, by: -3).map { end in
             digits.prefix(end).suffix(3)
