@@ -16,7 +16,8 @@ public struct InspectRequest: Codable, Sendable, Hashable {
 
 /// What a file is by its decoder's word.
 ///
-/// A truncated or broken file is not inspected but thrown as `media.corrupt`; DRM as `media.encrypted`; what exceeds a
+/// A truncated or broken file is thrown as `media.corrupt`, unless it is a movie or sound of which at least half is
+/// there: that has `damage`. DRM is thrown as `media.encrypted`; what exceeds a
 /// decoding limit as `media.too_many_pixels`, `media.too_many_frames` or `media.too_long`.
 public struct InspectedMedia: Codable, Sendable, Hashable {
     /// The format by what is inside: an MP4 with sound only is `mpeg4Audio`.
@@ -48,6 +49,12 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
     public var colour: String?
     /// Whether a still carries a colour profile.
     public var hasColourProfile: Bool
+    /// Whether it carries what its pixels or samples do not need: EXIF, XMP, IPTC, comments, tags.
+    public var hasMetadata: Bool
+    /// What is missing of a movie or sound that is truncated but worth a repair; nil for a sound file.
+    public var damage: MediaDamage?
+    /// Whether its soundness was proved as far as it is ever proved; time may have run short.
+    public var isProved: Bool
 
     public init(format: MediaFormat) {
         self.format = format
@@ -57,6 +64,8 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
         hasCoverArt = false
         hasLocation = false
         hasColourProfile = false
+        hasMetadata = false
+        isProved = true
     }
 
     /// The kind, by what is inside.
@@ -64,6 +73,16 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
 
     /// Whether it is an image of more than one picture.
     public var isAnimated: Bool { (frames ?? 1) > 1 }
+}
+
+/// How a movie or sound is damaged of which at least half is there.
+public struct MediaDamage: Codable, Sendable, Hashable {
+    /// Seconds by its header; `InspectedMedia.duration` is what can be read.
+    public var declaredDuration: Double
+
+    public init(declaredDuration: Double) {
+        self.declaredDuration = declaredDuration
+    }
 }
 
 /// A movie's picture stream.

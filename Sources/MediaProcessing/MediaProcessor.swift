@@ -46,11 +46,9 @@ package final class MediaProcessor {
         case .inspect(let request):
             return .inspected(try Inspection.inspect(request, source: source, deadline: deadline))
         case .render(let request):
-            let outputs = zip(request.outputs, descriptors.dropFirst().map(OutputFile.init))
-            let rendering = PictureRendering(
-                request: request, source: source, outputs: Dictionary(uniqueKeysWithValues: outputs),
-                deadline: deadline)
-            return .rendered(try rendering.render())
+            return .rendered(
+                try Rendering.render(
+                    request, source: source, outputs: descriptors.dropFirst().map(OutputFile.init), deadline: deadline))
         case .describe: preconditionFailure("answered above")
         }
     }

@@ -40,14 +40,14 @@ struct PreparationPlanTests {
 
     @Test func `One byte over the limit is shrunk, or refused when that is asked`() {
         let plan = PreparationPlan(media: still(.jpeg), bytes: 10_000_001, request: request())
-        #expect(plan.outcome == .shrunk && plan.render?.attachment?.bytesMax == 10_000_000)
+        #expect(plan.outcome == .shrunk && plan.render?.attachment == .still(StillRendition(bytesMax: 10_000_000)))
         let strict = PreparationPlan(media: still(.jpeg), bytes: 10_000_001, request: request { $0.oversize = .reject })
         #expect(strict.error?.code == .limitExceeded)
     }
 
     @Test func `A limit of the caller's counts when it is lower than Apple's`() {
         let plan = PreparationPlan(media: still(.png), bytes: 600, request: request { $0.bytesMax = 500 })
-        #expect(plan.outcome == .shrunk && plan.render?.attachment?.bytesMax == 500)
+        #expect(plan.outcome == .shrunk && plan.render?.attachment == .still(StillRendition(bytesMax: 500)))
     }
 
     @Test func `A foreign still is converted, or refused when that is asked`() {
@@ -103,9 +103,9 @@ struct PreparationPlanTests {
         let rect = try ClippingRect(x: 0, y: 0, width: 0.5, height: 0.25)
         let asked = request { $0.options.crop = rect }
         let still = PreparationPlan(media: still(.jpeg), bytes: 10, request: asked)
-        #expect(still.render?.crop == rect && still.clippingRect == rect)
+        #expect(still.render?.crop == .part(rect) && still.clippingRect == rect)
         let turned = PreparationPlan(media: movie(orientation: .rotated90), bytes: 10, request: asked)
-        #expect(turned.render?.crop == rect)
+        #expect(turned.render?.crop == .part(rect))
         let stored = try ClippingRect(x: 0, y: 0.5, width: 0.25, height: 0.5)
         #expect(turned.clippingRect == stored)
         #expect(turned.warnings.map(\.code) == [.videoRotated])

@@ -43,7 +43,7 @@ struct MessageSocketTests {
 
     @Test func `Calls and answers survive the journey`() throws {
         var render = RenderRequest(format: .mpeg4, picture: .movieTime(1.5))
-        render.crop = try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)
+        render.crop = .part(try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1))
         render.thumbnail = ThumbnailRendition(width: 300, height: 200, fit: .cover)
         let call = MediaCallMessage(call: .render(render), millisecondsLeft: 30_000)
         #expect(try MediaMessageCoding.decode(MediaCallMessage.self, from: MediaMessageCoding.encode(call)) == call)

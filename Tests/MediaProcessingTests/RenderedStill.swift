@@ -31,9 +31,9 @@ struct RenderedStill {
         picture: PictureChoice = .still, fit: ThumbnailFit = .contain, side: Int = 300
     ) throws {
         var request = RenderRequest(format: format, picture: picture)
-        request.attachment = anew ? StillRendition(bytesMax: Limits.imageBytesMax) : nil
+        request.attachment = anew ? .still(StillRendition(bytesMax: Limits.imageBytesMax)) : nil
         request.thumbnail = ThumbnailRendition(width: side, height: side, fit: fit)
-        request.crop = crop
+        request.crop = crop.map { .part($0) }
         try self.init(source, request)
     }
 

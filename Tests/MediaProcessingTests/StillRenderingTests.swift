@@ -128,7 +128,7 @@ struct StillRenderingTests {
 
     @Test func `A still over its limit loses quality first, and says so`() throws {
         var request = RenderRequest(format: .png, picture: .still)
-        request.attachment = StillRendition(bytesMax: 40_000)
+        request.attachment = .still(StillRendition(bytesMax: 40_000))
         let still = try RenderedStill(StillFixture.sample("grid.png"), request)
         let attachment = try #require(still.media.attachment)
         #expect(attachment.bytes <= 40_000 && attachment.width == 800)
@@ -138,7 +138,7 @@ struct StillRenderingTests {
 
     @Test func `A still far over its limit loses size as well`() throws {
         var request = RenderRequest(format: .png, picture: .still)
-        request.attachment = StillRendition(bytesMax: 8_000)
+        request.attachment = .still(StillRendition(bytesMax: 8_000))
         let attachment = try #require(try RenderedStill(StillFixture.sample("grid.png"), request).media.attachment)
         #expect(attachment.bytes <= 8_000 && attachment.width < 800)
     }

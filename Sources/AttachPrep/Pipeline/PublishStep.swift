@@ -55,11 +55,12 @@ struct PublishStep: Sendable {
             file.duration = media.duration
             try staging.rename(FetchedSource.fileName, to: file.file)
         } else if let written = renditions.attachment {
-            let picture = written.picture
+            let picture = written.rendered
             file = ManifestFile(
                 file: "attachment.\(picture.type.fileExtension)", type: picture.type, bytes: picture.bytes,
                 sha256: written.sha256)
-            (file.width, file.height, file.frames) = (picture.width, picture.height, 1)
+            (file.width, file.height, file.frames) = (picture.width, picture.height, picture.frames)
+            file.duration = picture.duration
             try staging.rename(RenderStep.workingName(.attachment), to: file.file)
         } else {
             throw AttachPrepError(.internal, "The attachment was not written.")
@@ -68,13 +69,15 @@ struct PublishStep: Sendable {
         return file
     }
 
-    private func picture(_ file: Renditions.File?, _ output: RenderOutput, id: String) throws -> ManifestPicture? {
+    private func picture(_ file: Renditions.File<RenderedPicture>?, _ output: RenderOutput, id: String) throws
+        -> ManifestPicture?
+    {
         guard let file else { return nil }
-        let name = "\(output).\(file.picture.type.fileExtension)"
+        let name = "\(output).\(file.rendered.type.fileExtension)"
         try staging.rename(RenderStep.workingName(output), to: name)
         var picture = ManifestPicture(
-            file: name, mimeType: file.picture.type.mimeType, bytes: file.picture.bytes, sha256: file.sha256,
-            width: file.picture.width, height: file.picture.height, isTimed: output == .thumbnail,
+            file: name, mimeType: file.rendered.type.mimeType, bytes: file.rendered.bytes, sha256: file.sha256,
+            width: file.rendered.width, height: file.rendered.height, isTimed: output == .thumbnail,
             time: output == .thumbnail ? shownTime : nil)
         picture.url = url(of: name, id: id)
         return picture
@@ -82,16 +85,19 @@ struct PublishStep: Sendable {
 
     /// A time past the end is emitted as the time of the frame that was shown instead.
     private var emittedTime: ThumbnailTime? {
-        guard plan.warnings.contains(where: { $0.code == .timePastEnd }), let shown = renditions.movieTime else {
-            return plan.thumbnailTime
-        }
+        guard plan.warnings.contains(where: { $0.code == .timePastEnd }),
+            case .seconds(let shown) = renditions.sourcePosition
+        else { return plan.thumbnailTime }
         return .movie(MovieTime(seconds: shown))
     }
 
     /// Seconds of a movie, frame number of an animation.
     private var shownTime: Double? {
-        if case .animationFrame(let number) = plan.render?.picture { return Double(number) }
-        return renditions.movieTime
+        switch renditions.sourcePosition {
+        case .seconds(let seconds): seconds
+        case .frame(let number): Double(number)
+        case nil: nil
+        }
     }
 
     private func url(of file: String, id: String) -> String? {

@@ -6,15 +6,15 @@ import RichPush
 /// The files of a request as they were rendered, still under working names.
 struct Renditions: Sendable {
     /// A rendition and its digest.
-    struct File: Sendable, Hashable {
-        let picture: RenderedPicture
+    struct File<Rendered: Sendable & Hashable>: Sendable, Hashable {
+        let rendered: Rendered
         let sha256: String
     }
 
-    var attachment: File?
-    var thumbnail: File?
-    var crop: File?
-    var movieTime: Double?
+    var attachment: File<RenderedAttachment>?
+    var thumbnail: File<RenderedPicture>?
+    var crop: File<RenderedPicture>?
+    var sourcePosition: MediaPosition?
     var concessions: [String] = []
 }
 
@@ -42,20 +42,22 @@ struct RenderStep: Sendable {
 
     private static func renditions(_ rendered: RenderedMedia, in outputs: [RenderOutput: CInt]) throws -> Renditions {
         var renditions = Renditions()
-        renditions.attachment = try rendered.attachment.map { try file($0, in: outputs[.attachment]) }
-        renditions.thumbnail = try rendered.thumbnail.map { try file($0, in: outputs[.thumbnail]) }
-        renditions.crop = try rendered.crop.map { try file($0, in: outputs[.crop]) }
-        renditions.movieTime = rendered.movieTime
+        renditions.attachment = try rendered.attachment.map { try file($0, bytes: $0.bytes, in: outputs[.attachment]) }
+        renditions.thumbnail = try rendered.thumbnail.map { try file($0, bytes: $0.bytes, in: outputs[.thumbnail]) }
+        renditions.crop = try rendered.crop.map { try file($0, bytes: $0.bytes, in: outputs[.crop]) }
+        renditions.sourcePosition = rendered.sourcePosition
         renditions.concessions = rendered.concessions
         return renditions
     }
 
     /// The child is not believed: the bytes that are there are counted and hashed.
-    private static func file(_ picture: RenderedPicture, in descriptor: CInt?) throws -> Renditions.File {
+    private static func file<Rendered>(_ rendered: Rendered, bytes expected: Int, in descriptor: CInt?) throws
+        -> Renditions.File<Rendered>
+    {
         guard let descriptor else {
             throw AttachPrepError(.internal, "The media process wrote a rendition that nobody asked for.")
         }
-        var bytes = [UInt8](repeating: 0, count: picture.bytes + 1)
+        var bytes = [UInt8](repeating: 0, count: expected + 1)
         var filled = 0
         while filled < bytes.count {
             let count = unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -65,11 +67,11 @@ struct RenderStep: Sendable {
             guard count > 0 else { break }
             filled += count
         }
-        guard filled == picture.bytes, filled > 0 else {
+        guard filled == expected, filled > 0 else {
             throw AttachPrepError(
                 .internal, "A rendition is not as long as it was said to be.",
-                detail: "\(filled) of \(picture.bytes) bytes")
+                detail: "\(filled) of \(expected) bytes")
         }
-        return Renditions.File(picture: picture, sha256: SHA256.hash(data: bytes.prefix(filled)).hexadecimal)
+        return Renditions.File(rendered: rendered, sha256: SHA256.hash(data: bytes.prefix(filled)).hexadecimal)
     }
 }

@@ -84,11 +84,13 @@ struct PlanDecision {
     private func render(_ course: Course, _ picture: PictureChoice?) -> RenderRequest? {
         guard let picture else { return nil }
         var render = RenderRequest(format: media.format, picture: picture)
-        if case .rewrite = course { render.attachment = StillRendition(bytesMax: request.bytesMax(for: .image)) }
+        if case .rewrite = course {
+            render.attachment = .still(StillRendition(bytesMax: request.bytesMax(for: .image)))
+        }
         let options = request.options
         render.thumbnail = ThumbnailRendition(
             width: options.thumbnailWidth, height: options.thumbnailHeight, fit: options.thumbnailFit)
-        render.crop = media.kind == .audio ? nil : options.crop
+        render.crop = media.kind == .audio ? nil : options.crop.map { .part($0) }
         return render
     }
 

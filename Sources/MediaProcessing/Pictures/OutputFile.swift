@@ -3,7 +3,8 @@ import RichPush
 
 /// An empty file that was opened for us, as the place of one rendition.
 struct OutputFile {
-    private let descriptor: CInt
+    /// Open for reading and writing; borrowed.
+    let descriptor: CInt
 
     init(descriptor: CInt) {
         self.descriptor = descriptor

@@ -23,9 +23,10 @@ struct PictureRendering {
         case .still where request.format == .bmp: try still.render(bitmap())
         case .still where request.format == .gif: try still.render(animationFrame(0))
         case .still: try still.render(wholeStill())
-        case .animationFrame(let number): try still.render(animationFrame(number))
+        case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
         case .coverArt: try renderCoverArt()
+        case .representative: throw AttachPrepError(.requestInvalid, "The representative picture is not there yet.")
         }
     }
 
@@ -72,6 +73,12 @@ struct PictureRendering {
     /// Animations up to this size are decoded once, all frames for soundness and one for the thumbnail. 128 MB.
     private static let frameStackPixelsMax = 32_000_000
 
+    private func renderAnimationFrame(_ number: Int) throws -> RenderedMedia {
+        var rendered = try still.render(animationFrame(number))
+        rendered.sourcePosition = .frame(number)
+        return rendered
+    }
+
     private func animationFrame(_ number: Int) throws -> Picture {
         let header = try openStill()
         guard number < header.pages else {
@@ -97,7 +104,7 @@ struct PictureRendering {
         let frame = try MovieFrame.decode(
             descriptor: source, format: request.format, at: seconds, largestSide: largestSide, deadline: deadline)
         var rendered = try still.render(upright(frame))
-        rendered.movieTime = frame.time?.roundedToMicroseconds
+        rendered.sourcePosition = frame.time.map { .seconds($0.roundedToMicroseconds) }
         return rendered
     }
 

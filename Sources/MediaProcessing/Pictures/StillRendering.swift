@@ -10,19 +10,28 @@ struct StillRendering {
     /// Writes what the request asks for.
     func render(_ picture: Picture) throws -> RenderedMedia {
         var rendered = RenderedMedia()
-        if let attachment = request.attachment {
+        if case .still(let attachment) = request.attachment {
             let still = try StillEncoding.encode(
                 picture, quality: StillEncoding.fullQuality, bytesMax: attachment.bytesMax)
-            rendered.attachment = try write(still, to: .attachment)
+            rendered.attachment = RenderedAttachment(try write(still, to: .attachment))
             rendered.concessions = still.concessions
         }
-        let cropped = try request.crop.map { try Self.crop(picture, to: $0) }
+        let part = try request.crop.map { try Self.part($0, of: picture) }
+        rendered.clippingRect = part
+        let cropped = try part.map { try Self.crop(picture, to: $0) }
         if let cropped {
             let still = try StillEncoding.encode(cropped, quality: StillEncoding.fullQuality)
             rendered.crop = try write(still, to: .crop)
         }
         rendered.thumbnail = try thumbnail(of: cropped ?? picture)
         return rendered
+    }
+
+    private static func part(_ choice: CropChoice, of picture: Picture) throws -> ClippingRect {
+        switch choice {
+        case .part(let rect): return rect
+        case .smart: throw AttachPrepError(.requestInvalid, "The smart crop is not there yet.")
+        }
     }
 
     private static func crop(_ picture: Picture, to rect: ClippingRect) throws -> Picture {

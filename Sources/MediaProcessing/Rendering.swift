@@ -1,0 +1,22 @@
+import MediaEngine
+import RichPush
+
+/// Sends a render to the room that knows its kind.
+enum Rendering {
+    static func render(
+        _ request: RenderRequest, source: CInt, outputs: [OutputFile], deadline: ContinuousClock.Instant
+    ) throws -> RenderedMedia {
+        guard outputs.count == request.outputs.count else {
+            throw AttachPrepError(.internal, "The media process was given the wrong number of outputs.")
+        }
+        switch request.attachment {
+        case .still, nil:
+            let named = Dictionary(uniqueKeysWithValues: zip(request.outputs, outputs))
+            return try PictureRendering(request: request, source: source, outputs: named, deadline: deadline).render()
+        case .animation, .movie, .sound:
+            precondition(request.outputs == [.attachment], "what takes long is rendered alone")
+            let clock = WorkClock(deadline: deadline)
+            return try AttachmentConversion(request: request, source: source, output: outputs[0], clock: clock).run()
+        }
+    }
+}

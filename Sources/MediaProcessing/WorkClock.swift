@@ -1,0 +1,34 @@
+/// The time of one call: when its caller stops waiting, and when the work aims to be through.
+///
+/// Work that can be made cheaper looks at what is left on the way and gives up quality, size or length before it is
+/// too late; a caller that gets nothing by the deadline kills the process.
+package struct WorkClock: Sendable {
+    /// The part of the time that plans may use: writing out and answering have to fit in the rest.
+    private static let aimShare = 0.9
+
+    package let start: ContinuousClock.Instant
+    package let deadline: ContinuousClock.Instant
+    /// When the work aims to be through.
+    package let aim: ContinuousClock.Instant
+
+    package init(deadline: ContinuousClock.Instant) {
+        self.init(start: .now, deadline: deadline)
+    }
+
+    init(start: ContinuousClock.Instant, deadline: ContinuousClock.Instant) {
+        self.start = start
+        self.deadline = deadline
+        aim = start + start.duration(to: deadline) * Self.aimShare
+    }
+
+    /// Seconds until the aim; negative past it.
+    package var secondsLeft: Double { ContinuousClock.now.duration(to: aim) / .seconds(1) }
+    /// Seconds since the start.
+    package var secondsSpent: Double { start.duration(to: .now) / .seconds(1) }
+
+    /// A clock for a part of the work, that has so much of the time that is left.
+    package func share(_ share: Double) -> WorkClock {
+        let now = ContinuousClock.now
+        return WorkClock(start: now, deadline: now + now.duration(to: aim) * share)
+    }
+}
