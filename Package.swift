@@ -54,7 +54,9 @@ let package = Package(
         // The C libraries: a module map and one page of shims each.
         // gobject-2.0 gives glib's include path; libvips itself is linked by CVips' module map (see ARCHITECTURE.md).
         cLibrary("CVips", pkgConfig: "gobject-2.0", package: "libvips-dev"),
-        cLibrary("CLibAV", pkgConfig: "libavformat libavcodec libavutil libswscale libswresample", package: "libavformat-dev"),
+        cLibrary(
+            "CLibAV", pkgConfig: "libavformat libavcodec libavutil libswscale libswresample",
+            package: "libavformat-dev"),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
         cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         .systemLibrary(name: "CLinux"),
