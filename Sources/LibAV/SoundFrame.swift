@@ -33,14 +33,14 @@ extension Frame {
 
     /// Makes each float sample as loud as `gain` says for its place in the frame.
     package func scaleFloats(_ gain: (Int) -> Float) throws(LibAVError) {
-        try eachPlane { samples in
+        unsafe try eachPlane { samples in
             for index in samples.indices { unsafe samples[index] *= gain(index) }
         }
     }
 
     /// Brings float samples into a range around 0; what is no number becomes silence.
     package func limitFloats(to peak: Float) throws(LibAVError) {
-        try eachPlane { samples in
+        unsafe try eachPlane { samples in
             for index in samples.indices {
                 let sample = unsafe samples[index]
                 if abs(sample) <= peak { continue }

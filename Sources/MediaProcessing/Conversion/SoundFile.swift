@@ -10,7 +10,7 @@ struct SoundFile {
     /// Writes encoded packets.
     ///
     /// - Returns: Bytes of the file; nil when it would have been too large.
-    func write(_ packets: [Packet], of encoder: Encoder) throws -> Int? {
+    func write(_ packets: some Sequence<Packet>, of encoder: Encoder) throws -> Int? {
         try write { muxer throws(LibAVError) in
             let stream = try muxer.addStream(of: encoder)
             try muxer.writeHeader()
@@ -34,7 +34,8 @@ struct SoundFile {
             switch written.refusal {
             case .overLimit: return nil
             case .deadline:
-                throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the sound was written.")
+                throw AttachPrepError(
+                    .deadlineExceeded, "The time for the request ran out while the sound was written.")
             case .system(let code): throw OutputFile.failure(code)
             case nil: throw error
             }

@@ -47,6 +47,21 @@ struct SoundLadder: Sendable, Hashable {
         return rung
     }
 
+    /// A rung with so many more or fewer bits; where they are too few for the rung's quality, so many seconds.
+    func rung(_ rung: Rung, scaledBy ratio: Double) -> Rung {
+        if let kept = rung.keptSeconds {
+            var longer = rung
+            longer.keptSeconds = kept * ratio
+            return kept * ratio < duration ? longer : reduced(to: bitRateMin)
+        }
+        let bitRate = Int(Double(rung.bitRate) * ratio)
+        if bitRate >= fullBitRate { return full }
+        if bitRate >= bitRateMin { return reduced(to: bitRate) }
+        var shorter = reduced(to: bitRateMin)
+        shorter.keptSeconds = duration * Double(bitRate) / Double(bitRateMin)
+        return shorter
+    }
+
     /// Bytes of an M4A beside its samples.
     static func overheadBytes(seconds: Double, sampleRate: Int) -> Double {
         headerBytes + packetBytes * seconds * Double(sampleRate) / packetSamples

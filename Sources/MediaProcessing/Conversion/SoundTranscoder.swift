@@ -101,7 +101,9 @@ final class SoundTranscoder {
         if frame.sampleCount <= 0 || frame.sampleRate <= 0 || frame.channels <= 0 { return [] }
         let rate = Double(frame.sampleRate)
         let seconds = Double(frame.sampleCount) / rate
-        let time = (frame.presentationTimestamp ?? frame.bestEffortTimestamp).map { stream.timeBase.seconds($0) - origin }
+        let time = (frame.presentationTimestamp ?? frame.bestEffortTimestamp).map {
+            stream.timeBase.seconds($0) - origin
+        }
         var packets: [Packet] = []
         switch timeline.place(at: time, lasting: seconds) {
         case .follows: break
