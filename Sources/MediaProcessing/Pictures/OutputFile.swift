@@ -26,7 +26,7 @@ struct OutputFile {
         }
     }
 
-    private static func failure(_ code: CInt) -> AttachPrepError {
+    static func failure(_ code: CInt) -> AttachPrepError {
         let isFull = code == ENOSPC || code == EDQUOT || code == EFBIG
         return isFull
             ? AttachPrepError(
