@@ -43,12 +43,15 @@ final class CopiedTrack: MovieTrack {
     }
 
     let isOver = false
+    /// Seconds of the new timeline from which on nothing is written.
+    var cut = Double.infinity
 
     func take(_ packet: Packet) throws {
         if packet.byteCount == 0 { return }
         defer { position += 1 }
         if case .tail(let first) = scan.hiding, position >= first { return }
         let copy = try packet.reference()
+        if packet.isCorrupt || isCut(packet) { return }
         if stream.kind == .video { timePicture(copy) } else { timeSound(copy) }
         try muxer.write(copy, stream: target, timeBase: stream.timeBase)
     }
@@ -72,6 +75,11 @@ final class CopiedTrack: MovieTrack {
         packet.presentationTimestamp = time
         packet.decodingTimestamp = time
         end = presentation + packet.duration
+    }
+
+    private func isCut(_ packet: Packet) -> Bool {
+        guard cut < .infinity, let tick = packet.presentationTimestamp ?? packet.decodingTimestamp else { return false }
+        return timeline.output(clock.movieTime(ofTick: tick)) >= cut
     }
 
     /// Ticks that a packet comes earlier in the new file.

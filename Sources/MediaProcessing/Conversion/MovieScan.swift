@@ -97,4 +97,10 @@ struct MovieScan {
     func weights() -> [(time: Double, bytes: Int)] {
         pictures.weights.map { (timeline.output($0.time), $0.bytes) }.sorted { $0.time < $1.time }
     }
+
+    /// Bytes of a picture of the source on average, in the seconds around a time of the new timeline.
+    func bytesPerFrame(around time: Double, reach: Double) -> Double {
+        let near = pictures.weights.filter { abs(timeline.output($0.time) - time) <= reach }
+        return near.isEmpty ? 0 : Double(near.map(\.bytes).reduce(0, +)) / Double(near.count)
+    }
 }
