@@ -67,7 +67,9 @@ struct MovieConversion {
         let videoBytes = budget.videoBytes(beside: sound)
         let isPressed = budget.isPressed
         let trial = MoviePilot.shape(shape, bytes: videoBytes, scan: source.scan)
-        let pilot = try MoviePilot.fly(source, shape: trial, quality: isPressed ? 26 : 22, clock: clock)
+        let pilot = try MoviePilot.fly(
+            source, shape: trial, quality: MoviePilot.quality(trial, bytes: videoBytes, scan: source.scan), clock: clock
+        )
         var load = MovieLoad(
             shape: shape, frameRate: source.scan.frameRate,
             frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),

@@ -36,6 +36,15 @@ struct MoviePilot {
             ?? shapes.first { $0.shortSide <= 360 } ?? largest
     }
 
+    /// The rate factor to try: near to the one that is going to be chosen, for its effect changes with it.
+    static func quality(_ shape: MovieShape, bytes: Double, scan: MovieScan) -> Double {
+        switch bytes * 8 / Double(max(1, scan.pictures.shown)) / Double(shape.pixels) {
+        case ..<0.045: 31
+        case ..<0.09: 27
+        default: 23
+        }
+    }
+
     /// What one piece showed.
     private struct Piece {
         var sample: Frame?

@@ -19,8 +19,11 @@ struct QualitySteering: Sendable {
     /// x264's own worst.
     private static let qualityWorst = 51.0
 
-    /// Bytes the pictures may have.
-    let budget: Double
+    /// How far from the budget the forecast may be before anything is changed, as shares.
+    private static let calm = 0.975...1.01
+
+    /// Bytes the pictures may have; may change on the way, when the sound takes more or less than was thought.
+    var budget: Double
     /// The best rate factor there may be; bytes beyond it are left.
     let best: Double
     /// The rate factor in force.
@@ -60,6 +63,7 @@ struct QualitySteering: Sendable {
         self.share = max(self.share, min(1, share))
         // An encoder gives its first keyframe alone.
         if self.share < 0.02 { return nil }
+        if Self.calm.contains(forecast / max(1, budget)) { return nil }
         let wanted = min(Self.qualityWorst, max(best, fitting))
         let limit = self.share > 0.8 ? Self.lastStepMax : Self.stepMax
         let step = max(-limit, min(limit, wanted - quality))
@@ -68,10 +72,17 @@ struct QualitySteering: Sendable {
         return quality
     }
 
+    /// Bytes of all pictures, if the rate factor stays.
+    private var forecast: Double { spent + rest / Self.factor(quality) }
+
+    /// Bytes of what is still to come, at the rate factor 0 of this scale.
+    private var rest: Double {
+        let believed = (expected * confidence + measured * share) / (confidence + share)
+        return believed * max(0.01, 1 - share)
+    }
+
     /// The rate factor at which the rest takes the bytes that are left.
     private var fitting: Double {
-        let believed = (expected * confidence + measured * share) / (confidence + share)
-        let rest = believed * max(0.01, 1 - share)
         let left = budget - spent
         guard left > rest / Self.factor(Self.qualityWorst) else { return Self.qualityWorst }
         return Self.stepsPerDoubling * log2(rest / left)
