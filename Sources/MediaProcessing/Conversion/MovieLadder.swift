@@ -95,7 +95,7 @@ struct MovieLadder: Sendable, Hashable {
             if quality <= Limits.movieQualityWorst { return make(shape, fullRate, quality) }
         }
         let slow = min(fullRate, Limits.movieFrameRateFloor)
-        for shape in shapes where shape.shortSide <= 360 || shape == load.shape {
+        for shape in shapes where shape.shortSide <= max(240, shapes[shapes.count - 1].shortSide) {
             let quality = quality(shape, rate: slow)
             if quality <= Limits.movieQualityFloor { return make(shape, slow, quality) }
         }
