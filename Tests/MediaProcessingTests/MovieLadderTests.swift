@@ -9,7 +9,7 @@ import Testing
     private static func load(_ change: (inout MovieLoad) -> Void = { _ in }) -> MovieLoad {
         var load = MovieLoad(
             shape: MovieShape(width: 1920, height: 1080), frameRate: 30, frameRateMax: 60, duration: 20,
-            pilotBytes: 20e6, pilotQuality: 23, pilotShape: MovieShape(width: 1920, height: 1080),
+            curve: RateCurve(bytes: 20e6, at: 23), pilotShape: MovieShape(width: 1920, height: 1080),
             pilotPreset: .veryfast, secondsPerFrame: 0.004, secondsPerMegapixel: 0.004, bytesMax: 50e6,
             qualityBest: Limits.movieQuality, secondsLeft: 100)
         change(&load)
@@ -113,10 +113,10 @@ import Testing
 @Suite struct `Steering of quality` {
     /// A movie in 100 parts, of which each takes so many bytes at a rate factor of 0.
     private func run(_ parts: [Double], budget: Double, guess: Double) -> (bytes: Double, qualities: [Double]) {
-        var steering = QualitySteering(budget: budget, best: 16, bytes: guess, at: 0)
+        var steering = QualitySteering(budget: budget, best: 16, curve: RateCurve(bytes: guess, at: 0))
         var (spent, qualities): (Double, [Double]) = (0, [steering.quality])
         for (index, part) in parts.enumerated() {
-            let bytes = part / QualitySteering.factor(steering.quality)
+            let bytes = RateCurve(bytes: part, at: 0).bytes(at: steering.quality)
             spent += bytes
             _ = steering.note(bytes: Int(bytes), share: Double(index + 1) / Double(parts.count))
             qualities.append(steering.quality)
