@@ -61,8 +61,10 @@ struct Preparation: Sendable {
     ) async throws -> Renditions {
         let start = ContinuousClock.now
         defer { timings.render = start.duration(to: .now).milliseconds }
-        let step = RenderStep(plan: plan, source: source, rooms: rooms, staging: staging, deadline: deadline)
-        return try await withDeadline(deadline, stage: "rendering") { try await step.run() }
+        let reserve = min(Limits.publishReserveSeconds, request.budgetSeconds * Limits.publishReserveShare)
+        return try await RenderLadder(
+            plan: plan, source: source, rooms: rooms, staging: staging, deadline: deadline - .seconds(reserve)
+        ).run()
     }
 
     private func publish(
