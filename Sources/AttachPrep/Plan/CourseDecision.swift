@@ -13,7 +13,8 @@ struct CourseDecision {
 
     /// The course.
     ///
-    /// - Throws: `limit.exceeded`, `media.unsupported` or `media.corrupt` where the request refuses what would be needed.
+    /// - Throws: `limit.exceeded`, `media.unsupported` or `media.corrupt` where the request refuses what would be
+    ///   needed.
     func course() throws -> Course {
         if let damage = media.damage { return try repair(damage) }
         if media.isAnimated, request.options.animation != .gif { return animation(as: request.options.animation) }

@@ -27,7 +27,7 @@ struct PictureDecision {
         }
     }
 
-    /// The frame a device takes, half of them rounded down; of an animation that becomes a still, the one it begins with.
+    /// The frame a device takes, half of them rounded down; of an animation that becomes a still, its first.
     private var unaskedFrame: Int { request.options.animation == .still ? 0 : (media.frames ?? 1) / 2 }
 
     private func animation(at time: Double) throws -> Choice {

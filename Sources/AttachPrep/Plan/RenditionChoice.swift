@@ -62,7 +62,7 @@ struct RenditionChoice {
 
     private static let fittingMovieSounds: Set<String> = ["aac", "alac", "mp3", "mp3float", "ac3"]
 
-    /// Whether a movie that is stored turned has to be encoded upright: on request, or because a crop is emitted for it.
+    /// Whether a movie that is stored turned has to be encoded upright: on request, or since a crop is emitted for it.
     var bakesRotation: Bool {
         media.kind == .movie && media.orientation != .upright
             && (request.options.bakesRotation || request.options.crop != nil)

@@ -48,7 +48,7 @@ public struct AttachmentRequest: Sendable, Hashable {
         headers = [:]
     }
 
-    /// The limit an attachment of a kind is held to, in decimal bytes: Apple's, the caller's, or what a phone can fetch.
+    /// The limit an attachment of a kind is held to, in decimal bytes: Apple's, the caller's, what a phone can fetch.
     public func bytesMax(for kind: MediaKind) -> Int {
         min(Limits.attachmentBytesMax(kind), bytesMax ?? .max, deviceBytesMax ?? .max)
     }
