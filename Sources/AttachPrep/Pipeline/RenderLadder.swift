@@ -8,7 +8,8 @@ import RichPush
 struct RenderLadder: Sendable {
     let plan: PreparationPlan
     let source: FetchedSource
-    let rooms: PipelineRooms
+    let engine: any MediaEngine
+    let blocking: BlockingLane
     let staging: StagingFolder
     /// When everything has to be on disk.
     let deadline: ContinuousClock.Instant
@@ -103,7 +104,7 @@ struct RenderLadder: Sendable {
         let now = ContinuousClock.now
         guard now < deadline else { throw AttachPrepError.deadlinePassed(at: "rendering") }
         let step = RenderStep(
-            request: request, source: source, rooms: rooms, staging: staging,
+            request: request, source: source, engine: engine, blocking: blocking, staging: staging,
             deadline: now + now.duration(to: deadline) * share)
         return try await step.run()
     }

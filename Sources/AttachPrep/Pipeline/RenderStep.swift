@@ -7,7 +7,8 @@ import RichPush
 struct RenderStep: Sendable {
     let request: RenderRequest
     let source: FetchedSource
-    let rooms: PipelineRooms
+    let engine: any MediaEngine
+    let blocking: BlockingLane
     let staging: StagingFolder
     let deadline: ContinuousClock.Instant
 
@@ -22,7 +23,7 @@ struct RenderStep: Sendable {
         do {
             let rendered = try await render(into: outputs)
             let open = Dictionary(uniqueKeysWithValues: zip(request.outputs, outputs))
-            return try await rooms.blocking.run { try Self.renditions(rendered, in: open) }
+            return try await blocking.run { try Self.renditions(rendered, in: open) }
         } catch {
             for output in request.outputs { try staging.remove(Self.workingName(output)) }
             throw error
@@ -31,7 +32,7 @@ struct RenderStep: Sendable {
 
     private func render(into outputs: [CInt]) async throws -> RenderedMedia {
         try await withDeadline(deadline, stage: "rendering") {
-            try await rooms.engine.render(request, source: source.descriptor, outputs: outputs, deadline: deadline)
+            try await engine.render(request, source: source.descriptor, outputs: outputs, deadline: deadline)
         }
     }
 

@@ -34,6 +34,13 @@ struct Renditions: Sendable {
     /// Whether time forced less than was asked.
     var isDegraded = false
 
+    init() {}
+
+    /// Nothing rendered, the source delivered.
+    init(delivering type: AttachmentType?) {
+        if let type { delivery = .source(type) }
+    }
+
     /// Says once that time ran short, and what it cost.
     mutating func degrade(_ sentence: String) {
         isDegraded = true
