@@ -67,6 +67,13 @@ public enum Limits {
     /// A thumbnail larger than this is a picture, not a thumbnail.
     public static let thumbnailSidePixelsMax = 4_096
 
+    // MARK: Stills in memory
+
+    /// A decoded still, with the copy it takes to turn it: a 108-megapixel JPEG as it is, a turned one reduced.
+    public static let pictureMemoryBytesMax = 360_000_000
+    /// Coefficients of a progressive JPEG, which libjpeg holds until the last scan: 110 megapixels with halved chroma.
+    public static let jpegCoefficientBytesMax = 330_000_000
+
     // MARK: Download
 
     /// Curl's own default is 30 to 50; a media link that needs more than five hops is a loop or a trap.
