@@ -85,6 +85,12 @@ public enum Limits {
     public static let displayDeviceBudgetSeconds = 8.0
     /// Headers round: a rate so little over the limit is within it.
     public static let displayRateTolerance = 1.05
+    // MARK: Stills in memory
+
+    /// A decoded still, with the copy it takes to turn it: a 108-megapixel JPEG as it is, a turned one reduced.
+    public static let pictureMemoryBytesMax = 360_000_000
+    /// Coefficients of a progressive JPEG, which libjpeg holds until the last scan: 110 megapixels with halved chroma.
+    public static let jpegCoefficientBytesMax = 330_000_000
 
     // MARK: Download
 
