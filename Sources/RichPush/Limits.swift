@@ -175,4 +175,37 @@ public enum Limits {
     public static let declaredDurationSlackSeconds = 0.5
     /// And so much of it has to be there, as a share: headers round.
     public static let declaredDurationShareMin = 0.99
+
+    // MARK: Sounds that are written
+
+    /// AAC is good at 96 kbit/s a channel: more is not heard, on a phone's speaker least of all.
+    public static let soundBitsPerSecondChannel = 96_000
+    /// Bits that AAC is given for a sample of a low rate: as good as the rate allows.
+    public static let soundBitsPerSample = 3
+    /// A second coder in a row needs more than the first one to keep what that left, as a share.
+    public static let soundSourceBitsShare = 1.5
+    /// And never less than this a channel: below it AAC is heard, whatever the source was.
+    public static let soundBitsPerSecondChannelMin = 32_000
+    /// Speech-grade: below it sound is cut, not coarsened.
+    public static let soundBitsPerSecondMin = 48_000
+    /// Stereo below it sounds worse than mono.
+    public static let soundStereoBitsPerSecondMin = 72_000
+    /// Bits a second and channel below which high sounds cost more than they are worth.
+    public static let soundFullBandBitsPerSecondMin = 56_000
+    /// Samples a second that are kept then: sound up to 15 kHz.
+    public static let soundNarrowBandSampleRate = 32_000
+    /// Samples a second at most: nothing a phone plays has more.
+    public static let soundSampleRateMax = 48_000
+    /// Share of the allowed bytes that is aimed at; encoders keep a bit rate to within a few in a hundred.
+    public static let soundFillShare = 0.97
+    /// A shrunk sound that takes less of its limit is tried again at a higher rate.
+    public static let soundFillShareMin = 0.88
+    /// Encodings of one sound at most.
+    public static let soundTriesMax = 4
+    /// Seconds of fade where a sound is cut.
+    public static let soundFadeSeconds = 2.0
+    /// A cut sound of fewer seconds tells nobody anything.
+    public static let soundCutSecondsMin = 1.0
+    /// Seconds above which a jump in a sound's time is closed: nobody listens to so much silence.
+    public static let soundJumpSeconds = 5.0
 }
