@@ -85,6 +85,7 @@ public enum Limits {
     public static let displayDeviceBudgetSeconds = 8.0
     /// Headers round: a rate so little over the limit is within it.
     public static let displayRateTolerance = 1.05
+
     // MARK: Stills in memory
 
     /// A decoded still, with the copy it takes to turn it: a 108-megapixel JPEG as it is, a turned one reduced.
