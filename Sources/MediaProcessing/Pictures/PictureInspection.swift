@@ -16,6 +16,7 @@ struct PictureInspection {
         case .png: try inspectPNG()
         case .bmp: try inspectBitmap()
         case .tiff: try inspectTIFF()
+        case .jpeg: try inspectJPEG()
         case .avif: try inspectAVIF()
         default: try inspectStill()
         }
@@ -29,6 +30,15 @@ struct PictureInspection {
         // HEIF and TIFF keep separate pictures in their pages, WebP keeps an animation's frames.
         media.frames = format == .webp ? picture.pages : 1
         if request.decodesStills { try picture.decodeToEnd() }
+        return media
+    }
+
+    private func inspectJPEG() throws -> InspectedMedia {
+        let window = try window("JPEG")
+        _ = try StillMemory.coefficientBytes(window)
+        var media = try inspectStill()
+        // What cannot be walked may still decode.
+        media.hasMetadata = (try? JPEGSegments.walk(window))?.hasMetadata ?? true
         return media
     }
 
@@ -54,6 +64,7 @@ struct PictureInspection {
         media.hasLocation = picture.has("exif-ifd3-GPSLatitude")
         media.colour = picture.colour
         media.hasColourProfile = picture.has("icc-profile-data")
+        media.hasMetadata = PictureMetadata.isIn(picture)
     }
 
     private func inspectPNG() throws -> InspectedMedia {
@@ -61,6 +72,7 @@ struct PictureInspection {
         // libpng takes no side over a million pixels, and does not say why.
         try PictureLimits.check(width: walk.width, height: walk.height)
         var media = try inspectStill()
+        media.hasMetadata = try PNGParts.walk(window("PNG")).hasMetadata
         media.frames = walk.frames
         media.frameDelaysMilliseconds = walk.isAnimated ? walk.delaysMilliseconds : nil
         media.loopCount = walk.isAnimated ? walk.loopCount : nil
@@ -77,6 +89,7 @@ struct PictureInspection {
         var media = InspectedMedia(format: .gif)
         describe(picture, in: &media)
         (media.width, media.height) = (canvas.width, canvas.height)
+        media.hasMetadata = walk.hasMetadata
         media.frames = walk.frames
         if walk.frames > 1 {
             media.frameDelaysMilliseconds = walk.delaysMilliseconds

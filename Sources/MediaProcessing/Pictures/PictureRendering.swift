@@ -7,17 +7,26 @@ struct PictureRendering {
     let request: RenderRequest
     let source: CInt
     let still: StillRendering
-    let deadline: ContinuousClock.Instant
+    let clock: WorkClock
 
-    init(request: RenderRequest, source: CInt, outputs: [RenderOutput: OutputFile], deadline: ContinuousClock.Instant) {
+    private var deadline: ContinuousClock.Instant { clock.deadline }
+
+    init(request: RenderRequest, source: CInt, outputs: [RenderOutput: OutputFile], clock: WorkClock) throws {
         self.request = request
         self.source = source
-        self.deadline = deadline
-        still = StillRendering(request: request, outputs: outputs)
+        self.clock = clock
+        let size = try ByteWindow(descriptor: source, noun: "picture", deadline: clock.deadline).size
+        still = StillRendering(request: request, outputs: outputs, sourceBytes: size, clock: clock)
+    }
+
+    /// Writes what was asked for.
+    func render() throws -> RenderedMedia {
+        if let stripped = try renderStripped() { return stripped }
+        return try renderChosen()
     }
 
     /// The one decision: which decoder shows the picture that was chosen.
-    func render() throws -> RenderedMedia {
+    private func renderChosen() throws -> RenderedMedia {
         switch request.picture {
         case .still where canReduceWhileDecoding: try renderReduced()
         case .still where request.format == .bmp: try still.render(bitmap())
@@ -31,6 +40,30 @@ struct PictureRendering {
     }
 
     // MARK: Stills
+
+    private static let strippable: [MediaFormat: AttachmentType] = [.jpeg: .jpeg, .png: .png]
+
+    /// An attachable still that has to lose nothing but its metadata keeps its pixels as they are coded.
+    private func renderStripped() throws -> RenderedMedia? {
+        guard case .still(let rendition) = request.attachment, request.picture == .still,
+            let type = Self.strippable[request.format]
+        else { return nil }
+        let stored = try openStill()
+        let isShownAsStored = stored.orientation == 1 && stored.colour != "cmyk"
+        guard isShownAsStored, max(stored.width, stored.height) <= rendition.longSideMax ?? .max,
+            let strip = try MetadataStrip(request.format, source: source, deadline: deadline),
+            strip.bytes <= rendition.bytesMax
+        else { return nil }
+        var others = request
+        others.attachment = nil
+        // Its pixels are read to their end all the same: a truncated one must not pass.
+        var rendered = try PictureRendering(request: others, source: source, outputs: still.outputs, clock: clock)
+            .renderChosen()
+        try strip.write(to: still.place(of: .attachment))
+        rendered.attachment = RenderedAttachment(
+            RenderedPicture(type: type, width: stored.width, height: stored.height, bytes: strip.bytes))
+        return rendered
+    }
 
     /// Only a thumbnail is wanted of a file that is delivered as it is: JPEG decodes to an eighth as it goes.
     private var canReduceWhileDecoding: Bool {
@@ -60,8 +93,20 @@ struct PictureRendering {
         return picture
     }
 
-    private func wholeStill(_ pages: Picture.Pages = .primary) throws -> Picture {
-        try openStill(pages).upright().inSRGB().inMemory()
+    /// The still upright and in memory; as large as memory and the rendition allow.
+    private func wholeStill() throws -> Picture {
+        let stored = try openStill()
+        let memory = try StillMemory(stored, format: request.format, source: source, deadline: deadline)
+        guard let side = memory.longSide(wanted: wantedLongSide) else {
+            return try stored.upright().inSRGB().inMemory()
+        }
+        return try Picture.openReduced(descriptor: source, width: side, height: side).inSRGB().inMemory()
+    }
+
+    /// Nothing larger comes of it than the attachment's side; a crop is cut at full resolution.
+    private var wantedLongSide: Int? {
+        guard request.crop == nil, case .still(let rendition) = request.attachment else { return nil }
+        return rendition.longSideMax
     }
 
     private func bitmap() throws -> Picture {
