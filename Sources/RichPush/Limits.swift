@@ -176,6 +176,14 @@ public enum Limits {
     public static let declaredDurationSlackSeconds = 0.5
     /// And so much of it has to be there, as a share: headers round.
     public static let declaredDurationShareMin = 0.99
+    /// Part of the declared duration that a damaged movie or sound must hold to be worth a repair.
+    public static let repairShareMin = 0.5
+    /// Part of a request's time after which inspection gives up: a file that takes longer to read is not converted.
+    public static let inspectionTimeShare = 0.6
+    /// Part of the time left that decoding may take to prove a movie or sound; past it the proof is left unfinished.
+    public static let proofTimeShare = 0.4
+    /// Packets after which a damaged stream of which nothing decoded is given up.
+    public static let salvagePackets = 200
 
     // MARK: Sounds that are written
 
