@@ -62,6 +62,11 @@ import CLibAV
         return unsafe context.pointee.duration.timestamp.map { Double($0) / Double(AV_TIME_BASE) }
     }
 
+    /// Seconds by the container's header or libav's guess; nil while unknown. Files lie about it.
+    package var expectedDuration: Double? {
+        unsafe context.pointee.duration.timestamp.map { Double($0) / Double(AV_TIME_BASE) }
+    }
+
     /// Bytes of the file.
     package var fileBytes: Int64 { input.size }
 

@@ -185,6 +185,38 @@ public enum Limits {
     /// Packets after which a damaged stream of which nothing decoded is given up.
     public static let salvagePackets = 200
 
+    // MARK: Movies written
+
+    /// A pause in a movie with neither picture nor sound that is longer is closed; nobody waits before a still screen.
+    public static let movieGapSecondsMax = 10.0
+    /// Phones decode H.264 up to 4K at 60 frames a second; pixels of the longer and the shorter side.
+    public static let movieLongSidePixelsMax = 3_840
+    public static let movieShortSidePixelsMax = 2_160
+    public static let movieFrameRateMax = 60.0
+    /// Half of film's rate and a little more: below, movement falls apart into pictures.
+    public static let movieFrameRateFloor = 15.0
+    /// Below that a face is no face any more; smaller sources stay as they are. Pixels of the shorter side.
+    public static let movieShortSidePixelsFloor = 144
+    /// x264's rate factor for a movie that only has to change its format: hardly told from its source.
+    public static let movieQuality = 20.0
+    /// And for one that has to be made smaller: it takes the bytes it may have, up to where more of them show nothing.
+    public static let movieQualityBest = 16.0
+    /// The worst rate factor at which a smaller picture does not look better.
+    public static let movieQualityWorst = 33.0
+    /// And the worst at which a shorter movie is not the better one.
+    public static let movieQualityFloor = 37.0
+    /// The part of a limit that a movie is steered to; the rest is for what steering cannot foresee.
+    public static let movieFillShare = 0.955
+    /// Below that part a movie that was made smaller is written again, if there is time.
+    public static let movieFillShareMin = 0.86
+    /// Bytes of the index for each picture and each packet of sound, in the worst case.
+    public static let movieIndexBytesPerPicture = 24
+    public static let movieIndexBytesPerSound = 8
+    /// Bytes of everything else that is no sample.
+    public static let movieHeaderBytes = 4_096
+    /// A movie cut shorter than that says nothing any more, unless it is half of the source, in seconds.
+    public static let movieCutSecondsMin = 2.0
+
     // MARK: Sounds that are written
 
     /// AAC is good at 96 kbit/s a channel: more is not heard, on a phone's speaker least of all.

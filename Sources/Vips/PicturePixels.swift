@@ -13,13 +13,6 @@ extension Picture {
         return try body(unsafe RawSpan(_unsafeStart: start, byteCount: count))
     }
 
-    /// A copy of the pixels; for small pictures.
-    package func pixels() throws -> [UInt8] {
-        try withPixels { span in
-            unsafe span.withUnsafeBytes { unsafe Array($0) }
-        }
-    }
-
     /// Mean over all pixels and bands of the squared difference, in squared steps of 8 bits; 0 is the same picture.
     package func meanSquaredDifference(from other: Picture) throws -> Double {
         let difference = try derive("subtract") { out in unsafe CVips_subtract(pointer, other.pointer, out) }

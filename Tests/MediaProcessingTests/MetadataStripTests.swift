@@ -32,9 +32,14 @@ struct MetadataStripTests {
         return Array("Exif\0\0MM".utf8) + [0, 42, 0, 0, 0, 8, 0, UInt8(tags.count)] + entries + [0, 0, 0, 0]
     }
 
+    /// A JPEG that begins as JFIF and has nothing else to tell.
+    private static func plain() throws -> [UInt8] {
+        try bytes(StillFixture.converted("plain.jpg", ["-strip", "-quality", "85"]))
+    }
+
     /// A JPEG with segments behind its SOI, and something behind its EOI.
     private static func jpeg(_ segments: [[UInt8]], tail: [UInt8] = []) throws -> String {
-        let plain = try bytes(StillFixture.sample("grid.jpg"))
+        let plain = try plain()
         let whole = plain[..<2] + segments.joined() + plain[2...] + tail
         return try GeneratedMedia.file("told.jpg", bytes: whole).path
     }
@@ -56,7 +61,7 @@ struct MetadataStripTests {
     ]
 
     @Test func `A JPEG loses EXIF, XMP, IPTC, comments and hidden pictures, and keeps its pixels as they are`() throws {
-        let plain = try Self.bytes(StillFixture.sample("grid.jpg"))
+        let plain = try Self.plain()
         let profile = Self.segment(0xE2, Array("ICC_PROFILE\0\u{1}\u{1}profile".utf8))
         let file = try Self.jpeg(Self.secrets + [profile], tail: plain)
         let still = try Self.rendered(file, .jpeg)
@@ -66,14 +71,14 @@ struct MetadataStripTests {
     }
 
     @Test func `A JPEG that is over its limit for its metadata alone keeps its pixels`() throws {
-        let plain = try Self.bytes(StillFixture.sample("grid.jpg"))
+        let plain = try Self.plain()
         let large = Array(repeating: Self.segment(0xFE, Array(repeating: 65, count: 60_000)), count: 5)
         let still = try Self.rendered(Self.jpeg(large), .jpeg, bytesMax: plain.count)
         #expect(try still.bytes(.attachment) == plain)
     }
 
     @Test func `A JPEG without JFIF gets it`() throws {
-        let plain = try Self.bytes(StillFixture.sample("grid.jpg"))
+        let plain = try Self.plain()
         let length = 2 + Int(plain[4]) << 8 + Int(plain[5])
         let file = try GeneratedMedia.file("bare.jpg", bytes: plain[..<2] + Self.secrets[0] + plain[(2 + length)...])
         let bytes = try Self.rendered(file.path, .jpeg).bytes(.attachment)

@@ -22,15 +22,20 @@ struct PNGLadderTests {
         try StillFixture.converted(name, ["-resize", "1600x1200!", "-colors", "64"] + more)
     }
 
-    private static func photograph(_ name: String, side: Int = 2000, noise: Int = 6) throws -> String {
+    private static func photograph(_ name: String, side: Int = 2000, noise: Int = 60) throws -> String {
         try GeneratedMedia.file(
             name,
             [
-                "-f", "lavfi", "-i",
-                "gradients=s=\(side)x\(side * 3 / 4):seed=7:n=5:d=1,noise=alls=\(noise):allf=u:all_seed=3",
-                "-frames:v", "1",
+                "-f", "lavfi", "-i", "gradients=s=\(side)x\(side * 3 / 4):seed=7:n=8:d=1,format=rgb24",
+                "-vf", "scale=iw/2:ih/2,noise=alls=\(noise):allf=u:all_seed=3,scale=\(side):-1", "-frames:v", "1",
             ]
         ).path
+    }
+
+    /// What we pack all its pixels into.
+    private static func exactBytes(_ file: String) throws -> Int {
+        let loose = try StillFixture.repacked(file)
+        return try #require(try shrunk(loose, bytesMax: try size(loose) - 1).media.attachment).bytes
     }
 
     @Test func `Loosely packed pixels are packed tighter, and not one of them changes`() throws {
@@ -53,15 +58,17 @@ struct PNGLadderTests {
             let file = try Self.drawing("few\(index).png", arguments + ["-define", "png:compression-level=1"])
             let still = try Self.shrunk(file, bytesMax: try Self.size(file) * 8 / 10)
             #expect(still.media.attachment?.width == 1600, "\(arguments)")
-            #expect(try still.picture(.attachment).bytes == TestPicture(decoding: file).bytes, "\(arguments)")
+            let distance = try PictureDistance(still.picture(.attachment), TestPicture(decoding: file))
+            // ffmpeg rounds 16 bits to 8 in its own way.
+            #expect(distance.blockMax <= (arguments.contains("16") ? 1 : 0), "\(arguments)")
         }
     }
 
     @Test func `Colours that are hardly missed give way before size`() throws {
         let file = try GeneratedMedia.file(
-            "bands.png", ["-f", "lavfi", "-i", "gradients=s=1800x1350:seed=3:n=2:d=1", "-frames:v", "1"]
+            "bands.png", ["-f", "lavfi", "-i", "gradients=s=1800x1350:seed=3:n=3:d=1:type=radial", "-frames:v", "1"]
         ).path
-        let exact = try #require(try Self.shrunk(file, bytesMax: 20_000_000).media.attachment).bytes
+        let exact = try Self.exactBytes(file)
         let still = try Self.shrunk(file, bytesMax: exact * 6 / 10)
         let attachment = try #require(still.media.attachment)
         #expect(attachment.type == .png && attachment.width == 1800)
@@ -71,7 +78,7 @@ struct PNGLadderTests {
 
     @Test func `Where a palette would show, size gives way, down to what a phone shows`() throws {
         let file = try Self.photograph("photo.png")
-        let exact = try #require(try Self.shrunk(file, bytesMax: 50_000_000).media.attachment).bytes
+        let exact = try Self.exactBytes(file)
         let still = try Self.shrunk(file, bytesMax: exact * 6 / 10)
         let attachment = try #require(still.media.attachment)
         let width = try #require(attachment.width)

@@ -36,7 +36,9 @@ struct StillLadderTests {
         #expect(attachment.type == .jpeg)
         #expect(try still.bytes(.attachment).count == attachment.bytes)
         #expect(attachment.bytes <= bytesMax)
-        #expect(attachment.bytes >= bytesMax * 85 / 100 || still.media.concessions.isEmpty, "\(attachment)")
+        #expect(
+            attachment.bytes >= bytesMax * 85 / 100 || still.media.concessions.isEmpty,
+            "\(attachment) \(still.media.concessions)")
         let decoded = try still.picture(.attachment)
         #expect(decoded.width == attachment.width && decoded.height == attachment.height)
     }
@@ -49,7 +51,7 @@ struct StillLadderTests {
 
     @Test func `Quality gives way first, then size`() throws {
         let file = try Self.photograph("order.jpg")
-        let coarse = try Self.shrunk(file, bytesMax: 600_000)
+        let coarse = try Self.shrunk(file, bytesMax: 900_000)
         #expect(coarse.media.attachment?.width == 1600)
         #expect(coarse.media.concessions.count == 1)
         #expect(coarse.media.concessions.first?.contains("quality was lowered") == true)
@@ -68,9 +70,9 @@ struct StillLadderTests {
 
     @Test func `A turned picture is limited by its upright side`() throws {
         let file = try StillFixture.converted(
-            "turned.jpg", ["-rotate", "270", "-orient", "RightTop", "-quality", "92"])
-        let still = try Self.shrunk(file, bytesMax: 5_000_000, longSideMax: 400)
-        #expect(still.media.attachment?.width == 400 && still.media.attachment?.height == 300)
+            "turned.tiff", ["-rotate", "270", "-orient", "RightTop"])
+        let still = try Self.shrunk(file, .tiff, bytesMax: 5_000_000, longSideMax: 400)
+        #expect(still.media.attachment?.width == 400 && still.media.attachment?.height == 300, "\(still.media)")
         #expect(SampleMotif.cells(in: try still.picture(.attachment)) == Array(1...12))
     }
 

@@ -72,28 +72,34 @@ struct JPEGLadder {
         return best
     }
 
-    /// Smaller and smaller until it fits at a decent quality.
+    /// The size that fits at a decent quality, then the best quality at that size.
     private func reduce(_ picture: Picture, curve start: JPEGCurve, original: Picture) throws -> LadderResult {
-        var scale = 1.0
-        var bytes = start.bytes(atQuality: Double(Self.reducedQuality))
-        for _ in 0..<Self.sizesMax {
-            let isShort = !pace.allows(pixels: Int(Double(picture.width * picture.height) * scale * scale), effort: 2)
-            // Smaller pictures take more bytes a pixel.
-            scale *= min(0.97, pow(target / bytes, isShort ? 0.7 : 0.56))
+        var sizes = SizePrediction(whole: start.bytes(atQuality: Double(Self.reducedQuality)))
+        for count in 1...Self.sizesMax {
+            let next = sizes.scale(forBytes: target)
+            let pixels = Int(Double(picture.width * picture.height) * next * next)
+            // Without time for another try, this one has to fit.
+            let isLast = !pace.allows(pixels: pixels, effort: 3)
+            let scale = min(isLast ? next * 0.85 : next, 0.98)
             let reduced = try picture.scaled(by: scale)
-            var curve = JPEGCurve()
             let first = try encode(reduced, .coarse(Self.reducedQuality))
-            curve.learn(quality: Self.reducedQuality, bytes: Double(first.count))
-            bytes = Double(first.count)
-            let isNear = Double(first.count) >= Double(bytesMax) * Self.nearShare
-            if first.count <= bytesMax, isNear || !pace.allows(reduced) {
+            sizes.learn(scale: scale, bytes: Double(first.count))
+            let share = Double(first.count) / Double(bytesMax)
+            if share <= 1, share >= Self.nearShare || isLast {
                 return result((Self.reducedQuality, first), of: reduced, original: original)
             }
-            let found = try search(reduced, curve: &curve, from: Self.leastQuality)
-            if let found { return result(found, of: reduced, original: original) }
+            guard Self.qualityReach.contains(share) || count == Self.sizesMax else { continue }
+            var curve = JPEGCurve()
+            curve.learn(quality: Self.reducedQuality, bytes: Double(first.count))
+            if let found = try search(reduced, curve: &curve, from: Self.leastQuality) {
+                return result(found, of: reduced, original: original)
+            }
         }
         throw tooSmall(bytesMax)
     }
+
+    /// How far from the limit a picture of `reducedQuality` may be for another quality to bring it there.
+    private static let qualityReach = 0.75...1.1
 
     private func encode(_ picture: Picture, _ encoding: JPEGEncoding) throws -> [UInt8] {
         try pace.measure(picture) { try picture.jpegFile(encoding) }

@@ -35,7 +35,7 @@ struct PictureRendering {
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
         case .coverArt: try renderCoverArt()
-        case .representative: throw AttachPrepError(.requestInvalid, "The representative picture is not there yet.")
+        case .representative: try renderRepresentative()
         }
     }
 
@@ -100,7 +100,11 @@ struct PictureRendering {
         guard let side = memory.longSide(wanted: wantedLongSide) else {
             return try stored.upright().inSRGB().inMemory()
         }
-        return try Picture.openReduced(descriptor: source, width: side, height: side).inSRGB().inMemory()
+        let reducesInDecoder = [.jpeg, .png, .webp].contains(request.format)
+        return try
+            (reducesInDecoder
+            ? Picture.openReduced(descriptor: source, width: side, height: side)
+            : stored.reduced(width: side, height: side).upright()).inSRGB().inMemory()
     }
 
     /// Nothing larger comes of it than the attachment's side; a crop is cut at full resolution.
@@ -146,11 +150,23 @@ struct PictureRendering {
     // MARK: Movies and sounds
 
     private func renderMovieFrame(at seconds: Double) throws -> RenderedMedia {
+        // Decoding ends early enough for what is made of the frame.
         let frame = try MovieFrame.decode(
-            descriptor: source, format: request.format, at: seconds, largestSide: largestSide, deadline: deadline)
+            descriptor: source, format: request.format, at: seconds, largestSide: largestSide,
+            clock: clock.share(Self.frameShare, until: clock.deadline))
         var rendered = try still.render(upright(frame))
         rendered.sourcePosition = frame.time.map { .seconds($0.roundedToMicroseconds) }
+        if !frame.isExact { rendered.degrade("A frame before the wanted time is shown") }
         return rendered
+    }
+
+    /// The part of the time that may go by before the nearest frame is taken for the wanted one.
+    private static let frameShare = 0.7
+
+    private func renderRepresentative() throws -> RenderedMedia {
+        guard request.format.kind == .movie else { return try renderAnimationFrame(0) }
+        let seconds = try RepresentativeFrame.time(descriptor: source, format: request.format, clock: clock)
+        return try renderMovieFrame(at: seconds)
     }
 
     /// A movie frame is reduced early when nothing but a thumbnail comes of it.

@@ -1,4 +1,3 @@
-import Foundation
 import Vips
 
 /// The largest size of a picture whose file fits, found in few tries.
@@ -12,8 +11,6 @@ struct SizeSearch {
     private static let nearShare = 0.92
     private static let aimShare = 0.96
     private static let triesMax = 7
-    /// Files grow more slowly than areas do: the usual power of a side.
-    private static let usualPower = 1.7
 
     let bytesMax: Int
     /// Pixels of the longer side; nothing smaller is tried.
@@ -25,15 +22,15 @@ struct SizeSearch {
     func largest(_ picture: Picture, known: Int, encode: (Picture) throws -> [UInt8]) throws -> Found? {
         let least = Double(longSideMin) / Double(max(picture.width, picture.height))
         guard least < 1 else { return nil }
-        var tries: [Try] = [(1, Double(known))]
+        var sizes = SizePrediction(whole: Double(known))
         var (low, high) = (least, 1.0)
         var best: Found?
         for _ in 0..<Self.triesMax where high / low > 1.01 {
             if best != nil, !pace.allows(pixels: Int(Double(picture.width * picture.height) * high * high)) { break }
             let inner = best == nil ? low : low * 1.003
-            let scale = min(max(prediction(tries), inner), high * 0.997)
+            let scale = min(max(sizes.scale(forBytes: Double(bytesMax) * Self.aimShare), inner), high * 0.997)
             let found = try attempt(picture, scale, encode)
-            tries.append((scale, Double(found.bytes.count)))
+            sizes.learn(scale: scale, bytes: Double(found.bytes.count))
             if found.bytes.count > bytesMax {
                 if scale <= least { return nil }
                 high = scale
@@ -45,22 +42,8 @@ struct SizeSearch {
         return best
     }
 
-    private typealias Try = (scale: Double, bytes: Double)
-
     private func attempt(_ picture: Picture, _ scale: Double, _ encode: (Picture) throws -> [UInt8]) throws -> Found {
         let reduced = try picture.scaled(by: scale)
         return Found(picture: reduced, bytes: try pace.measure(reduced) { try encode(reduced) })
-    }
-
-    /// By the two tries nearest to the limit.
-    private func prediction(_ tries: [Try]) -> Double {
-        let target = Double(bytesMax) * Self.aimShare
-        let sorted = tries.sorted { abs(log($0.bytes / target)) < abs(log($1.bytes / target)) }
-        guard let first = sorted.first else { return 1 }
-        var power = Self.usualPower
-        if sorted.count > 1, abs(log(sorted[1].scale / first.scale)) > 1e-3 {
-            power = min(max(log(sorted[1].bytes / first.bytes) / log(sorted[1].scale / first.scale), 1), 2.5)
-        }
-        return first.scale * pow(target / first.bytes, 1 / power)
     }
 }

@@ -7,7 +7,6 @@ struct StillMemory {
     private static let coefficientBytes = 2
 
     private let longSide: Int
-    private let canBeReduced: Bool
     /// The share of its pixels that may be in memory.
     private let share: Double
 
@@ -23,12 +22,10 @@ struct StillMemory {
         }
         let room = max(Limits.pictureMemoryBytesMax - taken, Limits.pictureMemoryBytesMax / 8)
         share = Double(room) / Double(pixels * (stored.hasAlpha ? 4 : 3) * copies)
-        canBeReduced = [.jpeg, .png, .webp, .tiff].contains(format)
     }
 
     /// The longer side to reduce to; nil to leave the size.
     func longSide(wanted: Int?) -> Int? {
-        guard canBeReduced else { return nil }
         let held = share < 1 ? Int(Double(longSide) * share.squareRoot()) : longSide
         let side = min(held, wanted ?? .max)
         return side < longSide ? max(1, side) : nil

@@ -12,7 +12,8 @@ enum SmartCrop {
         let window = CropWindow(width: picture.width, height: picture.height, ratio: ratio)
         guard window.slack > 0 else { return try window.rect(at: 0) }
         let small = try picture.limited(toLongSide: lookedAtSide).flattened(onGrey: 128).inMemory()
-        let map = Saliency(pixels: try small.pixels(), width: small.width, height: small.height, bands: small.bands)
+        let pixels = try small.withPixels { span in (0..<span.byteCount).map { span.byte($0) } }
+        let map = Saliency(pixels: pixels, width: small.width, height: small.height, bands: small.bands)
         return try window.rect(at: window.best(in: map))
     }
 }
