@@ -82,7 +82,7 @@ struct RepresentativeFrameTests {
         #expect(shown.width == 300 && shown.height == 225)
         let exact = try TestPicture(
             decoding: Self.movie("second\(keys).mp4", keys: keys).path, frame: Int((found.seconds * 25).rounded()))
-        #expect(try PictureDistance(shown, exact).mean < 4)
+        #expect(PictureDistance(shown, exact).mean < 4)
     }
 
     @Test func `A fade in is waited for`() throws {
