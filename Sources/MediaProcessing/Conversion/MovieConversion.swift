@@ -1,10 +1,15 @@
+import LibAV
 import MediaEngine
 import RichPush
 
-/// Writes an movie as MP4.
+/// Writes a movie as MP4: what fits is copied, the rest is encoded, within bytes and time.
 struct MovieConversion {
+    /// Encodings of one movie at most.
+    private static let triesMax = 4
+
     private let conversion: AttachmentConversion
     private let rendition: MovieRendition
+    private var clock: WorkClock { conversion.clock }
 
     init(_ conversion: AttachmentConversion, _ rendition: MovieRendition) {
         self.conversion = conversion
@@ -12,6 +17,97 @@ struct MovieConversion {
     }
 
     func run() throws -> RenderedMedia {
-        throw AttachPrepError(.mediaUnsupported, "This conversion is not there yet.")
+        let source = try MovieSource(conversion)
+        var report = MovieReport(conversion, rendition, source)
+        if let written = try copy(source, report: &report) { return report.media(written) }
+        return try encode(source, report: &report)
+    }
+
+    // MARK: Pictures as they are
+
+    /// The movie with its pictures copied; nil when they cannot be, or would be too large.
+    private func copy(_ source: MovieSource, report: inout MovieReport) throws -> MovieWritten? {
+        let scan = source.scan
+        guard rendition.copiesVideo, scan.pictures.hiding != .middle, scan.pictures.soundDecodingTimes != nil,
+            scan.pictures.bytes < rendition.bytesMax
+        else { return nil }
+        let budget = MovieBudget(scan, rendition)
+        let left = Double(rendition.bytesMax - scan.pictures.bytes) - budget.overhead
+        var sounds: [MoviePlan.Sound] = []
+        if budget.canCopySound { sounds.append(.copied) }
+        if let settings = budget.sound(bytesMax: left), scan.audio != nil { sounds.append(.encoded(settings)) }
+        if scan.audio == nil { sounds = [.none] }
+        for sound in sounds {
+            do {
+                let written = try pass(source, canRestart: false).run(MoviePlan(picture: .copied, sound: sound))
+                report.note(sound: sound, full: budget.fullSound)
+                return written
+            } catch is MoviePass.Failure {
+                continue
+            }
+        }
+        return nil
+    }
+
+    private func pass(_ source: MovieSource, canRestart: Bool) -> MoviePass {
+        MoviePass(
+            source: source, output: conversion.output, bytesMax: rendition.bytesMax, clock: clock,
+            canRestart: canRestart)
+    }
+
+    // MARK: Pictures anew
+
+    private func encode(_ source: MovieSource, report: inout MovieReport) throws -> RenderedMedia {
+        let budget = MovieBudget(source.scan, rendition)
+        let sound = budget.soundBesideEncoded
+        let shape = MovieShape(
+            width: source.displayed.width, height: source.displayed.height,
+            longSideMax: min(rendition.longSideMax ?? .max, Limits.movieLongSidePixelsMax),
+            shortSideMax: min(rendition.shortSideMax ?? .max, Limits.movieShortSidePixelsMax))
+        let videoBytes = budget.videoBytes(beside: sound)
+        let isPressed = budget.isPressed
+        let trial = MoviePilot.shape(shape, bytes: videoBytes, scan: source.scan)
+        let pilot = try MoviePilot.fly(source, shape: trial, quality: isPressed ? 26 : 22, clock: clock)
+        var load = MovieLoad(
+            shape: shape, frameRate: source.scan.frameRate,
+            frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),
+            duration: min(budget.cut ?? .infinity, source.scan.end), pilot: pilot, bytesMax: videoBytes,
+            qualityBest: isPressed ? Limits.movieQualityBest : Limits.movieQuality, secondsLeft: clock.secondsLeft)
+        report.note(sound: sound, full: budget.fullSound)
+        return try encode(source, &load, pilot.sample, sound, budget, report: &report)
+    }
+
+    private func encode(
+        _ source: MovieSource, _ load: inout MovieLoad, _ sample: Frame, _ sound: MoviePlan.Sound,
+        _ budget: MovieBudget, report: inout MovieReport
+    ) throws -> RenderedMedia {
+        var attempt = MovieAttempt(load: load, cut: budget.cut)
+        for round in 1...Self.triesMax {
+            let plan = MoviePlan(
+                picture: .encoded(attempt.choice, attempt.steering, sample: sample), sound: sound,
+                cut: attempt.choice.cut)
+            do {
+                let start = clock.secondsSpent
+                let written = try pass(source, canRestart: round < Self.triesMax).run(plan)
+                attempt.took(clock.secondsSpent - start)
+                if attempt.isWorthAnother(written, bytesMax: rendition.bytesMax, secondsLeft: clock.secondsLeft),
+                    round < Self.triesMax, let steering = written.steering
+                {
+                    attempt.correct(by: steering)
+                    continue
+                }
+                report.note(attempt.choice, load: load, written: written)
+                return report.media(written)
+            } catch MoviePass.Failure.overLimit(let steering) {
+                guard let steering else { break }
+                attempt.shrink(by: steering, secondsLeft: clock.secondsLeft)
+            } catch MoviePass.Failure.behind(let slowness) {
+                attempt.hurry(slowness, secondsLeft: clock.secondsLeft)
+            } catch MoviePass.Failure.refused(let error) {
+                throw error.fault(.internal, "The movie could not be written.")
+            }
+        }
+        throw AttachPrepError(
+            .limitExceeded, "The movie cannot be brought under \(rendition.bytesMax) bytes; send a shorter one.")
     }
 }

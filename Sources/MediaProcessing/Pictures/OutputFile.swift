@@ -27,7 +27,7 @@ struct OutputFile {
         }
     }
 
-    private static func failure(_ code: CInt) -> AttachPrepError {
+    static func failure(_ code: CInt) -> AttachPrepError {
         let isFull = code == ENOSPC || code == EDQUOT || code == EFBIG
         return isFull
             ? AttachPrepError(

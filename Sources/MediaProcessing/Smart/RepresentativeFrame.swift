@@ -17,7 +17,7 @@ enum RepresentativeFrame {
         let time = clock.share(share, until: clock.deadline)
         let movie = try OpenMovie.open(descriptor, format: format, isRecognized: true, deadline: clock.deadline)
         guard let stream = movie.video, stream.isDecodable else { throw MovieFrame.unsupported }
-        let duration = min(max(movie.demuxer.declaredDuration ?? 0, 0), Limits.durationSecondsMax)
+        let duration = min(max(movie.demuxer.expectedDuration ?? 0, 0), Limits.durationSecondsMax)
         let probe = try readingMedia { try FrameProbe(movie, stream, time: time) }
         var found = try readingMedia { try probe.keyframes(over: duration) }
         if best(found, duration: duration)?.score ?? 0 < FrameScore.good || found.count < FrameProbe.keyframesWanted {
