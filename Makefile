@@ -20,7 +20,7 @@ swift_test := swift test --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test check test-long install bench clean toolchain
+.PHONY: help deps deps-test build demo test check test-long install bench bench-on-time clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,7 +58,10 @@ install: build ## Install into PREFIX (/usr/local) below DESTDIR: bin/attachprep
 	install -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
 
 bench: build ## Run the benchmarks
-	@if [ -x Benchmarks/run ]; then Benchmarks/run; else echo "There are no benchmarks yet."; fi
+	Benchmarks/run
+
+bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s and count what came back late
+	Benchmarks/on-time
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared

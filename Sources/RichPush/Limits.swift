@@ -67,6 +67,32 @@ public enum Limits {
     /// A thumbnail larger than this is a picture, not a thumbnail.
     public static let thumbnailSidePixelsMax = 4_096
 
+    // MARK: The display rendition
+
+    /// The widest phone shows a notification's picture at 424 points, three pixels each.
+    public static let displayPictureSidePixelsMax = 1_280
+    /// Longer side of 720p video.
+    public static let displayMovieLongSidePixelsMax = 1_280
+    /// Shorter side of 720p video.
+    public static let displayMovieShortSidePixelsMax = 720
+    /// Nothing in a notification is watched for its smoothness.
+    public static let displayFramesPerSecondMax = 30.0
+    /// GIF spends a byte on a pixel; at 480 it still fills a notification at its points.
+    public static let displayAnimationSidePixelsMax = 480
+    /// Where AAC stereo stops being heard as compressed on a phone's loudspeaker.
+    public static let displaySoundBitsPerSecondMax = 96_000
+    /// What is left to a service extension in practice: 7 to 8 s were measured (`apple-attachments.md` 1.7).
+    public static let displayDeviceBudgetSeconds = 8.0
+    /// Headers round: a rate so little over the limit is within it.
+    public static let displayRateTolerance = 1.05
+
+    // MARK: Stills in memory
+
+    /// A decoded still, with the copy it takes to turn it: a 108-megapixel JPEG as it is, a turned one reduced.
+    public static let pictureMemoryBytesMax = 360_000_000
+    /// Coefficients of a progressive JPEG, which libjpeg holds until the last scan: 110 megapixels with halved chroma.
+    public static let jpegCoefficientBytesMax = 330_000_000
+
     // MARK: Download
 
     /// Curl's own default is 30 to 50; a media link that needs more than five hops is a loop or a trap.
@@ -102,6 +128,10 @@ public enum Limits {
 
     /// Default time for one request, from when work on it begins: what a service extension has.
     public static let budgetSeconds = 30.0
+    /// Kept back for hashing and renaming a 50 MB result.
+    public static let publishReserveSeconds = 0.2
+    /// And never more of a short budget than this.
+    public static let publishReserveShare = 0.1
     /// Nobody waits longer than a quarter of an hour for a notification's picture.
     public static let budgetSecondsMax = 900.0
     /// One line of a batch list.
@@ -146,6 +176,14 @@ public enum Limits {
     public static let declaredDurationSlackSeconds = 0.5
     /// And so much of it has to be there, as a share: headers round.
     public static let declaredDurationShareMin = 0.99
+    /// Part of the declared duration that a damaged movie or sound must hold to be worth a repair.
+    public static let repairShareMin = 0.5
+    /// Part of a request's time after which inspection gives up: a file that takes longer to read is not converted.
+    public static let inspectionTimeShare = 0.6
+    /// Part of the time left that decoding may take to prove a movie or sound; past it the proof is left unfinished.
+    public static let proofTimeShare = 0.4
+    /// Packets after which a damaged stream of which nothing decoded is given up.
+    public static let salvagePackets = 200
 
     // MARK: Movies written
 

@@ -4,7 +4,7 @@ import CVips
 ///
 /// Not Sendable: a picture that streams from a file is read once, from top to bottom, by the thread that opened it.
 @safe package final class Picture {
-    private let pointer: UnsafeMutablePointer<VipsImage>
+    let pointer: UnsafeMutablePointer<VipsImage>
 
     /// Takes over the reference that an operation returned.
     private init(adopting pointer: UnsafeMutablePointer<VipsImage>) {
@@ -14,6 +14,9 @@ import CVips
     deinit {
         unsafe CVips_unref_image(pointer)
     }
+
+    /// For what else of this room works on it.
+    var handle: UnsafeMutablePointer<VipsImage> { unsafe pointer }
 
     // MARK: Opening
 
@@ -51,10 +54,13 @@ import CVips
     }
 
     /// Opens an encoded picture in memory, such as a cover.
-    package static func open(encoded bytes: [UInt8]) throws -> Picture {
+    ///
+    /// - Parameter isWhole: Whether a truncated one is an error.
+    package static func open(encoded bytes: [UInt8], isWhole: Bool = false) throws -> Picture {
         try make("load") { out in
             unsafe bytes.withUnsafeBytes { buffer in
-                unsafe CVips_image_new_from_bytes(buffer.baseAddress, buffer.count, out)
+                unsafe CVips_image_new_from_bytes(
+                    buffer.baseAddress, buffer.count, isWhole ? Pages.primary.options : "", out)
             }
         }
     }
@@ -93,6 +99,14 @@ import CVips
         let name = unsafe vips_enum_nick(
             vips_interpretation_get_type(), CInt(vips_image_get_interpretation(pointer).rawValue))
         return unsafe name.map { unsafe String(cString: $0) } ?? "unknown"
+    }
+    /// Names of all metadata.
+    package var fields: [String] {
+        guard let names = unsafe vips_image_get_fields(pointer) else { return [] }
+        defer { unsafe g_strfreev(names) }
+        var found: [String] = []
+        while let name = unsafe names[found.count] { found.append(unsafe String(cString: name)) }
+        return found
     }
     /// Whether metadata of that name is there, as in `icc-profile-data`.
     package func has(_ name: String) -> Bool { unsafe CVips_image_has(pointer, name) != 0 }
@@ -180,6 +194,22 @@ import CVips
         return try derive("extract_band") { out in unsafe CVips_extract_bands(pointer, out, 0, CInt(bands - 1)) }
     }
 
+    /// With an alpha band, opaque where there was none.
+    package func withAlpha() throws -> Picture {
+        guard !hasAlpha else { return self }
+        return try derive("addalpha") { out in unsafe CVips_addalpha(pointer, out) }
+    }
+
+    /// The pixels of a picture of 8 bits a band, rows without padding.
+    package func pixels() throws -> [UInt8] {
+        var length = 0
+        guard let memory = unsafe vips_image_write_to_memory(pointer, &length) else {
+            throw VipsError("write_to_memory")
+        }
+        defer { unsafe g_free(memory) }
+        return unsafe Array(UnsafeRawBufferPointer(start: memory, count: length))
+    }
+
     /// Whether any pixel is not wholly opaque; reads the picture.
     package func hasTransparency() throws -> Bool {
         guard hasAlpha else { return false }
@@ -195,20 +225,6 @@ import CVips
         try check(unsafe CVips_avg(pointer, &mean), "avg")
     }
 
-    // MARK: Saving
-
-    /// As JPEG without metadata; quality 1 to 100.
-    package func jpeg(quality: Int) throws -> [UInt8] {
-        try saved("jpegsave") { buffer, length in unsafe CVips_jpegsave_buffer(pointer, buffer, length, CInt(quality)) }
-    }
-
-    /// As PNG without metadata; compression 0 to 9.
-    package func png(compression: Int) throws -> [UInt8] {
-        try saved("pngsave") { buffer, length in
-            unsafe CVips_pngsave_buffer(pointer, buffer, length, CInt(compression))
-        }
-    }
-
     // MARK: Calls
 
     @safe private static func make(
@@ -220,13 +236,13 @@ import CVips
         return unsafe Picture(adopting: image)
     }
 
-    @safe private func derive(
+    @safe func derive(
         _ operation: String, _ call: (UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> CInt
     ) throws(VipsError) -> Picture {
         try Self.make(operation, call)
     }
 
-    @safe private func saved(
+    @safe func saved(
         _ operation: String, _ call: (UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<Int>) -> CInt
     ) throws(VipsError) -> [UInt8] {
         var buffer: UnsafeMutableRawPointer?

@@ -35,14 +35,36 @@ struct RenderedSound {
     /// Bytes of the file on disk.
     var bytes: Int { get throws { try Data(contentsOf: file).count } }
 
-    /// What `ffprobe` says of the only stream.
-    func probe(_ entry: String) throws -> String {
-        let output = try GeneratedMedia.run(
-            "ffprobe", ["-v", "error", "-show_entries", entry, "-of", "default=nw=1:nk=1", file.path])
-        return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    /// What `ffprobe` says of the file and its only stream.
+    struct Probe: Decodable {
+        struct Stream: Decodable {
+            let codec_name: String
+            let channels: Int
+            let sample_rate: String
+        }
+
+        struct Format: Decodable {
+            let duration: String
+            let tags: [String: String]
+        }
+
+        let streams: [Stream]
+        let format: Format
+
+        var codec: String { streams.map(\.codec_name).joined(separator: ",") }
+        var channels: Int { streams.first?.channels ?? 0 }
+        var sampleRate: Int { streams.first.flatMap { Int($0.sample_rate) } ?? 0 }
+        var duration: Double { Double(format.duration) ?? 0 }
+        var brand: String? { format.tags["major_brand"]?.trimmingCharacters(in: .whitespaces) }
     }
 
-    var duration: Double { get throws { try Double(probe("format=duration")) ?? 0 } }
+    func probe() throws -> Probe {
+        let output = try GeneratedMedia.run(
+            "ffprobe", ["-v", "error", "-show_format", "-show_streams", "-of", "json", file.path])
+        return try JSONDecoder().decode(Probe.self, from: output)
+    }
+
+    var duration: Double { get throws { try probe().duration } }
 
     /// What a full decode complains about: nothing, for a good file.
     func complaints() throws -> String {

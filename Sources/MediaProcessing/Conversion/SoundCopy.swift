@@ -29,22 +29,33 @@ struct SoundCopy {
 
     private func copy(_ movie: OpenMovie, to stream: Int, of muxer: Muxer) throws {
         let timeBase = TimeBase(numerator: 1, denominator: Int32(source.stream.sampleRate))
-        let packet = try Packet()
+        var held: Packet?
         var end: Int64?
+        let packet = try Packet()
         while try movie.readOn(into: packet) {
             guard packet.streamIndex == source.stream.index, packet.byteCount > 0 else { continue }
+            let next = try packet.reference()
             let time = (packet.presentationTimestamp ?? packet.decodingTimestamp).map { sample($0, movie) }
             let duration = samples(packet.duration)
             // Containers that count in milliseconds are off by a few samples at each packet.
             let isNext = time.flatMap { time in end.map { abs(time - $0) < max(duration, 1) / 2 } } ?? true
             let start = isNext ? end ?? time ?? 0 : time ?? 0
-            packet.presentationTimestamp = start
-            packet.decodingTimestamp = start
-            packet.duration = duration
-            try muxer.write(packet, stream: stream, timeBase: timeBase)
-            end = start + duration
+            (next.presentationTimestamp, next.decodingTimestamp, next.duration) = (start, start, duration)
+            try held.map { try muxer.write($0, stream: stream, timeBase: timeBase) }
+            held = next
+            end = duration > 0 ? start + duration : nil
         }
-        if end == nil { throw SoundSource.empty }
+        guard let last = held else { throw SoundSource.empty }
+        // Elsewhere the next packet tells how long one lasts.
+        if last.duration == 0 { last.duration = try decodedSamples(last, movie) }
+        try muxer.write(last, stream: stream, timeBase: timeBase)
+    }
+
+    private func decodedSamples(_ packet: Packet, _ movie: OpenMovie) throws -> Int64 {
+        let decoder = try Decoder.open(stream: source.stream.index, of: movie.demuxer, pixelsMax: 1)
+        let frame = try Frame()
+        guard try decoder.send(packet), try decoder.receive(into: frame) == .frame else { return 0 }
+        return Int64(frame.sampleCount)
     }
 
     private func sample(_ tick: Int64, _ movie: OpenMovie) -> Int64 {

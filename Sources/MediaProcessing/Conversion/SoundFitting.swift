@@ -76,11 +76,9 @@ struct SoundFitting {
             if isClose || rung.isFull || outcome.isCutByTime { return nil }
         }
         // A pass that grew too large was broken off, so rates are compared, not sums.
-        let wanted = rung.keptSeconds ?? source.duration
-        let room = Double(file.bytesMax) * Limits.soundFillShare
-        let target = (room - SoundLadder.overheadBytes(seconds: wanted, sampleRate: rung.sampleRate)) / max(wanted, 0.1)
-        let ratio = target / (Double(max(1, outcome.bytes)) / max(outcome.seconds, 0.1))
-        return ladder.rung(rung, scaledBy: ratio)
+        let measured = Double(outcome.bytes * 8) / max(outcome.seconds, 0.1)
+        return ladder.rung(
+            budget: Double(file.bytesMax) * Limits.soundFillShare, after: outcome.rung, measured: measured)
     }
 
     /// What a pass made; when it does not fit and there is no time for another, as much of it as fits.

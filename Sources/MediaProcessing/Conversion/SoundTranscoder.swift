@@ -13,6 +13,9 @@ final class SoundTranscoder {
     /// Louder than any sound is, and softer than what the encoder refuses as infinite.
     private static let peak: Float = 8
 
+    /// Containers of nothing but frames: libav counts their times by the first frame, which a later one may belie.
+    private static let untimed: Set<String> = ["aac", "ac3", "eac3", "mp3"]
+
     /// For `Muxer.addStream(of:)`.
     let encoder: Encoder
     /// Samples that went into the encoder.
@@ -20,6 +23,7 @@ final class SoundTranscoder {
 
     private let stream: StreamDescription
     private let origin: Double
+    private let isTimed: Bool
     private let settings: AudioEncoderSettings
     private let decoder: Decoder
     private let frame: Frame
@@ -37,6 +41,7 @@ final class SoundTranscoder {
     ) throws {
         self.stream = stream
         self.origin = origin
+        isTimed = !Self.untimed.contains(demuxer.name)
         self.settings = settings
         decoder = try Decoder.open(stream: stream.index, of: demuxer, pixelsMax: 1)
         frame = try Frame()
@@ -101,9 +106,6 @@ final class SoundTranscoder {
         if frame.sampleCount <= 0 || frame.sampleRate <= 0 || frame.channels <= 0 { return [] }
         let rate = Double(frame.sampleRate)
         let seconds = Double(frame.sampleCount) / rate
-        let time = (frame.presentationTimestamp ?? frame.bestEffortTimestamp).map {
-            stream.timeBase.seconds($0) - origin
-        }
         var packets: [Packet] = []
         switch timeline.place(at: time, lasting: seconds) {
         case .follows: break
@@ -115,6 +117,12 @@ final class SoundTranscoder {
         }
         do { try resample() } catch { packets += try takeSilence(seconds) }
         return try packets + encodeWaiting(atLeast: encoder.frameSize)
+    }
+
+    /// When the decoded samples are heard, in seconds of the movie's own timeline.
+    private var time: Double? {
+        guard isTimed, let tick = frame.presentationTimestamp ?? frame.bestEffortTimestamp else { return nil }
+        return stream.timeBase.seconds(tick) - origin
     }
 
     private func resample() throws {
