@@ -108,6 +108,13 @@ struct MovieAttempt {
             curve: RateCurve(bytes: new.bytes, at: new.quality, steps: steps), isMeasured: true)
     }
 
+    /// Whether beginning anew would be any faster.
+    var canHurry: Bool {
+        var hurried = self
+        hurried.hurry(1.5, secondsLeft: load.secondsLeft * 0.8)
+        return MovieLadder(load: load).seconds(hurried.choice) < MovieLadder(load: load).seconds(choice) * 0.8
+    }
+
     /// Begins anew, faster.
     mutating func hurry(_ slowness: Double, secondsLeft: Double) {
         load.secondsPerFrame *= slowness
