@@ -17,8 +17,8 @@ struct MovieEncoding {
         var attempt = MovieAttempt(load: load, cut: cut)
         for round in 1...Self.triesMax {
             let isLast = round + 1 >= Self.triesMax
+            let start = clock.secondsSpent
             do {
-                let start = clock.secondsSpent
                 let written = try pass(attempt.choice, attempt.steering, !isLast && attempt.canHurry)
                 let isWorthAnother = attempt.isWorthAnother(
                     written, seconds: clock.secondsSpent - start, bytesMax: bytesMax, secondsLeft: clock.secondsLeft,
@@ -27,7 +27,9 @@ struct MovieEncoding {
                 return (attempt.choice, written)
             } catch MovieFailure.overLimit(let steering) {
                 guard let steering else { break }
-                attempt.shrink(after: steering, secondsLeft: clock.secondsLeft, isLast: isLast)
+                attempt.shrink(
+                    after: steering, seconds: clock.secondsSpent - start, secondsLeft: clock.secondsLeft,
+                    isLast: isLast)
             } catch MovieFailure.behind(let slowness) {
                 attempt.hurry(slowness, secondsLeft: clock.secondsLeft)
             } catch MovieFailure.refused(let error) {

@@ -17,13 +17,8 @@ final class MovieFrames {
         times = FrameTimes(movie, scan)
     }
 
-    /// Whether pictures that no other one needs, and smooth edges, are left out.
-    var isHurried = false {
-        didSet {
-            decoder.skipsNonReference = isHurried
-            decoder.skipsLoopFilter = isHurried
-        }
-    }
+    /// Whether pictures that no other one needs are left out.
+    var isHurried = false { didSet { decoder.skipsNonReference = isHurried } }
 
     /// Forgets what was sent, after a seek.
     func flush() { decoder.flush() }

@@ -61,16 +61,16 @@ struct MovieLadder: Sendable, Hashable {
     /// Bytes grow a little slower than pixels, and much slower than frames.
     private static let pixelPower = 0.8
     private static let framePower = 0.6
-    /// Shares of the time there is that an encoding is planned for: with room for a second one, and without.
-    private static let shareForTwo = 0.42
-    private static let shareForOne = 0.72
+    /// Shares of the time there is that an encoding is planned for: a careful one, and a quick one.
+    private static let carefulShare = 0.5
+    private static let quickShare = 0.72
     /// How long x264 takes for a picture, veryfast being 1; ratios of presets hold on any machine.
     private static let efforts: [VideoEncoderSettings.Preset: Double] = [
-        .ultrafast: 0.45, .superfast: 0.7, .veryfast: 1, .faster: 1.6, .fast: 2.1, .medium: 2.7, .slow: 4.5,
-        .slower: 9,
+        .ultrafast: 0.4, .superfast: 0.7, .veryfast: 1, .faster: 1.6, .fast: 2.1, .medium: 2.6, .slow: 3.7,
+        .slower: 7,
     ]
-    /// What decoding takes when pictures that no other one needs, and smooth edges, are left out.
-    private static let hurriedShare = 0.55
+    /// What decoding takes when pictures that no other one needs are left out.
+    private static let hurriedShare = 0.65
 
     let load: MovieLoad
 
@@ -147,8 +147,8 @@ struct MovieLadder: Sendable, Hashable {
     private func preset(for choice: MovieChoice) -> VideoEncoderSettings.Preset? {
         let isFull = choice.quality <= load.qualityBest
         let best = isFull ? VideoEncoderSettings.Preset.medium : .slow
-        return fitting(choice, .veryfast...best, Self.shareForTwo)
-            ?? fitting(choice, .superfast...VideoEncoderSettings.Preset.fast, Self.shareForOne)
+        return fitting(choice, .veryfast...best, Self.carefulShare)
+            ?? fitting(choice, .superfast...VideoEncoderSettings.Preset.fast, Self.quickShare)
     }
 
     private func fitting(
@@ -175,7 +175,7 @@ struct MovieLadder: Sendable, Hashable {
                     choice.preset = preset
                     // The quickest is only worth it for what was asked for.
                     if preset == .ultrafast, shape != wanted.shape, shape.shortSide > 480 { continue }
-                    if seconds(choice) <= load.secondsLeft * Self.shareForOne { return choice }
+                    if seconds(choice) <= load.secondsLeft * Self.quickShare { return choice }
                 }
             }
         }
