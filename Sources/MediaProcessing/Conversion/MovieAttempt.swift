@@ -65,7 +65,9 @@ struct MovieAttempt {
         quicker.secondsLeft = secondsLeft * Self.secondChanceShare
         let (better, steering) = Self.choose(quicker, cut)
         let gain = Double(better.shape.pixels) / Double(choice.shape.pixels)
-        guard gain >= Self.gainMin, MovieLadder(load: quicker).seconds(better) <= quicker.secondsLeft else {
+        let isLarger = gain >= Self.gainMin
+        let isFiner = gain >= 1 && (better.preset > choice.preset || better.haste.rawValue < choice.haste.rawValue)
+        guard isLarger || isFiner, MovieLadder(load: quicker).seconds(better) <= quicker.secondsLeft else {
             return false
         }
         (load, choice, self.steering) = (quicker, better, steering)

@@ -20,6 +20,7 @@ struct MovieEncoding {
             let start = clock.secondsSpent
             do {
                 let written = try pass(attempt.choice, attempt.steering, !isLast && attempt.canHurry)
+                try checkLength(written, of: min(load.duration, cut ?? .infinity))
                 let isWorthAnother = attempt.isWorthAnother(
                     written, seconds: clock.secondsSpent - start, bytesMax: bytesMax, secondsLeft: clock.secondsLeft,
                     isLast: isLast)
@@ -38,5 +39,12 @@ struct MovieEncoding {
         }
         throw AttachPrepError(
             .limitExceeded, "The movie cannot be brought under \(bytesMax.grouped) bytes; allow it more.")
+    }
+
+    /// So little that it says nothing is worse than none: something else can be shown instead.
+    private func checkLength(_ written: MovieWritten, of whole: Double) throws {
+        guard let end = written.stoppedAt, end < min(Limits.movieCutSecondsMin, whole / 2) else { return }
+        throw AttachPrepError(
+            .deadlineExceeded, "The time for the request ran out while the movie was encoded; allow it more.")
     }
 }
