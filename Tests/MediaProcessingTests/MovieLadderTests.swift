@@ -76,7 +76,7 @@ import Testing
         #expect(presets.last.map { $0 < .fast } == true)
     }
 
-    @Test(arguments: [8.0, 5, 3, 1.5, 0.5])
+    @Test(arguments: [8.0, 5, 3, 1.5, 0.7])
     func `plans nothing that takes longer than there is time`(seconds: Double) {
         let load = Self.load { $0.secondsLeft = seconds }
         let ladder = MovieLadder(load: load)
@@ -84,13 +84,18 @@ import Testing
     }
 
     @Test
-    func `makes it smaller and then shorter when time is short`() {
-        let smaller = choose { $0.secondsLeft = 5.5 }
+    func `makes it smaller, then leaves pictures out, when time is short`() {
+        let smaller = choose { $0.secondsLeft = 4.2 }
         #expect(smaller.isForcedByTime)
         #expect(smaller.shape.pixels < 1920 * 1080)
-        #expect(smaller.cut == nil)
-        let shorter = choose { $0.secondsLeft = 0.7 }
-        #expect(shorter.cut.map { $0 < 20 } == true)
+        #expect(smaller.haste == .none)
+        #expect(choose { $0.secondsLeft = 2.2 }.haste == .withoutUnneeded)
+        #expect(choose { $0.secondsLeft = 0.7 }.haste == .keyframesOnly)
+    }
+
+    @Test
+    func `never plans to cut for time: how far it gets is seen on the way`() {
+        #expect(choose { $0.secondsLeft = 0.01 }.cut == nil)
     }
 
     @Test
