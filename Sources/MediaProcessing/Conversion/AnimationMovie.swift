@@ -116,7 +116,7 @@ struct AnimationMovie {
         var media = losses.media(written, shape: (choice.shape.width, choice.shape.height))
         if case .animationFrame(let number) = conversion.request.picture {
             let frame = max(0, min(number, pilot.times.count - 2))
-            media.attachmentPosition = .seconds(min(pilot.times[frame], written.duration))
+            media.attachmentPosition = .seconds(min(pilot.times[frame], written.duration).roundedToMicroseconds)
         }
         return media
     }
