@@ -55,7 +55,7 @@ struct MoviePilot {
         /// Bytes of an average picture, with as many keyframes as there will be.
         var bytesPerFrame = 0.0
         var sourceBytesPerFrame = 0.0
-        /// Bytes of an average picture at a rate factor that is worse by `qualityDistance`; nil when that was not tried.
+        /// Bytes of an average picture at a rate factor that is worse by `qualityDistance`; nil when it was not tried.
         var worseBytesPerFrame: Double?
     }
 
