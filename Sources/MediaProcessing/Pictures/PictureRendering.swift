@@ -198,6 +198,7 @@ struct PictureRendering {
         guard let bytes = try CoverArt.picture(descriptor: source, format: request.format, deadline: deadline),
             let cover = try? Picture.open(encoded: bytes),
             (try? PictureLimits.check(width: cover.width, height: cover.height)) != nil,
+            cover.width * cover.height <= Limits.coverArtPixelsMax,
             let picture = try? cover.upright().inSRGB().inMemory()
         else { return RenderedMedia() }
         return try still.render(picture)
