@@ -20,7 +20,7 @@ struct RepresentativeFrameTests {
     private static func scene(_ x: Int, _ y: Int) -> (Int, Int, Int) {
         let grain = (x * 7919 + y * 104_729) % 23
         let tile = (x / 20 * 5 + y / 18 * 3) % 7
-        return (30 + tile * 30 + grain, 220 - tile * 24 + grain / 2, 60 + (tile * 53) % 160 + x / 3)
+        return (20 + tile * 32 + grain, 10 + tile * 28 + grain / 2, 40 + (tile * 53) % 160 + x / 3)
     }
 
     @Test func `A good picture is above black, white, blank, faded and blurred ones`() {

@@ -5,7 +5,7 @@ import RichPush
 /// Writes a movie as MP4: what fits is copied, the rest is encoded, within bytes and time.
 struct MovieConversion {
     /// Encodings of one movie at most.
-    private static let triesMax = 4
+    private static let triesMax = 6
 
     private let conversion: AttachmentConversion
     private let rendition: MovieRendition
@@ -67,7 +67,9 @@ struct MovieConversion {
         let videoBytes = budget.videoBytes(beside: sound)
         let isPressed = budget.isPressed
         let trial = MoviePilot.shape(shape, bytes: videoBytes, scan: source.scan)
-        let pilot = try MoviePilot.fly(source, shape: trial, quality: isPressed ? 26 : 22, clock: clock)
+        let pilot = try MoviePilot.fly(
+            source, shape: trial, quality: MoviePilot.quality(trial, bytes: videoBytes, scan: source.scan), clock: clock
+        )
         var load = MovieLoad(
             shape: shape, frameRate: source.scan.frameRate,
             frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),
@@ -83,24 +85,22 @@ struct MovieConversion {
     ) throws -> RenderedMedia {
         var attempt = MovieAttempt(load: load, cut: budget.cut)
         for round in 1...Self.triesMax {
+            let isLast = round + 1 >= Self.triesMax
             let plan = MoviePlan(
                 picture: .encoded(attempt.choice, attempt.steering, sample: sample), sound: sound,
                 cut: attempt.choice.cut)
             do {
                 let start = clock.secondsSpent
-                let written = try pass(source, canRestart: round < Self.triesMax).run(plan)
-                attempt.took(clock.secondsSpent - start)
-                if attempt.isWorthAnother(written, bytesMax: rendition.bytesMax, secondsLeft: clock.secondsLeft),
-                    round < Self.triesMax, let steering = written.steering
-                {
-                    attempt.correct(by: steering)
-                    continue
-                }
+                let written = try pass(source, canRestart: !isLast).run(plan)
+                let isWorthAnother = attempt.isWorthAnother(
+                    written, seconds: clock.secondsSpent - start, bytesMax: rendition.bytesMax,
+                    secondsLeft: clock.secondsLeft, isLast: isLast)
+                if isWorthAnother, round < Self.triesMax { continue }
                 report.note(attempt.choice, load: load, written: written)
                 return report.media(written)
             } catch MoviePass.Failure.overLimit(let steering) {
                 guard let steering else { break }
-                attempt.shrink(by: steering, secondsLeft: clock.secondsLeft)
+                attempt.shrink(after: steering, secondsLeft: clock.secondsLeft, isLast: isLast)
             } catch MoviePass.Failure.behind(let slowness) {
                 attempt.hurry(slowness, secondsLeft: clock.secondsLeft)
             } catch MoviePass.Failure.refused(let error) {

@@ -81,6 +81,7 @@ struct MoviePass {
 
     private func tracks(_ plan: MoviePlan, _ movie: OpenMovie, _ muxer: Muxer) throws -> [any MovieTrack] {
         let scan = source.scan
+        let ledger = SoundLedger(plan, seconds: min(plan.cut ?? .infinity, scan.duration))
         var tracks: [any MovieTrack] = []
         switch plan.picture {
         case .copied: tracks.append(try copied(scan.video, scan.pictures, plan, movie, muxer))
@@ -88,7 +89,8 @@ struct MoviePass {
             let watch = PassWatch(clock, end: min(choice.cut ?? .infinity, scan.end), canRestart: canRestart)
             tracks.append(
                 try EncodedPictureTrack(
-                    movie, source, choice, sample: sample, steering: steering, watch: watch, muxer: muxer))
+                    movie, source, choice, sample: sample, steering: steering, watch: watch, ledger: ledger,
+                    muxer: muxer))
         }
         guard let audio = scan.audio, let sounds = scan.sounds else { return tracks }
         switch plan.sound {
@@ -97,7 +99,8 @@ struct MoviePass {
         case .encoded(let settings):
             tracks.append(
                 try EncodedSoundTrack(
-                    movie, audio, timeline: scan.timeline, settings: settings, cut: plan.cut, muxer: muxer))
+                    movie, audio, timeline: scan.timeline, settings: settings, cut: plan.cut, ledger: ledger,
+                    muxer: muxer))
         }
         return tracks
     }

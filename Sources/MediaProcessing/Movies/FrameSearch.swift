@@ -98,10 +98,10 @@ struct FrameSearch {
         let end = run.packets.lastIndex { $0.presentationTimestamp == wanted } ?? run.packets.endIndex - 1
         var trust = FrameTrust(leader: run.leader, codec: stream.codec)
         var nearest: Found?
-        for packet in run.packets[...end].map(Optional.some) + [nil] {
+        for (index, packet) in (run.packets[...end].map(Optional.some) + [nil]).enumerated() {
             try checkDeadline(time.deadline)
-            // Late, what the decoder holds back is asked for at once.
-            let packet = isLate ? nil : packet
+            // Late, what the decoder holds back is asked for at once; the keyframe it gets in any case.
+            let packet = index > 0 && isLate ? nil : packet
             if let packet { decoder.skipsNonReference = packet.presentationTimestamp != wanted }
             try output.feed(packet) { frame in
                 guard trust.allows(frame, isDrained: packet == nil), let tick = frame.presentationTimestamp,
@@ -123,9 +123,9 @@ struct FrameSearch {
             trust: FrameTrust(leader: run.leader, codec: stream.codec))
         let output = FrameOutput(decoder)
         var isCut = false
-        for packet in run.packets.map(Optional.some) + [nil] {
+        for (index, packet) in (run.packets.map(Optional.some) + [nil]).enumerated() {
             try checkDeadline(time.deadline)
-            isCut = isLate && packet != nil
+            isCut = index > 0 && isLate && packet != nil
             let packet = isCut ? nil : packet
             try output.feed(packet) { choice.consider($0, isDrained: packet == nil) }
             if choice.isMade || packet == nil { break }

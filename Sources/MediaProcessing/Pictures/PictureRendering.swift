@@ -129,6 +129,24 @@ struct PictureRendering {
     }
 
     private func animationFrame(_ number: Int) throws -> Picture {
+        request.format == .gif ? try gifFrame(number) : try composedFrame(number)
+    }
+
+    /// A frame of an animation that is read from its beginning.
+    private func composedFrame(_ number: Int) throws -> Picture {
+        let frames = try AnimationFrames.open(descriptor: source, format: request.format, deadline: deadline)
+        var left = number
+        while let frame = try frames.next() {
+            if left == 0 {
+                return try Picture.wrap(
+                    pixels: frame.pixels, width: frames.width, height: frames.height, bands: 4, orientation: 1)
+            }
+            left -= 1
+        }
+        throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
+    }
+
+    private func gifFrame(_ number: Int) throws -> Picture {
         let header = try openStill()
         guard number < header.pages else {
             throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")

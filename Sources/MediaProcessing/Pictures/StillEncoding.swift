@@ -37,9 +37,9 @@ extension Picture {
         let rows = max(1, min(height, Self.samplePixels / width))
         let isWhole = rows == height
         let sample = isWhole ? self : try area(left: 0, top: (height - rows) / 2, width: width, height: rows)
-        let level = isWhole ? compression : 3
-        let plain = try sample.png(.direct(compression: level, filters: false))
-        let filtered = try sample.png(.direct(compression: level, filters: true))
+        // At the level that counts: at a lower one smooth gradients seem to want filters that they do not.
+        let plain = try sample.png(.direct(compression: compression, filters: false))
+        let filtered = try sample.png(.direct(compression: compression, filters: true))
         if isWhole { return plain.count < filtered.count ? plain : filtered }
         return try png(.direct(compression: compression, filters: filtered.count < plain.count))
     }
