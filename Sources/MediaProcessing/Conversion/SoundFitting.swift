@@ -10,6 +10,8 @@ struct SoundFitting {
         let seconds: Double
         /// Bytes of the file.
         let bytes: Int
+        /// Whether the end was left out to fit.
+        let isPrefix: Bool
     }
 
     /// Part of the time left that another pass may take, going by the one before.
@@ -87,7 +89,8 @@ struct SoundFitting {
         while count > 0 {
             if let bytes = try file.write(outcome.packets.prefix(count), of: outcome.encoder) {
                 let seconds = outcome.seconds * Double(count) / Double(outcome.packets.count)
-                return Fitted(outcome: outcome, seconds: seconds, bytes: bytes)
+                return Fitted(
+                    outcome: outcome, seconds: seconds, bytes: bytes, isPrefix: count < outcome.packets.count)
             }
             count = Int(Double(count) * Self.prefixShare)
         }
