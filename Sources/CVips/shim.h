@@ -60,12 +60,13 @@ static inline int CVips_image_new_from_source(
 }
 
 // Variadic, and the picture must keep bytes alive that Swift may move: libvips takes a copy of its own.
-static inline int CVips_image_new_from_bytes(const void *bytes, size_t length, VipsImage **out) {
+static inline int CVips_image_new_from_bytes(
+    const void *bytes, size_t length, const char *options, VipsImage **out) {
     VipsBlob *blob = vips_blob_copy(bytes, length);
     VipsSource *source = vips_source_new_from_blob(blob);
     vips_area_unref(VIPS_AREA(blob));
     if (source == NULL) return -1;
-    *out = vips_image_new_from_source(source, "", NULL);
+    *out = vips_image_new_from_source(source, options, NULL);
     g_object_unref(source);
     return *out == NULL ? -1 : 0;
 }
@@ -180,6 +181,14 @@ static inline int CVips_flatten(VipsImage *in, VipsImage **out, double grey) {
 // Variadic. Only says what the numbers mean; no pixel changes.
 static inline int CVips_copy_as(VipsImage *in, VipsImage **out, VipsInterpretation interpretation) {
     return vips_copy(in, out, "interpretation", interpretation, NULL);
+}
+
+// g_object_unref takes any pointer; see CVips_unref_image.
+static inline void CVips_unref_region(VipsRegion *region) { g_object_unref(region); }
+
+// VIPS_REGION_ADDR is a macro.
+static inline const void *CVips_region_row(VipsRegion *region, int left, int top) {
+    return VIPS_REGION_ADDR(region, left, top);
 }
 
 // vips_image_get_typeof returns a GType that Swift cannot compare with the 0 of a macro.

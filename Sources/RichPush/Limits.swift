@@ -57,6 +57,8 @@ public enum Limits {
     public static let durationSecondsMax = 4.0 * 3600
     /// A sound picture of a cover larger than this is a bomb, not a cover.
     public static let coverArtBytesMax = 10_000_000
+    /// Shops sell covers of 3,000 x 3,000; one of more than 6,000 x 6,000 is a bomb, and the sound goes without it.
+    public static let coverArtPixelsMax = 36_000_000
     /// How far from an exact square pixel ratio still counts as square (cover art carries 501:500).
     public static let sampleAspectTolerance = 0.01
 

@@ -15,6 +15,9 @@ import CVips
         unsafe CVips_unref_image(pointer)
     }
 
+    /// For what else of this room works on it.
+    var handle: UnsafeMutablePointer<VipsImage> { unsafe pointer }
+
     // MARK: Opening
 
     /// Which pages of a file to load.
@@ -51,10 +54,13 @@ import CVips
     }
 
     /// Opens an encoded picture in memory, such as a cover.
-    package static func open(encoded bytes: [UInt8]) throws -> Picture {
+    ///
+    /// - Parameter isWhole: Whether a truncated one is an error.
+    package static func open(encoded bytes: [UInt8], isWhole: Bool = false) throws -> Picture {
         try make("load") { out in
             unsafe bytes.withUnsafeBytes { buffer in
-                unsafe CVips_image_new_from_bytes(buffer.baseAddress, buffer.count, out)
+                unsafe CVips_image_new_from_bytes(
+                    buffer.baseAddress, buffer.count, isWhole ? Pages.primary.options : "", out)
             }
         }
     }
@@ -186,6 +192,22 @@ import CVips
     package func withoutAlpha() throws -> Picture {
         guard hasAlpha else { return self }
         return try derive("extract_band") { out in unsafe CVips_extract_bands(pointer, out, 0, CInt(bands - 1)) }
+    }
+
+    /// With an alpha band, opaque where there was none.
+    package func withAlpha() throws -> Picture {
+        guard !hasAlpha else { return self }
+        return try derive("addalpha") { out in unsafe CVips_addalpha(pointer, out) }
+    }
+
+    /// The pixels of a picture of 8 bits a band, rows without padding.
+    package func pixels() throws -> [UInt8] {
+        var length = 0
+        guard let memory = unsafe vips_image_write_to_memory(pointer, &length) else {
+            throw VipsError("write_to_memory")
+        }
+        defer { unsafe g_free(memory) }
+        return unsafe Array(UnsafeRawBufferPointer(start: memory, count: length))
     }
 
     /// Whether any pixel is not wholly opaque; reads the picture.

@@ -163,6 +163,17 @@ import Testing
         #expect(try sound.complaints() == "")
     }
 
+    @Test func `a telephone's recording is taken`() throws {
+        // AMR at 12.2 kbit/s: each frame is its type and 31 bytes of 20 ms.
+        let frame = [0x3C] + (0..<31).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        let bytes = Array("#!AMR\n".utf8) + (0..<250).flatMap { _ in frame }
+        let sound = try render(GeneratedMedia.file("voice.amr", bytes: bytes), .amr)
+        let probe = try sound.probe()
+        #expect(probe.sampleRate == 8_000 && probe.channels == 1)
+        #expect(abs(probe.duration - 5) < 0.05)
+        #expect(try sound.complaints() == "")
+    }
+
     @Test func `tags and covers are left out`() throws {
         let file = try noise("tags.flac", "-c:a flac -metadata artist=Somebody -metadata comment=Here")
         let tags = try render(file, .flac).probe().format.tags

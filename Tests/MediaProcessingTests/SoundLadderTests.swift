@@ -79,14 +79,28 @@ import Testing
         #expect(rung.isFull || bytes > Double(row.ladder.bytesMax) * 0.9)
     }
 
-    @Test func `a measured pass moves along the ladder`() {
-        let ladder = Self.cases[12].ladder
-        let rung = ladder.best
-        #expect(abs(Double(ladder.rung(rung, scaledBy: 0.9).bitRate) - Double(rung.bitRate) * 0.9) < 2)
-        #expect(ladder.rung(rung, scaledBy: 9).isFull)
-        #expect(ladder.rung(rung, scaledBy: 0.1).keptSeconds != nil)
-        let hour = Self.cases[16].ladder
-        #expect(hour.rung(hour.best, scaledBy: 1.2).keptSeconds ?? 0 > hour.best.keptSeconds ?? 0)
-        #expect(hour.rung(hour.best, scaledBy: 90).keptSeconds == nil)
+    private func next(_ row: Case, measured share: Double) -> SoundLadder.Rung {
+        let rung = row.ladder.best
+        let budget = Double(row.ladder.bytesMax) * 0.97
+        return row.ladder.rung(budget: budget, after: rung, measured: Double(rung.bitRate) * share)
+    }
+
+    @Test func `what came out larger or smaller than asked for is asked for anew`() {
+        let song = Self.cases[12]
+        let rate = song.ladder.best.bitRate
+        #expect(abs(Double(next(song, measured: 1.1).bitRate) - Double(rate) / 1.1) < 2)
+        #expect(abs(Double(next(song, measured: 0.8).bitRate) - Double(rate) / 0.8) < 2)
+        #expect(next(song, measured: 1.1).channels == 2)
+        #expect(next(song, measured: 0.3).isFull)
+    }
+
+    @Test func `the floor is of what comes out`() {
+        let speech = Self.cases[15]
+        #expect(next(speech, measured: 1.5).bitRate < 40_000)
+        #expect(next(speech, measured: 1.5).keptSeconds == nil)
+        let hour = Self.cases[16]
+        let kept = hour.ladder.best.keptSeconds ?? 0
+        #expect(abs((next(hour, measured: 1.5).keptSeconds ?? 0) - kept) < 20)
+        #expect(next(hour, measured: 3).keptSeconds ?? 0 < kept * 0.8)
     }
 }

@@ -18,7 +18,7 @@ final class EncodedPictureTrack: MovieTrack {
 
     init(
         _ movie: OpenMovie, _ source: MovieSource, _ choice: MovieChoice, sample: Frame, steering: QualitySteering,
-        watch: PassWatch, muxer: Muxer
+        watch: PassWatch, ledger: SoundLedger, muxer: Muxer
     ) throws {
         scan = source.scan
         self.source = scan.video.index
@@ -33,7 +33,8 @@ final class EncodedPictureTrack: MovieTrack {
             frameRate: min(choice.frameRateMax ?? scan.frameRate, 240), preset: choice.preset,
             quality: steering.quality, colours: shaper.colours)
         writer = try PictureWriter(
-            settings, steering: steering, weights: ShareOfWeight(scan.weights(), end: cut), muxer: muxer)
+            settings, steering: steering, weights: ShareOfWeight(scan.weights(), end: cut), ledger: ledger,
+            muxer: muxer)
     }
 
     func take(_ packet: Packet) throws {
@@ -58,7 +59,7 @@ final class EncodedPictureTrack: MovieTrack {
         lastTime = max(0, time)
         switch watch.look(at: writer, time: time) {
         case .fine: break
-        case .behind(let slowness): throw MovieHalt.behind(slowness)
+        case .behind(let slowness): throw MovieFailure.behind(slowness)
         case .late:
             isOver = true
             isStopped = true

@@ -9,14 +9,16 @@ final class EncodedSoundTrack: MovieTrack {
     private let clock: FrameClock
     private let timeline: MovieTimeline
     private let transcoder: SoundTranscoder
+    private let ledger: SoundLedger
 
     init(
         _ movie: OpenMovie, _ stream: StreamDescription, timeline: MovieTimeline, settings: AudioEncoderSettings,
-        cut: Double?, muxer: Muxer
+        cut: Double?, ledger: SoundLedger, muxer: Muxer
     ) throws {
         self.stream = stream
         self.timeline = timeline
         self.muxer = muxer
+        self.ledger = ledger
         source = stream.index
         clock = FrameClock(movie, stream)
         // Pictures go on while the sound is silent; what pauses both is closed by the timeline.
@@ -49,6 +51,8 @@ final class EncodedSoundTrack: MovieTrack {
     func finish() throws { try write(transcoder.finish()) }
 
     private func write(_ packets: [Packet]) throws {
+        ledger.bytes += packets.reduce(0) { $0 + $1.byteCount }
+        ledger.seconds = transcoder.secondsEncoded
         for packet in packets {
             try muxer.write(packet, stream: target, timeBase: transcoder.encoder.timeBase)
         }

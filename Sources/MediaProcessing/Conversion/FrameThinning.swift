@@ -17,7 +17,7 @@ struct FrameThinning {
     mutating func keeps(_ time: Double) -> Bool {
         if interval == 0 { return true }
         if time < next - interval * Self.earliness { return false }
-        next = max(next, time - interval * Self.patience) + interval
+        next = next.isFinite ? max(next, time - interval * Self.patience) + interval : time + interval
         return true
     }
 }

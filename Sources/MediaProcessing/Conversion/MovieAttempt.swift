@@ -1,16 +1,19 @@
 import LibAV
 import RichPush
 
-/// One encoding after another, each knowing what the one before showed.
+/// One encoding after another, each knowing what the ones before showed.
 struct MovieAttempt {
     /// How much of the bytes is aimed at once steering has failed.
-    private static let carefulShare = 0.95
+    private static let carefulShare = 0.97
 
     private(set) var load: MovieLoad
     private(set) var choice: MovieChoice
     private(set) var steering: QualitySteering
     private let cut: Double?
     private var seconds = 0.0
+    private var seen: [(quality: Double, bytes: Double)] = []
+    /// The steering that gave a whole file that fits, and its bytes: the same again gives the same again.
+    private var good: (steering: QualitySteering, bytes: Int)?
 
     /// - Parameter cut: Seconds that are kept because even the sound alone would be too large.
     init(load: MovieLoad, cut: Double?) {
@@ -23,42 +26,65 @@ struct MovieAttempt {
         let ladder = MovieLadder(load: load)
         var choice = ladder.choice
         choice.cut = choice.cut ?? cut
-        let expected = ladder.expectedBytes(choice)
         return (
-            choice,
-            QualitySteering(
-                budget: load.bytesMax, best: load.qualityBest, bytes: expected.bytes, at: expected.quality)
+            choice, QualitySteering(budget: load.bytesMax, best: load.qualityBest, curve: ladder.expectation(choice))
         )
     }
 
-    /// Notes how long an encoding took.
-    mutating func took(_ seconds: Double) { self.seconds = seconds }
-
-    /// Whether the file is too far from what it may be, and another one can be made in time.
+    /// What to do with a file that was written in so many seconds: keep it, or make a better one.
     ///
-    /// One that is still a whole file is overwritten only when the next is as good as certain.
-    func isWorthAnother(_ written: MovieWritten, bytesMax: Int, secondsLeft: Double) -> Bool {
-        guard written.stoppedAt == nil, let steering = written.steering, secondsLeft > seconds * 1.4 else {
-            return false
-        }
+    /// - Returns: Whether to go on.
+    mutating func isWorthAnother(
+        _ written: MovieWritten, seconds: Double, bytesMax: Int, secondsLeft: Double, isLast: Bool
+    ) -> Bool {
+        self.seconds = seconds
+        guard written.stoppedAt == nil, let ended = written.steering else { return false }
+        let isBest = written.bytes >= good?.bytes ?? 0
         let isShort = Double(written.bytes) < Double(bytesMax) * Limits.movieFillShareMin
-        return isShort && steering.quality > load.qualityBest + 0.5
+        guard isShort || !isBest, ended.quality > load.qualityBest + 0.3 || !isBest else { return false }
+        // The next one, and this one once more if that fails.
+        guard secondsLeft > seconds * (isBest ? 2.4 : 1.3) else { return false }
+        if isBest { good = (steering, written.bytes) }
+        if isLast, !isBest { return retreat() }
+        learn(ended)
+        // What is not used by sound and index is there for pictures.
+        load.bytesMax = max(
+            load.bytesMax, Double(bytesMax) * Limits.movieFillShare - Double(written.bytes - written.videoBytes))
+        return !isLast
     }
 
-    /// Begins anew with the rate factor that would have been right.
-    mutating func correct(by measured: QualitySteering) {
-        steering = QualitySteering(
-            budget: load.bytesMax, best: load.qualityBest, bytes: measured.measured, at: 0, isMeasured: true)
+    /// Goes back to what gave a good file; false when nothing did.
+    mutating func retreat() -> Bool {
+        guard let good else { return false }
+        steering = good.steering
+        return true
     }
 
     /// Begins anew after a file that became too large.
-    mutating func shrink(by measured: QualitySteering, secondsLeft: Double) {
+    mutating func shrink(after ended: QualitySteering, secondsLeft: Double, isLast: Bool) {
+        if isLast || secondsLeft < seconds * 2, retreat() { return }
         load.bytesMax *= Self.carefulShare
         load.secondsLeft = secondsLeft
-        let expected = MovieLadder(load: load).expectedBytes(choice)
-        let needed = measured.measured / QualitySteering.factor(expected.quality)
-        load.pilotBytes *= max(1, needed / max(1, expected.bytes))
-        (choice, steering) = Self.choose(load, cut)
+        learn(ended)
+        if good == nil, steering.quality > Limits.movieQualityFloor {
+            let expected = MovieLadder(load: load).expectation(choice)
+            load.curve.bytes *= steering.curveBytes(at: expected.quality) / expected.bytes
+            seen = []
+            (choice, steering) = Self.choose(load, cut)
+        }
+    }
+
+    /// Sets out anew with the rate factor that would have been right, by all that was seen.
+    private mutating func learn(_ ended: QualitySteering) {
+        guard let new = ended.observation else { return }
+        let expected = MovieLadder(load: load).expectation(choice)
+        let nearest = seen.min { abs($0.bytes - load.bytesMax) < abs($1.bytes - load.bytesMax) }
+        seen.append(new)
+        let curve = RateCurve(new, nearest ?? (expected.quality, expected.bytes))
+        let steps = nearest == nil ? min(curve.steps, max(expected.steps, RateCurve.usualSteps)) : curve.steps
+        steering = QualitySteering(
+            budget: load.bytesMax, best: load.qualityBest,
+            curve: RateCurve(bytes: new.bytes, at: new.quality, steps: steps), isMeasured: true)
     }
 
     /// Begins anew, faster.
@@ -66,6 +92,7 @@ struct MovieAttempt {
         load.secondsPerFrame *= slowness
         load.secondsPerMegapixel *= slowness
         load.secondsLeft = secondsLeft
+        seen = []
         (choice, steering) = Self.choose(load, cut)
     }
 }

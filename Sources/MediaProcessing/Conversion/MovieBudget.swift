@@ -8,7 +8,7 @@ struct MovieBudget {
     private static let soundBitRate = 128_000
     /// What sound may take of a tight limit, and at most when it is the floor already.
     private static let soundShare = 0.15
-    private static let soundShareMax = 0.4
+    private static let soundShareMax = 0.6
     /// What copied sound may take.
     private static let copiedShareMax = 0.2
 

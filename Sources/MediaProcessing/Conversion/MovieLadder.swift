@@ -11,9 +11,8 @@ struct MovieLoad: Sendable, Hashable {
     var frameRateMax: Double
     /// Seconds of the new timeline.
     var duration: Double
-    /// Bytes all pictures take at a rate factor, a size and the full rate.
-    var pilotBytes: Double
-    var pilotQuality: Double
+    /// Bytes all pictures take at the pilot's size and the full rate.
+    var curve: RateCurve
     var pilotShape: MovieShape
     var pilotPreset: VideoEncoderSettings.Preset
     /// Seconds to decode and shape one frame.
@@ -35,7 +34,7 @@ extension MovieLoad {
     ) {
         self.init(
             shape: shape, frameRate: frameRate, frameRateMax: frameRateMax, duration: duration,
-            pilotBytes: pilot.bytes, pilotQuality: pilot.quality, pilotShape: pilot.shape, pilotPreset: pilot.preset,
+            curve: pilot.curve, pilotShape: pilot.shape, pilotPreset: pilot.preset,
             secondsPerFrame: pilot.secondsPerFrame, secondsPerMegapixel: pilot.secondsPerMegapixel,
             bytesMax: bytesMax, qualityBest: qualityBest, secondsLeft: secondsLeft)
     }
@@ -95,14 +94,13 @@ struct MovieLadder: Sendable, Hashable {
             if quality <= Limits.movieQualityWorst { return make(shape, fullRate, quality) }
         }
         let slow = min(fullRate, Limits.movieFrameRateFloor)
-        for shape in shapes where shape.shortSide <= 360 || shape == load.shape {
+        for shape in shapes where shape.shortSide <= max(240, shapes[shapes.count - 1].shortSide) {
             let quality = quality(shape, rate: slow)
             if quality <= Limits.movieQualityFloor { return make(shape, slow, quality) }
         }
         let smallest = shapes[shapes.count - 1]
         var choice = make(smallest, slow, Limits.movieQualityFloor)
-        let over = quality(smallest, rate: slow) - Limits.movieQualityFloor
-        choice.cut = load.duration * pow(2, -over / QualitySteering.stepsPerDoubling)
+        choice.cut = load.duration * load.bytesMax / curve(smallest, rate: slow).bytes(at: Limits.movieQualityFloor)
         return choice
     }
 
@@ -116,19 +114,21 @@ struct MovieLadder: Sendable, Hashable {
 
     /// The rate factor at which the pictures take the bytes they may have.
     private func quality(_ shape: MovieShape, rate: Double) -> Double {
-        load.pilotQuality + QualitySteering.stepsPerDoubling * log2(bytes(shape, rate: rate) / max(1, load.bytesMax))
+        curve(shape, rate: rate).quality(for: load.bytesMax)
     }
 
-    /// Bytes at the pilot's rate factor.
-    private func bytes(_ shape: MovieShape, rate: Double) -> Double {
-        load.pilotBytes * pow(Double(shape.pixels) / Double(load.pilotShape.pixels), Self.pixelPower)
-            * pow(rate / load.frameRate, Self.framePower)
+    private func curve(_ shape: MovieShape, rate: Double) -> RateCurve {
+        var curve = load.curve
+        curve.bytes *= pow(Double(shape.pixels) / Double(load.pilotShape.pixels), Self.pixelPower)
+        curve.bytes *= pow(rate / load.frameRate, Self.framePower)
+        return curve
     }
 
-    /// What the pictures of a choice would take at a rate factor, in bytes.
-    func expectedBytes(_ choice: MovieChoice) -> (bytes: Double, quality: Double) {
-        let share = choice.cut.map { $0 / max(load.duration, 0.001) } ?? 1
-        return (bytes(choice.shape, rate: choice.frameRateMax ?? load.frameRate) * share, load.pilotQuality)
+    /// What the pictures of a choice are going to take.
+    func expectation(_ choice: MovieChoice) -> RateCurve {
+        var curve = curve(choice.shape, rate: choice.frameRateMax ?? load.frameRate)
+        if let cut = choice.cut { curve.bytes *= cut / max(load.duration, 0.001) }
+        return curve
     }
 
     // MARK: Time

@@ -35,16 +35,6 @@ struct MovieWritten {
 
 /// One writing of the movie, from its first packet to its last.
 struct MoviePass {
-    /// How a pass ended that wrote no file.
-    enum Failure: Error {
-        /// It would have been too large; what the steering had learned.
-        case overLimit(QualitySteering?)
-        /// Nothing can be copied so.
-        case refused(LibAVError)
-        /// It would not be through in time, by so many times.
-        case behind(Double)
-    }
-
     let source: MovieSource
     let output: OutputFile
     let bytesMax: Int
@@ -52,35 +42,20 @@ struct MoviePass {
     let canRestart: Bool
 
     func run(_ plan: MoviePlan) throws -> MovieWritten {
-        let written = try readingMedia {
-            try DescriptorOutput.open(output.descriptor, bytesMax: bytesMax, deadline: clock.deadline)
-        }
-        var picture: EncodedPictureTrack?
-        do {
+        var tracks: [any MovieTrack] = []
+        let file = MovieFile(output: output, bytesMax: bytesMax, clock: clock)
+        let bytes = try file.write(steering: { (tracks.first as? EncodedPictureTrack)?.writer.steering }) { muxer in
             let movie = try source.open()
-            let muxer = try Muxer.open(.mpeg4, into: written)
-            let tracks = try tracks(plan, movie, muxer)
-            picture = tracks.first as? EncodedPictureTrack
+            tracks = try self.tracks(plan, movie, muxer)
             try muxer.writeHeader()
             try feed(tracks, from: movie)
-            let bytes = try muxer.finish()
-            return describe(tracks, bytes: bytes, plan)
-        } catch let error as LibAVError {
-            switch written.refusal {
-            case .overLimit: throw Failure.overLimit(picture?.writer.steering)
-            case .deadline:
-                throw AttachPrepError(
-                    .deadlineExceeded, "The time for the request ran out while the movie was written.")
-            case .system(let code): throw OutputFile.failure(code)
-            case nil: throw Failure.refused(error)
-            }
-        } catch MovieHalt.behind(let slowness) {
-            throw Failure.behind(slowness)
         }
+        return describe(tracks, bytes: bytes, plan)
     }
 
     private func tracks(_ plan: MoviePlan, _ movie: OpenMovie, _ muxer: Muxer) throws -> [any MovieTrack] {
         let scan = source.scan
+        let ledger = SoundLedger(plan, seconds: min(plan.cut ?? .infinity, scan.duration))
         var tracks: [any MovieTrack] = []
         switch plan.picture {
         case .copied: tracks.append(try copied(scan.video, scan.pictures, plan, movie, muxer))
@@ -88,7 +63,8 @@ struct MoviePass {
             let watch = PassWatch(clock, end: min(choice.cut ?? .infinity, scan.end), canRestart: canRestart)
             tracks.append(
                 try EncodedPictureTrack(
-                    movie, source, choice, sample: sample, steering: steering, watch: watch, muxer: muxer))
+                    movie, source, choice, sample: sample, steering: steering, watch: watch, ledger: ledger,
+                    muxer: muxer))
         }
         guard let audio = scan.audio, let sounds = scan.sounds else { return tracks }
         switch plan.sound {
@@ -97,7 +73,8 @@ struct MoviePass {
         case .encoded(let settings):
             tracks.append(
                 try EncodedSoundTrack(
-                    movie, audio, timeline: scan.timeline, settings: settings, cut: plan.cut, muxer: muxer))
+                    movie, audio, timeline: scan.timeline, settings: settings, cut: plan.cut, ledger: ledger,
+                    muxer: muxer))
         }
         return tracks
     }

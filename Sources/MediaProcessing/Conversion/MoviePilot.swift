@@ -13,13 +13,14 @@ struct MoviePilot {
     private static let timeShare = 0.12
     /// Seconds around a piece by which the source's own bytes are judged.
     private static let neighbourhood = 2.5
-    private static let trialPreset = VideoEncoderSettings.Preset.veryfast
+    /// How much worse a second look at the same pictures is, to see how bytes change with the rate factor.
+    static let qualityDistance = 6.0
+    static let trialPreset = VideoEncoderSettings.Preset.veryfast
 
     /// The first picture of the movie: all are like it.
     let sample: Frame
-    /// Bytes of all pictures at the pilot's rate factor.
-    let bytes: Double
-    let quality: Double
+    /// What all pictures are going to take.
+    let curve: RateCurve
     let shape: MovieShape
     let secondsPerFrame: Double
     let secondsPerMegapixel: Double
@@ -36,6 +37,15 @@ struct MoviePilot {
             ?? shapes.first { $0.shortSide <= 360 } ?? largest
     }
 
+    /// The rate factor to try: near to the one that is going to be chosen, for its effect changes with it.
+    static func quality(_ shape: MovieShape, bytes: Double, scan: MovieScan) -> Double {
+        switch bytes * 8 / Double(max(1, scan.pictures.shown)) / Double(shape.pixels) {
+        case ..<0.045: 31
+        case ..<0.09: 27
+        default: 23
+        }
+    }
+
     /// What one piece showed.
     private struct Piece {
         var sample: Frame?
@@ -45,6 +55,8 @@ struct MoviePilot {
         /// Bytes of an average picture, with as many keyframes as there will be.
         var bytesPerFrame = 0.0
         var sourceBytesPerFrame = 0.0
+        /// Bytes of an average picture at a rate factor worse by `qualityDistance`; nil when that was not tried.
+        var worseBytesPerFrame: Double?
     }
 
     /// - Parameters:
@@ -69,9 +81,23 @@ struct MoviePilot {
         let usual = Double(scan.pictures.bytes) / Double(max(1, scan.pictures.shown))
         let weight = max(0.3, min(3, usual / max(1, mean(\.sourceBytesPerFrame))))
         return MoviePilot(
-            sample: sample, bytes: mean(\.bytesPerFrame) * weight * Double(scan.pictures.shown), quality: quality,
-            shape: shape, secondsPerFrame: pieces.map(\.decodingSeconds).reduce(0, +) / frames,
+            sample: sample,
+            curve: RateCurve(
+                bytes: mean(\.bytesPerFrame) * weight * Double(scan.pictures.shown), at: quality,
+                steps: steps(pieces)), shape: shape,
+            secondsPerFrame: pieces.map(\.decodingSeconds).reduce(0, +) / frames,
             secondsPerMegapixel: pieces.map(\.encodingSeconds).reduce(0, +) / frames / shape.megapixels)
+    }
+
+    /// Steps of the rate factor that double the bytes.
+    private static func steps(_ pieces: [Piece]) -> Double {
+        let both = pieces.compactMap { piece in
+            piece.worseBytesPerFrame.map { (better: piece.bytesPerFrame, worse: $0) }
+        }
+        if both.isEmpty { return RateCurve.usualSteps }
+        return RateCurve(
+            (0, both.map(\.better).reduce(0, +)), (qualityDistance, both.map(\.worse).reduce(0, +))
+        ).steps
     }
 
     /// Where the pieces begin, in seconds of the source's timeline; the first is the beginning.
@@ -144,15 +170,25 @@ struct MoviePilot {
         _ pictures: [(frame: Frame, time: Double)], _ source: MovieSource, _ shape: MovieShape, _ quality: Double,
         into piece: inout Piece, _ clock: WorkClock
     ) throws {
-        let settings = VideoEncoderSettings(
+        var settings = VideoEncoderSettings(
             width: shape.width, height: shape.height, frameRate: min(240, source.scan.frameRate), preset: trialPreset,
             quality: quality, colours: .bt709)
         let start = clock.secondsSpent
-        let (first, others) = try readingMedia { try bytes(pictures, settings) }
+        piece.bytesPerFrame = try bytesPerFrame(pictures, settings)
         piece.encodingSeconds = clock.secondsSpent - start
-        let group = max(1, min(250, source.scan.frameRate * 2))
+        if piece.encodingSeconds > clock.secondsLeft * timeShare / Double(piecesMax * 2) { return }
+        settings.quality += qualityDistance
+        piece.worseBytesPerFrame = try bytesPerFrame(pictures, settings)
+    }
+
+    /// Bytes of an average picture, with as many keyframes as there will be.
+    static func bytesPerFrame(
+        _ pictures: [(frame: Frame, time: Double)], _ settings: VideoEncoderSettings
+    ) throws -> Double {
+        let (first, others) = try readingMedia { try bytes(pictures, settings) }
+        let group = max(1, min(250, settings.frameRate * 2))
         let following = pictures.count > 1 ? Double(others) / Double(pictures.count - 1) : Double(first) / 10
-        piece.bytesPerFrame = (Double(first) + following * (group - 1)) / group
+        return (Double(first) + following * (group - 1)) / group
     }
 
     /// Bytes of the first picture, and of all others.

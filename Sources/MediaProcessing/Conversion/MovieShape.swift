@@ -15,8 +15,8 @@ struct MovieShape: Sendable, Hashable {
         let (long, short) = (max(width, height), min(width, height))
         var scale = min(1, Double(longSideMax ?? .max) / long)
         scale = min(scale, Double(shortSideMax ?? .max) / short)
-        self.width = Self.even(width * scale)
-        self.height = Self.even(height * scale)
+        self.width = Self.even(width * scale, max: width)
+        self.height = Self.even(height * scale, max: height)
     }
 
     var shortSide: Int { min(width, height) }
@@ -40,5 +40,8 @@ struct MovieShape: Sendable, Hashable {
     /// For sentences: 1280 x 720.
     var text: String { "\(width) x \(height)" }
 
-    private static func even(_ side: Double) -> Int { max(2, Int((side / 2).rounded()) * 2) }
+    private static func even(_ side: Double, max source: Double) -> Int {
+        let nearest = Int((side / 2).rounded()) * 2
+        return max(2, Double(nearest) > source ? nearest - 2 : nearest)
+    }
 }

@@ -9,7 +9,9 @@ final class PictureWriter {
     private let muxer: Muxer
     private let target: Int
     private let weights: ShareOfWeight
+    private let ledger: SoundLedger
     private(set) var steering: QualitySteering
+    private let budget: Double
     private var waiting: [Packet] = []
     private var ends: [Int64: Int64] = [:]
     private var last: Int64?
@@ -21,10 +23,17 @@ final class PictureWriter {
     /// Seconds at which the last picture ends; set when finished.
     private(set) var end = 0.0
 
-    init(_ settings: VideoEncoderSettings, steering: QualitySteering, weights: ShareOfWeight, muxer: Muxer) throws {
+    init(
+        _ settings: VideoEncoderSettings, steering: QualitySteering, weights: ShareOfWeight, ledger: SoundLedger,
+        muxer: Muxer
+    )
+        throws
+    {
         self.muxer = muxer
         self.steering = steering
         self.weights = weights
+        self.ledger = ledger
+        budget = steering.budget
         encoder = try Encoder.video(settings)
         target = try muxer.addStream(of: encoder)
     }
@@ -82,6 +91,7 @@ final class PictureWriter {
         unlooked = (unlooked.packets + 1, unlooked.bytes + bytes)
         guard unlooked.packets >= Self.packetsPerLook else { return }
         let share = weights.share(before: Double(end) / Double(VideoEncoderSettings.ticksPerSecond))
+        steering.budget = max(budget / 2, budget + ledger.spare)
         if let quality = steering.note(bytes: unlooked.bytes, share: share) { try encoder.setVideoQuality(quality) }
         unlooked = (0, 0)
     }

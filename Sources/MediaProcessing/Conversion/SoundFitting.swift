@@ -10,6 +10,8 @@ struct SoundFitting {
         let seconds: Double
         /// Bytes of the file.
         let bytes: Int
+        /// Whether the end was left out to fit.
+        let isPrefix: Bool
     }
 
     /// Part of the time left that another pass may take, going by the one before.
@@ -76,11 +78,9 @@ struct SoundFitting {
             if isClose || rung.isFull || outcome.isCutByTime { return nil }
         }
         // A pass that grew too large was broken off, so rates are compared, not sums.
-        let wanted = rung.keptSeconds ?? source.duration
-        let room = Double(file.bytesMax) * Limits.soundFillShare
-        let target = (room - SoundLadder.overheadBytes(seconds: wanted, sampleRate: rung.sampleRate)) / max(wanted, 0.1)
-        let ratio = target / (Double(max(1, outcome.bytes)) / max(outcome.seconds, 0.1))
-        return ladder.rung(rung, scaledBy: ratio)
+        let measured = Double(outcome.bytes * 8) / max(outcome.seconds, 0.1)
+        return ladder.rung(
+            budget: Double(file.bytesMax) * Limits.soundFillShare, after: outcome.rung, measured: measured)
     }
 
     /// What a pass made; when it does not fit and there is no time for another, as much of it as fits.
@@ -89,7 +89,8 @@ struct SoundFitting {
         while count > 0 {
             if let bytes = try file.write(outcome.packets.prefix(count), of: outcome.encoder) {
                 let seconds = outcome.seconds * Double(count) / Double(outcome.packets.count)
-                return Fitted(outcome: outcome, seconds: seconds, bytes: bytes)
+                return Fitted(
+                    outcome: outcome, seconds: seconds, bytes: bytes, isPrefix: count < outcome.packets.count)
             }
             count = Int(Double(count) * Self.prefixShare)
         }

@@ -43,23 +43,26 @@ struct SoundLadder: Sendable, Hashable {
         if affordable >= fullBitRate { return full }
         if affordable >= bitRateMin { return reduced(to: affordable) }
         var rung = reduced(to: bitRateMin)
-        rung.keptSeconds = max(0, seconds(budget: budget, rung))
+        rung.keptSeconds = seconds(budget: budget, rung, bitRate: Double(bitRateMin))
         return rung
     }
 
-    /// A rung with so many more or fewer bits; where they are too few for the rung's quality, so many seconds.
-    func rung(_ rung: Rung, scaledBy ratio: Double) -> Rung {
-        if let kept = rung.keptSeconds {
-            var longer = rung
-            longer.keptSeconds = kept * ratio
-            return kept * ratio < duration ? longer : reduced(to: bitRateMin)
+    /// The rung for a number of bytes, knowing what a pass gave: encoders spend more than they are asked for on sounds
+    /// that come and go, and less on simple ones.
+    ///
+    /// - Parameter measured: Bits a second that came of `rung`.
+    func rung(budget: Double, after rung: Rung, measured: Double) -> Rung {
+        let asked = Double(rung.bitRate) / max(measured, 1)
+        let affordable = bitRate(budget: budget, sampleRate: rung.sampleRate)
+        var next = reduced(to: min(max(affordable, bitRateMin), fullBitRate))
+        let wanted = Int(Double(max(affordable, bitRateMin)) * asked)
+        if wanted >= fullBitRate, affordable >= bitRateMin { return full }
+        next.bitRate = min(max(wanted, bitRateMin / 2), fullBitRate)
+        if affordable < bitRateMin {
+            let kept = seconds(budget: budget, next, bitRate: Double(next.bitRate) / asked)
+            next.keptSeconds = kept < duration ? kept : nil
         }
-        let bitRate = Int(Double(rung.bitRate) * ratio)
-        if bitRate >= fullBitRate { return full }
-        if bitRate >= bitRateMin { return reduced(to: bitRate) }
-        var shorter = reduced(to: bitRateMin)
-        shorter.keptSeconds = duration * Double(bitRate) / Double(bitRateMin)
-        return shorter
+        return next
     }
 
     /// Bytes of an M4A beside its samples.
@@ -101,11 +104,12 @@ struct SoundLadder: Sendable, Hashable {
 
     private func bitRate(budget: Double, sampleRate: Int) -> Int {
         let left = budget - Self.overheadBytes(seconds: duration, sampleRate: sampleRate)
-        return duration > 0 ? Int(max(0, min(left * 8 / duration, 1e9))) : .max
+        return Int(max(0, min(left * 8 / max(duration, 0.001), 1e9)))
     }
 
-    private func seconds(budget: Double, _ rung: Rung) -> Double {
+    /// Seconds that fit at the bit rate that comes out.
+    private func seconds(budget: Double, _ rung: Rung, bitRate: Double) -> Double {
         let packets = Self.packetBytes * Double(rung.sampleRate) / Self.packetSamples
-        return min(duration, (budget - Self.headerBytes) / (Double(rung.bitRate) / 8 + packets))
+        return min(duration, max(0, budget - Self.headerBytes) / (bitRate / 8 + packets))
     }
 }

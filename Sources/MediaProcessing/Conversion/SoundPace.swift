@@ -28,7 +28,7 @@ struct SoundPace {
     /// - Parameter done: Seconds of sound that are encoded.
     /// - Throws: `deadline.exceeded` when nothing worth hearing can be made in time.
     mutating func end(after done: Double) throws -> Double? {
-        if done < nextLook { return nil }
+        if done < nextLook || done >= wanted { return nil }
         nextLook = done + Self.stepSeconds
         let spent = start.duration(to: .now) / .seconds(1)
         let left = clock.secondsLeft

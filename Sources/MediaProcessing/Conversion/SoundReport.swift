@@ -25,7 +25,7 @@ struct SoundReport {
             sentences.append("stereo was mixed down to mono \(limit)")
         }
         if rung.bitRate < full.bitRate {
-            sentences.append("the bit rate was lowered to \(rung.bitRate / 1_000) kbit/s \(limit)")
+            sentences.append("the bit rate was lowered to \(bitRate / 1_000) kbit/s \(limit)")
         }
         if rung.sampleRate < full.sampleRate {
             sentences.append("the sample rate was lowered to \(rung.sampleRate.grouped) Hz \(limit)")
@@ -48,7 +48,15 @@ struct SoundReport {
     /// Whether time forced less than was asked.
     var isDegraded: Bool { fitted.outcome.isQuick || fitted.outcome.isCutByTime }
 
-    private var isCut: Bool { fitted.seconds < source.duration - Self.cutSecondsMin }
+    /// Bits a second that came out.
+    private var bitRate: Int {
+        Int(Double(fitted.outcome.bytes * 8) / max(fitted.outcome.seconds, 0.1))
+    }
+
+    private var isCut: Bool {
+        let isMeant = rung.keptSeconds != nil || fitted.outcome.isCutByTime || fitted.isPrefix
+        return isMeant && fitted.seconds < source.duration - Self.cutSecondsMin
+    }
 
     private var kept: String {
         "the first \(Self.length(fitted.seconds)) of \(Self.length(source.duration)) were kept"

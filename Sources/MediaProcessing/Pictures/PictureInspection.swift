@@ -18,6 +18,7 @@ struct PictureInspection {
         case .tiff: try inspectTIFF()
         case .jpeg: try inspectJPEG()
         case .avif: try inspectAVIF()
+        case .webp: try inspectWebP()
         default: try inspectStill()
         }
     }
@@ -27,8 +28,8 @@ struct PictureInspection {
         try PictureLimits.check(width: picture.width, height: picture.height, format: format)
         var media = InspectedMedia(format: format)
         describe(picture, in: &media)
-        // HEIF and TIFF keep separate pictures in their pages, WebP keeps an animation's frames.
-        media.frames = format == .webp ? picture.pages : 1
+        // HEIF and TIFF keep separate pictures in their pages.
+        media.frames = 1
         if request.decodesStills { try picture.decodeToEnd() }
         return media
     }
@@ -49,11 +50,43 @@ struct PictureInspection {
 
     /// libheif shows stills only; a sequence is known by its brand.
     private func inspectAVIF() throws -> InspectedMedia {
-        guard try window("AVIF").characters(at: 8, count: 4) != "avis" else {
-            throw AttachPrepError(
-                .mediaUnsupported, "The AVIF is animated, and this version converts still pictures only; send a GIF.")
-        }
-        return try inspectStill()
+        guard try AVIFSurvey.isSequence(window("AVIF")) else { return try inspectStill() }
+        let survey = try AVIFSurvey(source, deadline: deadline)
+        var media = InspectedMedia(format: .avif)
+        (media.width, media.height) = (survey.width, survey.height)
+        media.hasAlpha = survey.alpha != nil
+        media.colour = "srgb"
+        describe(survey.delaysMilliseconds, loops: survey.loopCount, survey.duration, in: &media)
+        try decodeFrames()
+        return media
+    }
+
+    private func inspectWebP() throws -> InspectedMedia {
+        let walk = try WebPWalk.walk(window("WebP"))
+        guard walk.isAnimated else { return try inspectStill() }
+        try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
+        let picture = try Picture.open(descriptor: source, pages: .all)
+        var media = InspectedMedia(format: .webp)
+        describe(picture, in: &media)
+        describe(walk.delaysMilliseconds, loops: walk.loopCount, walk.duration, in: &media)
+        try decodeFrames()
+        return media
+    }
+
+    /// An animation of one frame is a still.
+    private func describe(_ delays: [Int], loops: Int, _ duration: Double, in media: inout InspectedMedia) {
+        media.frames = delays.count
+        guard delays.count > 1 else { return }
+        media.frameDelaysMilliseconds = delays
+        media.loopCount = loops
+        media.duration = duration
+    }
+
+    /// Every frame, when that is asked for.
+    private func decodeFrames() throws {
+        guard request.decodesStills else { return }
+        let frames = try AnimationFrames.open(descriptor: source, format: format, deadline: deadline)
+        while try frames.next() != nil {}
     }
 
     private func describe(_ picture: Picture, in media: inout InspectedMedia) {
@@ -70,13 +103,14 @@ struct PictureInspection {
     private func inspectPNG() throws -> InspectedMedia {
         let walk = try PNGChunkWalk.walk(window("PNG"))
         // libpng takes no side over a million pixels, and does not say why.
-        try PictureLimits.check(width: walk.width, height: walk.height)
+        try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
         var media = try inspectStill()
         media.hasMetadata = try PNGParts.walk(window("PNG")).hasMetadata
-        media.frames = walk.frames
-        media.frameDelaysMilliseconds = walk.isAnimated ? walk.delaysMilliseconds : nil
-        media.loopCount = walk.isAnimated ? walk.loopCount : nil
-        media.duration = walk.isAnimated ? walk.duration : nil
+        media.frames = 1
+        if walk.isAnimated {
+            describe(walk.delaysMilliseconds, loops: walk.loopCount, walk.duration, in: &media)
+            try decodeFrames()
+        }
         return media
     }
 

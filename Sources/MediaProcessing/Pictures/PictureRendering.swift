@@ -140,6 +140,24 @@ struct PictureRendering {
     }
 
     private func animationFrame(_ number: Int) throws -> Picture {
+        request.format == .gif ? try gifFrame(number) : try composedFrame(number)
+    }
+
+    /// A frame of an animation that is read from its beginning.
+    private func composedFrame(_ number: Int) throws -> Picture {
+        let frames = try AnimationFrames.open(descriptor: source, format: request.format, deadline: deadline)
+        var left = number
+        while let frame = try frames.next() {
+            if left == 0 {
+                return try Picture.wrap(
+                    pixels: frame.pixels, width: frames.width, height: frames.height, bands: 4, orientation: 1)
+            }
+            left -= 1
+        }
+        throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
+    }
+
+    private func gifFrame(_ number: Int) throws -> Picture {
         let header = try openStill()
         guard number < header.pages else {
             throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
@@ -191,6 +209,7 @@ struct PictureRendering {
         guard let bytes = try CoverArt.picture(descriptor: source, format: request.format, deadline: deadline),
             let cover = try? Picture.open(encoded: bytes),
             (try? PictureLimits.check(width: cover.width, height: cover.height)) != nil,
+            cover.width * cover.height <= Limits.coverArtPixelsMax,
             let picture = try? cover.upright().inSRGB().inMemory()
         else { return RenderedMedia() }
         return try still.render(picture)

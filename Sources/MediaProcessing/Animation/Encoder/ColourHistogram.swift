@@ -1,0 +1,54 @@
+/// How often colours occur: exactly as long as they are few, else in 32,768 cells.
+struct ColourHistogram {
+    /// More are not told apart: a palette has no room for them.
+    static let exactMax = 256
+    static let cellsMax = 32_768
+
+    private(set) var isExact = true
+    private var table = [IndexedColour](repeating: 0, count: 1024)
+    /// The different colours, in the order they came, while they are few.
+    private(set) var colours: [IndexedColour] = []
+    private(set) var cells: [Cell] = []
+
+    /// Pixels of a cell and the sums of their components.
+    struct Cell {
+        var count = 0
+        var red = 0
+        var green = 0
+        var blue = 0
+
+        var mean: (red: Double, green: Double, blue: Double) {
+            (Double(red) / Double(count), Double(green) / Double(count), Double(blue) / Double(count))
+        }
+    }
+
+    @inline(__always) static func cell(of colour: IndexedColour) -> Int {
+        (colour.red >> 3) << 10 | (colour.green >> 3) << 5 | colour.blue >> 3
+    }
+
+    mutating func add(_ colour: IndexedColour) {
+        if isExact { addExactly(colour) }
+        if cells.isEmpty { cells = [Cell](repeating: Cell(), count: Self.cellsMax) }
+        let index = Self.cell(of: colour)
+        cells[index].count += 1
+        cells[index].red += colour.red
+        cells[index].green += colour.green
+        cells[index].blue += colour.blue
+    }
+
+    /// Adds what can be seen of a picture.
+    mutating func add(pixels: [IndexedColour]) {
+        for pixel in pixels where pixel != 0 { add(pixel) }
+    }
+
+    private mutating func addExactly(_ colour: IndexedColour) {
+        var slot = Int((colour &* 0x9E37_79B1) >> 22)
+        while table[slot] != 0 {
+            if table[slot] == colour { return }
+            slot = (slot + 1) & 1023
+        }
+        if colours.count == Self.exactMax { return isExact = false }
+        table[slot] = colour
+        colours.append(colour)
+    }
+}

@@ -1,0 +1,26 @@
+/// A rectangle of pixels that grows around what it is shown.
+struct PixelArea: Hashable {
+    private(set) var left = Int.max
+    private(set) var top = Int.max
+    private(set) var right = Int.min
+    private(set) var bottom = Int.min
+
+    var isEmpty: Bool { right < left }
+    var width: Int { right - left + 1 }
+    var height: Int { bottom - top + 1 }
+    var columns: ClosedRange<Int> { left...right }
+    var rows: ClosedRange<Int> { top...bottom }
+
+    @inline(__always) mutating func include(x: Int, y: Int) {
+        if x < left { left = x }
+        if x > right { right = x }
+        if y < top { top = y }
+        if y > bottom { bottom = y }
+    }
+
+    mutating func include(_ other: PixelArea) {
+        guard !other.isEmpty else { return }
+        include(x: other.left, y: other.top)
+        include(x: other.right, y: other.bottom)
+    }
+}
