@@ -48,7 +48,7 @@ import Testing
         let index = try #require(bytes.firstRange(of: Array("moov".utf8)))
         let samples = try #require(bytes.firstRange(of: Array("mdat".utf8)))
         #expect(index.lowerBound < samples.lowerBound)
-        for word in ["Secret", "+48.85", "Lavf", "libx264", "udta"] where word != "libx264" {
+        for word in ["Secret", "+48.85", "Lavf"] {
             #expect(bytes.firstRange(of: Array(word.utf8)) == nil, "\(word)")
         }
     }
@@ -101,8 +101,8 @@ import Testing
         let source = try GeneratedMedia.file(
             "tracks.mov",
             ["-i", GeneratedMedia.numbered().path, "-i", cover.path, "-map", "1", "-map", "0:v", "-map", "0:a"]
-                + "-map 0:a -disposition:v:0 attached_pic -c:v:0 png -c:v:1 libx264 -pix_fmt:v:1 yuv420p -c:a aac -f mp4"
-                .split(separator: " ").map(String.init))
+                + ("-map 0:a -disposition:v:0 attached_pic -c:v:0 png -c:v:1 libx264 -pix_fmt:v:1 yuv420p "
+                + "-c:a aac -f mp4").split(separator: " ").map(String.init))
         let movie = try RenderedMovie(source, format: .mpeg4, copies: true)
         let streams = try GeneratedMedia.run(
             "ffprobe", ["-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0", movie.file.path])

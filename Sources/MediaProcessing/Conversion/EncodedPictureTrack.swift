@@ -59,7 +59,7 @@ final class EncodedPictureTrack: MovieTrack {
         lastTime = max(0, time)
         switch watch.look(at: writer, time: time) {
         case .fine: break
-        case .behind(let slowness): throw MovieHalt.behind(slowness)
+        case .behind(let slowness): throw MovieFailure.behind(slowness)
         case .late:
             isOver = true
             isStopped = true

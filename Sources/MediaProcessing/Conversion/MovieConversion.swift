@@ -4,9 +4,6 @@ import RichPush
 
 /// Writes a movie as MP4: what fits is copied, the rest is encoded, within bytes and time.
 struct MovieConversion {
-    /// Encodings of one movie at most.
-    private static let triesMax = 6
-
     private let conversion: AttachmentConversion
     private let rendition: MovieRendition
     private var clock: WorkClock { conversion.clock }
@@ -42,7 +39,7 @@ struct MovieConversion {
                 let written = try pass(source, canRestart: false).run(MoviePlan(picture: .copied, sound: sound))
                 report.note(sound: sound, full: budget.fullSound)
                 return written
-            } catch is MoviePass.Failure {
+            } catch is MovieFailure {
                 continue
             }
         }
@@ -70,44 +67,19 @@ struct MovieConversion {
         let pilot = try MoviePilot.fly(
             source, shape: trial, quality: MoviePilot.quality(trial, bytes: videoBytes, scan: source.scan), clock: clock
         )
-        var load = MovieLoad(
+        let load = MovieLoad(
             shape: shape, frameRate: source.scan.frameRate,
             frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),
             duration: min(budget.cut ?? .infinity, source.scan.end), pilot: pilot, bytesMax: videoBytes,
             qualityBest: isPressed ? Limits.movieQualityBest : Limits.movieQuality, secondsLeft: clock.secondsLeft)
         report.note(sound: sound, full: budget.fullSound)
-        return try encode(source, &load, pilot.sample, sound, budget, report: &report)
-    }
-
-    private func encode(
-        _ source: MovieSource, _ load: inout MovieLoad, _ sample: Frame, _ sound: MoviePlan.Sound,
-        _ budget: MovieBudget, report: inout MovieReport
-    ) throws -> RenderedMedia {
-        var attempt = MovieAttempt(load: load, cut: budget.cut)
-        for round in 1...Self.triesMax {
-            let isLast = round + 1 >= Self.triesMax
-            let plan = MoviePlan(
-                picture: .encoded(attempt.choice, attempt.steering, sample: sample), sound: sound,
-                cut: attempt.choice.cut)
-            do {
-                let start = clock.secondsSpent
-                let written = try pass(source, canRestart: !isLast).run(plan)
-                let isWorthAnother = attempt.isWorthAnother(
-                    written, seconds: clock.secondsSpent - start, bytesMax: rendition.bytesMax,
-                    secondsLeft: clock.secondsLeft, isLast: isLast)
-                if isWorthAnother, round < Self.triesMax { continue }
-                report.note(attempt.choice, load: load, written: written)
-                return report.media(written)
-            } catch MoviePass.Failure.overLimit(let steering) {
-                guard let steering else { break }
-                attempt.shrink(after: steering, secondsLeft: clock.secondsLeft, isLast: isLast)
-            } catch MoviePass.Failure.behind(let slowness) {
-                attempt.hurry(slowness, secondsLeft: clock.secondsLeft)
-            } catch MoviePass.Failure.refused(let error) {
-                throw error.fault(.internal, "The movie could not be written.")
-            }
+        let encoding = MovieEncoding(bytesMax: rendition.bytesMax, clock: clock)
+        let (choice, written) = try encoding.run(load, cut: budget.cut) { choice, steering, canRestart in
+            try pass(source, canRestart: canRestart).run(
+                MoviePlan(
+                    picture: .encoded(choice, steering, sample: pilot.sample), sound: sound, cut: choice.cut))
         }
-        throw AttachPrepError(
-            .limitExceeded, "The movie cannot be brought under \(rendition.bytesMax) bytes; send a shorter one.")
+        report.note(choice, load: load, written: written)
+        return report.media(written)
     }
 }

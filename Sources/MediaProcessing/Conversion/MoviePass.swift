@@ -35,16 +35,6 @@ struct MovieWritten {
 
 /// One writing of the movie, from its first packet to its last.
 struct MoviePass {
-    /// How a pass ended that wrote no file.
-    enum Failure: Error {
-        /// It would have been too large; what the steering had learned.
-        case overLimit(QualitySteering?)
-        /// Nothing can be copied so.
-        case refused(LibAVError)
-        /// It would not be through in time, by so many times.
-        case behind(Double)
-    }
-
     let source: MovieSource
     let output: OutputFile
     let bytesMax: Int
@@ -52,31 +42,15 @@ struct MoviePass {
     let canRestart: Bool
 
     func run(_ plan: MoviePlan) throws -> MovieWritten {
-        let written = try readingMedia {
-            try DescriptorOutput.open(output.descriptor, bytesMax: bytesMax, deadline: clock.deadline)
-        }
-        var picture: EncodedPictureTrack?
-        do {
+        var tracks: [any MovieTrack] = []
+        let file = MovieFile(output: output, bytesMax: bytesMax, clock: clock)
+        let bytes = try file.write(steering: { (tracks.first as? EncodedPictureTrack)?.writer.steering }) { muxer in
             let movie = try source.open()
-            let muxer = try Muxer.open(.mpeg4, into: written)
-            let tracks = try tracks(plan, movie, muxer)
-            picture = tracks.first as? EncodedPictureTrack
+            tracks = try self.tracks(plan, movie, muxer)
             try muxer.writeHeader()
             try feed(tracks, from: movie)
-            let bytes = try muxer.finish()
-            return describe(tracks, bytes: bytes, plan)
-        } catch let error as LibAVError {
-            switch written.refusal {
-            case .overLimit: throw Failure.overLimit(picture?.writer.steering)
-            case .deadline:
-                throw AttachPrepError(
-                    .deadlineExceeded, "The time for the request ran out while the movie was written.")
-            case .system(let code): throw OutputFile.failure(code)
-            case nil: throw Failure.refused(error)
-            }
-        } catch MovieHalt.behind(let slowness) {
-            throw Failure.behind(slowness)
         }
+        return describe(tracks, bytes: bytes, plan)
     }
 
     private func tracks(_ plan: MoviePlan, _ movie: OpenMovie, _ muxer: Muxer) throws -> [any MovieTrack] {

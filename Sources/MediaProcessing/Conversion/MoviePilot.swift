@@ -14,8 +14,8 @@ struct MoviePilot {
     /// Seconds around a piece by which the source's own bytes are judged.
     private static let neighbourhood = 2.5
     /// How much worse a second look at the same pictures is, to see how bytes change with the rate factor.
-    private static let qualityDistance = 6.0
-    private static let trialPreset = VideoEncoderSettings.Preset.veryfast
+    static let qualityDistance = 6.0
+    static let trialPreset = VideoEncoderSettings.Preset.veryfast
 
     /// The first picture of the movie: all are like it.
     let sample: Frame
@@ -55,7 +55,7 @@ struct MoviePilot {
         /// Bytes of an average picture, with as many keyframes as there will be.
         var bytesPerFrame = 0.0
         var sourceBytesPerFrame = 0.0
-        /// Bytes of an average picture at a rate factor that is worse by `qualityDistance`; nil when that was not tried.
+        /// Bytes of an average picture at a rate factor worse by `qualityDistance`; nil when that was not tried.
         var worseBytesPerFrame: Double?
     }
 
@@ -181,7 +181,8 @@ struct MoviePilot {
         piece.worseBytesPerFrame = try bytesPerFrame(pictures, settings)
     }
 
-    private static func bytesPerFrame(
+    /// Bytes of an average picture, with as many keyframes as there will be.
+    static func bytesPerFrame(
         _ pictures: [(frame: Frame, time: Double)], _ settings: VideoEncoderSettings
     ) throws -> Double {
         let (first, others) = try readingMedia { try bytes(pictures, settings) }

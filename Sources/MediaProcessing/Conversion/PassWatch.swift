@@ -43,8 +43,3 @@ struct PassWatch: Sendable {
         return rest > left * Self.patience ? .behind(rest / left) : .fine
     }
 }
-
-/// Why an encoding was given up to be begun anew.
-enum MovieHalt: Error, Hashable {
-    case behind(Double)
-}

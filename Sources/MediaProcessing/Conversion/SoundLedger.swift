@@ -23,6 +23,9 @@ final class SoundLedger {
         }
     }
 
+    /// Of a movie without sound that is encoded.
+    init() { (expected, duration) = (0, 0) }
+
     /// Bytes that will be left of what was set aside; negative when it was too little.
     var spare: Double {
         guard expected > 0, seconds > Self.secondsMin else { return 0 }
