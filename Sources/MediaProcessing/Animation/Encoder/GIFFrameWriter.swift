@@ -87,17 +87,20 @@ struct GIFFrameWriter {
         if var finder {
             let loss = Self.choose(&pixels, &finder)
             self.finder = finder
-            if loss == 0 { return finder.palette }
+            // A table of its own cannot save more than all of it.
+            if loss == 0 || Float(loss) <= ownPrice { return finder.palette }
             shared = (pixels, loss)
         }
         var own = ColourFinder(ownPalette(pixels))
         let loss = Self.choose(&pixels, &own)
         guard let shared, let palette = finder?.palette else { return own.palette }
-        let price = settings.exactness.bitPrice * Float(own.palette.bytes.count * 8)
-        if Float(shared.loss - loss) > price { return own.palette }
+        if Float(shared.loss - loss) > ownPrice { return own.palette }
         pixels = shared.pixels
         return palette
     }
+
+    /// What a frame's own table of colours costs.
+    private var ownPrice: Float { settings.exactness.bitPrice * Float(settings.colours * 3 * 8) }
 
     /// Finds each pixel's best index and gives what all lose by it.
     private static func choose(_ pixels: inout PixelChoice, _ finder: inout ColourFinder) -> Int {
@@ -114,7 +117,7 @@ struct GIFFrameWriter {
             }
             var best = finder.index(of: wanted)
             var loss = Int32(truncatingIfNeeded: finder.palette.colours[Int(best)].distance(to: wanted))
-            if keeping <= loss, let transparent { (best, loss) = (transparent, keeping) }
+            if keeping <= loss || best == transparent, let transparent { (best, loss) = (transparent, keeping) }
             pixels.best.append(best)
             pixels.bestLoss.append(loss)
             sum += Int(loss)
