@@ -125,8 +125,8 @@ import Testing
             }
         let rendered = try RenderedStill(path, format: format, picture: .animationFrame(3), side: 48)
         #expect(rendered.media.sourcePosition == .frame(3))
-        // The square stands at 15, 6 then.
-        let colour = try rendered.picture(.thumbnail).colour(atUnitX: 19.0 / 48, y: 10.0 / 32)
-        #expect(colour.red > 200 && colour.green > 200 && colour.blue > 200)
+        // The square stands at 20, 8 then: the overlay counts from 1.
+        let colour = try rendered.picture(.thumbnail).colour(atUnitX: 24.0 / 48, y: 12.0 / 32)
+        #expect(colour.distance(to: TestColour(hex: 0xffffff)) < 25, "\(colour)")
     }
 }

@@ -14,7 +14,7 @@ import Testing
     @Test func `frames too short for any player are left out, and the time stays`() {
         let timing = FrameTiming(delays: Array(repeating: 16, count: 60), rate: .all)
         #expect(timing.entries.allSatisfy { $0.hundredths >= FrameTiming.hundredthsMin })
-        #expect(abs(timing.duration - 0.96) < 0.006)
+        #expect(abs(timing.duration - 0.96) < 0.021)
         #expect(timing.entries.count >= 45)
     }
 

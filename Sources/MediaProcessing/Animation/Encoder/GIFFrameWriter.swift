@@ -5,6 +5,8 @@ struct GIFFrameWriter {
     private let settings: GIFSettings
     /// What the viewer sees before the next frame.
     private var shown: [IndexedColour]
+    /// What it was meant to be.
+    private var meant: [IndexedColour]
     private var finder: ColourFinder?
 
     init(width: Int, height: Int, settings: GIFSettings) {
@@ -12,6 +14,7 @@ struct GIFFrameWriter {
         self.height = height
         self.settings = settings
         shown = [IndexedColour](repeating: 0, count: width * height)
+        meant = shown
         finder = settings.sharedPalette.map(ColourFinder.init)
     }
 
@@ -29,6 +32,7 @@ struct GIFFrameWriter {
         var compressor = LZWCompressor(pixels, palette: palette, exactness: settings.exactness)
         let codes = compressor.compress()
         show(compressor.written, palette, area)
+        meant = frame
         if !wiped.isEmpty { wipe(area) }
         return GIFBlocks.control(hundredths: hundredths, transparent: palette.transparent, wipes: !wiped.isEmpty)
             + GIFBlocks.image(area, palette: palette == settings.sharedPalette ? nil : palette, palette.rootBits, codes)
@@ -49,12 +53,20 @@ struct GIFFrameWriter {
         let tolerance = settings.exactness.tolerance
         for y in 0..<height {
             for x in 0..<width {
-                let (wanted, seen) = (frame[y * width + x], shown[y * width + x])
-                if wanted == seen { continue }
-                if seen == 0 || wanted == 0 || wanted.distance(to: seen) > tolerance { area.include(x: x, y: y) }
+                let place = y * width + x
+                if keepingLoss(frame[place], at: place) > tolerance { area.include(x: x, y: y) }
             }
         }
         return area
+    }
+
+    /// What is lost when a pixel is left as it is. Where the source has not changed, nothing more than was lost before;
+    /// else it counts from what is seen, so that losses do not add up.
+    @inline(__always) private func keepingLoss(_ wanted: IndexedColour, at place: Int) -> Int32 {
+        let seen = shown[place]
+        if wanted == seen { return 0 }
+        if wanted == 0 || seen == 0 { return PixelChoice.never }
+        return wanted == meant[place] ? 0 : Int32(truncatingIfNeeded: wanted.distance(to: seen))
     }
 
     private func choices(_ frame: [IndexedColour], _ area: PixelArea) -> PixelChoice {
@@ -64,15 +76,9 @@ struct GIFFrameWriter {
         pixels.keepingLoss.reserveCapacity(count)
         for y in area.rows {
             for x in area.columns {
-                let (wanted, seen) = (frame[y * width + x], shown[y * width + x])
-                pixels.wanted.append(wanted)
-                if wanted == seen {
-                    pixels.keepingLoss.append(0)
-                } else if wanted == 0 || seen == 0 {
-                    pixels.keepingLoss.append(PixelChoice.never)
-                } else {
-                    pixels.keepingLoss.append(Int32(truncatingIfNeeded: wanted.distance(to: seen)))
-                }
+                let place = y * width + x
+                pixels.wanted.append(frame[place])
+                pixels.keepingLoss.append(keepingLoss(frame[place], at: place))
             }
         }
         pixels.weight = [UInt8](repeating: 16, count: count)
