@@ -6,8 +6,9 @@ DESTDIR ?=
 
 # What building and the demo need: the four libraries, what SwiftPM's linking needs beside the Swift toolchain, git and
 # certificates to fetch the Swift packages, Python to serve the samples.
-build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev libcurl4-openssl-dev \
-    libmagic-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git ca-certificates python3
+build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
+    libcurl4-openssl-dev libmagic-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git \
+    ca-certificates python3
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
 # tracer, a font for the burnt-in clock.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core nghttp2-server openssl strace \
@@ -20,7 +21,7 @@ swift_test := swift test --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test check test-long install bench clean toolchain
+.PHONY: help deps deps-test build demo test check test-long install bench bench-on-time clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,7 +59,10 @@ install: build ## Install into PREFIX (/usr/local) below DESTDIR: bin/attachprep
 	install -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
 
 bench: build ## Run the benchmarks
-	@if [ -x Benchmarks/run ]; then Benchmarks/run; else echo "There are no benchmarks yet."; fi
+	Benchmarks/run
+
+bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s and count what came back late
+	Benchmarks/on-time
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/audio_fifo.h>
+#include <libavutil/channel_layout.h>
 #include <libavutil/display.h>
 #include <libavutil/error.h>
 #include <libavutil/imgutils.h>
@@ -18,6 +20,7 @@ static const int CLibAV_errorEndOfFile = AVERROR_EOF;
 static const int CLibAV_errorExit = AVERROR_EXIT;
 static const int CLibAV_errorInvalidData = AVERROR_INVALIDDATA;
 static const int CLibAV_errorDecoderNotFound = AVERROR_DECODER_NOT_FOUND;
+static const int CLibAV_errorEncoderNotFound = AVERROR_ENCODER_NOT_FOUND;
 static const int CLibAV_errorTryAgain = AVERROR(EAGAIN);
 static const int CLibAV_errorInputOutput = AVERROR(EIO);
 static const int CLibAV_errorInvalidArgument = AVERROR(EINVAL);

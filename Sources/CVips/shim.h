@@ -133,13 +133,54 @@ static inline int CVips_min(VipsImage *in, double *out) { return vips_min(in, ou
 static inline int CVips_avg(VipsImage *in, double *out) { return vips_avg(in, out, NULL); }
 
 // Variadic. Nothing of the source's metadata is kept.
-static inline int CVips_jpegsave_buffer(VipsImage *in, void **buffer, size_t *length, int quality) {
-    return vips_jpegsave_buffer(in, buffer, length, "Q", quality, "optimize_coding", TRUE, "strip", TRUE, NULL);
+static inline int CVips_jpegsave_buffer(
+    VipsImage *in, void **buffer, size_t *length, int quality, VipsForeignSubsample chroma, int optimizes,
+    int interlaces) {
+    return vips_jpegsave_buffer(
+        in, buffer, length, "Q", quality, "subsample_mode", chroma, "optimize_coding", optimizes, "interlace",
+        interlaces, "strip", TRUE, NULL);
 }
 
-// Variadic. As above.
-static inline int CVips_pngsave_buffer(VipsImage *in, void **buffer, size_t *length, int compression) {
-    return vips_pngsave_buffer(in, buffer, length, "compression", compression, "strip", TRUE, NULL);
+// Variadic. As above; `filter` is a set of libpng's row filters.
+static inline int CVips_pngsave_buffer(VipsImage *in, void **buffer, size_t *length, int compression, int filter) {
+    return vips_pngsave_buffer(
+        in, buffer, length, "compression", compression, "filter", filter, "strip", TRUE, NULL);
+}
+
+// Variadic. With a palette of 2 to the power of `bits` colours at most.
+static inline int CVips_pngsave_palette_buffer(
+    VipsImage *in, void **buffer, size_t *length, int compression, int bits, double dither, int effort) {
+    return vips_pngsave_buffer(
+        in, buffer, length, "compression", compression, "filter", VIPS_FOREIGN_PNG_FILTER_NONE, "palette", TRUE,
+        "bitdepth", bits, "dither", dither, "effort", effort, "strip", TRUE, NULL);
+}
+
+// Variadic.
+static inline int CVips_subtract(VipsImage *left, VipsImage *right, VipsImage **out) {
+    return vips_subtract(left, right, out, NULL);
+}
+
+// Variadic.
+static inline int CVips_multiply(VipsImage *left, VipsImage *right, VipsImage **out) {
+    return vips_multiply(left, right, out, NULL);
+}
+
+// Variadic.
+static inline int CVips_bandjoin2(VipsImage *first, VipsImage *second, VipsImage **out) {
+    return vips_bandjoin2(first, second, out, NULL);
+}
+
+// Variadic. What is transparent becomes that grey.
+static inline int CVips_flatten(VipsImage *in, VipsImage **out, double grey) {
+    VipsArrayDouble *background = vips_array_double_newv(1, grey);
+    int code = vips_flatten(in, out, "background", background, NULL);
+    vips_area_unref(VIPS_AREA(background));
+    return code;
+}
+
+// Variadic. Only says what the numbers mean; no pixel changes.
+static inline int CVips_copy_as(VipsImage *in, VipsImage **out, VipsInterpretation interpretation) {
+    return vips_copy(in, out, "interpretation", interpretation, NULL);
 }
 
 // g_object_unref takes any pointer; see CVips_unref_image.

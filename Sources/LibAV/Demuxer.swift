@@ -56,6 +56,17 @@ import CLibAV
         unsafe context.pointee.start_time.timestamp.map { Double($0) / Double(AV_TIME_BASE) }
     }
 
+    /// Seconds by the headers; nil where libav made the number up from bit rates or the last packets there are.
+    package var declaredDuration: Double? {
+        guard unsafe context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_STREAM else { return nil }
+        return unsafe context.pointee.duration.timestamp.map { Double($0) / Double(AV_TIME_BASE) }
+    }
+
+    /// Seconds by the container's header or libav's guess; nil while unknown. Files lie about it.
+    package var expectedDuration: Double? {
+        unsafe context.pointee.duration.timestamp.map { Double($0) / Double(AV_TIME_BASE) }
+    }
+
     /// Bytes of the file.
     package var fileBytes: Int64 { input.size }
 

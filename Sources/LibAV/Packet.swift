@@ -34,9 +34,18 @@ import CLibAV
 
     package var streamIndex: Int { Int(unsafe raw.pointee.stream_index) }
     /// Ticks of the stream's time base.
-    package var presentationTimestamp: Int64? { unsafe raw.pointee.pts.timestamp }
-    package var decodingTimestamp: Int64? { unsafe raw.pointee.dts.timestamp }
-    package var duration: Int64 { max(0, unsafe raw.pointee.duration) }
+    package var presentationTimestamp: Int64? {
+        get { unsafe raw.pointee.pts.timestamp }
+        set { unsafe raw.pointee.pts = newValue ?? CLibAV_noTimestamp }
+    }
+    package var decodingTimestamp: Int64? {
+        get { unsafe raw.pointee.dts.timestamp }
+        set { unsafe raw.pointee.dts = newValue ?? CLibAV_noTimestamp }
+    }
+    package var duration: Int64 {
+        get { max(0, unsafe raw.pointee.duration) }
+        set { unsafe raw.pointee.duration = newValue }
+    }
     package var byteCount: Int { Int(unsafe raw.pointee.size) }
     package var isKeyframe: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
     /// Whether an edit list cuts it away: decoded, never shown.

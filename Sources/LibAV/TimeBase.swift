@@ -10,6 +10,13 @@ package struct TimeBase: Sendable, Hashable {
         denominator = rational.den
     }
 
+    package init(numerator: Int32, denominator: Int32) {
+        self.numerator = numerator
+        self.denominator = denominator
+    }
+
+    var rational: AVRational { AVRational(num: numerator, den: denominator) }
+
     /// Seconds of so many ticks.
     package func seconds(_ ticks: Int64) -> Double { Double(ticks) * tick }
 

@@ -15,6 +15,32 @@ public protocol MediaEngine: Sendable {
     /// - Throws: `AttachPrepError`, with a `media.` code for what is wrong with the file, `deadline.exceeded` past the
     ///   deadline, `media.decoder_crashed` when the process that worked on it died.
     func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws -> MediaAnswer
+
+    /// Waits until there is a place to work, and works there: several calls of one request without a wait between.
+    ///
+    /// Waiting in line is no work, so a budget need not run meanwhile.
+    ///
+    /// - Throws: `cancelled` when the task is cancelled while it waits, and what the body throws.
+    func inTurn<Result: Sendable>(
+        _ turn: MediaTurn, _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result
+}
+
+/// What a place is wanted for.
+public enum MediaTurn: Sendable, Hashable {
+    /// Identification and inspection, which are quick.
+    case question
+    /// Renders.
+    case render
+}
+
+extension MediaEngine {
+    /// An engine without a line has a place at once.
+    public func inTurn<Result: Sendable>(
+        _ turn: MediaTurn, _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result {
+        try await body(self)
+    }
 }
 
 /// A call of the contract.

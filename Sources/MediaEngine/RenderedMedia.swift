@@ -59,10 +59,13 @@ public struct RenderedAttachment: Codable, Sendable, Hashable {
     public var frames: Int?
     /// Seconds of movies, sounds and animations.
     public var duration: Double?
+    /// How the stored picture must be turned; other than upright only where a picture stream was copied.
+    public var orientation: Orientation
 
     public init(type: AttachmentType, bytes: Int) {
         self.type = type
         self.bytes = bytes
+        orientation = .upright
     }
 
     /// A still.

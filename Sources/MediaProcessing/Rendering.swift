@@ -9,13 +9,13 @@ enum Rendering {
         guard outputs.count == request.outputs.count else {
             throw AttachPrepError(.internal, "The media process was given the wrong number of outputs.")
         }
+        let clock = WorkClock(deadline: deadline)
         switch request.attachment {
         case .still, nil:
             let named = Dictionary(uniqueKeysWithValues: zip(request.outputs, outputs))
-            return try PictureRendering(request: request, source: source, outputs: named, deadline: deadline).render()
+            return try PictureRendering(request: request, source: source, outputs: named, clock: clock).render()
         case .animation, .movie, .sound:
             precondition(request.outputs == [.attachment], "what takes long is rendered alone")
-            let clock = WorkClock(deadline: deadline)
             return try AttachmentConversion(request: request, source: source, output: outputs[0], clock: clock).run()
         }
     }

@@ -16,9 +16,15 @@ package struct WorkClock: Sendable {
     }
 
     init(start: ContinuousClock.Instant, deadline: ContinuousClock.Instant) {
+        self.init(start: start, aim: start + start.duration(to: deadline) * Self.aimShare, deadline: deadline)
+    }
+
+    package init(
+        start: ContinuousClock.Instant, aim: ContinuousClock.Instant, deadline: ContinuousClock.Instant
+    ) {
         self.start = start
+        self.aim = aim
         self.deadline = deadline
-        aim = start + start.duration(to: deadline) * Self.aimShare
     }
 
     /// Seconds until the aim; negative past it.
@@ -30,5 +36,11 @@ package struct WorkClock: Sendable {
     package func share(_ share: Double) -> WorkClock {
         let now = ContinuousClock.now
         return WorkClock(start: now, deadline: now + now.duration(to: aim) * share)
+    }
+
+    /// The same, but with the whole work's deadline: past the share's end it is late, not yet lost.
+    func share(_ share: Double, until deadline: ContinuousClock.Instant) -> WorkClock {
+        let now = ContinuousClock.now
+        return WorkClock(start: now, aim: now + now.duration(to: aim) * share, deadline: deadline)
     }
 }

@@ -57,6 +57,8 @@ public enum Limits {
     public static let durationSecondsMax = 4.0 * 3600
     /// A sound picture of a cover larger than this is a bomb, not a cover.
     public static let coverArtBytesMax = 10_000_000
+    /// Shops sell covers of 3,000 x 3,000; one of more than 6,000 x 6,000 is a bomb, and the sound goes without it.
+    public static let coverArtPixelsMax = 36_000_000
     /// How far from an exact square pixel ratio still counts as square (cover art carries 501:500).
     public static let sampleAspectTolerance = 0.01
 
@@ -66,6 +68,32 @@ public enum Limits {
     public static let thumbnailSidePixels = 300
     /// A thumbnail larger than this is a picture, not a thumbnail.
     public static let thumbnailSidePixelsMax = 4_096
+
+    // MARK: The display rendition
+
+    /// The widest phone shows a notification's picture at 424 points, three pixels each.
+    public static let displayPictureSidePixelsMax = 1_280
+    /// Longer side of 720p video.
+    public static let displayMovieLongSidePixelsMax = 1_280
+    /// Shorter side of 720p video.
+    public static let displayMovieShortSidePixelsMax = 720
+    /// Nothing in a notification is watched for its smoothness.
+    public static let displayFramesPerSecondMax = 30.0
+    /// GIF spends a byte on a pixel; at 480 it still fills a notification at its points.
+    public static let displayAnimationSidePixelsMax = 480
+    /// Where AAC stereo stops being heard as compressed on a phone's loudspeaker.
+    public static let displaySoundBitsPerSecondMax = 96_000
+    /// What is left to a service extension in practice: 7 to 8 s were measured (`apple-attachments.md` 1.7).
+    public static let displayDeviceBudgetSeconds = 8.0
+    /// Headers round: a rate so little over the limit is within it.
+    public static let displayRateTolerance = 1.05
+
+    // MARK: Stills in memory
+
+    /// A decoded still, with the copy it takes to turn it: a 108-megapixel JPEG as it is, a turned one reduced.
+    public static let pictureMemoryBytesMax = 360_000_000
+    /// Coefficients of a progressive JPEG, which libjpeg holds until the last scan: 110 megapixels with halved chroma.
+    public static let jpegCoefficientBytesMax = 330_000_000
 
     // MARK: Download
 
@@ -102,6 +130,10 @@ public enum Limits {
 
     /// Default time for one request, from when work on it begins: what a service extension has.
     public static let budgetSeconds = 30.0
+    /// Kept back for hashing and renaming a 50 MB result.
+    public static let publishReserveSeconds = 0.2
+    /// And never more of a short budget than this.
+    public static let publishReserveShare = 0.1
     /// Nobody waits longer than a quarter of an hour for a notification's picture.
     public static let budgetSecondsMax = 900.0
     /// One line of a batch list.
@@ -146,4 +178,77 @@ public enum Limits {
     public static let declaredDurationSlackSeconds = 0.5
     /// And so much of it has to be there, as a share: headers round.
     public static let declaredDurationShareMin = 0.99
+    /// Part of the declared duration that a damaged movie or sound must hold to be worth a repair.
+    public static let repairShareMin = 0.5
+    /// Part of a request's time after which inspection gives up: a file that takes longer to read is not converted.
+    public static let inspectionTimeShare = 0.6
+    /// Part of the time left that decoding may take to prove a movie or sound; past it the proof is left unfinished.
+    public static let proofTimeShare = 0.4
+    /// Packets after which a damaged stream of which nothing decoded is given up.
+    public static let salvagePackets = 200
+
+    // MARK: Movies written
+
+    /// A pause in a movie with neither picture nor sound that is longer is closed; nobody waits before a still screen.
+    public static let movieGapSecondsMax = 10.0
+    /// Phones decode H.264 up to 4K at 60 frames a second; pixels of the longer and the shorter side.
+    public static let movieLongSidePixelsMax = 3_840
+    public static let movieShortSidePixelsMax = 2_160
+    public static let movieFrameRateMax = 60.0
+    /// Half of film's rate and a little more: below, movement falls apart into pictures.
+    public static let movieFrameRateFloor = 15.0
+    /// Below that a face is no face any more; smaller sources stay as they are. Pixels of the shorter side.
+    public static let movieShortSidePixelsFloor = 144
+    /// x264's rate factor for a movie that only has to change its format: hardly told from its source.
+    public static let movieQuality = 20.0
+    /// And for one that has to be made smaller: it takes the bytes it may have, up to where more of them show nothing.
+    public static let movieQualityBest = 16.0
+    /// The worst rate factor at which a smaller picture does not look better.
+    public static let movieQualityWorst = 33.0
+    /// And the worst at which a shorter movie is not the better one.
+    public static let movieQualityFloor = 37.0
+    /// The part of a limit that a movie is steered to; the rest is for what steering cannot foresee.
+    public static let movieFillShare = 0.955
+    /// Below that part a movie that was made smaller is written again, if there is time.
+    public static let movieFillShareMin = 0.86
+    /// Bytes of the index for each picture and each packet of sound, in the worst case.
+    public static let movieIndexBytesPerPicture = 24
+    public static let movieIndexBytesPerSound = 8
+    /// Bytes of everything else that is no sample.
+    public static let movieHeaderBytes = 4_096
+    /// A movie cut shorter than that says nothing any more, unless it is half of the source, in seconds.
+    public static let movieCutSecondsMin = 2.0
+
+    // MARK: Sounds that are written
+
+    /// AAC is good at 96 kbit/s a channel: more is not heard, on a phone's speaker least of all.
+    public static let soundBitsPerSecondChannel = 96_000
+    /// Bits that AAC is given for a sample of a low rate: as good as the rate allows.
+    public static let soundBitsPerSample = 3
+    /// A second coder in a row needs more than the first one to keep what that left, as a share.
+    public static let soundSourceBitsShare = 1.5
+    /// And never less than this a channel: below it AAC is heard, whatever the source was.
+    public static let soundBitsPerSecondChannelMin = 32_000
+    /// Speech-grade: below it sound is cut, not coarsened.
+    public static let soundBitsPerSecondMin = 48_000
+    /// Stereo below it sounds worse than mono.
+    public static let soundStereoBitsPerSecondMin = 72_000
+    /// Bits a second and channel below which high sounds cost more than they are worth.
+    public static let soundFullBandBitsPerSecondMin = 56_000
+    /// Samples a second that are kept then: sound up to 15 kHz.
+    public static let soundNarrowBandSampleRate = 32_000
+    /// Samples a second at most: nothing a phone plays has more.
+    public static let soundSampleRateMax = 48_000
+    /// Share of the allowed bytes that is aimed at; encoders keep a bit rate to within a few in a hundred.
+    public static let soundFillShare = 0.97
+    /// A shrunk sound that takes less of its limit is tried again at a higher rate.
+    public static let soundFillShareMin = 0.88
+    /// Encodings of one sound at most.
+    public static let soundTriesMax = 4
+    /// Seconds of fade where a sound is cut.
+    public static let soundFadeSeconds = 2.0
+    /// A cut sound of fewer seconds tells nobody anything.
+    public static let soundCutSecondsMin = 1.0
+    /// Seconds above which a jump in a sound's time is closed: nobody listens to so much silence.
+    public static let soundJumpSeconds = 5.0
 }

@@ -28,6 +28,11 @@ public enum NetworkProfile: String, Codable, Sendable, Hashable, CaseIterable {
         return (seconds * 100).rounded() / 100
     }
 
+    /// The largest body that arrives within so many seconds after two round trips; not over 0 when none can.
+    public static func bytesMax(within seconds: Double, bitsPerSecond: Double, roundTripSeconds: Double) -> Int {
+        Int((seconds - 2 * roundTripSeconds) * bitsPerSecond / 8)
+    }
+
     /// The expected fetch time on each profile, in seconds.
     public static func deviceFetch(bytes: Int) -> [String: Double] {
         Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0.fetchSeconds(bytes: bytes)) })

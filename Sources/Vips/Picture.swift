@@ -4,7 +4,7 @@ import CVips
 ///
 /// Not Sendable: a picture that streams from a file is read once, from top to bottom, by the thread that opened it.
 @safe package final class Picture {
-    private let pointer: UnsafeMutablePointer<VipsImage>
+    let pointer: UnsafeMutablePointer<VipsImage>
 
     /// Takes over the reference that an operation returned.
     private init(adopting pointer: UnsafeMutablePointer<VipsImage>) {
@@ -99,6 +99,14 @@ import CVips
         let name = unsafe vips_enum_nick(
             vips_interpretation_get_type(), CInt(vips_image_get_interpretation(pointer).rawValue))
         return unsafe name.map { unsafe String(cString: $0) } ?? "unknown"
+    }
+    /// Names of all metadata.
+    package var fields: [String] {
+        guard let names = unsafe vips_image_get_fields(pointer) else { return [] }
+        defer { unsafe g_strfreev(names) }
+        var found: [String] = []
+        while let name = unsafe names[found.count] { found.append(unsafe String(cString: name)) }
+        return found
     }
     /// Whether metadata of that name is there, as in `icc-profile-data`.
     package func has(_ name: String) -> Bool { unsafe CVips_image_has(pointer, name) != 0 }
@@ -217,20 +225,6 @@ import CVips
         try check(unsafe CVips_avg(pointer, &mean), "avg")
     }
 
-    // MARK: Saving
-
-    /// As JPEG without metadata; quality 1 to 100.
-    package func jpeg(quality: Int) throws -> [UInt8] {
-        try saved("jpegsave") { buffer, length in unsafe CVips_jpegsave_buffer(pointer, buffer, length, CInt(quality)) }
-    }
-
-    /// As PNG without metadata; compression 0 to 9.
-    package func png(compression: Int) throws -> [UInt8] {
-        try saved("pngsave") { buffer, length in
-            unsafe CVips_pngsave_buffer(pointer, buffer, length, CInt(compression))
-        }
-    }
-
     // MARK: Calls
 
     @safe private static func make(
@@ -242,13 +236,13 @@ import CVips
         return unsafe Picture(adopting: image)
     }
 
-    @safe private func derive(
+    @safe func derive(
         _ operation: String, _ call: (UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> CInt
     ) throws(VipsError) -> Picture {
         try Self.make(operation, call)
     }
 
-    @safe private func saved(
+    @safe func saved(
         _ operation: String, _ call: (UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<Int>) -> CInt
     ) throws(VipsError) -> [UInt8] {
         var buffer: UnsafeMutableRawPointer?

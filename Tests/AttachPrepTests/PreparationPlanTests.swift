@@ -35,19 +35,19 @@ struct PreparationPlanTests {
     @Test func `An attachable picture within its limit is passed`() {
         let plan = PreparationPlan(media: still(.jpeg), bytes: 10_000_000, request: request())
         #expect(plan.outcome == .passed && plan.passedType == .jpeg)
-        #expect(plan.render?.attachment == nil)
+        #expect(plan.pictures?.attachment == nil)
     }
 
     @Test func `One byte over the limit is shrunk, or refused when that is asked`() {
         let plan = PreparationPlan(media: still(.jpeg), bytes: 10_000_001, request: request())
-        #expect(plan.outcome == .shrunk && plan.render?.attachment == .still(StillRendition(bytesMax: 10_000_000)))
+        #expect(plan.outcome == .shrunk && plan.pictures?.attachment == .still(StillRendition(bytesMax: 10_000_000)))
         let strict = PreparationPlan(media: still(.jpeg), bytes: 10_000_001, request: request { $0.oversize = .reject })
         #expect(strict.error?.code == .limitExceeded)
     }
 
     @Test func `A limit of the caller's counts when it is lower than Apple's`() {
         let plan = PreparationPlan(media: still(.png), bytes: 600, request: request { $0.bytesMax = 500 })
-        #expect(plan.outcome == .shrunk && plan.render?.attachment == .still(StillRendition(bytesMax: 500)))
+        #expect(plan.outcome == .shrunk && plan.pictures?.attachment == .still(StillRendition(bytesMax: 500)))
     }
 
     @Test func `A foreign still is converted, or refused when that is asked`() {
@@ -56,37 +56,37 @@ struct PreparationPlanTests {
         #expect(strict.error?.code == .mediaUnsupported)
     }
 
-    @Test func `Movies, sounds and animations that need work are refused honestly`() {
-        let media = [movie(.quickTime), InspectedMedia(format: .flac)]
-        for media in media {
-            #expect(PreparationPlan(media: media, bytes: 10, request: request()).error?.code == .mediaUnsupported)
+    @Test func `Movies, sounds and animations over their limit are refused only when that is asked`() {
+        let strict = request { $0.oversize = .reject }
+        for (media, bytes) in [
+            (movie(), 50_000_001), (InspectedMedia(format: .mp3), 5_000_001), (animation(frames: 3), 10_000_001),
+        ] {
+            let shrunk = PreparationPlan(media: media, bytes: bytes, request: request())
+            #expect(shrunk.outcome == .shrunk && shrunk.conversion?.attachment != nil)
+            #expect(PreparationPlan(media: media, bytes: bytes, request: strict).error?.code == .limitExceeded)
         }
-        let large = PreparationPlan(media: movie(), bytes: 50_000_001, request: request())
-        #expect(large.error?.code == .limitExceeded)
-        let animated = PreparationPlan(media: animation(frames: 3), bytes: 10_000_001, request: request())
-        #expect(animated.error?.code == .limitExceeded)
     }
 
     @Test func `Without a time, a movie shows its middle, an animation its middle frame, and no time is emitted`() {
         let movie = PreparationPlan(media: movie(), bytes: 10, request: request())
-        #expect(movie.render?.picture == .movieTime(2) && movie.thumbnailTime == nil)
+        #expect(movie.pictures?.picture == .movieTime(2) && movie.thumbnailTime == nil)
         let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: request())
-        #expect(animation.render?.picture == .animationFrame(3) && animation.thumbnailTime == nil)
+        #expect(animation.pictures?.picture == .animationFrame(3) && animation.thumbnailTime == nil)
     }
 
     @Test func `A time that was asked for is shown and emitted`() {
-        let asked = request { $0.options.thumbnailTime = 3 }
+        let asked = request { $0.options.thumbnailTime = .at(3) }
         let movie = PreparationPlan(media: movie(), bytes: 10, request: asked)
-        #expect(movie.render?.picture == .movieTime(3))
+        #expect(movie.pictures?.picture == .movieTime(3))
         #expect(movie.thumbnailTime == .movie(MovieTime(seconds: 3)))
         let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: asked)
-        #expect(animation.render?.picture == .animationFrame(3) && animation.thumbnailTime == .frame(3))
+        #expect(animation.pictures?.picture == .animationFrame(3) && animation.thumbnailTime == .frame(3))
     }
 
     @Test func `A time past the end takes the last frame, emits that, and warns`() {
-        let asked = request { $0.options.thumbnailTime = 99 }
+        let asked = request { $0.options.thumbnailTime = .at(99) }
         let movie = PreparationPlan(media: movie(), bytes: 10, request: asked)
-        #expect(movie.render?.picture == .movieTime(4))
+        #expect(movie.pictures?.picture == .movieTime(4))
         #expect(movie.thumbnailTime == .movie(MovieTime(seconds: 3.96)))
         #expect(movie.warnings.map(\.code) == [.timePastEnd])
         let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: asked)
@@ -94,30 +94,41 @@ struct PreparationPlanTests {
     }
 
     @Test func `Half a frame is no frame`() {
-        let asked = request { $0.options.thumbnailTime = 1.5 }
+        let asked = request { $0.options.thumbnailTime = .at(1.5) }
         let plan = PreparationPlan(media: animation(frames: 7), bytes: 10, request: asked)
         #expect(plan.error?.code == .optionsInvalidTime)
     }
 
-    @Test func `A crop is cut and emitted; of a turned movie it is emitted as the movie is stored`() throws {
+    @Test func `A crop is cut and emitted; for it a turned movie is encoded upright`() throws {
         let rect = try ClippingRect(x: 0, y: 0, width: 0.5, height: 0.25)
-        let asked = request { $0.options.crop = rect }
+        let asked = request { $0.options.crop = .part(rect) }
         let still = PreparationPlan(media: still(.jpeg), bytes: 10, request: asked)
-        #expect(still.render?.crop == .part(rect) && still.clippingRect == rect)
+        #expect(still.pictures?.crop == .part(rect) && still.emitsCrop && still.outcome == .passed)
         let turned = PreparationPlan(media: movie(orientation: .rotated90), bytes: 10, request: asked)
-        #expect(turned.render?.crop == .part(rect))
-        let stored = try ClippingRect(x: 0, y: 0.5, width: 0.25, height: 0.5)
-        #expect(turned.clippingRect == stored)
-        #expect(turned.warnings.map(\.code) == [.videoRotated])
+        #expect(turned.pictures?.crop == .part(rect) && turned.emitsCrop && turned.outcome == .converted)
+        guard case .movie(let rendition) = turned.conversion?.attachment else {
+            Issue.record("no movie is made of it")
+            return
+        }
+        #expect(!rendition.copiesVideo && turned.warnings.isEmpty)
+    }
+
+    @Test func `A turned movie is passed with a warning, and encoded upright on request`() {
+        let passed = PreparationPlan(media: movie(orientation: .rotated90), bytes: 10, request: request())
+        #expect(passed.outcome == .passed && passed.warnings.map(\.code) == [.videoRotated])
+        let asked = request { $0.options.bakesRotation = true }
+        let baked = PreparationPlan(media: movie(orientation: .rotated90), bytes: 10, request: asked)
+        #expect(baked.outcome == .converted && baked.warnings.isEmpty)
+        #expect(PreparationPlan(media: movie(), bytes: 10, request: asked).outcome == .passed)
     }
 
     @Test func `Sound has a thumbnail when it has a cover, and never a crop`() throws {
         let rect = try ClippingRect(x: 0, y: 0, width: 0.5, height: 0.25)
         var sound = InspectedMedia(format: .mp3)
-        #expect(PreparationPlan(media: sound, bytes: 10, request: request()).render == nil)
+        #expect(PreparationPlan(media: sound, bytes: 10, request: request()).pictures == nil)
         sound.hasCoverArt = true
-        let plan = PreparationPlan(media: sound, bytes: 10, request: request { $0.options.crop = rect })
-        #expect(plan.render?.picture == .coverArt && plan.render?.crop == nil && plan.clippingRect == nil)
+        let plan = PreparationPlan(media: sound, bytes: 10, request: request { $0.options.crop = .part(rect) })
+        #expect(plan.pictures?.picture == .coverArt && plan.pictures?.crop == nil && !plan.emitsCrop)
     }
 
     @Test func `A file that is passed with the place it was taken warns of it`() {

@@ -1,3 +1,5 @@
+import Foundation
+import MediaEngine
 import RichPush
 import Testing
 
@@ -24,8 +26,8 @@ struct RequestTests {
              "network": null, "deviceBudget": 30, "headers": {"Authorization": "Bearer x"},
              "callbackURL": null, "priority": "normal", "notBefore": null}
             """)
-        #expect(request.options.crop == (try? ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)))
-        #expect(request.options.thumbnailTime == 3 && request.options.thumbnailHeight == 200)
+        #expect(request.options.crop == .part(try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)))
+        #expect(request.options.thumbnailTime == .at(3) && request.options.thumbnailHeight == 200)
         #expect(request.options.thumbnailFit == .cover && request.oversize == .reject)
         #expect(request.unsupported == .reject && request.budgetSeconds == 12 && request.bytesMax == 5000)
         #expect(request.headers == ["Authorization": "Bearer x"])
@@ -34,12 +36,43 @@ struct RequestTests {
     @Test(arguments: [
         "", "[]", "{", #"{"source": 7}"#, #"{}"#, #"{"source": "a", "colour": 1}"#,
         #"{"source": "a", "options": {"corp": null}}"#, #"{"source": "a", "oversize": "maybe"}"#,
-        #"{"source": "a", "rendition": "display"}"#, #"{"source": "a", "options": {"crop": "smart"}}"#,
-        #"{"source": "a", "options": {"thumbnailTime": "auto"}}"#, #"{"source": "a", "options": {"animation": "mp4"}}"#,
+        #"{"source": "a", "rendition": "poster"}"#, #"{"source": "a", "network": "5g"}"#,
+        #"{"source": "a", "network": 0}"#, #"{"source": "a", "options": {"animation": "webm"}}"#,
+        #"{"source": "a", "callbackURL": "https://b"}"#, #"{"source": "a", "notBefore": 1}"#,
     ])
     func `What cannot be read, or is not in this version, is an invalid request`(json: String) {
         let error = #expect(throws: AttachPrepError.self) { try request(json) }
         #expect(error?.code == .requestInvalid)
+    }
+
+    @Test func `What is to be found out has words of its own`() throws {
+        let asked = try request(#"{"source": "a", "options": {"crop": "smart:16:9", "thumbnailTime": "auto"}}"#)
+        #expect(asked.options.crop == .smart(AspectRatio(width: 16, height: 9)))
+        #expect(asked.options.thumbnailTime == .auto)
+        let square = try request(#"{"source": "a", "options": {"crop": "smart", "animation": "mp4"}}"#)
+        #expect(square.options.crop == .smart(.square) && square.options.animation == .mp4)
+    }
+
+    @Test(arguments: ["smart:", "smart:0:1", "smart:1", "smart:a:b", "clever", "smart:1:2:3"])
+    func `Proportions that are none have the rectangle's code`(word: String) {
+        let error = #expect(throws: AttachPrepError.self) { try CropChoice(word: word) }
+        #expect(error?.code == .optionsInvalidClippingRect)
+    }
+
+    @Test(arguments: [#""3g""#, #""LTE""#, "800", #""800""#]) func `A network is a word or kilobits a second`(
+        json: String
+    ) throws {
+        #expect(try request(#"{"source": "a", "network": \#(json)}"#).network != nil)
+    }
+
+    @Test func `What a request says survives being written and read`() throws {
+        var asked = AttachmentRequest(source: "a")
+        asked.options.crop = .smart(AspectRatio(width: 4, height: 3))
+        asked.options.thumbnailTime = .auto
+        (asked.options.animation, asked.options.bakesRotation) = (.still, true)
+        (asked.rendition, asked.network, asked.deviceBudgetSeconds) = (.display, .kilobits(900), 5)
+        let written = try JSONEncoder().encode(asked)
+        #expect(try AttachmentRequest(json: [UInt8](written), defaults: AttachmentRequest(source: "")) == asked)
     }
 
     @Test func `A rectangle outside the picture has its own code`() {
@@ -55,7 +88,7 @@ struct RequestTests {
         defaults.oversize = .reject
         let json = Array(#"{"source": "a", "options": {"thumbnailTime": 2}}"#.utf8)
         let request = try AttachmentRequest(json: json, defaults: defaults)
-        #expect(request.options.thumbnailWidth == 99 && request.options.thumbnailTime == 2)
+        #expect(request.options.thumbnailWidth == 99 && request.options.thumbnailTime == .at(2))
         #expect(request.oversize == .reject && request.source == "a")
     }
 
@@ -75,9 +108,23 @@ struct RequestTests {
     ])
     func `A time before the beginning is no time`(time: Double, code: ErrorCode) {
         var request = AttachmentRequest(source: "a")
-        request.options.thumbnailTime = time
+        request.options.thumbnailTime = .at(time)
         let error = #expect(throws: AttachPrepError.self) { try request.validate() }
         #expect(error?.code == code)
+    }
+
+    @Test(arguments: [0.0, -1, .nan, .infinity]) func `A phone has some time`(seconds: Double) {
+        var request = AttachmentRequest(source: "a")
+        (request.network, request.deviceBudgetSeconds) = (.profile(.lte), seconds)
+        let error = #expect(throws: AttachPrepError.self) { try request.validate() }
+        #expect(error?.code == .requestInvalid)
+    }
+
+    @Test func `A phone that cannot even connect in time is told of`() {
+        var request = AttachmentRequest(source: "a")
+        (request.network, request.deviceBudgetSeconds) = (.profile(.threeG), 0.2)
+        let error = #expect(throws: AttachPrepError.self) { try request.validate() }
+        #expect(error?.code == .requestInvalid)
     }
 
     @Test(arguments: [(0, 300), (300, 0), (-1, 1), (100_000, 1)]) func `A thumbnail has a size`(width: Int, height: Int)

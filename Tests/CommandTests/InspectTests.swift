@@ -44,9 +44,17 @@ import Testing
         #expect(try bench.folder.contents() == ["tmp"])
     }
 
+    @Test(arguments: [("clock.webm", "H.264"), ("clock.mov", "copy"), ("tone.flac", "M4A"), ("counter.webp", "GIF")])
+    func `What would be converted says into what`(name: String, word: String) async throws {
+        let result = try await inspect("--format", "json", CommandBench.url(name))
+        let plan = try #require(try object(result.text)["plan"] as? [String: Any])
+        #expect(result.exitCode == 0 && plan["outcome"] as? String == "converted")
+        #expect((plan["steps"] as? [String])?.first?.contains(word) == true)
+    }
+
     @Test(arguments: ["clock.webm", "tone.flac", "counter.webp"])
     func `What is known and would be rejected is described all the same`(name: String) async throws {
-        let result = try await inspect("--format", "json", CommandBench.url(name))
+        let result = try await inspect("--format", "json", "--unsupported", "reject", CommandBench.url(name))
         let report = try object(result.text)
         #expect(result.exitCode == 1)
         #expect(report["media"] is [String: Any])

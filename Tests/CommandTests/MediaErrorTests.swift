@@ -83,9 +83,10 @@ import Testing
         try await expectRejection("media.too_long", of: HandmadeMedia.wave(seconds: 5 * 3600))
     }
 
-    @Test func `What cannot be shrunk and is over the limit is limit.exceeded`() async throws {
+    @Test func `What may not be shrunk and is over the limit is limit.exceeded`() async throws {
         let movie = try Data(contentsOf: URL(filePath: SourceTree.sample("clock.mp4")))
-        try await expectRejection("limit.exceeded", of: movie, "--max-bytes", "40000")
+        try await expectRejection("limit.exceeded", of: movie, "--max-bytes", "40000", "--oversize", "reject")
+        try await expectRejection("limit.exceeded", of: movie, "--max-bytes", "400")
         let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
         try await expectRejection("limit.exceeded", of: picture, "--max-bytes", "40000", "--oversize", "reject")
     }

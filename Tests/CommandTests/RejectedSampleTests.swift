@@ -2,21 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What this version cannot deliver is refused honestly, among others that are ready.
+/// What cannot be shown is refused honestly, among others that are ready.
 @Suite(.timeLimit(.minutes(2))) struct RejectedSampleTests {
-    @Test(arguments: [
-        ("clock.mov", "video/quicktime"), ("clock.m4v", "video/x-m4v"), ("clock.3gp", "video/3gpp"),
-        ("clock.webm", "video/webm"), ("clock.mkv", "video/x-matroska"), ("clock.ts", "video/mp2t"),
-        ("tone.flac", "audio/flac"), ("tone.ogg", "audio/ogg"), ("tone.opus", "audio/opus"),
-        ("tone.caf", "audio/x-caf"), ("counter.webp", "image/webp"), ("counter.apng.png", "image/png"),
-    ])
-    func `What needs another conversion than a still's is media.unsupported`(name: String, type: String) async throws {
-        let manifest = try await PreparedSamples.manifest(name)
-        try await PreparedSamples.bench.expect(manifest, rejectedAs: "media.unsupported")
-        #expect(manifest.source.mimeType == type)
-        #expect(manifest.error?.retryable == false && manifest.error?.appleCode == 101)
-    }
-
     @Test(arguments: [
         ("arrow.svg", "media.unsupported", 101), ("picture.jpg", "media.unrecognized", 101),
         ("truncated.jpg", "media.corrupt", 105), ("empty.png", "media.empty", 105),

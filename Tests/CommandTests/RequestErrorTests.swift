@@ -18,8 +18,8 @@ import Testing
         #"{"source": "cat.jpg", "maxBytes": 0}"#, #"{"source": "cat.jpg", "oversize": "maybe"}"#,
         #"{"source": "cat.jpg", "options": {"thumbnailtime": 3}}"#, #"{"source": "cat.jpg", "headers": {"a b": "c"}}"#,
         #"{"source": "cat.jpg", "headers": {"a": "b\r\nHost: evil"}}"#,
-        #"{"source": "cat.jpg", "rendition": "display"}"#,
-        #"{"source": "cat.jpg", "options": {"crop": "smart"}}"#, #"{"source": "cat.jpg", "callbackURL": "https://a/"}"#,
+        #"{"source": "cat.jpg", "rendition": "poster"}"#, #"{"source": "cat.jpg", "network": "5g"}"#,
+        #"{"source": "cat.jpg", "deviceBudget": 0}"#, #"{"source": "cat.jpg", "callbackURL": "https://a/"}"#,
         #"{"source": "cat.jpg"} {"source": "dog.jpg"}"#,
     ])
     func `A line that cannot be meant is request.invalid`(line: String) async throws {

@@ -109,7 +109,8 @@ func inspect(_ file: URL, as format: MediaFormat? = nil) throws -> InspectedMedi
 func frame(_ file: URL, at seconds: Double, largestSide: Int? = nil) throws -> (number: Int, picture: DecodedPicture) {
     let picture = try withDescriptor(file) {
         try MovieFrame.decode(
-            descriptor: $0, format: nil, at: seconds, largestSide: largestSide, deadline: .now + .seconds(60))
+            descriptor: $0, format: nil, at: seconds, largestSide: largestSide,
+            clock: WorkClock(deadline: .now + .seconds(60)))
     }
     let number = GeneratedMedia.frameNumber(
         width: picture.width, height: picture.height, bands: picture.bands, bytes: picture.bytes)

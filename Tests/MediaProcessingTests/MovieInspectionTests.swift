@@ -26,8 +26,13 @@ import Testing
     @Test(
         arguments: MovieFixture.attachableMovies + MovieFixture.attachableSounds + MovieFixture.otherSounds,
         [30, 62, 99])
-    func `a cut file is corrupt`(fixture: MovieFixture, percent: Int) throws {
-        #expect(code(try GeneratedMedia.cut(fixture.file(), percent: percent), as: fixture.format) == .mediaCorrupt)
+    func `a cut file never passes as whole`(fixture: MovieFixture, percent: Int) throws {
+        let file = try GeneratedMedia.cut(fixture.file(), percent: percent)
+        do {
+            #expect(try inspect(file, as: fixture.format).damage != nil)
+        } catch let error as AttachPrepError {
+            #expect(error.code == .mediaCorrupt)
+        }
     }
 
     @Test func `a movie's streams are described`() throws {
@@ -111,12 +116,20 @@ import Testing
     }
 
     @Test(arguments: [MovieFixture.attachableMovies[1], MovieFixture.attachableMovies[8]], [0.4, 0.7])
-    func `a hole of zeros, as an unfinished download leaves it, is corrupt`(fixture: MovieFixture, start: Double) throws
+    func `a hole of zeros, as an unfinished download leaves it, is damage`(fixture: MovieFixture, start: Double) throws
     {
         var bytes = [UInt8](try Data(contentsOf: fixture.file()))
         let hole = Int(Double(bytes.count) * start)..<Int(Double(bytes.count) * (start + 0.2))
         bytes.replaceSubrange(hole, with: [UInt8](repeating: 0, count: hole.count))
-        #expect(code(try GeneratedMedia.file("hole-\(fixture.name)", bytes: bytes)) == .mediaCorrupt)
+        let media = try inspect(GeneratedMedia.file("hole-\(fixture.name)", bytes: bytes))
+        #expect(abs((media.damage?.declaredDuration ?? 0) - 5) < 0.1)
+    }
+
+    @Test func `a hole over more than half is corrupt`() throws {
+        var bytes = [UInt8](try Data(contentsOf: MovieFixture.attachableMovies[1].file()))
+        let hole = bytes.count * 3 / 10..<bytes.count * 95 / 100
+        bytes.replaceSubrange(hole, with: [UInt8](repeating: 0, count: hole.count))
+        #expect(code(try GeneratedMedia.file("hole.mp4", bytes: bytes)) == .mediaCorrupt)
     }
 
     @Test func `protected samples are named as such`() throws {

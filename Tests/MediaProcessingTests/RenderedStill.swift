@@ -73,4 +73,12 @@ enum StillFixture {
         guard result.exitCode == 0 else { throw GeneratedMedia.Failure(description: "convert: \(result.errorText)") }
         return target
     }
+
+    /// A PNG of the same pixels that is hardly packed at all.
+    static func repacked(_ file: String) throws -> String {
+        let target = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString)-loose.png").path
+        let loosely = ["-define", "png:compression-level=1", "-define", "png:compression-filter=0"]
+        try GeneratedMedia.run("convert", [file] + loosely + [target])
+        return target
+    }
 }

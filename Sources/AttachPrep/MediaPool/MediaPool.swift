@@ -51,10 +51,17 @@ public final class MediaPool: MediaEngine {
         -> MediaAnswer
     {
         let isRender = if case .render = call { true } else { false }
-        guard let worker = await acquire(isRender: isRender) else { throw AttachPrepError.cancelled }
-        defer { release(worker, isRender: isRender) }
-        return try await workers[worker].perform(
-            MediaJob(call: call, descriptors: descriptors, deadline: deadline))
+        return try await inTurn(isRender ? .render : .question) { place in
+            try await place.perform(call, descriptors: descriptors, deadline: deadline)
+        }
+    }
+
+    public func inTurn<Result: Sendable>(
+        _ turn: MediaTurn, _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result {
+        guard let worker = await acquire(isRender: turn == .render) else { throw AttachPrepError.cancelled }
+        defer { release(worker, isRender: turn == .render) }
+        return try await body(MediaPlace(worker: workers[worker]))
     }
 
     /// Waits for a worker; nil when the task was cancelled meanwhile.

@@ -61,7 +61,9 @@ struct FetchStep: Sendable {
             guard file.bytes <= ceiling.bytesMax else { throw ceiling.error }
         }
         let start = ContinuousClock.now
-        let sha256 = try await rooms.blocking.run { try file.copy(to: descriptor) }
+        let sha256 = try await rooms.blocking.run { [deadline] in
+            try file.copy(to: descriptor, deadline: deadline)
+        }
         var timings = ManifestTimings()
         timings.transfer = start.duration(to: .now).milliseconds
         timings.identify = identification.milliseconds

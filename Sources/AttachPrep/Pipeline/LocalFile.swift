@@ -38,11 +38,14 @@ final class LocalFile: Sendable {
     private static let chunkBytes = 262_144
 
     /// Copies the file and returns its digest; blocking, as short as the file is small.
-    func copy(to target: CInt) throws -> String {
+    ///
+    /// - Throws: `deadline.exceeded` when the deadline passes on the way.
+    func copy(to target: CInt, deadline: ContinuousClock.Instant) throws -> String {
         var hash = SHA256()
         var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
         var offset = 0
         while true {
+            guard ContinuousClock.now < deadline else { throw AttachPrepError.deadlinePassed(at: "fetching") }
             let count = unsafe chunk.withUnsafeMutableBytes { buffer in
                 unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             }

@@ -14,25 +14,26 @@ struct Preparation: Sendable {
 
     /// The recipe: fetch and identify, inspect, plan, render, publish. Never throws: a failure is a rejected manifest.
     func run() async -> Manifest {
-        let start = ContinuousClock.now
-        let deadline = start + .seconds(request.budgetSeconds)
+        var clock = RequestClock(budgetSeconds: request.budgetSeconds)
         var manifest = Manifest(
             id: identity.id, requestDigest: identity.digest, outcome: .rejected,
             source: ManifestSource(url: RedactedURL.redact(request.source)))
         do {
             let staging = try StagingFolder(output: output)
             defer { staging.discard() }
-            let source = try await fetch(staging, deadline)
+            let source = try await fetch(staging, clock.deadline)
             manifest.source.record(source)
             manifest.timings = source.timings
-            let media = try await inspect(source, deadline, &manifest.timings)
+            let media = try await inspect(source, &clock, &manifest.timings)
             manifest.source.mimeType = media.format.mimeType
             let plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
             if let error = plan.error { throw error }
-            let renditions = try await render(plan, source, staging, deadline, &manifest.timings)
-            return try await publish(plan, media, source, renditions, staging, manifest, start)
+            let renditions = try await render(plan, source, staging, &clock, &manifest.timings)
+            manifest.timings.queue = clock.queueMilliseconds
+            return try await publish(plan, media, source, renditions, staging, manifest, clock)
         } catch {
-            return reject(manifest, error, start)
+            manifest.timings.queue = clock.queueMilliseconds
+            return reject(manifest, error, clock)
         }
     }
 
@@ -44,30 +45,40 @@ struct Preparation: Sendable {
         return try await withDeadline(deadline, stage: "fetching") { try await step.run() }
     }
 
-    private func inspect(
-        _ source: FetchedSource, _ deadline: ContinuousClock.Instant, _ timings: inout ManifestTimings
-    ) async throws -> InspectedMedia {
-        let start = ContinuousClock.now
-        defer { timings.inspect = start.duration(to: .now).milliseconds }
+    private func inspect(_ source: FetchedSource, _ clock: inout RequestClock, _ timings: inout ManifestTimings)
+        async throws -> InspectedMedia
+    {
         let question = InspectRequest(format: source.identified.format, decodesStills: false)
-        return try await withDeadline(deadline, stage: "inspection") { [rooms] in
-            try await rooms.engine.inspect(question, source: source.descriptor, deadline: deadline)
+        let turn = try await rooms.engine.inTurn(.question, clock) { engine, clock in
+            try await withDeadline(clock.deadline, stage: "inspection") {
+                try await engine.inspect(question, source: source.descriptor, deadline: clock.deadline)
+            }
         }
+        clock = turn.clock
+        timings.inspect = turn.milliseconds
+        return try turn.result.get()
     }
 
     private func render(
-        _ plan: PreparationPlan, _ source: FetchedSource, _ staging: StagingFolder,
-        _ deadline: ContinuousClock.Instant, _ timings: inout ManifestTimings
+        _ plan: PreparationPlan, _ source: FetchedSource, _ staging: StagingFolder, _ clock: inout RequestClock,
+        _ timings: inout ManifestTimings
     ) async throws -> Renditions {
-        let start = ContinuousClock.now
-        defer { timings.render = start.duration(to: .now).milliseconds }
-        let step = RenderStep(plan: plan, source: source, rooms: rooms, staging: staging, deadline: deadline)
-        return try await withDeadline(deadline, stage: "rendering") { try await step.run() }
+        if plan.pictures == nil, plan.conversion == nil { return Renditions(delivering: plan.passedType) }
+        let reserve = min(Limits.publishReserveSeconds, request.budgetSeconds * Limits.publishReserveShare)
+        let turn = try await rooms.engine.inTurn(.render, clock) { [rooms] engine, clock in
+            try await RenderLadder(
+                plan: plan, source: source, engine: engine, blocking: rooms.blocking, staging: staging,
+                deadline: clock.deadline - .seconds(reserve)
+            ).run()
+        }
+        clock = turn.clock
+        timings.render = turn.milliseconds
+        return try turn.result.get()
     }
 
     private func publish(
         _ plan: PreparationPlan, _ media: InspectedMedia, _ source: FetchedSource, _ renditions: Renditions,
-        _ staging: StagingFolder, _ manifest: Manifest, _ start: ContinuousClock.Instant
+        _ staging: StagingFolder, _ manifest: Manifest, _ clock: RequestClock
     ) async throws -> Manifest {
         let step = PublishStep(
             plan: plan, media: media, source: source, renditions: renditions, request: request, baseURL: baseURL,
@@ -77,7 +88,7 @@ struct Preparation: Sendable {
             let began = ContinuousClock.now
             var complete = try step.complete(manifest)
             complete.timings.publish = began.duration(to: .now).milliseconds
-            complete.timings.total = start.duration(to: .now).milliseconds
+            complete.timings.total = clock.milliseconds
             complete.timings.round()
             try step.publish(complete)
             return complete
@@ -86,12 +97,12 @@ struct Preparation: Sendable {
 
     // MARK: Manifest
 
-    private func reject(_ manifest: Manifest, _ error: any Error, _ start: ContinuousClock.Instant) -> Manifest {
+    private func reject(_ manifest: Manifest, _ error: any Error, _ clock: RequestClock) -> Manifest {
         let known = AttachPrepError(wrapping: error)
         logger.debug("rejected", metadata: ["id": "\(identity.id)", "error": "\(known)"])
         var rejected = manifest
         rejected.reject(known)
-        rejected.timings.total = start.duration(to: .now).milliseconds
+        rejected.timings.total = clock.milliseconds
         rejected.timings.round()
         return rejected
     }

@@ -21,16 +21,16 @@ struct PublishStep: Sendable {
     /// Names the files and writes them into the manifest.
     func complete(_ manifest: Manifest) throws -> Manifest {
         var manifest = manifest
-        manifest.outcome = plan.outcome
+        manifest.outcome = outcome
         manifest.reasons = plan.reasons + renditions.concessions
-        manifest.warnings = plan.warnings
+        manifest.warnings = warnings
         let attachment = try attachment(id: manifest.id)
         manifest.attachment = attachment
         manifest.thumbnail = try picture(renditions.thumbnail, .thumbnail, id: manifest.id)
         manifest.crop = try picture(renditions.crop, .crop, id: manifest.id)
         manifest.options = AttachmentOptions(
             typeHint: attachment.uti, thumbnailHidden: request.options.thumbnailHidden,
-            thumbnailClippingRect: plan.clippingRect, thumbnailTime: emittedTime)
+            thumbnailClippingRect: try emittedRect, thumbnailTime: emittedTime)
         manifest.deviceFetch = NetworkProfile.deviceFetch(bytes: attachment.bytes)
         return manifest
     }
@@ -45,27 +45,78 @@ struct PublishStep: Sendable {
         try staging.publish(as: manifest.id)
     }
 
+    // MARK: What came of it
+
+    private var outcome: Outcome {
+        if renditions.isDegraded { return .bestAttempt }
+        if case .source = renditions.delivery { return .passed }
+        return plan.outcome
+    }
+
+    private var warnings: [PreparationWarning] {
+        let planned = plan.warnings.filter { !DeliveryWarnings.codes.contains($0.code) }
+        let isSource = if case .source = renditions.delivery { true } else { false }
+        let delivery = DeliveryWarnings(media: media, isSource: isSource, orientation: orientation)
+        return planned + renditions.warnings + delivery.warnings
+    }
+
+    /// How the delivered attachment is stored.
+    private var orientation: Orientation {
+        switch renditions.delivery {
+        case .source: media.kind == .movie ? media.orientation : .upright
+        case .written: renditions.attachment?.rendered.orientation ?? .upright
+        case .picture: .upright
+        }
+    }
+
+    // MARK: Files
+
     private func attachment(id: String) throws -> ManifestFile {
-        var file: ManifestFile
-        if let type = plan.passedType {
-            file = ManifestFile(
-                file: "attachment.\(type.fileExtension)", type: type, bytes: source.bytes, sha256: source.sha256)
-            (file.width, file.height) = (media.width, media.height)
-            file.frames = type.kind == .image ? media.frames ?? 1 : nil
-            file.duration = media.duration
-            try staging.rename(FetchedSource.fileName, to: file.file)
-        } else if let written = renditions.attachment {
-            let picture = written.rendered
-            file = ManifestFile(
-                file: "attachment.\(picture.type.fileExtension)", type: picture.type, bytes: picture.bytes,
-                sha256: written.sha256)
-            (file.width, file.height, file.frames) = (picture.width, picture.height, picture.frames)
-            file.duration = picture.duration
-            try staging.rename(RenderStep.workingName(.attachment), to: file.file)
-        } else {
+        var file =
+            switch renditions.delivery {
+            case .source(let type): try sourceFile(type)
+            case .written: try writtenFile()
+            case .picture(let output): try pictureFile(output)
+            }
+        file.url = url(of: file.file, id: id)
+        return file
+    }
+
+    private func sourceFile(_ type: AttachmentType) throws -> ManifestFile {
+        var file = ManifestFile(
+            file: "attachment.\(type.fileExtension)", type: type, bytes: source.bytes, sha256: source.sha256)
+        (file.width, file.height) = (media.width, media.height)
+        file.frames = type.kind == .image ? media.frames ?? 1 : nil
+        file.duration = media.duration
+        try staging.rename(FetchedSource.fileName, to: file.file)
+        return file
+    }
+
+    private func writtenFile() throws -> ManifestFile {
+        guard let written = renditions.attachment else {
             throw AttachPrepError(.internal, "The attachment was not written.")
         }
-        file.url = url(of: file.file, id: id)
+        let rendered = written.rendered
+        var file = ManifestFile(
+            file: "attachment.\(rendered.type.fileExtension)", type: rendered.type, bytes: rendered.bytes,
+            sha256: written.sha256)
+        (file.width, file.height, file.frames) = (rendered.width, rendered.height, rendered.frames)
+        file.duration = rendered.duration
+        try staging.rename(RenderStep.workingName(.attachment), to: file.file)
+        return file
+    }
+
+    /// The picture stays beside its copy, as what it was asked for.
+    private func pictureFile(_ output: RenderOutput) throws -> ManifestFile {
+        guard let picture = output == .crop ? renditions.crop : renditions.thumbnail else {
+            throw AttachPrepError(.internal, "The picture that stands for the attachment was not written.")
+        }
+        let rendered = picture.rendered
+        var file = ManifestFile(
+            file: "attachment.\(rendered.type.fileExtension)", type: rendered.type, bytes: rendered.bytes,
+            sha256: picture.sha256)
+        (file.width, file.height, file.frames) = (rendered.width, rendered.height, 1)
+        try staging.copy(RenderStep.workingName(output), to: file.file)
         return file
     }
 
@@ -83,12 +134,30 @@ struct PublishStep: Sendable {
         return picture
     }
 
-    /// A time past the end is emitted as the time of the frame that was shown instead.
+    /// In the attachment's own timeline; nothing for a still.
     private var emittedTime: ThumbnailTime? {
-        guard plan.warnings.contains(where: { $0.code == .timePastEnd }),
-            case .seconds(let shown) = renditions.sourcePosition
-        else { return plan.thumbnailTime }
-        return .movie(MovieTime(seconds: shown))
+        switch renditions.delivery {
+        case .picture: nil
+        case .written where isTimeWanted: renditions.attachmentPosition.map(ThumbnailTime.init)
+        // A time past the end is emitted as the time of the frame that was shown instead.
+        case .source where isTimeWanted && (isPastEnd || plan.emitsShownTime):
+            renditions.sourcePosition.map(ThumbnailTime.init) ?? plan.thumbnailTime
+        case .source, .written: plan.thumbnailTime
+        }
+    }
+
+    private var isTimeWanted: Bool { plan.thumbnailTime != nil || plan.emitsShownTime }
+    private var isPastEnd: Bool { plan.warnings.contains { $0.code == .timePastEnd } }
+
+    /// In the attachment's own orientation.
+    private var emittedRect: ClippingRect? {
+        get throws {
+            if case .picture = renditions.delivery { return nil }
+            var asked: ClippingRect?
+            if case .part(let rect) = request.options.crop { asked = rect }
+            guard plan.emitsCrop, let rect = renditions.clippingRect ?? asked else { return nil }
+            return try orientation.storedRect(ofUpright: rect)
+        }
     }
 
     /// Seconds of a movie, frame number of an animation.
@@ -109,5 +178,16 @@ struct PublishStep: Sendable {
             unsafe Glibc.write(descriptor, buffer.baseAddress, buffer.count)
         }
         guard count == bytes.count else { throw OutputFailure.error(count < 0 ? errno : ENOSPC) }
+    }
+}
+
+extension ThumbnailTime {
+    /// As it is emitted.
+    fileprivate init(_ position: MediaPosition) {
+        self =
+            switch position {
+            case .seconds(let seconds): .movie(MovieTime(seconds: seconds))
+            case .frame(let number): .frame(number)
+            }
     }
 }

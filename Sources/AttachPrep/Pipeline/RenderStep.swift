@@ -3,41 +3,37 @@ import Glibc
 import MediaEngine
 import RichPush
 
-/// The files of a request as they were rendered, still under working names.
-struct Renditions: Sendable {
-    /// A rendition and its digest.
-    struct File<Rendered: Sendable & Hashable>: Sendable, Hashable {
-        let rendered: Rendered
-        let sha256: String
-    }
-
-    var attachment: File<RenderedAttachment>?
-    var thumbnail: File<RenderedPicture>?
-    var crop: File<RenderedPicture>?
-    var sourcePosition: MediaPosition?
-    var concessions: [String] = []
-}
-
-/// The step that has the pictures made: the child writes into files that were opened for it.
+/// One render: the child writes into files that were opened for it, and what it wrote is counted and hashed.
 struct RenderStep: Sendable {
-    let plan: PreparationPlan
+    let request: RenderRequest
     let source: FetchedSource
-    let rooms: PipelineRooms
+    let engine: any MediaEngine
+    let blocking: BlockingLane
     let staging: StagingFolder
     let deadline: ContinuousClock.Instant
 
     /// The working name of an output.
     static func workingName(_ output: RenderOutput) -> String { "\(output).new" }
 
+    /// - Throws: `deadline.exceeded` when the child is not back by the deadline; its files are gone then.
     func run() async throws -> Renditions {
-        guard let render = plan.render else { return Renditions() }
         var outputs: [CInt] = []
         defer { for descriptor in outputs { close(descriptor) } }
-        for output in render.outputs { outputs.append(try staging.create(Self.workingName(output))) }
-        let rendered = try await rooms.engine.render(
-            render, source: source.descriptor, outputs: outputs, deadline: deadline)
-        let open = Dictionary(uniqueKeysWithValues: zip(render.outputs, outputs))
-        return try await rooms.blocking.run { try Self.renditions(rendered, in: open) }
+        for output in request.outputs { outputs.append(try staging.create(Self.workingName(output))) }
+        do {
+            let rendered = try await render(into: outputs)
+            let open = Dictionary(uniqueKeysWithValues: zip(request.outputs, outputs))
+            return try await blocking.run { try Self.renditions(rendered, in: open) }
+        } catch {
+            for output in request.outputs { try staging.remove(Self.workingName(output)) }
+            throw error
+        }
+    }
+
+    private func render(into outputs: [CInt]) async throws -> RenderedMedia {
+        try await withDeadline(deadline, stage: "rendering") {
+            try await engine.render(request, source: source.descriptor, outputs: outputs, deadline: deadline)
+        }
     }
 
     private static func renditions(_ rendered: RenderedMedia, in outputs: [RenderOutput: CInt]) throws -> Renditions {
@@ -46,7 +42,11 @@ struct RenderStep: Sendable {
         renditions.thumbnail = try rendered.thumbnail.map { try file($0, bytes: $0.bytes, in: outputs[.thumbnail]) }
         renditions.crop = try rendered.crop.map { try file($0, bytes: $0.bytes, in: outputs[.crop]) }
         renditions.sourcePosition = rendered.sourcePosition
+        renditions.attachmentPosition = rendered.attachmentPosition
+        renditions.clippingRect = rendered.clippingRect
         renditions.concessions = rendered.concessions
+        renditions.warnings = rendered.warnings
+        renditions.isDegraded = rendered.isDegraded
         return renditions
     }
 
@@ -57,21 +57,31 @@ struct RenderStep: Sendable {
         guard let descriptor else {
             throw AttachPrepError(.internal, "The media process wrote a rendition that nobody asked for.")
         }
-        var bytes = [UInt8](repeating: 0, count: expected + 1)
-        var filled = 0
-        while filled < bytes.count {
-            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe pread(
-                    descriptor, buffer.baseAddress.map { unsafe $0 + filled }, buffer.count - filled, off_t(filled))
-            }
-            guard count > 0 else { break }
-            filled += count
-        }
-        guard filled == expected, filled > 0 else {
+        let (bytes, sha256) = try digest(of: descriptor)
+        guard bytes == expected, bytes > 0 else {
             throw AttachPrepError(
-                .internal, "A rendition is not as long as it was said to be.",
-                detail: "\(filled) of \(expected) bytes")
+                .internal, "A rendition is not as long as it was said to be.", detail: "\(bytes) of \(expected) bytes")
         }
-        return Renditions.File(rendered: rendered, sha256: SHA256.hash(data: bytes.prefix(filled)).hexadecimal)
+        return Renditions.File(rendered: rendered, sha256: sha256)
+    }
+
+    /// A quarter of a megabyte: large enough that the calls cost nothing beside the hashing.
+    private static let chunkBytes = 262_144
+
+    private static func digest(of descriptor: CInt) throws -> (bytes: Int, sha256: String) {
+        var hash = SHA256()
+        var chunk = [UInt8](repeating: 0, count: chunkBytes)
+        var offset = 0
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
+                unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            }
+            guard count >= 0 else { throw OutputFailure.error(errno) }
+            guard count > 0 else { return (offset, hash.finalize().hexadecimal) }
+            unsafe chunk.withUnsafeBytes { buffer in
+                unsafe hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+            }
+            offset += count
+        }
     }
 }

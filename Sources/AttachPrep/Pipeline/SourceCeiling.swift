@@ -8,14 +8,13 @@ struct SourceCeiling: Sendable, Hashable {
 
     init(format: MediaFormat, request: AttachmentRequest) {
         let limit = request.bytesMax(for: format.kind)
-        // What is attachable and cannot be shrunk has no use for a byte over the limit it is delivered under.
-        let canShrink = format.kind == .image && format != .gif && request.oversize == .shrink
-        if format.attachmentType != nil, !canShrink {
+        // What is attachable and may not be shrunk has no use for a byte over the limit it is delivered under.
+        if format.attachmentType != nil, request.oversize == .reject {
             bytesMax = limit
             error = AttachPrepError(
                 .limitExceeded,
-                "The \(format.kind.rawValue) is over its limit of \(limit.grouped) bytes, and it is not a still "
-                    + "picture that could be shrunk; send a smaller file.")
+                "The \(format.kind.rawValue) is over its limit of \(limit.grouped) bytes; allow --oversize shrink or "
+                    + "send a smaller file.")
         } else {
             bytesMax = Limits.sourceBytesMax(format.kind)
             error = Self.tooLarge(bytesMax)

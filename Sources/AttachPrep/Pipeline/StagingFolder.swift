@@ -85,6 +85,16 @@ final class StagingFolder: Sendable {
         guard unsafe Glibc.rename("\(path)/\(name)", "\(path)/\(final)") == 0 else { throw OutputFailure.error(errno) }
     }
 
+    /// A second file of the same bytes.
+    func copy(_ name: String, to other: String) throws {
+        do {
+            try FileManager.default.copyItem(atPath: "\(path)/\(name)", toPath: "\(path)/\(other)")
+        } catch {
+            throw AttachPrepError(
+                .outputNotWritable, "A picture could not be copied; check the output folder.", detail: "\(error)")
+        }
+    }
+
     /// Removes a file that is not delivered.
     func remove(_ name: String) throws {
         guard unsafe unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw OutputFailure.error(errno) }

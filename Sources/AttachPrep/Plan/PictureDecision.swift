@@ -16,21 +16,26 @@ struct PictureDecision {
     }
 
     func choice() throws -> Choice {
-        switch media.kind {
-        case .image: media.format == .gif && media.isAnimated ? try animation() : Choice(picture: .still)
-        case .audio: Choice(picture: media.hasCoverArt ? .coverArt : nil)
-        case .movie: movie()
+        switch (media.kind, request.options.thumbnailTime) {
+        case (.audio, _): Choice(picture: media.hasCoverArt ? .coverArt : nil)
+        case (.image, _) where !media.isAnimated: Choice(picture: .still)
+        case (_, .auto): Choice(picture: media.kind == .movie && media.video == nil ? nil : .representative)
+        case (.image, .at(let time)): try animation(at: time)
+        case (.image, nil): Choice(picture: .animationFrame(unaskedFrame))
+        case (.movie, .at(let time)): movie(at: time)
+        case (.movie, nil): media.video == nil ? Choice() : Choice(picture: .movieTime((media.duration ?? 0) / 2))
         }
     }
 
-    /// Without a time, the frame a device takes: half of them, rounded down.
-    private func animation() throws -> Choice {
+    /// The frame a device takes, half of them rounded down; of an animation that becomes a still, its first.
+    private var unaskedFrame: Int { request.options.animation == .still ? 0 : (media.frames ?? 1) / 2 }
+
+    private func animation(at time: Double) throws -> Choice {
         let frames = media.frames ?? 1
-        guard let asked = request.options.thumbnailTime else { return Choice(picture: .animationFrame(frames / 2)) }
-        guard let number = Int(exactly: asked) else {
+        guard let number = Int(exactly: time) else {
             throw AttachPrepError(
                 .optionsInvalidTime,
-                "The thumbnail time \(asked) is not a frame number, which an animation needs; give 0 to \(frames - 1).")
+                "The thumbnail time \(time) is not a frame number, which an animation needs; give 0 to \(frames - 1).")
         }
         guard number >= frames else {
             return Choice(picture: .animationFrame(number), emitted: .frame(number))
@@ -41,19 +46,16 @@ struct PictureDecision {
             warnings: [pastEnd("frame \(number)", "the animation's last frame, \(last)")])
     }
 
-    /// Without a time, half the duration.
-    private func movie() -> Choice {
-        let duration = media.duration ?? 0
+    private func movie(at time: Double) -> Choice {
         guard let video = media.video else { return Choice() }
-        guard let asked = request.options.thumbnailTime else { return Choice(picture: .movieTime(duration / 2)) }
-        let end = max(duration, video.lastFrameTime)
-        guard asked > end else {
-            return Choice(picture: .movieTime(asked), emitted: .movie(MovieTime(seconds: asked)))
+        let end = max(media.duration ?? 0, video.lastFrameTime)
+        guard time > end else {
+            return Choice(picture: .movieTime(time), emitted: .movie(MovieTime(seconds: time)))
         }
         // At the end the decoder takes the last frame, and knows its time better than the container does.
         return Choice(
             picture: .movieTime(end), emitted: .movie(MovieTime(seconds: video.lastFrameTime)),
-            warnings: [pastEnd("\(asked) s", "the movie's last frame")])
+            warnings: [pastEnd("\(time) s", "the movie's last frame")])
     }
 
     private func pastEnd(_ asked: String, _ taken: String) -> PreparationWarning {

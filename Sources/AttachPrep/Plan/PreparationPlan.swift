@@ -4,22 +4,28 @@ public import RichPush
 /// What is to be done with a file, and why. Pure: made from what the media is and what was asked for.
 public struct PreparationPlan: Sendable, Hashable {
     /// What will become of it.
-    public let outcome: Outcome
+    public internal(set) var outcome: Outcome
     /// Sentences for people.
-    public let reasons: [String]
+    public internal(set) var reasons: [String]
     /// What will be done, in order: for `inspect`.
-    public let steps: [String]
-    /// The type of a file that is delivered as it is; nil when it is written anew, as what its pixels ask for.
-    public let passedType: AttachmentType?
-    /// What the media child is to write; nil for sound without a cover and for what is rejected.
-    public let render: RenderRequest?
-    /// The thumbnail time to emit.
-    public let thumbnailTime: ThumbnailTime?
-    /// The rectangle to emit, in the attachment's own orientation.
-    public let clippingRect: ClippingRect?
-    public let warnings: [PreparationWarning]
+    public internal(set) var steps: [String] = []
+    /// The type of a file that is delivered as it is; nil when it is written anew.
+    public internal(set) var passedType: AttachmentType?
+    /// The type the file could be delivered as, unchanged, if time allows nothing better.
+    public internal(set) var originalType: AttachmentType?
+    /// Thumbnail and crop, and the attachment when it is a still; nil for sound without a cover.
+    public internal(set) var pictures: RenderRequest?
+    /// The attachment, when it is a movie, a sound or an animation that is written anew.
+    public internal(set) var conversion: RenderRequest?
+    /// The thumbnail time to emit, where it is known beforehand.
+    public internal(set) var thumbnailTime: ThumbnailTime?
+    /// Whether the time to emit is that of the picture that was found.
+    public internal(set) var emitsShownTime = false
+    /// Whether the rectangle that was cut out is emitted.
+    public internal(set) var emitsCrop = false
+    public internal(set) var warnings: [PreparationWarning] = []
     /// Why nothing can be delivered.
-    public let error: AttachPrepError?
+    public internal(set) var error: AttachPrepError?
 
     /// The decision.
     public init(media: InspectedMedia, bytes: Int, request: AttachmentRequest) {
@@ -34,24 +40,12 @@ public struct PreparationPlan: Sendable, Hashable {
 
     /// Nothing can be delivered.
     public init(rejecting error: AttachPrepError) {
-        self.init(
-            outcome: .rejected, reasons: [error.message], steps: [], passedType: nil, render: nil,
-            thumbnailTime: nil, clippingRect: nil, warnings: [], error: error)
+        self.init(outcome: .rejected, reasons: [error.message])
+        self.error = error
     }
 
-    init(
-        outcome: Outcome, reasons: [String], steps: [String], passedType: AttachmentType?, render: RenderRequest?,
-        thumbnailTime: ThumbnailTime?, clippingRect: ClippingRect?, warnings: [PreparationWarning],
-        error: AttachPrepError?
-    ) {
+    init(outcome: Outcome, reasons: [String]) {
         self.outcome = outcome
         self.reasons = reasons
-        self.steps = steps
-        self.passedType = passedType
-        self.render = render
-        self.thumbnailTime = thumbnailTime
-        self.clippingRect = clippingRect
-        self.warnings = warnings
-        self.error = error
     }
 }

@@ -24,27 +24,41 @@ public struct AttachmentRequest: Sendable, Hashable {
     /// The caller's name for the result: a letter or digit, then up to 127 letters, digits, dots, dashes, underscores.
     public var id: String?
     public var options: RequestOptions
+    public var rendition: RequestedRendition
     public var oversize: Oversize
     public var unsupported: Unsupported
     /// Seconds, from when work on the request begins.
     public var budgetSeconds: Double
     /// A limit of the caller's, below Apple's; decimal bytes.
     public var bytesMax: Int?
+    /// The network the phone is expected on; the attachment is made small enough to be fetched over it in time.
+    public var network: DeviceNetwork?
+    /// Seconds a phone on that network has; nil for what a service extension has, or for what a display should take.
+    public var deviceBudgetSeconds: Double?
     /// Sent to the first origin only, kept for the run only, never returned.
     public var headers: [String: String]
 
     public init(source: String) {
         self.source = source
         options = RequestOptions()
+        rendition = .original
         oversize = .shrink
         unsupported = .convert
         budgetSeconds = Limits.budgetSeconds
         headers = [:]
     }
 
-    /// The limit an attachment of a kind is held to, in decimal bytes.
+    /// The limit an attachment of a kind is held to, in decimal bytes: Apple's, the caller's, what a phone can fetch.
     public func bytesMax(for kind: MediaKind) -> Int {
-        min(Limits.attachmentBytesMax(kind), bytesMax ?? .max)
+        min(Limits.attachmentBytesMax(kind), bytesMax ?? .max, deviceBytesMax ?? .max)
+    }
+
+    /// What the phone can fetch in time; nil when no network is named.
+    var deviceBytesMax: Int? {
+        let isDisplay = rendition == .display
+        let expected = network ?? (isDisplay ? .profile(.threeG) : nil)
+        let seconds = isDisplay ? Limits.displayDeviceBudgetSeconds : Limits.budgetSeconds
+        return expected?.bytesMax(within: deviceBudgetSeconds ?? seconds)
     }
 
     /// Throws `request.invalid`, `options.invalid_time` or `options.invalid_size` for what cannot be meant.
@@ -62,6 +76,16 @@ public struct AttachmentRequest: Sendable, Hashable {
         }
         if let bytesMax, bytesMax < 1 {
             throw AttachPrepError(.requestInvalid, "The limit of \(bytesMax) bytes is not over 0.")
+        }
+        if let seconds = deviceBudgetSeconds, !(seconds > 0 && seconds <= Limits.budgetSecondsMax) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The device budget \(seconds) s is not over 0 and at most \(Limits.budgetSecondsMax) s.")
+        }
+        if let deviceBytesMax, deviceBytesMax < 1 {
+            throw AttachPrepError(
+                .requestInvalid,
+                "A phone on that network cannot fetch anything within \(deviceBudgetSeconds ?? 0) s; give more time.")
         }
         for (name, value) in headers where !Self.isValid(header: name, value) {
             throw AttachPrepError(.requestInvalid, "The header \"\(name)\" is not one; give a name and a value.")
@@ -105,19 +129,21 @@ extension AttachmentRequest: Codable {
         source = try values.decode(String.self, forKey: .source)
         id = try values.decodeIfPresent(String.self, forKey: .id)
         options = try values.decodeIfPresent(RequestOptions.self, forKey: .options) ?? options
+        rendition = try values.decodeIfPresent(RequestedRendition.self, forKey: .rendition) ?? rendition
         oversize = try values.decodeIfPresent(Oversize.self, forKey: .oversize) ?? oversize
         unsupported = try values.decodeIfPresent(Unsupported.self, forKey: .unsupported) ?? unsupported
         budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
         bytesMax = try values.decodeIfPresent(Int.self, forKey: .maxBytes) ?? bytesMax
+        network = try values.decodeIfPresent(DeviceNetwork.self, forKey: .network) ?? network
+        deviceBudgetSeconds =
+            try values.decodeIfPresent(Double.self, forKey: .deviceBudget) ?? deviceBudgetSeconds
         headers = try values.decodeIfPresent([String: String].self, forKey: .headers) ?? headers
         try Self.refuseLaterKeys(in: values)
     }
 
     /// The contract has them; what this version does not carry out is refused, never dropped without a word.
     private static func refuseLaterKeys(in values: KeyedDecodingContainer<CodingKeys>) throws {
-        let rendition = try values.decodeIfPresent(String.self, forKey: .rendition) ?? "original"
-        guard rendition == "original" else { throw AttachPrepError.notYet("rendition \(rendition)") }
-        for key in [CodingKeys.network, .callbackURL, .notBefore] {
+        for key in [CodingKeys.callbackURL, .notBefore] {
             guard try !values.contains(key) || values.decodeNil(forKey: key) else {
                 throw AttachPrepError.notYet(key.rawValue)
             }
@@ -129,10 +155,13 @@ extension AttachmentRequest: Codable {
         try values.encode(source, forKey: .source)
         try values.encodeIfPresent(id, forKey: .id)
         try values.encode(options, forKey: .options)
+        try values.encode(rendition, forKey: .rendition)
         try values.encode(oversize, forKey: .oversize)
         try values.encode(unsupported, forKey: .unsupported)
         try values.encode(budgetSeconds, forKey: .budget)
         try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
+        try values.encodeIfPresent(network, forKey: .network)
+        try values.encodeIfPresent(deviceBudgetSeconds, forKey: .deviceBudget)
         try values.encode(headers, forKey: .headers)
     }
 }

@@ -1,31 +1,37 @@
 public import MediaEngine
-public import RichPush
+import RichPush
 
 /// What is asked for beside the attachment itself.
 public struct RequestOptions: Sendable, Hashable {
     /// The part of the upright picture to show, and to write at full resolution.
-    public var crop: ClippingRect?
-    /// Seconds of a movie, frame number of an animation; nil leaves it to the device.
-    public var thumbnailTime: Double?
+    public var crop: CropChoice?
+    /// Which picture a thumbnail shows; nil leaves it to the device.
+    public var thumbnailTime: ThumbnailTimeChoice?
     /// Whether the collapsed notification shows no thumbnail.
     public var thumbnailHidden: Bool?
     /// The thumbnail's box in pixels.
     public var thumbnailWidth: Int
     public var thumbnailHeight: Int
     public var thumbnailFit: ThumbnailFit
+    /// What an animated image becomes.
+    public var animation: AnimationTarget
+    /// Whether a movie that is stored turned is encoded upright.
+    public var bakesRotation: Bool
 
     public init() {
         thumbnailWidth = Limits.thumbnailSidePixels
         thumbnailHeight = Limits.thumbnailSidePixels
         thumbnailFit = .contain
+        animation = .gif
+        bakesRotation = false
     }
 
     /// Throws `options.invalid_time` or `options.invalid_size`; a clipping rectangle was checked as it was made.
     func validate() throws {
-        if let thumbnailTime, !(thumbnailTime >= 0 && thumbnailTime.isFinite) {
+        if case .at(let time) = thumbnailTime, !(time >= 0 && time.isFinite) {
             throw AttachPrepError(
                 .optionsInvalidTime,
-                "The thumbnail time \(thumbnailTime) is not a time; give seconds or a frame number, 0 or more.")
+                "The thumbnail time \(time) is not a time; give seconds or a frame number, 0 or more.")
         }
         let sides = 1...Limits.thumbnailSidePixelsMax
         guard sides.contains(thumbnailWidth), sides.contains(thumbnailHeight) else {
@@ -51,43 +57,26 @@ extension RequestOptions: Codable {
         try decoder.refuseKeys(except: CodingKeys.allCases.map(\.rawValue))
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self = (decoder.userInfo[.requestDefaults] as? AttachmentRequest)?.options ?? RequestOptions()
-        crop = try Self.crop(in: values) ?? crop
-        thumbnailTime = try Self.time(in: values) ?? thumbnailTime
+        crop = try values.decodeIfPresent(CropChoice.Coded.self, forKey: .crop)?.choice() ?? crop
+        thumbnailTime = try values.decodeIfPresent(ThumbnailTimeChoice.self, forKey: .thumbnailTime) ?? thumbnailTime
         thumbnailHidden = try values.decodeIfPresent(Bool.self, forKey: .thumbnailHidden) ?? thumbnailHidden
         if let size = try values.decodeIfPresent(Size.self, forKey: .thumbnailSize) {
             (thumbnailWidth, thumbnailHeight) = (size.width, size.height)
         }
         thumbnailFit = try values.decodeIfPresent(ThumbnailFit.self, forKey: .thumbnailFit) ?? thumbnailFit
-        try Self.refuseLaterOptions(in: values)
-    }
-
-    private static func crop(in values: KeyedDecodingContainer<CodingKeys>) throws -> ClippingRect? {
-        if let word = try? values.decode(String.self, forKey: .crop) { throw AttachPrepError.notYet("crop \(word)") }
-        return try values.decodeIfPresent(ClippingRect.self, forKey: .crop)
-    }
-
-    private static func time(in values: KeyedDecodingContainer<CodingKeys>) throws -> Double? {
-        if let word = try? values.decode(String.self, forKey: .thumbnailTime) {
-            throw AttachPrepError.notYet("thumbnailTime \(word)")
-        }
-        return try values.decodeIfPresent(Double.self, forKey: .thumbnailTime)
-    }
-
-    /// The contract has them with these defaults; anything else would be promised and not done.
-    private static func refuseLaterOptions(in values: KeyedDecodingContainer<CodingKeys>) throws {
-        let animation = try values.decodeIfPresent(String.self, forKey: .animation) ?? "gif"
-        guard animation == "gif" else { throw AttachPrepError.notYet("animation \(animation)") }
-        let bakes = try values.decodeIfPresent(Bool.self, forKey: .bakeRotation) ?? false
-        guard !bakes else { throw AttachPrepError.notYet("bakeRotation") }
+        animation = try values.decodeIfPresent(AnimationTarget.self, forKey: .animation) ?? animation
+        bakesRotation = try values.decodeIfPresent(Bool.self, forKey: .bakeRotation) ?? bakesRotation
     }
 
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(crop, forKey: .crop)
+        try values.encodeIfPresent(crop.map(CropChoice.Coded.init), forKey: .crop)
         try values.encodeIfPresent(thumbnailTime, forKey: .thumbnailTime)
         try values.encodeIfPresent(thumbnailHidden, forKey: .thumbnailHidden)
         try values.encode(Size(width: thumbnailWidth, height: thumbnailHeight), forKey: .thumbnailSize)
         try values.encode(thumbnailFit, forKey: .thumbnailFit)
+        try values.encode(animation, forKey: .animation)
+        try values.encode(bakesRotation, forKey: .bakeRotation)
     }
 }
 

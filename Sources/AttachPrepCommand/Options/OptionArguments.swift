@@ -1,23 +1,65 @@
 import ArgumentParser
+import AttachPrep
+import MediaEngine
 import RichPush
 
-/// `X,Y,W,H` as typed; whether it lies inside the picture is for the request to say.
+/// `X,Y,W,H` or `smart[:W:H]` as typed; whether it lies inside the picture is for the request to say.
 struct CropArgument: ExpressibleByArgument {
-    static let valueName = "X,Y,W,H"
-    let values: [Double]
+    private enum Typed {
+        case values([Double])
+        case word(String)
+    }
+
+    private let typed: Typed
 
     init?(argument: String) {
-        let values = argument.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
-        guard values.count == 4 else { return nil }
-        self.values = values.compactMap { $0 }
-        guard self.values.count == 4 else { return nil }
+        if argument.hasPrefix("smart") {
+            typed = .word(argument)
+            return
+        }
+        let values = argument.split(separator: ",", omittingEmptySubsequences: false).compactMap { Double($0) }
+        guard values.count == 4, argument.count(where: { $0 == "," }) == 3 else { return nil }
+        typed = .values(values)
     }
 
-    var defaultValueDescription: String { values.map { "\($0)" }.joined(separator: ",") }
+    var defaultValueDescription: String { "" }
 
-    func clippingRect() throws -> ClippingRect {
-        try ClippingRect(x: values[0], y: values[1], width: values[2], height: values[3])
+    func choice() throws -> CropChoice {
+        switch typed {
+        case .values(let values):
+            .part(try ClippingRect(x: values[0], y: values[1], width: values[2], height: values[3]))
+        case .word(let word): try CropChoice(word: word)
+        }
     }
+}
+
+/// Seconds, a frame number, or `auto`.
+struct ThumbnailTimeArgument: ExpressibleByArgument {
+    let choice: ThumbnailTimeChoice
+
+    init?(argument: String) {
+        if argument == "auto" {
+            choice = .auto
+        } else if let time = Double(argument) {
+            choice = .at(time)
+        } else {
+            return nil
+        }
+    }
+
+    var defaultValueDescription: String { "" }
+}
+
+/// `3g`, `lte`, `wifi` or kilobits a second.
+struct NetworkArgument: ExpressibleByArgument {
+    let network: DeviceNetwork
+
+    init?(argument: String) {
+        guard let network = try? DeviceNetwork(word: argument) else { return nil }
+        self.network = network
+    }
+
+    var defaultValueDescription: String { network.word }
 }
 
 /// `WxH` in pixels.

@@ -5,11 +5,20 @@ import RichPush
 
 /// What is asked of each source: shared by `prepare`, `batch` and `inspect`.
 struct RequestOptionGroup: ParsableArguments {
-    @Option(help: "The part to show, in unit values of the upright picture, origin top-left.")
+    @Option(help: "What is delivered: original (as little change as the rules allow) or display (what a phone shows).")
+    var rendition = RequestedRendition.original
+
+    @Option(
+        help: ArgumentHelp(
+            "The part to show, in unit values of the upright picture, origin top-left; or the part worth seeing.",
+            valueName: "X,Y,W,H|smart[:W:H]"))
     var crop: CropArgument?
 
-    @Option(help: "Which picture a thumbnail shows: seconds of a movie, frame number of an animation.")
-    var thumbnailTime: Double?
+    @Option(
+        help: ArgumentHelp(
+            "Which picture a thumbnail shows: seconds of a movie, frame number of an animation, or auto.",
+            valueName: "time|frame|auto"))
+    var thumbnailTime: ThumbnailTimeArgument?
 
     @Option(help: "The thumbnail's box in pixels.")
     var thumbnailSize = SizeArgument.standard
@@ -26,11 +35,28 @@ struct RequestOptionGroup: ParsableArguments {
     @Option(help: "What to do with a type that iOS does not attach: convert or reject.")
     var unsupported = AttachmentRequest.Unsupported.convert
 
+    @Option(help: "What an animated image becomes: still, gif or mp4.")
+    var animation = AnimationTarget.gif
+
+    @Flag(help: "Encode a movie that is stored turned upright.")
+    var bakeRotation = false
+
     @Option(help: "The time for one source, as in 30s or 500ms.")
     var budget = DurationArgument(seconds: Limits.budgetSeconds)
 
     @Option(help: ArgumentHelp("A limit below Apple's, in decimal bytes.", valueName: "n"))
     var maxBytes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The phone's network: the attachment is made small enough for it (3g, lte, wifi, kbit/s).",
+            valueName: "network"))
+    var network: NetworkArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The time a phone on that network has to fetch it (default: 30s, for display 8s).", valueName: "time"))
+    var deviceBudget: DurationArgument?
 
     @Option(name: .customLong("header"), help: ArgumentHelp("Sent to the first origin only.", valueName: "Name: value"))
     var headers: [HeaderArgument] = []
@@ -40,8 +66,13 @@ struct RequestOptionGroup: ParsableArguments {
     /// - Throws: `options.invalid_clipping_rect`; other options are checked when the request is begun.
     func request(for source: String) throws -> AttachmentRequest {
         var request = AttachmentRequest(source: source)
-        request.options.crop = try crop?.clippingRect()
-        request.options.thumbnailTime = thumbnailTime
+        request.rendition = rendition
+        request.options.crop = try crop?.choice()
+        request.options.thumbnailTime = thumbnailTime?.choice
+        request.options.animation = animation
+        request.options.bakesRotation = bakeRotation
+        request.network = network?.network
+        request.deviceBudgetSeconds = deviceBudget?.seconds
         request.options.thumbnailHidden = hideThumbnail ? true : nil
         request.options.thumbnailWidth = thumbnailSize.width
         request.options.thumbnailHeight = thumbnailSize.height
@@ -56,5 +87,7 @@ struct RequestOptionGroup: ParsableArguments {
 }
 
 extension ThumbnailFit: ExpressibleByArgument {}
+extension RequestedRendition: ExpressibleByArgument {}
+extension AnimationTarget: ExpressibleByArgument {}
 extension AttachmentRequest.Oversize: ExpressibleByArgument {}
 extension AttachmentRequest.Unsupported: ExpressibleByArgument {}

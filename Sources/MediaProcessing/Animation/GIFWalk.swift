@@ -15,6 +15,9 @@ package struct GIFWalk: Sendable, Hashable {
     /// Whether a frame is stored interlaced.
     package private(set) var isInterlaced = false
 
+    /// Whether it carries comments or application blocks other than its loops and its colour profile.
+    package private(set) var hasMetadata = false
+
     private var pendingDelay = 0
 
     /// Pictures of the file.
@@ -70,8 +73,15 @@ package struct GIFWalk: Sendable, Hashable {
         let label = try window.byte(at: offset + 1)
         let size = Int(try window.byte(at: offset + 2))
         if label == 0xF9, size >= 4 { pendingDelay = try window.littleEndian(at: offset + 4, bytes: 2) * 10 }
-        if label == 0xFF, size == 11 { try readLoops(at: offset + 3, of: window) }
+        if label == 0xFE { hasMetadata = true }
+        if label == 0xFF, size == 11 { try readApplication(at: offset + 3, of: window) }
         return try end(ofSubBlocksAt: offset + 2, of: window)
+    }
+
+    private mutating func readApplication(at offset: Int, of window: ByteWindow) throws {
+        let name = try window.characters(at: offset, count: 11)
+        if name != "ICCRGBG1012", name != "NETSCAPE2.0", name != "ANIMEXTS1.0" { hasMetadata = true }
+        try readLoops(at: offset, of: window)
     }
 
     private mutating func readLoops(at offset: Int, of window: ByteWindow) throws {

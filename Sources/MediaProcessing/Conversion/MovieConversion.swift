@@ -1,10 +1,12 @@
+import LibAV
 import MediaEngine
 import RichPush
 
-/// Writes an movie as MP4.
+/// Writes a movie as MP4: what fits is copied, the rest is encoded, within bytes and time.
 struct MovieConversion {
     private let conversion: AttachmentConversion
     private let rendition: MovieRendition
+    private var clock: WorkClock { conversion.clock }
 
     init(_ conversion: AttachmentConversion, _ rendition: MovieRendition) {
         self.conversion = conversion
@@ -12,6 +14,72 @@ struct MovieConversion {
     }
 
     func run() throws -> RenderedMedia {
-        throw AttachPrepError(.mediaUnsupported, "This conversion is not there yet.")
+        let source = try MovieSource(conversion)
+        var report = MovieReport(conversion, rendition, source)
+        if let written = try copy(source, report: &report) { return report.media(written) }
+        return try encode(source, report: &report)
+    }
+
+    // MARK: Pictures as they are
+
+    /// The movie with its pictures copied; nil when they cannot be, or would be too large.
+    private func copy(_ source: MovieSource, report: inout MovieReport) throws -> MovieWritten? {
+        let scan = source.scan
+        guard rendition.copiesVideo, scan.pictures.hiding != .middle, scan.pictures.soundDecodingTimes != nil,
+            scan.pictures.bytes < rendition.bytesMax
+        else { return nil }
+        let budget = MovieBudget(scan, rendition)
+        let left = Double(rendition.bytesMax - scan.pictures.bytes) - budget.overhead
+        var sounds: [MoviePlan.Sound] = []
+        if budget.canCopySound { sounds.append(.copied) }
+        if let settings = budget.sound(bytesMax: left), scan.audio != nil { sounds.append(.encoded(settings)) }
+        if scan.audio == nil { sounds = [.none] }
+        for sound in sounds {
+            do {
+                let written = try pass(source, canRestart: false).run(MoviePlan(picture: .copied, sound: sound))
+                report.note(sound: sound, full: budget.fullSound)
+                return written
+            } catch is MovieFailure {
+                continue
+            }
+        }
+        return nil
+    }
+
+    private func pass(_ source: MovieSource, canRestart: Bool) -> MoviePass {
+        MoviePass(
+            source: source, output: conversion.output, bytesMax: rendition.bytesMax, clock: clock,
+            canRestart: canRestart)
+    }
+
+    // MARK: Pictures anew
+
+    private func encode(_ source: MovieSource, report: inout MovieReport) throws -> RenderedMedia {
+        let budget = MovieBudget(source.scan, rendition)
+        let sound = budget.soundBesideEncoded
+        let shape = MovieShape(
+            width: source.displayed.width, height: source.displayed.height,
+            longSideMax: min(rendition.longSideMax ?? .max, Limits.movieLongSidePixelsMax),
+            shortSideMax: min(rendition.shortSideMax ?? .max, Limits.movieShortSidePixelsMax))
+        let videoBytes = budget.videoBytes(beside: sound)
+        let isPressed = budget.isPressed
+        let trial = MoviePilot.shape(shape, bytes: videoBytes, scan: source.scan)
+        let pilot = try MoviePilot.fly(
+            source, shape: trial, quality: MoviePilot.quality(trial, bytes: videoBytes, scan: source.scan), clock: clock
+        )
+        let load = MovieLoad(
+            shape: shape, frameRate: source.scan.frameRate,
+            frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),
+            duration: min(budget.cut ?? .infinity, source.scan.end), pilot: pilot, bytesMax: videoBytes,
+            qualityBest: isPressed ? Limits.movieQualityBest : Limits.movieQuality, secondsLeft: clock.secondsLeft)
+        report.note(sound: sound, full: budget.fullSound)
+        let encoding = MovieEncoding(bytesMax: rendition.bytesMax, clock: clock)
+        let (choice, written) = try encoding.run(load, cut: budget.cut) { choice, steering, canRestart in
+            try pass(source, canRestart: canRestart).run(
+                MoviePlan(
+                    picture: .encoded(choice, steering, sample: pilot.sample), sound: sound, cut: choice.cut))
+        }
+        report.note(choice, load: load, written: written)
+        return report.media(written)
     }
 }

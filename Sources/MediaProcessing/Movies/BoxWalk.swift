@@ -16,14 +16,27 @@ package struct BoxWalk: Sendable, Hashable {
     /// - Throws: `media.corrupt` when a box reaches past the end of the file or there is no movie box.
     package static func walk(_ window: ByteWindow) throws -> BoxWalk {
         var walk = BoxWalk()
-        var offset = 0
-        while offset + 8 <= window.size {
-            guard let box = try walk.box(at: offset, within: window.size, of: window) else { break }
-            try walk.enter(box, of: window)
-            offset = box.end
-        }
+        try walk.enterAll(of: window)
         if !walk.hasMovie { throw window.cut }
         return walk
+    }
+
+    /// Walks a broken file as far as its boxes go.
+    static func salvage(_ window: ByteWindow) throws -> BoxWalk {
+        var walk = BoxWalk()
+        do { try walk.enterAll(of: window) } catch let error as AttachPrepError {
+            if error.code != .mediaCorrupt { throw error }
+        }
+        return walk
+    }
+
+    private mutating func enterAll(of window: ByteWindow) throws {
+        var offset = 0
+        while offset + 8 <= window.size {
+            guard let box = try box(at: offset, within: window.size, of: window) else { return }
+            try enter(box, of: window)
+            offset = box.end
+        }
     }
 
     private struct Box {

@@ -15,7 +15,7 @@ struct FramePixels {
     }
 
     /// - Parameter time: Seconds of the movie's own timeline.
-    func picture(of frame: Frame, time: Double) throws -> DecodedPicture {
+    func picture(of frame: Frame, time: Double, isExact: Bool = true) throws -> DecodedPicture {
         let (width, height) = size(of: frame)
         let transfer = frame.transfer == .standard ? stream.transfer : frame.transfer
         let isHDR = transfer != .standard && frame.pixelFormat?.isRGB == false
@@ -25,7 +25,8 @@ struct FramePixels {
         return DecodedPicture(
             width: width, height: height, bands: hasAlpha ? 4 : 3,
             bytes: isHDR ? ToneMap(transfer).sRGB(ofRGB16: pixels) : pixels,
-            orientation: geometry.orientation, sampleAspectRatio: geometry.sampleAspectRatio, time: time)
+            orientation: geometry.orientation, sampleAspectRatio: geometry.sampleAspectRatio, time: time,
+            isExact: isExact)
     }
 
     private func size(of frame: Frame) -> (width: Int, height: Int) {

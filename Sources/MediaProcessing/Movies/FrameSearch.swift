@@ -17,24 +17,28 @@ struct FrameSearch {
     private let stream: StreamDescription
     private let clock: FrameClock
     private let target: Int64
-    private let deadline: ContinuousClock.Instant
+    private let time: WorkClock
 
-    init(_ movie: OpenMovie, _ stream: StreamDescription, seconds: Double, deadline: ContinuousClock.Instant) {
+    /// - Parameter time: Past its aim the nearest frame that was decoded is taken; past its deadline nothing is.
+    init(_ movie: OpenMovie, _ stream: StreamDescription, seconds: Double, time: WorkClock) {
         self.movie = movie
         self.stream = stream
-        self.deadline = deadline
+        self.time = time
         clock = FrameClock(movie, stream)
         target = clock.tick(ofMovieTime: seconds.isFinite ? seconds : seconds > 0 ? 1e9 : 0)
         movie.demuxer.discardStreams(except: [stream.index])
     }
 
-    /// The frame and its time in the movie's timeline; nil when this way does not lead to it.
-    func run(_ way: Way) throws -> (frame: Frame, time: Double)? {
+    /// The frame, its time in the movie's timeline, and whether it is the one that is shown at the wanted time, not
+    /// one before it; nil when this way does not lead to it.
+    func run(_ way: Way) throws -> (frame: Frame, time: Double, isExact: Bool)? {
         guard let found = try find(way) else { return nil }
-        return (found.frame, clock.movieTime(ofTick: found.tick))
+        return (found.frame, clock.movieTime(ofTick: found.tick), found.isExact)
     }
 
-    private typealias Found = (frame: Frame, tick: Int64)
+    private typealias Found = (frame: Frame, tick: Int64, isExact: Bool)
+
+    private var isLate: Bool { time.secondsLeft <= 0 }
 
     private func find(_ way: Way) throws -> Found? {
         switch way {
@@ -69,13 +73,13 @@ struct FrameSearch {
     }
 
     private func next(_ packet: Packet) throws -> Bool {
-        try checkDeadline(deadline)
+        try checkDeadline(time.deadline)
         return try movie.demuxer.read(into: packet)
     }
 
     private func pick(from run: PacketRun) throws -> Found? {
         if run.packets.isEmpty || run.isTooLong || needsFirstPacket && !run.isFromStart { return nil }
-        if let wanted = run.wanted ?? run.earliest, let frame = try decode(run, to: wanted) { return (frame, wanted) }
+        if let wanted = run.wanted ?? run.earliest, let found = try decode(run, to: wanted) { return found }
         return try decode(run)
     }
 
@@ -84,27 +88,31 @@ struct FrameSearch {
         packets > 8 && stream.width * stream.height >= 1280 * 720 ? 2 : 1
     }
 
-    /// Decodes to the picture with that very time, leaving out what no other picture needs.
-    private func decode(_ run: PacketRun, to wanted: Int64) throws -> Frame? {
+    /// Decodes to the picture with that very time, leaving out what no other picture needs; when time runs short, to
+    /// the nearest one before it that is there.
+    private func decode(_ run: PacketRun, to wanted: Int64) throws -> Found? {
         let decoder = try Decoder.open(
             stream: stream.index, of: movie.demuxer, threads: threads(run.packets.count),
             pixelsMax: Limits.moviePixelsMax)
         let output = FrameOutput(decoder)
         let end = run.packets.lastIndex { $0.presentationTimestamp == wanted } ?? run.packets.endIndex - 1
         var trust = FrameTrust(leader: run.leader, codec: stream.codec)
-        var found: Frame?
-        for packet in run.packets[...end].map(Optional.some) + [nil] {
-            try checkDeadline(deadline)
+        var nearest: Found?
+        for (index, packet) in (run.packets[...end].map(Optional.some) + [nil]).enumerated() {
+            try checkDeadline(time.deadline)
+            // Late, what the decoder holds back is asked for at once; the keyframe it gets in any case.
+            let packet = index > 0 && isLate ? nil : packet
             if let packet { decoder.skipsNonReference = packet.presentationTimestamp != wanted }
             try output.feed(packet) { frame in
-                if trust.allows(frame, isDrained: packet == nil), frame.presentationTimestamp == wanted {
-                    found = frame
-                }
-                return found == nil
+                guard trust.allows(frame, isDrained: packet == nil), let tick = frame.presentationTimestamp,
+                    tick <= wanted, tick > nearest?.tick ?? .min
+                else { return true }
+                nearest = (frame, tick, tick == wanted)
+                return tick != wanted
             }
-            if found != nil { break }
+            if nearest?.isExact == true || packet == nil { break }
         }
-        return found
+        return nearest?.isExact == true || isLate ? nearest : nil
     }
 
     /// Decodes everything of a run, for streams whose packets do not say when their pictures are shown.
@@ -114,12 +122,15 @@ struct FrameSearch {
             clock: clock, target: target, isFromStart: run.isFromStart,
             trust: FrameTrust(leader: run.leader, codec: stream.codec))
         let output = FrameOutput(decoder)
-        for packet in run.packets.map(Optional.some) + [nil] {
-            try checkDeadline(deadline)
+        var isCut = false
+        for (index, packet) in (run.packets.map(Optional.some) + [nil]).enumerated() {
+            try checkDeadline(time.deadline)
+            isCut = index > 0 && isLate && packet != nil
+            let packet = isCut ? nil : packet
             try output.feed(packet) { choice.consider($0, isDrained: packet == nil) }
-            if choice.isMade { break }
+            if choice.isMade || packet == nil { break }
         }
-        return choice.found
+        return choice.found.map { ($0.frame, $0.tick, choice.isMade || !isCut) }
     }
 
     private func decodeOn() throws -> Found? {
@@ -127,11 +138,13 @@ struct FrameSearch {
         var choice = FrameChoice(clock: clock, target: target, isFromStart: true, trust: .unconditional)
         let output = FrameOutput(decoder)
         let packet = try Packet()
-        while !choice.isMade, try next(packet) {
+        var isCut = false
+        while !choice.isMade, !isCut, try next(packet) {
             guard packet.streamIndex == stream.index, packet.byteCount > 0 else { continue }
             try output.feed(packet) { choice.consider($0, isDrained: false) }
+            isCut = isLate
         }
         if !choice.isMade { try output.feed(nil) { choice.consider($0, isDrained: true) } }
-        return choice.found
+        return choice.found.map { ($0.frame, $0.tick, choice.isMade || !isCut) }
     }
 }

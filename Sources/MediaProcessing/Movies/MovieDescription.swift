@@ -13,6 +13,7 @@ extension OpenMovie {
         }
         media.hasCoverArt = streams.contains { $0.isAttachedPicture }
         media.hasLocation = hasLocation
+        media.hasMetadata = media.hasCoverArt || MovieTags.tellOfTheirMaker(tags)
         if let video {
             let geometry = DisplayGeometry(video)
             (media.width, media.height) = (geometry.width, geometry.height)
@@ -25,11 +26,15 @@ extension OpenMovie {
 
     /// QuickTime and 3GPP each have their own key.
     private var hasLocation: Bool {
-        let keys = Array(demuxer.metadata.keys) + streams.flatMap { Array($0.metadata.keys) }
-        return keys.contains { key in
+        tags.contains { key in
             let name = key.lowercased()
             return name.hasPrefix("location") || name.hasPrefix("com.apple.quicktime.location")
         }
+    }
+
+    /// Names of all tags, of the file and of its streams.
+    private var tags: [String] {
+        Array(demuxer.metadata.keys) + streams.flatMap { Array($0.metadata.keys) }
     }
 }
 

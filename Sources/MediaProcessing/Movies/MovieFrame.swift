@@ -11,25 +11,26 @@ package enum MovieFrame {
     ///   - seconds: In the movie's own timeline, as `InspectedMedia` has it.
     ///   - largestSide: Pixels the caller needs of the longer side; the picture may be shrunk early to no less than
     ///     twice of it. Nil for full size.
+    ///   - clock: Past its aim the nearest frame before the wanted one is taken, and marked as not exact.
     /// - Throws: `media.corrupt` when no picture decodes, `media.unsupported`, `media.too_many_pixels`,
     ///   `deadline.exceeded`.
     package static func decode(
         descriptor: CInt, format: MediaFormat?, at seconds: Double, largestSide: Int? = nil,
-        deadline: ContinuousClock.Instant
+        clock: WorkClock
     ) throws -> DecodedPicture {
         for way in FrameSearch.Way.allCases {
-            let movie = try OpenMovie.open(descriptor, format: format, isRecognized: true, deadline: deadline)
+            let movie = try OpenMovie.open(descriptor, format: format, isRecognized: true, deadline: clock.deadline)
             guard let stream = movie.video, stream.isDecodable else { throw unsupported }
-            let search = FrameSearch(movie, stream, seconds: seconds, deadline: deadline)
+            let search = FrameSearch(movie, stream, seconds: seconds, time: clock)
             guard let found = try readingMedia({ try search.run(way) }) else { continue }
             return try readingMedia {
                 try FramePixels(stream: stream, largestSide: largestSide.map { $0 * 2 })
-                    .picture(of: found.frame, time: found.time)
+                    .picture(of: found.frame, time: found.time, isExact: found.isExact)
             }
         }
         throw AttachPrepError(.mediaCorrupt, "No picture of the movie decodes; send an intact file.")
     }
 
-    private static let unsupported = AttachPrepError(
+    static let unsupported = AttachPrepError(
         .mediaUnsupported, "The movie has no pictures that we can decode; send an MP4 with H.264.")
 }

@@ -10,9 +10,24 @@ package enum MovieInspection {
     ///   - descriptor: A complete, seekable file; borrowed.
     ///   - format: Identification's word; nil leaves it to the demuxers' probes.
     /// - Throws: `media.unrecognized`, `media.unsupported`, `media.corrupt`, `media.encrypted`,
-    ///   `media.too_many_pixels`, `media.too_long`, `deadline.exceeded`.
+    ///   `media.too_many_pixels`, `media.too_long`, `deadline.exceeded`: early, so that time is left to do something.
     package static func inspect(
         descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant
+    ) throws -> InspectedMedia {
+        let clock = WorkClock(deadline: deadline)
+        let end = clock.start + clock.start.duration(to: deadline) * Limits.inspectionTimeShare
+        do {
+            return try inspectWhole(descriptor, format: format, deadline: end, proof: ProofBudget(clock))
+        } catch let fault as AttachPrepError where fault.code == .mediaCorrupt {
+            guard let media = try MovieSalvage.repairable(descriptor: descriptor, format: format, deadline: end) else {
+                throw fault
+            }
+            return media
+        }
+    }
+
+    private static func inspectWhole(
+        _ descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant, proof: ProofBudget
     ) throws -> InspectedMedia {
         let window = try ByteWindow(descriptor: descriptor, noun: noun(format), deadline: deadline)
         if window.size == 0 { throw AttachPrepError(.mediaEmpty, "The file is empty.") }
@@ -26,11 +41,12 @@ package enum MovieInspection {
         guard let declared = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
         try checkFrames(declared, window)
         try checkPlayable(movie)
-        let survey = try MovieSurvey.run(movie, deadline: deadline)
+        let survey = try MovieSurvey.run(movie, deadline: deadline, proof: proof)
         movie.leaveOutEmptyVideo(survey)
         guard let found = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
         if !movie.holdsSamples(survey) { throw window.cut }
-        let media = movie.describe(as: found, survey: survey)
+        var media = movie.describe(as: found, survey: survey)
+        media.isProved = !proof.isSpent
         try checkDuration(media, movie)
         return media
     }
@@ -39,13 +55,13 @@ package enum MovieInspection {
         format.map { $0.kind == .audio ? "sound" : "movie" } ?? "file"
     }
 
-    private static let encrypted = AttachPrepError(
+    static let encrypted = AttachPrepError(
         .mediaEncrypted, "The file is protected (DRM); send one that plays everywhere.")
     private static let unsupported = AttachPrepError(
         .mediaUnsupported, "The file holds neither pictures nor sound that we can decode; send an MP4 or an MP3.")
 
     /// Windows Media and Matroska say so in their headers.
-    private static func isEncrypted(_ movie: OpenMovie) -> Bool {
+    static func isEncrypted(_ movie: OpenMovie) -> Bool {
         let keys = Set(movie.demuxer.metadata.keys)
         return !keys.isDisjoint(with: ["ASF_Protection_Type", "ASF_Key_ID", "ASF_License_URL"])
             || movie.streams.contains { $0.metadata["enc_key_id"] != nil }
@@ -60,7 +76,7 @@ package enum MovieInspection {
         }
     }
 
-    private static func checkPlayable(_ movie: OpenMovie) throws {
+    static func checkPlayable(_ movie: OpenMovie) throws {
         if let video = movie.video, video.isDecodable, video.width > 0, video.height > 0 { return }
         if movie.video == nil, movie.audio.contains(where: \.isDecodable) { return }
         throw unsupported

@@ -12,13 +12,18 @@ final class MovieSurvey {
     private var longestFrame = 0
     private var lastFrameIsShort = false
 
-    private init(_ movie: OpenMovie, proves: Bool, deadline: ContinuousClock.Instant) throws {
+    private let proof: ProofBudget?
+    private var probe: DecodingProbe?
+    private var brokenPackets: [Int: Int] = [:]
+
+    private init(_ movie: OpenMovie, proof: ProofBudget?, deadline: ContinuousClock.Instant) throws {
         self.movie = movie
         self.deadline = deadline
-        isStrict = proves
-        if !proves { return }
+        self.proof = proof
+        isStrict = proof != nil
+        guard let proof else { return }
         if let video = movie.video, video.isDecodable {
-            pictures = try readingMedia { try PictureProof(video, of: movie.demuxer, deadline: deadline) }
+            pictures = try readingMedia { try PictureProof(video, of: movie.demuxer, budget: proof) }
         }
         for stream in movie.audio where stream.isDecodable {
             sounds[stream.index] = try? SoundProof(stream, of: movie.demuxer)
@@ -29,23 +34,40 @@ final class MovieSurvey {
     ///
     /// - Throws: `media.corrupt` when a sample lies outside the file, a packet is short or what has to decode does not;
     ///   `media.too_long`.
-    static func run(_ movie: OpenMovie, deadline: ContinuousClock.Instant) throws -> MovieSurvey {
+    static func run(
+        _ movie: OpenMovie, deadline: ContinuousClock.Instant, proof: ProofBudget
+    ) throws -> MovieSurvey {
         try checkIndex(movie)
-        let survey = try MovieSurvey(movie, proves: true, deadline: deadline)
+        let survey = try MovieSurvey(movie, proof: proof, deadline: deadline)
         let indexed = survey.indexedPictures
         try readingMedia(survey.readAll)
         if let video = movie.video, survey.spans[video.index]?.packets ?? 0 < indexed { throw hole }
         if survey.lastFrameIsShort { throw cut }
-        try survey.pictures?.finish()
-        for proof in survey.sounds.values { try proof.finish() }
+        try proof.spend { try survey.pictures?.finish() }
+        for sound in survey.sounds.values { try proof.spend(sound.finish) }
         return survey
     }
 
     /// Reads a broken file as far as it goes, and proves nothing.
-    static func salvage(_ movie: OpenMovie, deadline: ContinuousClock.Instant) throws -> MovieSurvey {
-        let survey = try MovieSurvey(movie, proves: false, deadline: deadline)
+    ///
+    /// - Parameter probed: A stream of which it is to be known whether anything decodes.
+    static func salvage(
+        _ movie: OpenMovie, deadline: ContinuousClock.Instant, probing probed: StreamDescription? = nil
+    ) throws -> MovieSurvey {
+        let survey = try MovieSurvey(movie, proof: nil, deadline: deadline)
+        survey.probe = try probed.map { stream in try readingMedia { try DecodingProbe(stream, of: movie.demuxer) } }
         do { try survey.readAll() } catch let error as LibAVError { if error.isDeadline { throw error.corrupt } }
+        survey.probe?.finish()
         return survey
+    }
+
+    /// Whether something of the probed stream decodes.
+    var decodes: Bool { probe?.decodes ?? false }
+
+    /// The part of a stream's packets that were read and are not broken.
+    func heldShare(of stream: StreamDescription) -> Double {
+        let held = spans[stream.index]?.packets ?? 0
+        return held == 0 ? 0 : Double(held) / Double(held + brokenPackets[stream.index, default: 0])
     }
 
     /// Presentation times of a stream, in seconds of the movie's own timeline.
@@ -87,9 +109,10 @@ final class MovieSurvey {
                 continue
             }
             // Transport streams mark every lost packet of a broadcast; those are seen, and converted.
-            if packet.isCorrupt, isStrict, movie.demuxer.name != "mpegts" { throw Self.cut }
-            if isStrict, isHole(packet, of: stream) { throw Self.hole }
-            try take(packet, of: stream)
+            let isCut = packet.isCorrupt && movie.demuxer.name != "mpegts"
+            let isHole = isHole(packet, of: stream)
+            if isStrict, isCut || isHole { throw isCut ? Self.cut : Self.hole }
+            if isCut || isHole { brokenPackets[stream.index, default: 0] += 1 } else { try take(packet, of: stream) }
             try checkDeadline(deadline)
         }
     }
@@ -124,8 +147,9 @@ final class MovieSurvey {
             lastFrameIsShort = packet.byteCount + 2 < longestFrame
             longestFrame = max(longestFrame, packet.byteCount)
         }
-        if stream.index == movie.video?.index { try pictures?.take(packet) }
-        try sounds[stream.index]?.take(packet)
+        if stream.index == movie.video?.index { try proof?.spend { try pictures?.take(packet) } }
+        if let sound = sounds[stream.index] { try proof?.spend { try sound.take(packet) } }
+        probe?.take(packet)
     }
 
     private var tooLong: AttachPrepError {

@@ -7,7 +7,7 @@ final class PictureProof {
     private static let failuresMax = 16
 
     private let decoder: Decoder
-    private let deadline: ContinuousClock.Instant
+    private let budget: ProofBudget
     /// Frames of a group that are decoded; fewer the larger they are.
     private let framesMax: Int
 
@@ -17,12 +17,12 @@ final class PictureProof {
     private var heldBytes = 0
     private let frame: Frame
 
-    init(_ stream: StreamDescription, of demuxer: Demuxer, deadline: ContinuousClock.Instant) throws {
+    init(_ stream: StreamDescription, of demuxer: Demuxer, budget: ProofBudget) throws {
         let pixels = max(1, stream.width * stream.height)
         decoder = try Decoder.open(
             stream: stream.index, of: demuxer, threads: pixels >= 1280 * 720 ? 2 : 1, pixelsMax: Limits.moviePixelsMax)
         frame = try Frame()
-        self.deadline = deadline
+        self.budget = budget
         framesMax = min(Limits.soundnessFramesMax, max(8, Limits.soundnessPixelsMax / pixels))
         // The bits are what is to be proved.
         decoder.skipsLoopFilter = true
@@ -106,7 +106,7 @@ final class PictureProof {
 
     /// Sends one packet, or nil for the end, and takes what comes out.
     private func feed(_ packet: Packet?, into outcome: inout Outcome) throws {
-        try checkDeadline(deadline)
+        try budget.check()
         do { _ = try decoder.send(packet) } catch { outcome.troubles += 1 }
         var failures = 0
         while failures < Self.failuresMax {

@@ -15,10 +15,12 @@ package struct DecodedPicture: Sendable {
     package let sampleAspectRatio: Double
     /// Presentation time in seconds of the movie's own timeline; nil for a still.
     package let time: Double?
+    /// Whether it is the picture that was wanted, not one before it that time allowed.
+    package let isExact: Bool
 
     package init(
         width: Int, height: Int, bands: Int, bytes: [UInt8], orientation: Orientation = .upright,
-        sampleAspectRatio: Double = 1, time: Double? = nil
+        sampleAspectRatio: Double = 1, time: Double? = nil, isExact: Bool = true
     ) {
         precondition(bytes.count == width * height * bands, "a picture holds width x height x bands bytes")
         self.width = width
@@ -28,5 +30,6 @@ package struct DecodedPicture: Sendable {
         self.orientation = orientation
         self.sampleAspectRatio = sampleAspectRatio
         self.time = time
+        self.isExact = isExact
     }
 }

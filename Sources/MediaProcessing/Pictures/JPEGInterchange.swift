@@ -5,7 +5,7 @@
 /// Source: JPEG File Interchange Format 1.02, "JFIF APP0 marker".
 package enum JPEGInterchange {
     /// APP0, 16 bytes long, version 1.01, square pixels without a unit, no thumbnail.
-    private static let segment: [UInt8] = [
+    static let segment: [UInt8] = [
         0xFF, 0xE0, 0x00, 0x10, 0x4A, 0x46, 0x49, 0x46, 0x00, 0x01, 0x01, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00,
     ]
 

@@ -10,15 +10,16 @@ struct OutputFile {
         self.descriptor = descriptor
     }
 
-    /// Writes the whole rendition.
+    /// Writes the whole rendition, or a part of it at its place.
     ///
     /// - Throws: `output.no_space` on a full disk, `output.not_writable` for any other refusal.
-    func write(_ bytes: [UInt8]) throws {
+    func write(_ bytes: [UInt8], at place: Int = 0) throws {
         var offset = 0
         while offset < bytes.count {
             let written = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe pwrite(
-                    descriptor, buffer.baseAddress.map { unsafe $0 + offset }, buffer.count - offset, off_t(offset))
+                    descriptor, buffer.baseAddress.map { unsafe $0 + offset }, buffer.count - offset,
+                    off_t(place + offset))
             }
             if written < 0, errno == EINTR { continue }
             guard written > 0 else { throw Self.failure(errno) }
@@ -26,7 +27,7 @@ struct OutputFile {
         }
     }
 
-    private static func failure(_ code: CInt) -> AttachPrepError {
+    static func failure(_ code: CInt) -> AttachPrepError {
         let isFull = code == ENOSPC || code == EDQUOT || code == EFBIG
         return isFull
             ? AttachPrepError(

@@ -16,6 +16,7 @@ struct PictureInspection {
         case .png: try inspectPNG()
         case .bmp: try inspectBitmap()
         case .tiff: try inspectTIFF()
+        case .jpeg: try inspectJPEG()
         case .avif: try inspectAVIF()
         case .webp: try inspectWebP()
         default: try inspectStill()
@@ -30,6 +31,15 @@ struct PictureInspection {
         // HEIF and TIFF keep separate pictures in their pages.
         media.frames = 1
         if request.decodesStills { try picture.decodeToEnd() }
+        return media
+    }
+
+    private func inspectJPEG() throws -> InspectedMedia {
+        let window = try window("JPEG")
+        _ = try StillMemory.coefficientBytes(window)
+        var media = try inspectStill()
+        // What cannot be walked may still decode.
+        media.hasMetadata = (try? JPEGSegments.walk(window))?.hasMetadata ?? true
         return media
     }
 
@@ -87,6 +97,7 @@ struct PictureInspection {
         media.hasLocation = picture.has("exif-ifd3-GPSLatitude")
         media.colour = picture.colour
         media.hasColourProfile = picture.has("icc-profile-data")
+        media.hasMetadata = PictureMetadata.isIn(picture)
     }
 
     private func inspectPNG() throws -> InspectedMedia {
@@ -94,6 +105,7 @@ struct PictureInspection {
         // libpng takes no side over a million pixels, and does not say why.
         try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
         var media = try inspectStill()
+        media.hasMetadata = try PNGParts.walk(window("PNG")).hasMetadata
         media.frames = 1
         if walk.isAnimated {
             describe(walk.delaysMilliseconds, loops: walk.loopCount, walk.duration, in: &media)
@@ -111,6 +123,7 @@ struct PictureInspection {
         var media = InspectedMedia(format: .gif)
         describe(picture, in: &media)
         (media.width, media.height) = (canvas.width, canvas.height)
+        media.hasMetadata = walk.hasMetadata
         media.frames = walk.frames
         if walk.frames > 1 {
             media.frameDelaysMilliseconds = walk.delaysMilliseconds

@@ -7,17 +7,26 @@ struct PictureRendering {
     let request: RenderRequest
     let source: CInt
     let still: StillRendering
-    let deadline: ContinuousClock.Instant
+    let clock: WorkClock
 
-    init(request: RenderRequest, source: CInt, outputs: [RenderOutput: OutputFile], deadline: ContinuousClock.Instant) {
+    private var deadline: ContinuousClock.Instant { clock.deadline }
+
+    init(request: RenderRequest, source: CInt, outputs: [RenderOutput: OutputFile], clock: WorkClock) throws {
         self.request = request
         self.source = source
-        self.deadline = deadline
-        still = StillRendering(request: request, outputs: outputs)
+        self.clock = clock
+        let size = try ByteWindow(descriptor: source, noun: "picture", deadline: clock.deadline).size
+        still = StillRendering(request: request, outputs: outputs, sourceBytes: size, clock: clock)
+    }
+
+    /// Writes what was asked for.
+    func render() throws -> RenderedMedia {
+        if let stripped = try renderStripped() { return stripped }
+        return try renderChosen()
     }
 
     /// The one decision: which decoder shows the picture that was chosen.
-    func render() throws -> RenderedMedia {
+    private func renderChosen() throws -> RenderedMedia {
         switch request.picture {
         case .still where canReduceWhileDecoding: try renderReduced()
         case .still where request.format == .bmp: try still.render(bitmap())
@@ -26,11 +35,35 @@ struct PictureRendering {
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
         case .coverArt: try renderCoverArt()
-        case .representative: throw AttachPrepError(.requestInvalid, "The representative picture is not there yet.")
+        case .representative: try renderRepresentative()
         }
     }
 
     // MARK: Stills
+
+    private static let strippable: [MediaFormat: AttachmentType] = [.jpeg: .jpeg, .png: .png]
+
+    /// An attachable still that has to lose nothing but its metadata keeps its pixels as they are coded.
+    private func renderStripped() throws -> RenderedMedia? {
+        guard case .still(let rendition) = request.attachment, request.picture == .still,
+            let type = Self.strippable[request.format]
+        else { return nil }
+        let stored = try openStill()
+        let isShownAsStored = stored.orientation == 1 && stored.colour != "cmyk"
+        guard isShownAsStored, max(stored.width, stored.height) <= rendition.longSideMax ?? .max,
+            let strip = try MetadataStrip(request.format, source: source, deadline: deadline),
+            strip.bytes <= rendition.bytesMax
+        else { return nil }
+        var others = request
+        others.attachment = nil
+        // Its pixels are read to their end all the same: a truncated one must not pass.
+        var rendered = try PictureRendering(request: others, source: source, outputs: still.outputs, clock: clock)
+            .renderChosen()
+        try strip.write(to: still.place(of: .attachment))
+        rendered.attachment = RenderedAttachment(
+            RenderedPicture(type: type, width: stored.width, height: stored.height, bytes: strip.bytes))
+        return rendered
+    }
 
     /// Only a thumbnail is wanted of a file that is delivered as it is: JPEG decodes to an eighth as it goes.
     private var canReduceWhileDecoding: Bool {
@@ -60,8 +93,24 @@ struct PictureRendering {
         return picture
     }
 
-    private func wholeStill(_ pages: Picture.Pages = .primary) throws -> Picture {
-        try openStill(pages).upright().inSRGB().inMemory()
+    /// The still upright and in memory; as large as memory and the rendition allow.
+    private func wholeStill() throws -> Picture {
+        let stored = try openStill()
+        let memory = try StillMemory(stored, format: request.format, source: source, deadline: deadline)
+        guard let side = memory.longSide(wanted: wantedLongSide) else {
+            return try stored.upright().inSRGB().inMemory()
+        }
+        let reducesInDecoder = [.jpeg, .png, .webp].contains(request.format)
+        return try
+            (reducesInDecoder
+            ? Picture.openReduced(descriptor: source, width: side, height: side)
+            : stored.reduced(width: side, height: side).upright()).inSRGB().inMemory()
+    }
+
+    /// Nothing larger comes of it than the attachment's side; a crop is cut at full resolution.
+    private var wantedLongSide: Int? {
+        guard request.crop == nil, case .still(let rendition) = request.attachment else { return nil }
+        return rendition.longSideMax
     }
 
     private func bitmap() throws -> Picture {
@@ -119,11 +168,23 @@ struct PictureRendering {
     // MARK: Movies and sounds
 
     private func renderMovieFrame(at seconds: Double) throws -> RenderedMedia {
+        // Decoding ends early enough for what is made of the frame.
         let frame = try MovieFrame.decode(
-            descriptor: source, format: request.format, at: seconds, largestSide: largestSide, deadline: deadline)
+            descriptor: source, format: request.format, at: seconds, largestSide: largestSide,
+            clock: clock.share(Self.frameShare, until: clock.deadline))
         var rendered = try still.render(upright(frame))
         rendered.sourcePosition = frame.time.map { .seconds($0.roundedToMicroseconds) }
+        if !frame.isExact { rendered.degrade("A frame before the wanted time is shown") }
         return rendered
+    }
+
+    /// The part of the time that may go by before the nearest frame is taken for the wanted one.
+    private static let frameShare = 0.7
+
+    private func renderRepresentative() throws -> RenderedMedia {
+        guard request.format.kind == .movie else { return try renderAnimationFrame(0) }
+        let seconds = try RepresentativeFrame.time(descriptor: source, format: request.format, clock: clock)
+        return try renderMovieFrame(at: seconds)
     }
 
     /// A movie frame is reduced early when nothing but a thumbnail comes of it.
@@ -137,6 +198,7 @@ struct PictureRendering {
         guard let bytes = try CoverArt.picture(descriptor: source, format: request.format, deadline: deadline),
             let cover = try? Picture.open(encoded: bytes),
             (try? PictureLimits.check(width: cover.width, height: cover.height)) != nil,
+            cover.width * cover.height <= Limits.coverArtPixelsMax,
             let picture = try? cover.upright().inSRGB().inMemory()
         else { return RenderedMedia() }
         return try still.render(picture)

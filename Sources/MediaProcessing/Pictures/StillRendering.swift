@@ -6,31 +6,45 @@ import Vips
 struct StillRendering {
     let request: RenderRequest
     let outputs: [RenderOutput: OutputFile]
+    /// Bytes of the source.
+    let sourceBytes: Int
+    let clock: WorkClock
 
-    /// Writes what the request asks for.
+    /// Writes what the request asks for: what is cheap and shown first comes first, so that it is there when time
+    /// runs out.
     func render(_ picture: Picture) throws -> RenderedMedia {
+        let pace = EncodingPace(clock)
+        pace.learn(pixels: picture.width * picture.height)
         var rendered = RenderedMedia()
-        if case .still(let attachment) = request.attachment {
-            let still = try StillEncoding.encode(
-                picture, quality: StillEncoding.fullQuality, bytesMax: attachment.bytesMax)
-            rendered.attachment = RenderedAttachment(try write(still, to: .attachment))
-            rendered.concessions = still.concessions
-        }
         let part = try request.crop.map { try Self.part($0, of: picture) }
         rendered.clippingRect = part
         let cropped = try part.map { try Self.crop(picture, to: $0) }
+        rendered.thumbnail = try thumbnail(of: cropped ?? picture)
         if let cropped {
             let still = try StillEncoding.encode(cropped, quality: StillEncoding.fullQuality)
             rendered.crop = try write(still, to: .crop)
         }
-        rendered.thumbnail = try thumbnail(of: cropped ?? picture)
+        if case .still(let rendition) = request.attachment {
+            try writeAttachment(picture, rendition, pace, in: &rendered)
+        }
         return rendered
+    }
+
+    private func writeAttachment(
+        _ picture: Picture, _ rendition: StillRendition, _ pace: EncodingPace, in rendered: inout RenderedMedia
+    ) throws {
+        let ladder = StillLadder(
+            rendition: rendition, isPNG: request.format == .png, sourceBytes: sourceBytes, pace: pace)
+        let result = try ladder.encode(picture)
+        rendered.attachment = RenderedAttachment(try write(result.still, to: .attachment))
+        rendered.concessions += result.concessions
+        if pace.isShort, !result.concessions.isEmpty { rendered.degrade("The picture was written in less detail") }
     }
 
     private static func part(_ choice: CropChoice, of picture: Picture) throws -> ClippingRect {
         switch choice {
-        case .part(let rect): return rect
-        case .smart: throw AttachPrepError(.requestInvalid, "The smart crop is not there yet.")
+        case .part(let rect): rect
+        case .smart(let ratio): try SmartCrop.rect(of: picture, ratio: ratio)
         }
     }
 
@@ -59,11 +73,26 @@ struct StillRendering {
         return try write(StillEncoding.encode(picture, quality: StillEncoding.thumbnailQuality), to: .thumbnail)
     }
 
-    private func write(_ still: StillEncoding.Result, to output: RenderOutput) throws -> RenderedPicture {
+    private func write(_ still: EncodedStill, to output: RenderOutput) throws -> RenderedPicture {
+        try place(of: output).write(still.bytes)
+        return RenderedPicture(type: still.type, width: still.width, height: still.height, bytes: still.bytes.count)
+    }
+
+    /// Where a rendition goes.
+    func place(of output: RenderOutput) throws -> OutputFile {
         guard let file = outputs[output] else {
             throw AttachPrepError(.internal, "A rendition has no place to go.", detail: "no output for \(output)")
         }
-        try file.write(still.bytes)
-        return RenderedPicture(type: still.type, width: still.width, height: still.height, bytes: still.bytes.count)
+        return file
+    }
+}
+
+extension RenderedMedia {
+    /// Notes that time forced less; `what` begins the sentence.
+    mutating func degrade(_ what: String) {
+        isDegraded = true
+        guard !warnings.contains(where: { $0.code == .deadlineDegraded }) else { return }
+        warnings.append(
+            PreparationWarning(.deadlineDegraded, "\(what), because time ran short; allow a larger budget."))
     }
 }

@@ -1,0 +1,111 @@
+import MediaEngine
+import RichPush
+
+/// The step that has everything made, and that makes do with less when the time is short.
+///
+/// In this order: a cheaper rendition (which the media child decides on the way), no optional rendition, the thumbnail
+/// alone as an image, the original as it is if iOS would take it.
+struct RenderLadder: Sendable {
+    let plan: PreparationPlan
+    let source: FetchedSource
+    let engine: any MediaEngine
+    let blocking: BlockingLane
+    let staging: StagingFolder
+    /// When everything has to be on disk.
+    let deadline: ContinuousClock.Instant
+
+    /// - Throws: `deadline.exceeded` when nothing can be delivered in time, and what a render throws for a bad file.
+    func run() async throws -> Renditions {
+        var renditions = try await pictures()
+        if let type = plan.passedType {
+            renditions.delivery = .source(type)
+            return renditions
+        }
+        guard let conversion = plan.conversion else { return try concluded(renditions) }
+        do {
+            renditions.merge(try await render(Self.resolve(conversion, renditions), share: 1))
+            return renditions
+        } catch let error as AttachPrepError {
+            return try standIn(renditions, instead: error)
+        }
+    }
+
+    // MARK: Pictures
+
+    private func pictures() async throws -> Renditions {
+        guard let request = plan.pictures else { return Renditions() }
+        do {
+            return try await render(request, share: RenderShare.pictures(plan))
+        } catch let error as AttachPrepError where error.code == .deadlineExceeded {
+            var renditions = try await thumbnailAlone(request)
+            renditions.degrade("a rendition was left out because the time was short")
+            return renditions
+        }
+    }
+
+    /// Without the crop, and without the attachment.
+    private func thumbnailAlone(_ request: RenderRequest) async throws -> Renditions {
+        guard request.outputs != [.thumbnail] else { return Renditions() }
+        var less = request
+        (less.attachment, less.crop) = (nil, nil)
+        do {
+            return try await render(less, share: RenderShare.thumbnailAlone(plan))
+        } catch let error as AttachPrepError where error.code == .deadlineExceeded {
+            return Renditions()
+        }
+    }
+
+    // MARK: The attachment
+
+    /// The picture that was found is the one whose place in the new attachment is asked for.
+    private static func resolve(_ conversion: RenderRequest, _ renditions: Renditions) -> RenderRequest {
+        var resolved = conversion
+        switch renditions.sourcePosition {
+        case .seconds(let seconds): resolved.picture = .movieTime(seconds)
+        case .frame(let number): resolved.picture = .animationFrame(number)
+        case nil: break
+        }
+        return resolved
+    }
+
+    /// A still is there, or its picture stands for it.
+    private func concluded(_ renditions: Renditions) throws -> Renditions {
+        guard renditions.attachment == nil else { return renditions }
+        return try standIn(renditions, instead: .deadlinePassed(at: "rendering"))
+    }
+
+    /// What can be delivered although the attachment could not be made.
+    private func standIn(_ pictures: Renditions, instead error: AttachPrepError) throws -> Renditions {
+        var renditions = pictures
+        switch error.code {
+        case .deadlineExceeded: break
+        // Nothing smaller than the source could be made of it.
+        case .limitExceeded:
+            guard let type = plan.originalType else { throw error }
+            renditions.concessions.append("nothing smaller than the source could be made of it")
+            renditions.delivery = .source(type)
+            return renditions
+        default: throw error
+        }
+        if let output = renditions.standIn {
+            renditions.degrade("the \(output) is delivered as the attachment because the time was short")
+            renditions.delivery = .picture(output)
+        } else if let type = plan.originalType {
+            renditions.degrade("the source is delivered as it is because the time was short")
+            renditions.delivery = .source(type)
+        } else {
+            throw error
+        }
+        return renditions
+    }
+
+    /// One render within a share of the time that is left.
+    private func render(_ request: RenderRequest, share: Double) async throws -> Renditions {
+        let now = ContinuousClock.now
+        guard now < deadline else { throw AttachPrepError.deadlinePassed(at: "rendering") }
+        let step = RenderStep(
+            request: request, source: source, engine: engine, blocking: blocking, staging: staging,
+            deadline: now + now.duration(to: deadline) * share)
+        return try await step.run()
+    }
+}

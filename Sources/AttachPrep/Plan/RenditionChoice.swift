@@ -1,0 +1,107 @@
+import MediaEngine
+import RichPush
+
+/// How a file that is written anew is written: what is kept of it, and within which bounds. Pure.
+struct RenditionChoice {
+    let media: InspectedMedia
+    let bytes: Int
+    let request: AttachmentRequest
+
+    private var isDisplay: Bool { request.rendition == .display }
+
+    /// Bytes the result may have. What could be delivered as it is never grows by being made fit for a display.
+    private func bytesMax(_ kind: MediaKind) -> Int {
+        let limit = request.bytesMax(for: kind)
+        guard isDisplay, kind == media.kind, case .native = Attachability(media) else { return limit }
+        return min(limit, bytes)
+    }
+
+    /// By what it is.
+    func rendition() -> AttachmentRendition {
+        switch media.kind {
+        case .image where media.isAnimated: .animation(animation())
+        case .image: .still(still())
+        case .audio: .sound(sound())
+        case .movie: .movie(movie())
+        }
+    }
+
+    func still() -> StillRendition {
+        StillRendition(
+            bytesMax: bytesMax(.image), longSideMax: isDisplay ? Limits.displayPictureSidePixelsMax : nil)
+    }
+
+    private func animation() -> AnimationRendition {
+        AnimationRendition(
+            bytesMax: bytesMax(.image), longSideMax: isDisplay ? Limits.displayAnimationSidePixelsMax : nil)
+    }
+
+    // MARK: Sounds
+
+    private static let fittingSounds: Set<String> = ["aac", "alac"]
+
+    private func sound() -> SoundRendition {
+        let limit = bytesMax(.audio)
+        var rendition = SoundRendition(bytesMax: limit, copies: copiesSound(within: limit))
+        rendition.bitRateMax = isDisplay ? Limits.displaySoundBitsPerSecondMax : nil
+        rendition.isRepair = media.damage != nil
+        return rendition
+    }
+
+    private func copiesSound(within limit: Int) -> Bool {
+        guard media.damage == nil, bytes <= limit, let stream = media.audio.first else { return false }
+        return Self.fittingSounds.contains(stream.codec) && !(isDisplay && isOverRate(bits: Double(bytes) * 8))
+    }
+
+    private func isOverRate(bits: Double) -> Bool {
+        let most = Double(Limits.displaySoundBitsPerSecondMax) * Limits.displayRateTolerance
+        return bits / max(media.duration ?? 0, 0.001) > most
+    }
+
+    // MARK: Movies
+
+    private static let fittingMovieSounds: Set<String> = ["aac", "alac", "mp3", "mp3float", "ac3"]
+
+    /// Whether a movie that is stored turned has to be encoded upright: on request, or since a crop is emitted for it.
+    var bakesRotation: Bool {
+        media.kind == .movie && media.orientation != .upright
+            && (request.options.bakesRotation || request.options.crop != nil)
+    }
+
+    func movie() -> MovieRendition {
+        let limit = bytesMax(.movie)
+        var rendition = MovieRendition(
+            bytesMax: limit, copiesVideo: copiesVideo(within: limit), copiesAudio: copiesMovieSound)
+        if isDisplay {
+            rendition.longSideMax = Limits.displayMovieLongSidePixelsMax
+            rendition.shortSideMax = Limits.displayMovieShortSidePixelsMax
+            rendition.frameRateMax = Limits.displayFramesPerSecondMax
+            rendition.audioBitRateMax = Limits.displaySoundBitsPerSecondMax
+        }
+        rendition.isRepair = media.damage != nil
+        return rendition
+    }
+
+    private func copiesVideo(within limit: Int) -> Bool {
+        guard let video = media.video, media.damage == nil, !bakesRotation, videoBytes <= limit else { return false }
+        if isDisplay, DisplayExcess(media: media, bytes: bytes).movieIsTooLarge { return false }
+        return switch video.codec {
+        case "h264": video.bitDepth == 8 && video.isChroma420
+        case "hevc": video.isChroma420
+        default: false
+        }
+    }
+
+    /// What the pictures take, as far as the sound's rate is known.
+    private var videoBytes: Int {
+        let rates = media.audio.compactMap(\.bitRate).reduce(0, +)
+        return max(0, bytes - Int(Double(rates) / 8 * min(media.duration ?? 0, Limits.durationSecondsMax)))
+    }
+
+    private var copiesMovieSound: Bool {
+        guard let stream = media.audio.first, media.damage == nil else { return false }
+        let most = Double(Limits.displaySoundBitsPerSecondMax) * Limits.displayRateTolerance
+        if isDisplay, stream.bitRate.map({ Double($0) > most }) ?? true { return false }
+        return Self.fittingMovieSounds.contains(stream.codec)
+    }
+}

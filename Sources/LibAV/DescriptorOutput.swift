@@ -1,0 +1,137 @@
+import CLibAV
+import Glibc
+
+/// An AVIOContext that writes a file through its descriptor, from the start and up to a limit.
+///
+/// Writes with `pwrite`. The MP4 muxer opens its output a second time, to move the index to the front; it is handed the
+/// same descriptor (`openReading`).
+@safe package final class DescriptorOutput {
+    /// Why a write was refused.
+    package enum Refusal: Sendable, Hashable {
+        /// The file would have become larger than it may.
+        case overLimit
+        case deadline
+        /// The system's word, an errno.
+        case system(CInt)
+    }
+
+    private static let bufferBytes = 262_144
+
+    let context: UnsafeMutablePointer<AVIOContext>
+    private let state: State
+    private var reading: DescriptorInput?
+
+    private init(context: UnsafeMutablePointer<AVIOContext>, state: State) {
+        unsafe self.context = context
+        self.state = state
+    }
+
+    deinit {
+        unsafe av_freep(&context.pointee.buffer)
+        var released: UnsafeMutablePointer<AVIOContext>? = unsafe context
+        unsafe avio_context_free(&released)
+    }
+
+    /// Empties the file behind a borrowed descriptor, which is open for reading and writing.
+    ///
+    /// - Parameter bytesMax: A write past it fails, and everything after it.
+    package static func open(
+        _ descriptor: CInt, bytesMax: Int, deadline: ContinuousClock.Instant
+    ) throws(LibAVError) -> DescriptorOutput {
+        guard ftruncate(descriptor, 0) == 0 else {
+            throw LibAVError(code: CLibAV_errorInputOutput, operation: "ftruncate")
+        }
+        let state = State(descriptor: descriptor, bytesMax: Int64(bytesMax), deadline: deadline)
+        let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), "av_malloc")
+        let context = unsafe avio_alloc_context(
+            buffer.assumingMemoryBound(to: UInt8.self), CInt(bufferBytes), 1,
+            Unmanaged.passUnretained(state).toOpaque(), nil, writeBytes, seekOutput)
+        guard let context = unsafe context else {
+            unsafe av_free(buffer)
+            throw LibAVError(code: CLibAV_errorNoMemory, operation: "avio_alloc_context")
+        }
+        return unsafe DescriptorOutput(context: context, state: state)
+    }
+
+    /// Why writing ended early; nil while all is well.
+    package var refusal: Refusal? { state.refusal }
+
+    /// Bytes of the file so far, as far as they left the buffer.
+    package var byteCount: Int { Int(state.size) }
+
+    /// What was written so far, for the muxer's second pass; one at a time.
+    func openReading() throws(LibAVError) -> UnsafeMutablePointer<AVIOContext> {
+        let input = try DescriptorInput.open(state.descriptor, deadline: state.deadline)
+        reading = input
+        return unsafe input.context
+    }
+
+    func closeReading() { reading = nil }
+
+    fileprivate final class State {
+        let descriptor: CInt
+        let bytesMax: Int64
+        let deadline: ContinuousClock.Instant
+        var position: Int64 = 0
+        var size: Int64 = 0
+        var refusal: Refusal?
+
+        init(descriptor: CInt, bytesMax: Int64, deadline: ContinuousClock.Instant) {
+            self.descriptor = descriptor
+            self.bytesMax = bytesMax
+            self.deadline = deadline
+        }
+
+        static func of(_ opaque: UnsafeMutableRawPointer?) -> State? {
+            guard let opaque = unsafe opaque else { return nil }
+            return unsafe Unmanaged<State>.fromOpaque(opaque).takeUnretainedValue()
+        }
+
+        /// Whether so many bytes may be written; what was refused once stays refused.
+        func admits(_ count: Int) -> Bool {
+            if refusal != nil { return false }
+            if position + Int64(count) > bytesMax { refusal = .overLimit }
+            if ContinuousClock.now >= deadline { refusal = .deadline }
+            return refusal == nil
+        }
+
+        var code: CInt { refusal == .deadline ? CLibAV_errorExit : CLibAV_errorInputOutput }
+    }
+}
+
+@c private func writeBytes(_ opaque: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UInt8>?, _ count: CInt)
+    -> CInt
+{
+    guard let state = unsafe DescriptorOutput.State.of(opaque) else { return CLibAV_errorInputOutput }
+    guard state.admits(Int(count)) else { return state.code }
+    var done = 0
+    while done < Int(count) {
+        let written = unsafe pwrite(
+            state.descriptor, buffer.map { unsafe $0 + done }, Int(count) - done, off_t(state.position))
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else {
+            state.refusal = .system(errno)
+            return state.code
+        }
+        done += written
+        state.position += Int64(written)
+        state.size = max(state.size, state.position)
+    }
+    return count
+}
+
+@c private func seekOutput(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: CInt) -> Int64 {
+    guard let state = unsafe DescriptorOutput.State.of(opaque) else { return Int64(CLibAV_errorInputOutput) }
+    let base: Int64
+    switch whence & ~AVSEEK_FORCE {
+    case AVSEEK_SIZE: return state.size
+    case SEEK_SET: base = 0
+    case SEEK_CUR: base = state.position
+    case SEEK_END: base = state.size
+    default: return Int64(CLibAV_errorInvalidArgument)
+    }
+    let (position, overflow) = base.addingReportingOverflow(offset)
+    if overflow || position < 0 { return Int64(CLibAV_errorInvalidArgument) }
+    state.position = position
+    return position
+}

@@ -1,0 +1,66 @@
+import CLibAV
+
+/// Turns and mirrors 8-bit 4:2:0 pictures.
+package struct FrameTurn: Sendable, Hashable {
+    /// Rows and columns change places first.
+    package let isTransposed: Bool
+    /// What is left of the (transposed) picture goes right.
+    package let isMirrored: Bool
+    /// What is up goes down.
+    package let isFlipped: Bool
+
+    /// Side of the squares that are turned at once, so that both pictures stay in the processor's cache.
+    private static let block = 32
+
+    package init(isTransposed: Bool, isMirrored: Bool, isFlipped: Bool) {
+        self.isTransposed = isTransposed
+        self.isMirrored = isMirrored
+        self.isFlipped = isFlipped
+    }
+
+    package var isNone: Bool { !isTransposed && !isMirrored && !isFlipped }
+
+    package func apply(_ frame: Frame) throws(LibAVError) -> Frame {
+        if isNone { return frame }
+        let width = isTransposed ? frame.height : frame.width
+        let height = isTransposed ? frame.width : frame.height
+        let turned = try Frame.picture(width: width, height: height, format: AV_PIX_FMT_YUV420P)
+        let (source, target) = unsafe (frame.raw.pointee, turned.raw.pointee)
+        unsafe turn(
+            source.data.0, source.linesize.0, into: target.data.0, target.linesize.0, width: width, height: height)
+        let (halfWidth, halfHeight) = ((width + 1) / 2, (height + 1) / 2)
+        unsafe turn(
+            source.data.1, source.linesize.1, into: target.data.1, target.linesize.1, width: halfWidth,
+            height: halfHeight)
+        unsafe turn(
+            source.data.2, source.linesize.2, into: target.data.2, target.linesize.2, width: halfWidth,
+            height: halfHeight)
+        return turned
+    }
+
+    /// - Parameters:
+    ///   - width: Of the target.
+    ///   - height: Of the target.
+    private func turn(
+        _ source: UnsafeMutablePointer<UInt8>?, _ sourceStride: CInt, into target: UnsafeMutablePointer<UInt8>?,
+        _ targetStride: CInt, width: Int, height: Int
+    ) {
+        guard let source = unsafe source, let target = unsafe target else { return }
+        let (across, down) = isTransposed ? (Int(sourceStride), 1) : (1, Int(sourceStride))
+        let step = isMirrored ? -across : across
+        for top in stride(from: 0, to: height, by: Self.block) {
+            for left in stride(from: 0, to: width, by: Self.block) {
+                let right = min(width, left + Self.block)
+                for y in top..<min(height, top + Self.block) {
+                    var from = (isFlipped ? height - 1 - y : y) * down
+                    from += (isMirrored ? width - 1 - left : left) * across
+                    let row = unsafe target + y * Int(targetStride)
+                    for x in left..<right {
+                        unsafe row[x] = unsafe source[from]
+                        from &+= step
+                    }
+                }
+            }
+        }
+    }
+}

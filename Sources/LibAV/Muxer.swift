@@ -1,0 +1,154 @@
+import CLibAV
+
+/// A container being written; owns its AVFormatContext.
+///
+/// The index is moved to the front when it is finished. Titles, places and dates are never written, nor what wrote it:
+/// the same packets give the same bytes.
+@safe package final class Muxer {
+    package enum Container: Sendable, Hashable {
+        /// A movie: brand `isom`.
+        case mpeg4
+        /// A sound: brand `M4A `.
+        case mpeg4Audio
+
+        fileprivate var name: String { self == .mpeg4 ? "mp4" : "ipod" }
+    }
+
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    private let output: DescriptorOutput
+
+    private init(adopting context: UnsafeMutablePointer<AVFormatContext>, output: DescriptorOutput) {
+        unsafe self.context = context
+        self.output = output
+    }
+
+    deinit { unsafe avformat_free_context(context) }
+
+    package static func open(_ container: Container, into output: DescriptorOutput) throws(LibAVError) -> Muxer {
+        LibAV.started
+        var allocated: UnsafeMutablePointer<AVFormatContext>?
+        unsafe try LibAVError.check(
+            avformat_alloc_output_context2(&allocated, nil, container.name, nil), "avformat_alloc_output_context2")
+        let context = unsafe try LibAVError.allocated(allocated, "avformat_alloc_output_context2")
+        unsafe context.pointee.pb = unsafe output.context
+        unsafe context.pointee.opaque = unsafe Unmanaged.passUnretained(output).toOpaque()
+        unsafe context.pointee.io_open = unsafe openAgain
+        unsafe context.pointee.io_close2 = unsafe closeAgain
+        unsafe context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
+        return unsafe Muxer(adopting: context, output: output)
+    }
+
+    /// A stream whose packets are copied: its parameters, its display matrix and what else decoders need.
+    ///
+    /// - Returns: Its index here.
+    package func addStream(copyingFrom demuxer: Demuxer, _ index: Int) throws(LibAVError) -> Int {
+        guard let source = unsafe demuxer.stream(index) else {
+            throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "stream")
+        }
+        let stream = unsafe try LibAVError.allocated(avformat_new_stream(context, nil), "avformat_new_stream")
+        unsafe try LibAVError.check(
+            avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar), "avcodec_parameters_copy")
+        unsafe try copySideData(source, stream)
+        unsafe stream.pointee.codecpar.pointee.codec_tag = unsafe tag(stream.pointee.codecpar.pointee.codec_id)
+        unsafe stream.pointee.time_base = unsafe source.pointee.time_base
+        unsafe stream.pointee.avg_frame_rate = unsafe source.pointee.avg_frame_rate
+        unsafe stream.pointee.sample_aspect_ratio = unsafe source.pointee.sample_aspect_ratio
+        unsafe stream.pointee.disposition = AV_DISPOSITION_DEFAULT
+        return Int(unsafe stream.pointee.index)
+    }
+
+    /// A stream of a started encoder's packets.
+    ///
+    /// - Returns: Its index here.
+    package func addStream(of encoder: Encoder) throws(LibAVError) -> Int {
+        let stream = unsafe try LibAVError.allocated(avformat_new_stream(context, nil), "avformat_new_stream")
+        unsafe try LibAVError.check(
+            avcodec_parameters_from_context(stream.pointee.codecpar, encoder.context),
+            "avcodec_parameters_from_context")
+        unsafe stream.pointee.time_base = unsafe encoder.context.pointee.time_base
+        unsafe stream.pointee.avg_frame_rate = unsafe encoder.context.pointee.framerate
+        unsafe stream.pointee.sample_aspect_ratio = unsafe encoder.context.pointee.sample_aspect_ratio
+        unsafe stream.pointee.disposition = AV_DISPOSITION_DEFAULT
+        return Int(unsafe stream.pointee.index)
+    }
+
+    /// Only `hvc1` plays on iOS; everything else gets the container's own choice.
+    private func tag(_ codec: AVCodecID) -> UInt32 {
+        codec == AV_CODEC_ID_HEVC ? UInt32(littleEndian: 0x3163_7668) : 0
+    }
+
+    private func copySideData(
+        _ source: UnsafeMutablePointer<AVStream>, _ target: UnsafeMutablePointer<AVStream>
+    ) throws(LibAVError) {
+        for kind in [AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_DOVI_CONF, AV_PKT_DATA_MASTERING_DISPLAY_METADATA] {
+            var size = 0
+            guard let bytes = unsafe av_stream_get_side_data(source, kind, &size) else { continue }
+            let copy = unsafe try LibAVError.allocated(
+                av_stream_new_side_data(target, kind, size), "av_stream_new_side_data")
+            unsafe copy.update(from: bytes, count: size)
+        }
+    }
+
+    /// Begins the file; no stream can be added afterwards.
+    package func writeHeader() throws(LibAVError) {
+        var options: OpaquePointer?
+        defer { unsafe av_dict_free(&options) }
+        unsafe try LibAVError.check(av_dict_set(&options, "movflags", "+faststart", 0), "av_dict_set")
+        unsafe try LibAVError.check(avformat_write_header(context, &options), "avformat_write_header")
+    }
+
+    /// Writes a packet, which is empty afterwards; the muxer holds it until the other streams have come as far.
+    ///
+    /// - Parameters:
+    ///   - stream: What `addStream` returned.
+    ///   - timeBase: What the packet's times are ticks of.
+    package func write(_ packet: Packet, stream: Int, timeBase: TimeBase) throws(LibAVError) {
+        guard (0..<Int(unsafe context.pointee.nb_streams)).contains(stream),
+            let target = unsafe context.pointee.streams[stream]
+        else { throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "stream") }
+        unsafe av_packet_rescale_ts(packet.raw, timeBase.rational, target.pointee.time_base)
+        unsafe packet.raw.pointee.stream_index = CInt(stream)
+        unsafe packet.raw.pointee.pos = -1
+        unsafe try LibAVError.check(av_interleaved_write_frame(context, packet.raw), "av_interleaved_write_frame")
+    }
+
+    /// Writes the index and moves it to the front.
+    ///
+    /// - Returns: Bytes of the file.
+    package func finish() throws(LibAVError) -> Int {
+        unsafe try LibAVError.check(av_write_trailer(context), "av_write_trailer")
+        unsafe avio_flush(output.context)
+        unsafe try LibAVError.check(output.context.pointee.error, "avio_flush")
+        if output.refusal != nil { throw LibAVError(code: CLibAV_errorInputOutput, operation: "avio_flush") }
+        return output.byteCount
+    }
+}
+
+/// The muxer reads what it wrote, to move the index before it.
+@c private func openAgain(
+    _ context: UnsafeMutablePointer<AVFormatContext>?,
+    _ opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
+    _ address: UnsafePointer<CChar>?, _ flags: CInt, _ options: UnsafeMutablePointer<OpaquePointer?>?
+) -> CInt {
+    guard flags == AVIO_FLAG_READ, let opened = unsafe opened, let output = unsafe output(of: context) else {
+        return CLibAV_errorNotPermitted
+    }
+    do {
+        unsafe opened.pointee = unsafe try output.openReading()
+        return 0
+    } catch {
+        return CLibAV_errorInputOutput
+    }
+}
+
+@c private func closeAgain(
+    _ context: UnsafeMutablePointer<AVFormatContext>?, _ closed: UnsafeMutablePointer<AVIOContext>?
+) -> CInt {
+    unsafe output(of: context)?.closeReading()
+    return 0
+}
+
+private func output(of context: UnsafeMutablePointer<AVFormatContext>?) -> DescriptorOutput? {
+    guard let opaque = unsafe context?.pointee.opaque else { return nil }
+    return unsafe Unmanaged<DescriptorOutput>.fromOpaque(opaque).takeUnretainedValue()
+}

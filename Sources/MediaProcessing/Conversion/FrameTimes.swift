@@ -1,0 +1,56 @@
+import LibAV
+
+/// When decoded frames are shown, in seconds of the new timeline; times only grow.
+struct FrameTimes {
+    /// A step back of so many seconds is a clock that was set anew, not a frame out of order.
+    private static let resetSeconds = 1.0
+
+    private let stream: StreamDescription
+    private let clock: FrameClock
+    private let timeline: MovieTimeline
+    private let countsPackets: Bool
+    private let interval: Double
+    /// Ticks of the first packet, where packets are counted: the first picture is shown then.
+    private var firstPacket: Int64?
+    private var delay: Double?
+    private var correction = 0.0
+    private var previous: Double?
+
+    init(_ movie: OpenMovie, _ scan: MovieScan) {
+        stream = scan.video
+        clock = FrameClock(movie, scan.video)
+        timeline = scan.timeline
+        countsPackets = movie.countsPackets
+        interval = scan.interval
+    }
+
+    /// Notes a packet on its way into the decoder.
+    mutating func send(_ packet: Packet) {
+        firstPacket = firstPacket ?? packet.decodingTimestamp
+    }
+
+    /// The frame's time; nil when it is none that is shown after the ones before.
+    mutating func time(of frame: Frame) -> Double? {
+        guard var time = own(frame) else { return advance(to: (previous ?? -interval) + interval) }
+        time += correction
+        guard let last = previous, time <= last else { return advance(to: time) }
+        if last - time < Self.resetSeconds { return nil }
+        correction += last + interval - time
+        return advance(to: last + interval)
+    }
+
+    private mutating func advance(to time: Double) -> Double {
+        previous = time
+        return time
+    }
+
+    private mutating func own(_ frame: Frame) -> Double? {
+        if countsPackets {
+            guard let tick = frame.packetTimestamp ?? frame.bestEffortTimestamp else { return nil }
+            let late = delay ?? max(0, Double(tick - (firstPacket ?? tick)) * stream.timeBase.tick)
+            delay = late
+            return timeline.output(clock.movieTime(ofTick: tick) - late)
+        }
+        return (frame.bestEffortTimestamp ?? frame.packetTimestamp).map { timeline.output(clock.movieTime(ofTick: $0)) }
+    }
+}

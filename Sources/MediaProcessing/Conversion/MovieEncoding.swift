@@ -1,0 +1,40 @@
+import LibAV
+import RichPush
+
+/// Encodes as often as it takes to be within bytes and time.
+struct MovieEncoding {
+    /// Encodings of one movie at most.
+    private static let triesMax = 6
+
+    let bytesMax: Int
+    let clock: WorkClock
+
+    /// - Parameter pass: Writes the file once; may say that it is behind only where it is told that it may.
+    /// - Returns: What the last pass wrote, and how.
+    func run(
+        _ load: MovieLoad, cut: Double?, pass: (MovieChoice, QualitySteering, _ canRestart: Bool) throws -> MovieWritten
+    ) throws -> (choice: MovieChoice, written: MovieWritten) {
+        var attempt = MovieAttempt(load: load, cut: cut)
+        for round in 1...Self.triesMax {
+            let isLast = round + 1 >= Self.triesMax
+            do {
+                let start = clock.secondsSpent
+                let written = try pass(attempt.choice, attempt.steering, !isLast)
+                let isWorthAnother = attempt.isWorthAnother(
+                    written, seconds: clock.secondsSpent - start, bytesMax: bytesMax, secondsLeft: clock.secondsLeft,
+                    isLast: isLast)
+                if isWorthAnother, round < Self.triesMax { continue }
+                return (attempt.choice, written)
+            } catch MovieFailure.overLimit(let steering) {
+                guard let steering else { break }
+                attempt.shrink(after: steering, secondsLeft: clock.secondsLeft, isLast: isLast)
+            } catch MovieFailure.behind(let slowness) {
+                attempt.hurry(slowness, secondsLeft: clock.secondsLeft)
+            } catch MovieFailure.refused(let error) {
+                throw error.fault(.internal, "The movie could not be written.")
+            }
+        }
+        throw AttachPrepError(
+            .limitExceeded, "The movie cannot be brought under \(bytesMax.grouped) bytes; allow it more.")
+    }
+}

@@ -1,0 +1,72 @@
+import LibAV
+import RichPush
+
+/// An M4A of a sound's own packets, bit for bit.
+struct SoundCopy {
+    /// Codecs that M4A holds as they are.
+    private static let codecs: Set<String> = ["aac", "alac"]
+    /// Samples of an AAC packet; twice as many where the decoder doubles the rate.
+    private static let packetSamples = 1_024.0
+
+    let source: SoundSource
+    let file: SoundFile
+    let deadline: ContinuousClock.Instant
+
+    /// - Returns: Bytes of the file; nil when the stream does not fit or cannot be put into an M4A.
+    func run() throws -> Int? {
+        guard Self.codecs.contains(source.stream.codec) else { return nil }
+        let movie = try source.open(deadline: deadline)
+        do {
+            return try file.write { muxer in
+                let stream = try muxer.addStream(copyingFrom: movie.demuxer, source.stream.index)
+                try muxer.writeHeader()
+                try copy(movie, to: stream, of: muxer)
+            }
+        } catch is LibAVError {
+            return nil
+        }
+    }
+
+    private func copy(_ movie: OpenMovie, to stream: Int, of muxer: Muxer) throws {
+        let timeBase = TimeBase(numerator: 1, denominator: Int32(source.stream.sampleRate))
+        var held: Packet?
+        var end: Int64?
+        let packet = try Packet()
+        while try movie.readOn(into: packet) {
+            guard packet.streamIndex == source.stream.index, packet.byteCount > 0 else { continue }
+            let next = try packet.reference()
+            let time = (packet.presentationTimestamp ?? packet.decodingTimestamp).map { sample($0, movie) }
+            let duration = samples(packet.duration)
+            // Containers that count in milliseconds are off by a few samples at each packet.
+            let isNext = time.flatMap { time in end.map { abs(time - $0) < max(duration, 1) / 2 } } ?? true
+            let start = isNext ? end ?? time ?? 0 : time ?? 0
+            (next.presentationTimestamp, next.decodingTimestamp, next.duration) = (start, start, duration)
+            try held.map { try muxer.write($0, stream: stream, timeBase: timeBase) }
+            held = next
+            end = duration > 0 ? start + duration : nil
+        }
+        guard let last = held else { throw SoundSource.empty }
+        // Elsewhere the next packet tells how long one lasts.
+        if last.duration == 0 { last.duration = try decodedSamples(last, movie) }
+        try muxer.write(last, stream: stream, timeBase: timeBase)
+    }
+
+    private func decodedSamples(_ packet: Packet, _ movie: OpenMovie) throws -> Int64 {
+        let decoder = try Decoder.open(stream: source.stream.index, of: movie.demuxer, pixelsMax: 1)
+        let frame = try Frame()
+        guard try decoder.send(packet), try decoder.receive(into: frame) == .frame else { return 0 }
+        return Int64(frame.sampleCount)
+    }
+
+    private func sample(_ tick: Int64, _ movie: OpenMovie) -> Int64 {
+        let seconds = source.stream.timeBase.seconds(tick) - movie.origin
+        return Int64((seconds * Double(source.stream.sampleRate)).rounded())
+    }
+
+    private func samples(_ ticks: Int64) -> Int64 {
+        let exact = source.stream.timeBase.seconds(ticks) * Double(source.stream.sampleRate)
+        let isWhole = source.stream.timeBase.tick * Double(source.stream.sampleRate) <= 1
+        if isWhole || source.stream.codec != "aac" { return Int64(exact.rounded()) }
+        return Int64(max(1, (exact / Self.packetSamples).rounded()) * Self.packetSamples)
+    }
+}

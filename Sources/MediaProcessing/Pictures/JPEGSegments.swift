@@ -1,0 +1,148 @@
+import RichPush
+
+/// The segments of a JPEG, walked from SOI to EOI: what its pixels need, and what only tells about it.
+///
+/// Source: ITU-T T.81, annex B; Exif 2.32, 4.7; CIPA DC-007 (multi-picture format, behind EOI).
+package struct JPEGSegments: Sendable, Hashable {
+    /// The parts of the file that show the picture, in order: tables, frames, scans, JFIF, Adobe's, colour profile.
+    package private(set) var needed: [Range<Int>] = []
+    /// Whether there is anything else: EXIF that says more than how the picture stands, XMP, IPTC, comments, more
+    /// pictures behind the first.
+    package private(set) var hasMetadata = false
+    /// Whether a colour transform is declared in Adobe's way, which a JFIF segment would contradict.
+    package private(set) var hasAdobe = false
+    /// Whether it begins as JFIF.
+    package private(set) var hasJFIF = false
+    /// Whether its scans refine one another: all coefficients are in memory until the last.
+    package private(set) var isProgressive = false
+    /// Components of the frame; 4 is CMYK.
+    package private(set) var components = 0
+    /// Coefficients of the frame, all components together.
+    package private(set) var coefficients = 0
+
+    /// Segments that are looked at: EXIF, profiles in parts, tables. Real files have a few dozen.
+    private static let segmentsMax = 10_000
+
+    private enum Marker {
+        static let startOfScan: UInt8 = 0xDA
+        static let endOfImage: UInt8 = 0xD9
+        static let comment: UInt8 = 0xFE
+        static let frames: Set<UInt8> = [
+            0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF,
+        ]
+        static let progressive: Set<UInt8> = [0xC2, 0xC6, 0xCA, 0xCE]
+        static let application: ClosedRange<UInt8> = 0xE0...0xEF
+    }
+
+    /// Walks the whole file.
+    ///
+    /// - Throws: `media.corrupt` when a segment is cut or EOI is missing.
+    package static func walk(_ window: ByteWindow) throws -> JPEGSegments {
+        try walk(window, toFirstScan: false)
+    }
+
+    /// Walks as far as the first scan: what stands in front of the pixels.
+    package static func walkHeader(_ window: ByteWindow) throws -> JPEGSegments {
+        try walk(window, toFirstScan: true)
+    }
+
+    private static func walk(_ window: ByteWindow, toFirstScan: Bool) throws -> JPEGSegments {
+        guard try window.bigEndian(at: 0, bytes: 2) == 0xFFD8 else { throw window.broken("no JPEG signature") }
+        var segments = JPEGSegments()
+        segments.keep(0..<2)
+        var offset = 2
+        for _ in 0..<segmentsMax {
+            guard try window.byte(at: offset) == 0xFF else { throw window.broken("no marker at \(offset)") }
+            let marker = try window.byte(at: offset + 1)
+            if marker == 0xFF {
+                offset += 1
+                continue
+            }
+            if marker == Marker.endOfImage {
+                segments.keep(offset..<(offset + 2))
+                if offset + 2 < window.size { segments.hasMetadata = true }
+                return segments
+            }
+            let end = offset + 2 + (try window.bigEndian(at: offset + 2, bytes: 2))
+            guard end <= window.size else { throw window.cut }
+            try segments.take(marker, offset..<end, of: window)
+            offset = end
+            if marker == Marker.startOfScan {
+                if toFirstScan { return segments }
+                let scanEnd = try Self.endOfScan(from: end, of: window)
+                segments.keep(end..<scanEnd)
+                offset = scanEnd
+            }
+        }
+        throw window.broken("too many segments")
+    }
+
+    private mutating func keep(_ range: Range<Int>) {
+        if let last = needed.last, last.upperBound == range.lowerBound {
+            needed[needed.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+            needed.append(range)
+        }
+    }
+
+    private mutating func take(_ marker: UInt8, _ range: Range<Int>, of window: ByteWindow) throws {
+        if Marker.frames.contains(marker) { try readFrame(marker, at: range.lowerBound, of: window) }
+        if marker == Marker.comment || Marker.application.contains(marker) {
+            guard try isNeeded(marker, range, of: window) else { return }
+        }
+        keep(range)
+    }
+
+    private mutating func readFrame(_ marker: UInt8, at offset: Int, of window: ByteWindow) throws {
+        isProgressive = Marker.progressive.contains(marker)
+        let height = try window.bigEndian(at: offset + 5, bytes: 2)
+        let width = try window.bigEndian(at: offset + 7, bytes: 2)
+        components = Int(try window.byte(at: offset + 9))
+        var factors: [(across: Int, down: Int)] = []
+        for index in 0..<components {
+            let factor = Int(try window.byte(at: offset + 11 + index * 3))
+            factors.append((max(1, factor >> 4), max(1, factor & 15)))
+        }
+        let across = factors.map(\.across).max() ?? 1
+        let down = factors.map(\.down).max() ?? 1
+        coefficients = factors.reduce(0) { $0 + width * height * $1.across * $1.down / (across * down) }
+    }
+
+    /// Application segments that change what is seen; the others are noted as metadata.
+    private mutating func isNeeded(_ marker: UInt8, _ range: Range<Int>, of window: ByteWindow) throws -> Bool {
+        let name = try window.characters(at: range.lowerBound + 4, count: min(14, range.count - 4))
+        switch marker {
+        case 0xE0 where name.hasPrefix("JFIF\0"):
+            hasJFIF = true
+            return true
+        case 0xE2 where name.hasPrefix("ICC_PROFILE\0"): return true
+        case 0xEE where name.hasPrefix("Adobe"):
+            hasAdobe = true
+            return true
+        case 0xE1 where name.hasPrefix("Exif\0"):
+            let body = try window.whole(at: range.lowerBound + 10, count: min(range.count - 10, 65_000))
+            if ExifTags.tellMore(Array(body)) { hasMetadata = true }
+            return false
+        default:
+            hasMetadata = true
+            return false
+        }
+    }
+
+    /// The next marker that is no restart and no stuffed byte.
+    private static func endOfScan(from start: Int, of window: ByteWindow) throws -> Int {
+        var offset = start
+        while true {
+            let part = try window.bytes(at: offset, count: 32_768)
+            guard part.count >= 2 else { throw window.cut }
+            var index = part.startIndex
+            while let mark = part[index..<(part.endIndex - 1)].firstIndex(of: 0xFF) {
+                let next = part[mark + 1]
+                let isMarker = next != 0 && next != 0xFF && !(0xD0...0xD7).contains(next)
+                if isMarker { return offset + mark - part.startIndex }
+                index = mark + 1
+            }
+            offset += part.count - 1
+        }
+    }
+}

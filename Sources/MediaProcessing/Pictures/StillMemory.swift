@@ -1,0 +1,49 @@
+import RichPush
+import Vips
+
+/// What a still takes in memory, and how far it has to be reduced while it is decoded.
+struct StillMemory {
+    /// Bytes of a coefficient in libjpeg.
+    private static let coefficientBytes = 2
+
+    private let longSide: Int
+    /// The share of its pixels that may be in memory.
+    private let share: Double
+
+    init(_ stored: Picture, format: MediaFormat, source: CInt, deadline: ContinuousClock.Instant) throws {
+        let pixels = stored.width * stored.height
+        longSide = max(stored.width, stored.height)
+        // What is turned is in memory twice, for a moment.
+        let copies = stored.orientation == 1 ? 1 : 2
+        var taken = 0
+        if format == .jpeg {
+            let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
+            taken = try Self.coefficientBytes(window)
+        }
+        let room = max(Limits.pictureMemoryBytesMax - taken, Limits.pictureMemoryBytesMax / 8)
+        share = Double(room) / Double(pixels * (stored.hasAlpha ? 4 : 3) * copies)
+    }
+
+    /// The longer side to reduce to; nil to leave the size.
+    func longSide(wanted: Int?) -> Int? {
+        let held = share < 1 ? Int(Double(longSide) * share.squareRoot()) : longSide
+        let side = min(held, wanted ?? .max)
+        return side < longSide ? max(1, side) : nil
+    }
+
+    /// What libjpeg holds of a progressive JPEG; 0 for others.
+    ///
+    /// - Throws: `media.too_many_pixels` when that is more than we give it.
+    static func coefficientBytes(_ window: ByteWindow) throws -> Int {
+        // What cannot be walked may still decode; then the decoder has the word.
+        guard let header = try? JPEGSegments.walkHeader(window), header.isProgressive else { return 0 }
+        let bytes = header.coefficients * coefficientBytes
+        guard bytes <= Limits.jpegCoefficientBytesMax else {
+            throw AttachPrepError(
+                .mediaTooManyPixels,
+                "The JPEG is progressive, of \(header.coefficients.grouped) coefficients, over the limit of "
+                    + "\((Limits.jpegCoefficientBytesMax / coefficientBytes).grouped); send a baseline JPEG.")
+        }
+        return bytes
+    }
+}

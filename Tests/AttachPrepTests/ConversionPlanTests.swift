@@ -1,0 +1,128 @@
+import AttachPrep
+import MediaEngine
+import RichPush
+import Testing
+
+/// Which streams are copied, which are encoded, and within which bounds.
+struct ConversionPlanTests {
+    private func movie(
+        _ format: MediaFormat, _ codec: String, sound: String? = "aac",
+        change: (inout InspectedMedia) -> Void = { _ in }
+    ) -> InspectedMedia {
+        var media = InspectedMedia(format: format)
+        (media.width, media.height, media.duration) = (640, 360, 10)
+        var video = VideoStream(codec: codec, codecTag: "", storedWidth: 640, storedHeight: 360)
+        (video.lastFrameTime, video.frameRate) = (9.96, 25)
+        media.video = video
+        media.audio = sound.map { [AudioStream(codec: $0, channels: 2, sampleRate: 48_000, bitRate: 64_000)] } ?? []
+        change(&media)
+        return media
+    }
+
+    private func request(_ change: (inout AttachmentRequest) -> Void = { _ in }) -> AttachmentRequest {
+        var request = AttachmentRequest(source: "https://cdn.example/a")
+        change(&request)
+        return request
+    }
+
+    private func rendition(
+        _ media: InspectedMedia, bytes: Int = 1_000_000, _ change: (inout AttachmentRequest) -> Void = { _ in }
+    ) throws -> MovieRendition {
+        let plan = PreparationPlan(media: media, bytes: bytes, request: request(change))
+        guard case .movie(let rendition) = plan.conversion?.attachment else {
+            throw AttachPrepError(.internal, "no movie: \(plan)")
+        }
+        return rendition
+    }
+
+    @Test(arguments: [
+        (MediaFormat.quickTime, "h264", "aac", true, true), (.matroska, "h264", "opus", true, false),
+        (.flashVideo, "h264", "mp3", true, true), (.mpegTransportStream, "hevc", "ac3", true, true),
+        (.webm, "vp9", "opus", false, false), (.quickTime, "prores", "pcm_s16le", false, false),
+        (.threeGPP, "h263", "amr_nb", false, false), (.matroska, "mpeg4", "alac", false, true),
+    ])
+    func `Streams that fit are copied, the others are encoded`(
+        format: MediaFormat, video: String, sound: String, copiesVideo: Bool, copiesAudio: Bool
+    ) throws {
+        let rendition = try rendition(movie(format, video, sound: sound))
+        #expect(rendition.copiesVideo == copiesVideo && rendition.copiesAudio == copiesAudio)
+        #expect(rendition.bytesMax == 50_000_000 && rendition.longSideMax == nil)
+    }
+
+    @Test func `High-depth H.264 is encoded, high-depth HEVC is copied`() throws {
+        let deep = { (media: inout InspectedMedia) -> Void in media.video?.bitDepth = 10 }
+        #expect(try rendition(movie(.quickTime, "h264", change: deep)).copiesVideo == false)
+        #expect(try rendition(movie(.quickTime, "hevc", change: deep)).copiesVideo)
+    }
+
+    @Test func `Pictures over the limit are not copied`() throws {
+        #expect(try rendition(movie(.quickTime, "h264"), bytes: 60_000_000).copiesVideo == false)
+    }
+
+    @Test func `A movie is asked to be under what a phone can fetch`() throws {
+        let rendition = try rendition(movie(.quickTime, "h264"), bytes: 9_000_000) {
+            ($0.network, $0.deviceBudgetSeconds) = (.kilobits(1000), 30.3)
+        }
+        #expect(rendition.bytesMax == 3_750_000 && !rendition.copiesVideo)
+    }
+
+    @Test func `Damaged media is repaired, or refused when that is asked`() throws {
+        let damaged = movie(.mpeg4, "h264") { $0.damage = MediaDamage(declaredDuration: 18) }
+        let rendition = try rendition(damaged)
+        #expect(rendition.isRepair && !rendition.copiesVideo && !rendition.copiesAudio)
+        let strict = PreparationPlan(media: damaged, bytes: 10, request: request { $0.unsupported = .reject })
+        #expect(strict.error?.code == .mediaCorrupt)
+    }
+
+    @Test(arguments: [
+        (MediaFormat.aac, "aac", true), (.caf, "alac", true), (.flac, "flac", false), (.mp2, "mp2", false),
+    ])
+    func `Raw AAC and Apple Lossless are copied, other sounds encoded`(
+        format: MediaFormat, codec: String, copies: Bool
+    ) {
+        var media = InspectedMedia(format: format)
+        (media.duration, media.audio) = (10, [AudioStream(codec: codec, channels: 2, sampleRate: 44_100)])
+        let plan = PreparationPlan(media: media, bytes: 1000, request: request())
+        #expect(plan.conversion?.attachment == .sound(SoundRendition(bytesMax: 5_000_000, copies: copies)))
+    }
+
+    @Test(arguments: [MediaFormat.webp, .png, .avif]) func `Animated images become GIF`(format: MediaFormat) {
+        let plan = PreparationPlan(media: animation(format), bytes: 1000, request: request())
+        #expect(plan.outcome == .converted)
+        #expect(plan.conversion?.attachment == .animation(AnimationRendition(bytesMax: 10_000_000)))
+    }
+
+    @Test(arguments: [MediaFormat.gif, .webp]) func `An animation becomes a movie on request`(format: MediaFormat) {
+        let plan = PreparationPlan(
+            media: animation(format), bytes: 1000, request: request { $0.options.animation = .mp4 })
+        let expected = MovieRendition(bytesMax: 50_000_000, copiesVideo: false, copiesAudio: false)
+        #expect(plan.outcome == .converted && plan.conversion?.attachment == .movie(expected))
+    }
+
+    @Test(arguments: [MediaFormat.gif, .webp])
+    func `An animation becomes a still of its first frame on request, says so, and has no time`(format: MediaFormat) {
+        let plan = PreparationPlan(
+            media: animation(format), bytes: 1000, request: request { $0.options.animation = .still })
+        #expect(plan.conversion == nil && plan.pictures?.picture == .animationFrame(0))
+        #expect(plan.pictures?.attachment == .still(StillRendition(bytesMax: 10_000_000)))
+        #expect(plan.warnings.map(\.code) == [.animationLost] && plan.thumbnailTime == nil && !plan.emitsShownTime)
+    }
+
+    @Test func `The picture that is to be found is looked for, and its time is emitted`() {
+        let auto = request { $0.options.thumbnailTime = .auto }
+        for media in [movie(.mpeg4, "h264"), animation(.webp)] {
+            let plan = PreparationPlan(media: media, bytes: 10, request: auto)
+            #expect(plan.pictures?.picture == .representative && plan.emitsShownTime)
+        }
+        var still = InspectedMedia(format: .jpeg)
+        still.frames = 1
+        let plan = PreparationPlan(media: still, bytes: 10, request: auto)
+        #expect(plan.pictures?.picture == .still && !plan.emitsShownTime)
+    }
+
+    private func animation(_ format: MediaFormat) -> InspectedMedia {
+        var media = InspectedMedia(format: format)
+        (media.width, media.height, media.frames, media.duration) = (320, 240, 12, 1.2)
+        return media
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Sounds that iOS refuses become M4A.
+@Suite(.timeLimit(.minutes(2))) struct ConvertedSoundTests {
+    @Test(arguments: ["tone.flac", "tone.ogg", "tone.opus", "tone.caf"])
+    func `A foreign sound becomes an M4A with AAC, as long as it was`(name: String) async throws {
+        let manifest = try await PreparedSamples.manifest(name)
+        let attachment = try #require(manifest.attachment, "\(manifest.error?.message ?? "")")
+        let sound = try await ProbedMedia(PreparedSamples.bench.path(manifest, attachment.file))
+        let source = try await ProbedMedia(SourceTree.sample(name))
+        #expect(manifest.outcome == "converted" && attachment.uti == "public.mpeg-4-audio")
+        #expect(attachment.file == "attachment.m4a" && sound.audio?.codec_name == "aac" && sound.brand == "M4A ")
+        #expect(abs(sound.duration - source.duration) < 0.05)
+        #expect(try await sound.complaints() == "")
+    }
+
+    @Test func `A sound over --max-bytes is brought under it and close to it`() async throws {
+        let bench = try CommandBench()
+        let manifest = try await bench.prepare(CommandBench.url("tone.wav"), "--max-bytes", "22000")
+        let attachment = try #require(manifest.attachment)
+        #expect(manifest.outcome == "shrunk" && (18_700...22_000).contains(attachment.bytes), "\(attachment.bytes)")
+        #expect(manifest.reasons.count > 1)
+    }
+
+    @Test func `What is too long for its bytes is cut, and says so`() async throws {
+        let bench = try CommandBench()
+        let manifest = try await bench.prepare(CommandBench.url("tone.wav"), "--max-bytes", "12000")
+        let attachment = try #require(manifest.attachment)
+        #expect(attachment.bytes <= 12_000 && manifest.warningCodes == ["media.cut"])
+        #expect(try #require(attachment.duration) < 3.5)
+    }
+}

@@ -1,0 +1,165 @@
+import LibAV
+import RichPush
+import Testing
+
+@testable import MediaProcessing
+
+@Suite struct `The ladder of movies` {
+    /// 20 s of 1080p30 that take 20 MB at a rate factor of 23, on a machine that is quick enough.
+    private static func load(_ change: (inout MovieLoad) -> Void = { _ in }) -> MovieLoad {
+        var load = MovieLoad(
+            shape: MovieShape(width: 1920, height: 1080), frameRate: 30, frameRateMax: 60, duration: 20,
+            curve: RateCurve(bytes: 20e6, at: 23), pilotShape: MovieShape(width: 1920, height: 1080),
+            pilotPreset: .veryfast, secondsPerFrame: 0.004, secondsPerMegapixel: 0.004, bytesMax: 50e6,
+            qualityBest: Limits.movieQuality, secondsLeft: 100)
+        change(&load)
+        return load
+    }
+
+    private func choose(_ change: (inout MovieLoad) -> Void = { _ in }) -> MovieChoice {
+        MovieLadder(load: Self.load(change)).choice
+    }
+
+    @Test
+    func `gives up nothing when nothing presses`() {
+        let choice = choose()
+        #expect(choice.shape.text == "1920 x 1080")
+        #expect(choice.frameRateMax == nil)
+        #expect(choice.cut == nil)
+        #expect(choice.quality == Limits.movieQuality)
+        #expect(!choice.isForcedByTime)
+    }
+
+    @Test(arguments: [(20e6, 1080), (8e6, 1080), (3e6, 720), (1e6, 360), (0.4e6, 240)])
+    func `lowers the quality first, then the size`(bytes: Double, side: Int) {
+        let choice = choose { $0.bytesMax = bytes }
+        #expect(choice.cut == nil)
+        #expect(choice.shape.shortSide <= side)
+        #expect(choice.quality <= Limits.movieQualityFloor)
+    }
+
+    @Test
+    func `gets smaller with every byte less`() {
+        let sizes = [50e6, 20e6, 8e6, 4e6, 2e6, 1e6, 5e5, 2e5].map { bytes in
+            choose { $0.bytesMax = bytes }.shape.pixels
+        }
+        #expect(sizes == sizes.sorted(by: >))
+    }
+
+    @Test
+    func `lowers the frame rate only when the picture is small already`() {
+        let choice = choose { $0.bytesMax = 150_000 }
+        #expect(choice.shape.shortSide <= 360)
+        #expect(choice.frameRateMax == Limits.movieFrameRateFloor)
+        #expect(choice.cut == nil)
+    }
+
+    @Test
+    func `cuts last`() throws {
+        let choice = choose { $0.bytesMax = 20_000 }
+        #expect(choice.shape.shortSide == Limits.movieShortSidePixelsFloor)
+        #expect(choice.frameRateMax == Limits.movieFrameRateFloor)
+        let cut = try #require(choice.cut)
+        #expect(cut > 0 && cut < 20)
+    }
+
+    @Test
+    func `is as careful as time allows`() {
+        let presets = [400.0, 60, 30, 15, 10].map { seconds in
+            choose {
+                $0.bytesMax = 10e6
+                $0.secondsLeft = seconds
+            }.preset
+        }
+        #expect(presets == presets.sorted(by: >))
+        #expect(presets.first == .slow)
+        #expect(presets.last.map { $0 < .fast } == true)
+    }
+
+    @Test(arguments: [8.0, 5, 3, 1.5, 0.5])
+    func `plans nothing that takes longer than there is time`(seconds: Double) {
+        let load = Self.load { $0.secondsLeft = seconds }
+        let ladder = MovieLadder(load: load)
+        #expect(ladder.seconds(ladder.choice) <= seconds)
+    }
+
+    @Test
+    func `makes it smaller and then shorter when time is short`() {
+        let smaller = choose { $0.secondsLeft = 5.5 }
+        #expect(smaller.isForcedByTime)
+        #expect(smaller.shape.pixels < 1920 * 1080)
+        #expect(smaller.cut == nil)
+        let shorter = choose { $0.secondsLeft = 0.7 }
+        #expect(shorter.cut.map { $0 < 20 } == true)
+    }
+
+    @Test
+    func `never takes more frames than allowed`() {
+        #expect(choose { $0.frameRate = 120 }.frameRateMax == 60)
+    }
+}
+
+@Suite struct `Shapes of movies` {
+    @Test(arguments: [
+        (1920.0, 1080.0, 1280, 720, "1280 x 720"), (1080, 1920, 1280, 720, "720 x 1280"),
+        (640, 480, 1280, 720, "640 x 480"),
+        (321, 241, 1280, 720, "320 x 240"), (1, 1, 1280, 720, "2 x 2"), (1440, 1080, 1280, 720, "960 x 720"),
+    ])
+    func `fit their box with even sides`(width: Double, height: Double, long: Int, short: Int, text: String) {
+        #expect(MovieShape(width: width, height: height, longSideMax: long, shortSideMax: short).text == text)
+    }
+}
+
+@Suite struct `Steering of quality` {
+    /// A movie in 100 parts, of which each takes so many bytes at a rate factor of 0.
+    private func run(_ parts: [Double], budget: Double, guess: Double) -> (bytes: Double, qualities: [Double]) {
+        var steering = QualitySteering(budget: budget, best: 16, curve: RateCurve(bytes: guess, at: 0))
+        var (spent, qualities): (Double, [Double]) = (0, [steering.quality])
+        for (index, part) in parts.enumerated() {
+            let bytes = RateCurve(bytes: part, at: 0).bytes(at: steering.quality)
+            spent += bytes
+            _ = steering.note(bytes: Int(bytes), share: Double(index + 1) / Double(parts.count))
+            qualities.append(steering.quality)
+        }
+        return (spent, qualities)
+    }
+
+    @Test(arguments: [0.3, 0.6, 1, 1.6, 3])
+    func `lands near its budget whatever the pilot said`(error: Double) {
+        let parts = [Double](repeating: 1e7, count: 100)
+        let result = run(parts, budget: 4e7, guess: 1e9 * error)
+        #expect(result.bytes > 3.6e7 && result.bytes < 4.1e7, "\(result.bytes)")
+    }
+
+    @Test
+    func `changes nothing when all is as expected`() {
+        let result = run([Double](repeating: 1e7, count: 100), budget: 4e7, guess: 1e9)
+        #expect((result.qualities.max() ?? 0) - (result.qualities.min() ?? 0) < 0.5)
+    }
+
+    @Test
+    func `leaves bytes where more of them would show nothing`() {
+        let result = run([Double](repeating: 1e4, count: 100), budget: 4e7, guess: 1e6)
+        #expect(result.qualities.allSatisfy { $0 == 16 })
+        #expect(result.bytes < 4e6)
+    }
+}
+
+@Suite struct `Thinning of frames` {
+    private func kept(_ rate: Double, max: Double) -> Int {
+        var thinning = FrameThinning(frameRateMax: max)
+        return (0..<Int(rate * 10)).count { thinning.keeps(Double($0) / rate) }
+    }
+
+    @Test(arguments: [(60.0, 30.0, 300), (50, 30, 300), (120, 60, 600), (30, 30, 300), (25, 30, 250), (24, 15, 150)])
+    func `keeps as many as allowed`(rate: Double, max: Double, count: Int) {
+        #expect(abs(kept(rate, max: max) - count) <= 1)
+    }
+
+    @Test
+    func `lets a clock jitter`() {
+        var thinning = FrameThinning(frameRateMax: 30)
+        let times = (0..<300).map { Double($0) / 30 + ($0 % 3 == 0 ? 0.004 : -0.003) }
+        #expect(times.count { thinning.keeps($0) } == 300)
+    }
+}
