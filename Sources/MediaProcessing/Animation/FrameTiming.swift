@@ -2,8 +2,8 @@
 ///
 /// Times are rounded, not delays: what one frame loses the next one gets, and the whole takes as long as it did.
 package struct FrameTiming: Sendable, Hashable {
-    /// Shorter ones are shown for 100 ms by browsers and iOS, so frames wait for each other, and are left out where that
-    /// takes too long.
+    /// Shorter ones are shown for 100 ms by browsers and iOS, so frames wait for each other, and are left out where
+    /// that takes too long.
     package static let hundredthsMin = 2
     private static let hundredthsMax = 0xFFFF
     /// Milliseconds that a frame may be shown late because those before it are too short.

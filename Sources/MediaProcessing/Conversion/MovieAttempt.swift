@@ -6,6 +6,10 @@ struct MovieAttempt {
     /// How much of the bytes is aimed at once steering has failed.
     private static let carefulShare = 0.97
 
+    /// Part of the time left that a better encoding may take, and how many times more pixels make it worth it.
+    private static let secondChanceShare = 0.8
+    private static let gainMin = 1.5
+
     private(set) var load: MovieLoad
     private(set) var choice: MovieChoice
     private(set) var steering: QualitySteering
@@ -39,6 +43,7 @@ struct MovieAttempt {
     ) -> Bool {
         self.seconds = seconds
         guard written.stoppedAt == nil, let ended = written.steering else { return false }
+        if choice.isForcedByTime { return !isLast && isPossibleBetter(than: seconds, secondsLeft: secondsLeft) }
         let isBest = written.bytes >= good?.bytes ?? 0
         let isShort = Double(written.bytes) < Double(bytesMax) * Limits.movieFillShareMin
         guard isShort || !isBest, ended.quality > load.qualityBest + 0.3 || !isBest else { return false }
@@ -51,6 +56,22 @@ struct MovieAttempt {
         load.bytesMax = max(
             load.bytesMax, Double(bytesMax) * Limits.movieFillShare - Double(written.bytes - written.videoBytes))
         return !isLast
+    }
+
+    /// Whether it went so much faster than planned that there is time for much more of it; sets out for that then.
+    private mutating func isPossibleBetter(than seconds: Double, secondsLeft: Double) -> Bool {
+        let pace = seconds / max(0.001, MovieLadder(load: load).seconds(choice))
+        var quicker = load
+        quicker.secondsPerFrame *= pace
+        quicker.secondsPerMegapixel *= pace
+        quicker.secondsLeft = secondsLeft * Self.secondChanceShare
+        let (better, steering) = Self.choose(quicker, cut)
+        let gain = Double(better.shape.pixels) / Double(choice.shape.pixels)
+        guard gain >= Self.gainMin, MovieLadder(load: quicker).seconds(better) <= quicker.secondsLeft else {
+            return false
+        }
+        (load, choice, self.steering) = (quicker, better, steering)
+        return true
     }
 
     /// Goes back to what gave a good file; false when nothing did.
@@ -85,6 +106,13 @@ struct MovieAttempt {
         steering = QualitySteering(
             budget: load.bytesMax, best: load.qualityBest,
             curve: RateCurve(bytes: new.bytes, at: new.quality, steps: steps), isMeasured: true)
+    }
+
+    /// Whether beginning anew would be any faster.
+    var canHurry: Bool {
+        var hurried = self
+        hurried.hurry(1.5, secondsLeft: load.secondsLeft * 0.8)
+        return MovieLadder(load: load).seconds(hurried.choice) < MovieLadder(load: load).seconds(choice) * 0.8
     }
 
     /// Begins anew, faster.

@@ -19,7 +19,7 @@ struct MovieEncoding {
             let isLast = round + 1 >= Self.triesMax
             do {
                 let start = clock.secondsSpent
-                let written = try pass(attempt.choice, attempt.steering, !isLast)
+                let written = try pass(attempt.choice, attempt.steering, !isLast && attempt.canHurry)
                 let isWorthAnother = attempt.isWorthAnother(
                     written, seconds: clock.secondsSpent - start, bytesMax: bytesMax, secondsLeft: clock.secondsLeft,
                     isLast: isLast)

@@ -161,7 +161,7 @@ struct MovieLadder: Sendable, Hashable {
         }
     }
 
-    /// Smaller, then fewer frames, then fewer seconds, with the quickest presets.
+    /// Smaller, then fewer frames, with the quickest presets; what still takes too long is cut on the way.
     private func byTime(_ wanted: MovieChoice) -> MovieChoice {
         var choice = wanted
         for isHurried in [false, true] {
@@ -179,10 +179,10 @@ struct MovieLadder: Sendable, Hashable {
                 }
             }
         }
+        // As far as it gets: how much that is, is seen on the way.
         choice.isForcedByTime = true
         choice.preset = .ultrafast
-        choice.frameRateMax = Limits.movieFrameRateFloor
-        choice.cut = (choice.cut ?? load.duration) * min(1, load.secondsLeft * Self.shareForOne / seconds(choice))
+        choice.frameRateMax = min(fullRate, Limits.movieFrameRateFloor)
         return choice
     }
 }

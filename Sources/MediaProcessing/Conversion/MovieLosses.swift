@@ -62,10 +62,13 @@ struct MovieLosses {
     }
 
     /// The answer, but for the picture's place.
-    func media(_ written: MovieWritten, shape: (width: Int, height: Int)) -> RenderedMedia {
+    func media(
+        _ written: MovieWritten, shape: (width: Int, height: Int), orientation: Orientation = .upright
+    ) -> RenderedMedia {
         var attachment = RenderedAttachment(type: .mpeg4, bytes: written.bytes)
         (attachment.width, attachment.height) = shape
         attachment.duration = written.duration.roundedToMicroseconds
+        attachment.orientation = orientation
         var media = RenderedMedia()
         media.attachment = attachment
         media.concessions = concessions

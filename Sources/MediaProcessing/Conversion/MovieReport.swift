@@ -9,6 +9,8 @@ struct MovieReport {
     private let source: MovieSource
     private var losses: MovieLosses
     private var shape: (width: Int, height: Int)
+    /// What is left to be done by whoever shows it.
+    private var orientation: Orientation
 
     init(_ conversion: AttachmentConversion, _ rendition: MovieRendition, _ source: MovieSource) {
         self.conversion = conversion
@@ -16,6 +18,7 @@ struct MovieReport {
         self.source = source
         losses = MovieLosses(bytesMax: rendition.bytesMax)
         shape = (source.geometry.width, source.geometry.height)
+        orientation = source.geometry.orientation
     }
 
     /// Notes how the sound was written.
@@ -24,6 +27,7 @@ struct MovieReport {
     /// Notes how the pictures were encoded.
     mutating func note(_ choice: MovieChoice, load: MovieLoad, written: MovieWritten) {
         shape = (choice.shape.width, choice.shape.height)
+        orientation = .upright
         losses.note(choice, load: load, written: written)
     }
 
@@ -32,7 +36,7 @@ struct MovieReport {
         var losses = losses
         losses.noteLength(written.duration, of: source.scan.duration)
         if rendition.isRepair { losses.noteRepair() }
-        var media = losses.media(written, shape: shape)
+        var media = losses.media(written, shape: shape, orientation: orientation)
         if case .movieTime(let time) = conversion.request.picture {
             let position = source.scan.timeline.output(time)
             media.attachmentPosition = .seconds(max(0, min(position, written.duration)))

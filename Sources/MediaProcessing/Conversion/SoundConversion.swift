@@ -21,7 +21,7 @@ struct SoundConversion {
 
     func run() throws -> RenderedMedia {
         if mayCopy,
-            let bytes = try SoundCopy(source: source, file: file, deadline: clock.deadline).run()
+            let bytes = try SoundCopy(source: source, file: file, clock: clock).run()
         {
             return rendered(bytes, seconds: source.duration)
         }

@@ -88,7 +88,9 @@ struct SoundLadder: Sendable, Hashable {
     private var fullBitRate: Int {
         let good = fullChannels * min(Limits.soundBitsPerSecondChannel, fullSampleRate * Limits.soundBitsPerSample)
         let worth = sourceBitRate.map {
-            max(Int(Double($0) * Limits.soundSourceBitsShare), fullChannels * Limits.soundBitsPerSecondChannelMin)
+            max(
+                Int(min(Double($0) * Limits.soundSourceBitsShare, 1e9)),
+                fullChannels * Limits.soundBitsPerSecondChannelMin)
         }
         return min(good, worth ?? good, bitRateMax ?? good)
     }
