@@ -6,6 +6,10 @@ struct AnimationSearch {
     private static let passesMax = 6
     /// So near to the limit another pass gains nothing that is seen.
     private static let closeShare = 0.88
+    /// Where a corrected pass aims, since what it was corrected by is not exact.
+    private static let aimShare = 0.96
+    /// A pass is the last one when there is no time for about so many.
+    private static let passesReserve = 1.8
 
     let facts: AnimationFacts
     let bytesMax: Int
@@ -39,17 +43,22 @@ struct AnimationSearch {
         let choice = SampleChoice(sample: sample, loopCount: facts.loopCount, rate: thrift.rate, clock: clock)
         var best: Found?
         var correction = 1.0
+        var passSeconds: Double?
         for number in 1...Self.passesMax {
             let bytesGoal = Int(Double(bytesMax) / correction)
             guard let (step, palette) = try choice.step(bytesMax: bytesGoal) else { break }
-            let isLast = number == Self.passesMax || clock.secondsLeft < thrift.passSeconds(step) * 2.2
-            if isLast, best != nil { break }
+            let needed = passSeconds ?? thrift.passSeconds(step)
+            let isLast = number == Self.passesMax || clock.secondsLeft < needed * Self.passesReserve
+            if best != nil, isLast, clock.secondsLeft < needed { break }
+            let start = clock.secondsSpent
             let result = try pass(
-                step, palette: palette, scale: baseScale * thrift.scale, haste: isLast ? .finishes : .givesUp)
-            let next = found(result, step, isHurried: thrift.isHurried)
+                step, palette: palette, scale: baseScale * thrift.scale,
+                haste: isLast && best == nil ? .finishes : .givesUp)
+            passSeconds = clock.secondsSpent - start
+            let next = found(result, step, isHurried: thrift.binds(step))
             if let next, next.bytes.count > best?.bytes.count ?? 0 { best = next }
             if let best, isLast || Double(best.bytes.count) >= Double(bytesMax) * Self.closeShare { return best }
-            correction *= Double(result.estimate) / (Double(bytesMax) * 0.96)
+            correction *= Double(result.estimate) / (Double(bytesMax) * Self.aimShare)
         }
         guard let best else { throw nothingFits }
         return best

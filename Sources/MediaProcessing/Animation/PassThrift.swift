@@ -1,7 +1,7 @@
 /// How much less work the passes over an animation must be, so that there is time for one: fewer frames, then smaller.
 struct PassThrift: Hashable {
-    /// Of the time that is left, what one pass may take; the sample and a second pass need the rest.
-    private static let passShare = 0.4
+    /// Of the time that is left, what one pass may take; trying on the sample needs the rest.
+    private static let passShare = 0.6
     /// Fewer frames than a quarter are no motion: size gives way then.
     private static let rates = [(1, 1), (3, 4), (2, 3), (1, 2), (1, 3), (1, 4)]
 
@@ -21,7 +21,8 @@ struct PassThrift: Hashable {
         scale = share >= 1 ? 1 : max(0.1, min(1, (share / rate.value).squareRoot()))
     }
 
-    var isHurried: Bool { rate != .all || scale < 1 }
+    /// Whether time forces less than a step would by itself.
+    func binds(_ step: AnimationStep) -> Bool { scale < 1 || rate != .all && step.rate == rate }
 
     /// What a pass will take.
     func passSeconds(_ step: AnimationStep) -> Double {

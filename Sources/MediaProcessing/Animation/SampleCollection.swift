@@ -6,6 +6,8 @@ struct SampleCollection {
     /// Pixels of a sample: as many as tell something, at most 48 MB of memory.
     private static let pixelsMin = 300_000
     private static let pixelsMax = 12_000_000
+    /// Fewer frames say nothing of what dropping some of them saves.
+    private static let framesMin = 6
     /// Frames go by so much faster when they are only decoded, about.
     private static let decodingGain = 6.0
 
@@ -20,7 +22,7 @@ struct SampleCollection {
         let pixels = max(1, resizer.width * resizer.height)
         let seconds = max(0.02, clock.secondsLeft * Self.share)
         let affordable = Int(pace * Double(frames.width * frames.height) * seconds / Self.tries)
-        let budget = max(1, min(Self.pixelsMax, max(Self.pixelsMin, affordable)) / pixels)
+        let budget = max(Self.framesMin, min(Self.pixelsMax, max(Self.pixelsMin, affordable)) / pixels)
         let reach = min(frames.count, max(budget, Int(pace * Self.decodingGain * seconds / 3)))
         var sample = FrameSample(width: resizer.width, height: resizer.height, delays: facts.delays)
         var number = 0

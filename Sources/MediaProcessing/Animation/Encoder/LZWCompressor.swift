@@ -89,13 +89,14 @@ struct LZWCompressor {
             consider(Int(node), depth: depth, error: error, for: &match)
             let position = start + depth
             guard position < pixels.count, visits < Self.visitsMax else { continue }
-            var child = trie.child[Int(node)]
+            var child = trie.nodes[Int(node)].child
             while child != LZWTrie.none {
-                if let loss = loss(of: trie.suffix[Int(child)], at: position) {
-                    errors[Int(child)] = error &+ loss
-                    stack.append(child)
+                let next = trie.nodes[child]
+                if let loss = loss(of: next.suffix, at: position) {
+                    errors[child] = error &+ loss
+                    stack.append(UInt16(truncatingIfNeeded: child))
                 }
-                child = trie.sibling[Int(child)]
+                child = next.sibling
             }
         }
         considerRun(at: start, for: &match)
