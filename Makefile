@@ -6,8 +6,9 @@ DESTDIR ?=
 
 # What building and the demo need: the four libraries, what SwiftPM's linking needs beside the Swift toolchain, git and
 # certificates to fetch the Swift packages, Python to serve the samples.
-build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev libcurl4-openssl-dev \
-    libmagic-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git ca-certificates python3
+build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
+    libcurl4-openssl-dev libmagic-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git \
+    ca-certificates python3
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
 # tracer, a font for the burnt-in clock.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core nghttp2-server openssl strace \

@@ -16,6 +16,7 @@ package enum LibAV {
         [
             ("libavformat", text(avformat_version())), ("libavcodec", text(avcodec_version())),
             ("libavutil", text(avutil_version())), ("libswscale", text(swscale_version())),
+            ("libswresample", text(swresample_version())),
         ]
     }
 

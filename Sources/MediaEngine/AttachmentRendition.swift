@@ -12,6 +12,17 @@ public enum AttachmentRendition: Codable, Sendable, Hashable {
     case sound(SoundRendition)
 }
 
+extension AttachmentRendition {
+    /// Whether every stream is copied: that takes as long as reading the file.
+    public var isCopy: Bool {
+        switch self {
+        case .movie(let movie): movie.copiesVideo && movie.copiesAudio
+        case .sound(let sound): sound.copies
+        case .still, .animation: false
+        }
+    }
+}
+
 /// A still written anew: JPEG, or PNG when something in it is transparent or was lossless and can stay so.
 public struct StillRendition: Codable, Sendable, Hashable {
     /// The file must not be larger; decimal bytes. Quality gives way first, then size.

@@ -35,9 +35,14 @@ enum EngineDescriber {
             ("read MP3", "mp3float"), ("read AC-3", "ac3"), ("read Opus", "opus"), ("read Vorbis", "vorbis"),
             ("read FLAC", "flac"),
         ]
+        let encoders = [("write H.264", "libx264"), ("write AAC", "aac")]
         return decoders.map { name, decoder in
             EngineDescription.Ability(
                 name: name, isAvailable: LibAV.canDecode(decoder), package: "libavcodec59")
         }
+            + encoders.map { name, encoder in
+                EngineDescription.Ability(
+                    name: name, isAvailable: LibAV.canEncode(encoder), package: "libavcodec59")
+            }
     }
 }

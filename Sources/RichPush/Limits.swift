@@ -95,6 +95,15 @@ public enum Limits {
     /// Coefficients of a progressive JPEG, which libjpeg holds until the last scan: 110 megapixels with halved chroma.
     public static let jpegCoefficientBytesMax = 330_000_000
 
+    /// The same with what the decoder itself holds: a progressive JPEG's coefficients, a lossless WebP's pixels.
+    public static let pictureDecodingBytesMax = 560_000_000
+    /// What libheif decodes is in memory three times, 8 to 13 bytes a pixel measured; phones write 50 megapixels.
+    public static let heifPixelsMax = 51_000_000
+    /// Resident memory of a media child in the worst case. Measured: 54 MB with its libraries, 670 MB at most for
+    /// pictures at their limits (120 megapixels with alpha, 108-megapixel JPEG, TIFF and WebP, 48-megapixel HEIC of
+    /// 10 bits); a third of it more is headroom for fragmentation.
+    public static let childMemoryBytesMax = 900_000_000
+
     // MARK: Download
 
     /// Curl's own default is 30 to 50; a media link that needs more than five hops is a loop or a trap.
@@ -201,6 +210,8 @@ public enum Limits {
     public static let movieShortSidePixelsFloor = 144
     /// x264's rate factor for a movie that only has to change its format: hardly told from its source.
     public static let movieQuality = 20.0
+    /// As far as that gives way where the source has few bytes: noise that its encoder made is not worth keeping.
+    public static let movieQualityOfWorth = 25.0
     /// And for one that has to be made smaller: it takes the bytes it may have, up to where more of them show nothing.
     public static let movieQualityBest = 16.0
     /// The worst rate factor at which a smaller picture does not look better.

@@ -56,6 +56,29 @@ struct RenderLadderTests {
         #expect(manifest.warnings.isEmpty && manifest.thumbnail?.time == 5)
     }
 
+    @Test func `Streams that fit are copied before any picture is made`() async throws {
+        let engine = FakeEngine(movie(.quickTime, codec: "h264"))
+        let manifest = try await prepare(engine) { $0.options.thumbnailTime = .auto }
+        #expect(engine.renders.map(\.outputs) == [[.attachment], [.thumbnail]])
+        #expect(manifest.outcome == .converted && manifest.attachment?.uti == "public.mpeg-4")
+        #expect(manifest.options?.thumbnailTime == .movie(MovieTime(seconds: 7)))
+    }
+
+    @Test func `A copy without a thumbnail is better than none`() async throws {
+        let manifest = try await prepare(
+            FakeEngine(movie(.quickTime, codec: "h264"), [tooLate { $0.thumbnail != nil }]))
+        #expect(manifest.outcome == .bestAttempt && manifest.attachment?.uti == "public.mpeg-4")
+        #expect(manifest.thumbnail == nil && manifest.warnings.map(\.code) == [.deadlineDegraded])
+    }
+
+    @Test func `A file that could not be checked to the end is delivered as the best that could be done`() async throws
+    {
+        var media = movie(.mpeg4, codec: "h264")
+        media.isProved = false
+        let manifest = try await prepare(FakeEngine(media))
+        #expect(manifest.outcome == .bestAttempt && manifest.attachment?.bytes == 5)
+    }
+
     @Test func `A movie that is not ready in time is delivered as its thumbnail`() async throws {
         let manifest = try await prepare(FakeEngine(movie(), [tooLate { $0.attachment != nil }])) {
             $0.options.thumbnailTime = .at(3)

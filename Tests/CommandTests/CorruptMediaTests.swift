@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A file that was cut never passes as good.
+/// A file that was cut never passes as good; a movie or sound of which enough is there is repaired.
 @Suite(.timeLimit(.minutes(3))) struct CorruptMediaTests {
     let bench: CommandBench
 
@@ -12,12 +12,8 @@ import Testing
 
     static let percents = [25, 50, 75, 95]
 
-    @Test(arguments: [
-        "grid.jpg", "orientation-6.jpg", "cmyk.jpg", "grid.png", "grid.gif", "counter.gif", "tone.wav", "tone.aiff",
-        "cover.mp3", "tone.m4a", "clock.mp4", "hevc.mp4", "clock.avi", "grid.webp", "grid.avif", "grid.heic",
-        "grid.tiff", "grid.bmp", "transparent.webp",
-    ])
-    func `A file cut anywhere is media.corrupt`(name: String) async throws {
+    /// What a batch makes of a sample that was cut at several places, by percent.
+    private func cut(_ name: String) async throws -> [Int: PrintedManifest] {
         let whole = try Data(contentsOf: URL(filePath: SourceTree.sample(name)))
         let lines = try Self.percents.map { percent in
             let path = try bench.folder.write(
@@ -26,14 +22,44 @@ import Testing
         }
         let result = try await bench.batch(lines)
         #expect(result.exitCode == 1)
-        for percent in Self.percents {
-            let manifest = try #require(result.manifests["cut-\(percent)"])
+        return try Dictionary(
+            uniqueKeysWithValues: Self.percents.map { ($0, try #require(result.manifests["cut-\($0)"])) })
+    }
+
+    @Test(arguments: [
+        "grid.jpg", "orientation-6.jpg", "cmyk.jpg", "grid.png", "grid.gif", "counter.gif", "grid.webp", "grid.avif",
+        "grid.heic", "grid.tiff", "grid.bmp", "transparent.webp", "counter.webp", "counter.apng.png",
+    ])
+    func `A picture cut anywhere is media.corrupt`(name: String) async throws {
+        for (percent, manifest) in try await cut(name) {
             #expect(manifest.error?.code == "media.corrupt", "cut at \(percent) %: \(manifest.outcome)")
         }
         #expect(try bench.leftovers() == [])
     }
 
-    @Test(arguments: ["grid.jpg", "grid.png", "grid.gif", "counter.gif", "tone.wav", "tone.aiff", "clock.mp4"])
+    @Test(arguments: ["tone.wav", "tone.aiff", "clock.mp4", "hevc.mp4", "clock.avi", "clock.mkv"])
+    func `A movie or sound of which at least half is there is repaired, any other is media.corrupt`(
+        name: String
+    ) async throws {
+        let cuts = try await cut(name)
+        let source = try await ProbedMedia(SourceTree.sample(name))
+        #expect(cuts[25]?.error?.code == "media.corrupt", "cut at 25 %: \(cuts[25]?.outcome ?? "")")
+        for percent in [75, 95] {
+            let manifest = try #require(cuts[percent])
+            #expect(manifest.outcome == "converted" && manifest.warningCodes == ["media.repaired"], "\(manifest)")
+            let repaired = try await ProbedMedia(bench.path(manifest, try #require(manifest.attachment).file))
+            #expect(repaired.duration > source.duration / 2 - 0.1 && repaired.duration <= source.duration + 0.1)
+            #expect(try await repaired.complaints() == "")
+        }
+    }
+
+    @Test func `Sound whose index stood at its end and is gone is media.corrupt`() async throws {
+        for (percent, manifest) in try await cut("tone.m4a") {
+            #expect(manifest.error?.code == "media.corrupt", "cut at \(percent) %: \(manifest.outcome)")
+        }
+    }
+
+    @Test(arguments: ["grid.jpg", "grid.png", "grid.gif", "counter.gif"])
     func `A file without its last 16 bytes is media.corrupt`(name: String) async throws {
         let whole = try Data(contentsOf: URL(filePath: SourceTree.sample(name)))
         let path = try bench.folder.write(Array(whole.dropLast(16)), to: "cut")

@@ -31,6 +31,16 @@ import Testing
         #expect(!passes(avi() + part.dropLast(30), AVIWalk.check))
     }
 
+    @Test func `the last tag of a Flash video is whole`() {
+        let header = Array("FLV".utf8) + [1, 5, 0, 0, 0, 9, 0, 0, 0, 0]
+        let tag: [UInt8] = [9, 0, 0, 20] + [UInt8](repeating: 0, count: 27) + [0, 0, 0, 31]
+        #expect(passes(header + tag + tag, FlashVideoWalk.check))
+        #expect(passes(header + tag + tag.dropLast(4), FlashVideoWalk.check))
+        #expect(!passes(header + tag + tag.dropLast(10), FlashVideoWalk.check))
+        #expect(!passes(header + tag + tag.prefix(6), FlashVideoWalk.check))
+        #expect(passes(header + tag + [0xEE, 0xFF, 0xFF, 0xFF] + tag, FlashVideoWalk.check))
+    }
+
     @Test func `the last packet of a program stream is whole`() {
         let pack: [UInt8] = [0, 0, 1, 0xBA, 0x44] + [UInt8](repeating: 0xFF, count: 8) + [0xF8]
         let packet: [UInt8] = [0, 0, 1, 0xE0, 0, 10] + [UInt8](repeating: 7, count: 10)

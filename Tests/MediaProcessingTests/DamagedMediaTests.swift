@@ -8,7 +8,8 @@ import Testing
 
 @Suite struct DamagedMediaTests {
     /// What says how long it lasts.
-    static let declared = ["faststart.mp4", "xvid.avi", "x264.mkv", "vp9.webm", "wmv2.wmv"].compactMap { name in
+    static let declared = ["faststart.mp4", "xvid.avi", "x264.mkv", "vp9.webm", "wmv2.wmv", "flv1.flv"].compactMap {
+        name in
         MovieFixture.all.first { $0.name == name }
     }
     static let declaredSounds = [

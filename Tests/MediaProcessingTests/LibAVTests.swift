@@ -3,7 +3,8 @@ import Testing
 
 @Suite struct LibAVTests {
     @Test func `versions are numbers`() {
-        #expect(LibAV.versions.map(\.name) == ["libavformat", "libavcodec", "libavutil", "libswscale"])
+        #expect(
+            LibAV.versions.map(\.name) == ["libavformat", "libavcodec", "libavutil", "libswscale", "libswresample"])
         #expect(LibAV.versions.allSatisfy { $0.version.split(separator: ".").count == 3 })
     }
 

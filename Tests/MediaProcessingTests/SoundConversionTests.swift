@@ -126,6 +126,14 @@ import Testing
         #expect(try sound.complaints() == "")
     }
 
+    @Test func `what needs few bytes gives nothing up for a limit`() throws {
+        let file = try GeneratedMedia.file(
+            "silence.flac", ["-f", "lavfi", "-i", "anullsrc=d=15:r=44100:cl=stereo", "-c:a", "flac"])
+        let sound = try render(file, .flac, bytesMax: 60_000)
+        #expect(sound.media.concessions == [])
+        #expect(try sound.probe().channels == 2)
+    }
+
     @Test func `below the floor a prefix is kept, and fades out`() throws {
         let sound = try render(noise("n.flac", seconds: 15, "-c:a flac"), .flac, bytesMax: 50_000)
         #expect(try (42_500...50_000).contains(sound.bytes))
@@ -160,6 +168,17 @@ import Testing
         #expect(sound.media.isDegraded)
         #expect(Set(sound.media.warnings.map(\.code)) == [.mediaCut, .deadlineDegraded])
         #expect(try (1...500).contains(sound.duration))
+        #expect(try sound.complaints() == "")
+    }
+
+    @Test func `a telephone's recording is taken`() throws {
+        // AMR at 12.2 kbit/s: each frame is its type and 31 bytes of 20 ms.
+        let frame = [0x3C] + (0..<31).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        let bytes = Array("#!AMR\n".utf8) + (0..<250).flatMap { _ in frame }
+        let sound = try render(GeneratedMedia.file("voice.amr", bytes: bytes), .amr)
+        let probe = try sound.probe()
+        #expect(probe.sampleRate == 8_000 && probe.channels == 1)
+        #expect(abs(probe.duration - 5) < 0.05)
         #expect(try sound.complaints() == "")
     }
 

@@ -39,6 +39,14 @@ import Testing
         #expect(try sound.probe().codec == "aac")
     }
 
+    @Test func `a copy above the bit rate that is wanted is encoded`() throws {
+        var rendition = SoundRendition(bytesMax: Limits.audioBytesMax, copies: true)
+        rendition.bitRateMax = 40_000
+        let fixture = Self.fixtures[0]
+        let sound = try RenderedSound(fixture.file(), fixture.format, rendition)
+        #expect(try sound.bytes * 8 / 5 < 50_000)
+    }
+
     @Test func `a stream that M4A cannot hold is encoded`() throws {
         let sound = try RenderedSound(MovieFixture("opus.opus", .opus, "-vn -c:a libopus"), copies: true)
         #expect(try sound.probe().codec == "aac")

@@ -68,7 +68,8 @@ enum AnimationFixture {
             name + ".mkv",
             [
                 "-f", "lavfi", "-i",
-                "gradients=s=\(width)x\(height):c0=red:c1=blue:x0=0:y0=0:x1=\(width):y1=\(height):speed=0.00001:seed=1:r=10",
+                "gradients=s=\(width)x\(height):c0=red:c1=blue:x0=0:y0=0:x1=\(width):y1=\(height):"
+                    + "speed=0.00001:seed=1:r=10",
                 "-f", "lavfi", "-i", "color=white:s=8x8:r=10", "-filter_complex",
                 "[0][1]overlay=x=n*5:y=n*2:shortest=1",
                 "-frames:v", "\(count)", "-c:v", "ffv1", "-pix_fmt", "bgr0",
@@ -97,7 +98,7 @@ enum AnimationFixture {
         return try GeneratedMedia.file("moving.avif", bytes: bytes).path
     }
     /// Noise that no writer makes small.
-    static func noise(count: Int = 8, side: Int = 24) throws -> String {
+    static func noise(count: Int = 5, side: Int = 24) throws -> String {
         try GeneratedMedia.file(
             "noise-\(count)-\(side).apng",
             [

@@ -28,7 +28,10 @@ struct Preparation: Sendable {
             manifest.source.mimeType = media.format.mimeType
             let plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
             if let error = plan.error { throw error }
-            let renditions = try await render(plan, source, staging, &clock, &manifest.timings)
+            var renditions = try await render(plan, source, staging, &clock, &manifest.timings)
+            if !media.isProved, media.damage == nil {
+                renditions.degrade("not all of the file could be checked because the time was short")
+            }
             manifest.timings.queue = clock.queueMilliseconds
             return try await publish(plan, media, source, renditions, staging, manifest, clock)
         } catch {

@@ -138,7 +138,9 @@ struct PublishStep: Sendable {
     private var emittedTime: ThumbnailTime? {
         switch renditions.delivery {
         case .picture: nil
-        case .written where isTimeWanted: renditions.attachmentPosition.map(ThumbnailTime.init)
+        // What was copied keeps its timeline.
+        case .written where isTimeWanted:
+            (renditions.attachmentPosition ?? renditions.sourcePosition).map(ThumbnailTime.init)
         // A time past the end is emitted as the time of the frame that was shown instead.
         case .source where isTimeWanted && (isPastEnd || plan.emitsShownTime):
             renditions.sourcePosition.map(ThumbnailTime.init) ?? plan.thumbnailTime

@@ -16,7 +16,10 @@ struct RenderLadder: Sendable {
 
     /// - Throws: `deadline.exceeded` when nothing can be delivered in time, and what a render throws for a bad file.
     func run() async throws -> Renditions {
-        var renditions = try await pictures()
+        if let conversion = plan.conversion, conversion.attachment?.isCopy == true {
+            return try await copied(conversion)
+        }
+        var renditions = try await pictures(share: RenderShare.pictures(plan))
         if let type = plan.passedType {
             renditions.delivery = .source(type)
             return renditions
@@ -30,12 +33,23 @@ struct RenderLadder: Sendable {
         }
     }
 
+    /// A copy is quicker than any picture, so it comes first; a movie that was copied keeps its timeline.
+    private func copied(_ conversion: RenderRequest) async throws -> Renditions {
+        do {
+            var renditions = try await render(conversion, share: RenderShare.copy)
+            renditions.merge(try await pictures(share: 1))
+            return renditions
+        } catch let error as AttachPrepError where error.code == .deadlineExceeded || error.code == .limitExceeded {
+            return try standIn(try await pictures(share: 1), instead: error)
+        }
+    }
+
     // MARK: Pictures
 
-    private func pictures() async throws -> Renditions {
-        guard let request = plan.pictures else { return Renditions() }
+    private func pictures(share: Double) async throws -> Renditions {
+        guard let request = plan.pictures, ContinuousClock.now < deadline else { return Renditions() }
         do {
-            return try await render(request, share: RenderShare.pictures(plan))
+            return try await render(request, share: share)
         } catch let error as AttachPrepError where error.code == .deadlineExceeded {
             var renditions = try await thumbnailAlone(request)
             renditions.degrade("a rendition was left out because the time was short")

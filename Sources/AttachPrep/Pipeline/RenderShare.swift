@@ -11,6 +11,9 @@ enum RenderShare {
         return plan.pictures?.outputs == [.thumbnail] ? 1 : 0.75
     }
 
+    /// Streams that are copied; should the disk be slow, a thumbnail has to be had in the rest.
+    static let copy = 0.7
+
     /// The thumbnail alone, after the whole was too much.
     static func thumbnailAlone(_ plan: PreparationPlan) -> Double { plan.conversion != nil ? 0.3 : 1 }
 }

@@ -55,7 +55,7 @@ struct Renditions: Sendable {
         thumbnail = later.thumbnail ?? thumbnail
         crop = later.crop ?? crop
         sourcePosition = sourcePosition ?? later.sourcePosition
-        attachmentPosition = later.attachmentPosition
+        attachmentPosition = later.attachmentPosition ?? attachmentPosition
         clippingRect = clippingRect ?? later.clippingRect
         concessions += later.concessions
         for warning in later.warnings where !warnings.contains(where: { $0.code == warning.code }) {

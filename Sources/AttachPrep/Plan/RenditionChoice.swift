@@ -99,7 +99,9 @@ struct RenditionChoice {
     }
 
     private var copiesMovieSound: Bool {
-        guard let stream = media.audio.first, media.damage == nil else { return false }
+        guard media.kind == .movie, media.damage == nil else { return false }
+        // A silent movie has nothing that would have to be encoded.
+        guard let stream = media.audio.first else { return true }
         let most = Double(Limits.displaySoundBitsPerSecondMax) * Limits.displayRateTolerance
         if isDisplay, stream.bitRate.map({ Double($0) > most }) ?? true { return false }
         return Self.fittingMovieSounds.contains(stream.codec)

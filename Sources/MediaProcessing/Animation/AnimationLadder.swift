@@ -35,6 +35,7 @@ package struct AnimationLadder: Sendable {
     private enum Phase: Hashable { case full, rungs, tolerance, scale, done }
 
     private let bytesMax: Double
+    private let rate: FrameRateShare
     private var phase = Phase.full
     /// The least rung not known to be over, and the one that is known to fit (or the last).
     private var low = 0
@@ -51,9 +52,17 @@ package struct AnimationLadder: Sendable {
     package private(set) var best: AnimationStep?
     private var bestBytes = 0.0
 
-    package init(bytesMax: Int, from first: AnimationStep = AnimationStep()) {
+    /// - Parameter rate: The frames there are at most.
+    package init(bytesMax: Int, rate: FrameRateShare = .all) {
         self.bytesMax = Double(bytesMax)
-        step = first
+        self.rate = rate
+        step = limited(AnimationStep())
+    }
+
+    private func limited(_ step: AnimationStep) -> AnimationStep {
+        var step = step
+        if rate.value < step.rate.value { step.rate = rate }
+        return step
     }
 
     /// Takes the bytes of the step that was tried.
@@ -85,7 +94,7 @@ package struct AnimationLadder: Sendable {
 
     private mutating func tryRung(_ index: Int) {
         rung = index
-        step = Self.rungs[index]
+        step = limited(Self.rungs[index])
     }
 
     private mutating func recordRung(_ bytes: Double, _ fits: Bool) {
@@ -126,7 +135,7 @@ package struct AnimationLadder: Sendable {
         guard let over, let under, narrowings < Self.narrowingMax || best == nil else { return end() }
         narrowings += 1
         if under.bytes >= bytesMax * Self.closeShare { return end() }
-        var next = Self.rungs[rung]
+        var next = limited(Self.rungs[rung])
         if phase == .scale {
             next.scale = scale(over: over, under: under)
             guard next.scale >= Self.scaleMin else { return end() }

@@ -2,16 +2,17 @@ import RichPush
 
 /// One pass over an animation, written as a step says.
 struct AnimationPass {
-    let step: AnimationStep
-    let bytesMax: Int
-    /// Scale of the display size; the step's comes on top.
-    let baseScale: Double
-    let palette: GIFPalette?
-    let clock: WorkClock
+    /// How a pass ends when it goes on for too long or gets too large.
+    enum Haste {
+        /// It gives up.
+        case givesUp
+        /// It leaves frames out, and what has been written is the result.
+        case finishes
+    }
 
     /// What a pass came to.
     struct Result {
-        /// The whole GIF; nil when it went over its bytes or its time before the end.
+        /// The whole GIF; nil when it was given up.
         var bytes: [UInt8]?
         /// What the whole has, or would have by the part that was written.
         var estimate = 0
@@ -19,61 +20,105 @@ struct AnimationPass {
         var height = 0
         /// The frames that were written.
         var entries: [FrameTiming.Entry] = []
-        /// Whether frames were left out because time ran short.
+        /// Whether frames were left out, or all given up, because time ran short.
         var isHurried = false
-        /// Frames written a second.
+        /// Frames of the source a second.
         var pace = 0.0
     }
 
-    /// How a pass ends when it goes on too long.
-    enum Haste {
-        /// It gives up when it would not be through in time.
-        case givesUp
-        /// It leaves frames out, and what has been written is the result.
-        case finishes
-    }
+    private let bytesMax: Int
+    private let haste: Haste
+    private let timing: FrameTiming
+    private let resizer: FrameResizer
+    private let frames: any FrameSequence
+    private let hurry: PassHurry
+    private var encoder: GIFEncoder
+    private var result: Result
+    private var entries: [FrameTiming.Entry] = []
 
-    /// - Parameter delays: Of all frames, as devices show them.
-    func run(_ frames: any FrameSequence, delays: [Int], haste: Haste) throws -> Result {
-        let timing = FrameTiming(delays: delays, rate: step.rate)
-        let resizer = FrameResizer(width: frames.width, height: frames.height, scale: baseScale * step.scale)
+    /// - Parameters:
+    ///   - frames: At their beginning.
+    ///   - delays: Of all frames, in milliseconds as devices show them.
+    ///   - scale: Of the size that is wanted; the step's comes on top.
+    init(
+        _ frames: any FrameSequence, delays: [Int], step: AnimationStep, palette: GIFPalette?, scale: Double,
+        bytesMax: Int, haste: Haste, clock: WorkClock
+    ) {
+        self.frames = frames
+        self.bytesMax = bytesMax
+        self.haste = haste
+        timing = FrameTiming(delays: delays, rate: step.rate)
+        resizer = FrameResizer(width: frames.width, height: frames.height, scale: scale * step.scale)
+        hurry = PassHurry(clock: clock, count: frames.count)
         var settings = step.settings
         settings.sharedPalette = palette
-        var encoder = GIFEncoder(
+        encoder = GIFEncoder(
             width: resizer.width, height: resizer.height, loopCount: frames.loopCount, settings: settings)
-        var result = Result(width: resizer.width, height: resizer.height)
-        let hurry = PassHurry(clock: clock, count: frames.count)
-        var pending: [FrameTiming.Entry] = []
-        var next = 0
+        result = Result(width: resizer.width, height: resizer.height)
+    }
+
+    mutating func run() throws -> Result {
         var number = 0
-        while next < timing.entries.count, let frame = try frames.next() {
-            defer { number += 1 }
-            guard number == timing.entries[next].frame else { continue }
-            let entry = timing.entries[next]
-            next += 1
-            let isSkipped = !pending.isEmpty && haste == .finishes && hurry.skips(number)
-            if isSkipped {
-                result.isHurried = true
-                let last = pending.removeLast()
-                pending.append(.init(frame: last.frame, hundredths: last.hundredths + entry.hundredths))
-                encoder.extend(by: entry.hundredths)
+        for (turn, entry) in timing.entries.enumerated() {
+            if isAtItsEnd(number) {
+                leaveOut(entry)
                 continue
             }
-            encoder.add(try resizer.resized(frame.pixels), hundredths: entry.hundredths)
-            pending.append(entry)
-            if encoder.bytes.count > bytesMax || haste == .givesUp && hurry.isHopeless(number) {
-                result.estimate = encoder.bytes.count * timing.entries.count / max(1, pending.count - 1)
-                result.isHurried = encoder.bytes.count <= bytesMax
-                result.pace = hurry.pace(number)
-                return result
+            let frame = try self.frame(entry.frame, &number)
+            if haste == .finishes, !entries.isEmpty, hurry.skips(turn, after: number) {
+                leaveOut(entry)
+            } else {
+                encoder.add(try resizer.resized(frame.pixels), hundredths: entry.hundredths)
+                entries.append(entry)
             }
+            if haste == .givesUp, encoder.bytes.count > bytesMax || hurry.isHopeless(number) { return givenUp(number) }
         }
-        guard next == timing.entries.count else {
-            throw AttachPrepError(.mediaCorrupt, "The animation ends before its last frame; it is broken.")
+        return finished(number)
+    }
+
+    /// Whether no more frames can be had or held.
+    private func isAtItsEnd(_ number: Int) -> Bool {
+        haste == .finishes && !entries.isEmpty && (encoder.bytes.count > bytesMax || hurry.isOver)
+    }
+
+    /// The frame of a number, at or after the one that comes next.
+    private func frame(_ wanted: Int, _ next: inout Int) throws -> SequenceFrame {
+        while let frame = try frames.next() {
+            next += 1
+            if next > wanted { return frame }
         }
-        let bytes = encoder.finish()
-        result.entries = pending
+        throw AttachPrepError(.mediaCorrupt, "The animation ends before its last frame; it is broken.")
+    }
+
+    /// The frame before it is shown for as long.
+    private mutating func leaveOut(_ entry: FrameTiming.Entry) {
+        result.isHurried = true
+        encoder.extend(by: entry.hundredths)
+        let last = entries.removeLast()
+        entries.append(.init(frame: last.frame, hundredths: last.hundredths + entry.hundredths))
+    }
+
+    // MARK: The end
+
+    private func givenUp(_ number: Int) -> Result {
+        var result = result
+        result.estimate = encoder.bytes.count * timing.entries.count / max(1, entries.count - 1)
+        result.isHurried = encoder.bytes.count <= bytesMax
+        result.pace = hurry.pace(number)
+        return result
+    }
+
+    private mutating func finished(_ number: Int) -> Result {
+        var bytes = encoder.finish()
         result.estimate = bytes.count
+        while haste == .finishes, bytes.count > bytesMax, encoder.dropLast() {
+            let last = entries.removeLast()
+            let own = entries.removeLast()
+            entries.append(.init(frame: own.frame, hundredths: own.hundredths + last.hundredths))
+            bytes = encoder.finish()
+            result.isHurried = true
+        }
+        result.entries = entries
         result.pace = hurry.pace(number)
         if bytes.count <= bytesMax { result.bytes = bytes }
         return result

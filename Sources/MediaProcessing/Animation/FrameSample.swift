@@ -61,7 +61,7 @@ struct FrameSample {
             for entry in timing.entries where range.contains(entry.frame) {
                 let pixels = try resizer.resized(run.frames[entry.frame - run.start])
                 encoder.add(pixels, hundredths: entry.hundredths)
-                if changed > 2, isLate() { break }
+                if isLate() { break }
             }
             _ = encoder.finish()
             guard let own = encoder.frameBytes.first else { continue }

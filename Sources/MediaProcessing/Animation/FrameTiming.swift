@@ -2,9 +2,12 @@
 ///
 /// Times are rounded, not delays: what one frame loses the next one gets, and the whole takes as long as it did.
 package struct FrameTiming: Sendable, Hashable {
-    /// Shorter ones are shown for 100 ms by browsers and iOS, so a frame that is due earlier is left out.
+    /// Shorter ones are shown for 100 ms by browsers and iOS, so frames wait for each other, and are left out where
+    /// that takes too long.
     package static let hundredthsMin = 2
     private static let hundredthsMax = 0xFFFF
+    /// Milliseconds that a frame may be shown late because those before it are too short.
+    private static let latenessMax = 20
 
     /// One frame that is written.
     package struct Entry: Sendable, Hashable {
@@ -27,11 +30,11 @@ package struct FrameTiming: Sendable, Hashable {
         var starts: [(frame: Int, time: Int)] = []
         var milliseconds = 0
         for (frame, delay) in delays.enumerated() {
-            let time = (milliseconds + 5) / 10
+            let due = milliseconds
             milliseconds += delay
             guard rate.keeps(frame) else { continue }
-            if let last = starts.last, time - last.time < Self.hundredthsMin { continue }
-            starts.append((frame, time))
+            let time = max((due + 5) / 10, (starts.last?.time ?? -Self.hundredthsMin) + Self.hundredthsMin)
+            if time * 10 - due < Self.latenessMax { starts.append((frame, time)) }
         }
         let end = (milliseconds + 5) / 10
         for (index, start) in starts.enumerated() {

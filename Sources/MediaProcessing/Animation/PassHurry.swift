@@ -1,32 +1,35 @@
 /// Whether a pass over an animation will be through in time, by the pace it has had.
 struct PassHurry {
+    /// Frames after which a pace says something.
+    private static let provenFrames = 3
+
     private let clock: WorkClock
     private let count: Int
     private let start = ContinuousClock.now
-    private let secondsAtStart: Double
 
     /// - Parameter count: Frames of the whole pass.
     init(clock: WorkClock, count: Int) {
         self.clock = clock
         self.count = count
-        secondsAtStart = clock.secondsLeft
     }
 
-    /// Frames a second so far.
-    func pace(_ number: Int) -> Double { Double(number + 1) / max(1e-4, start.duration(to: .now) / .seconds(1)) }
+    /// Frames a second after so many.
+    func pace(_ number: Int) -> Double { Double(max(1, number)) / max(1e-4, start.duration(to: .now) / .seconds(1)) }
 
-    /// Whether the rest takes far longer than there is time.
+    /// Whether there is no time left at all.
+    var isOver: Bool { clock.secondsLeft <= 0 }
+
+    /// Whether the rest takes longer than there is time.
     func isHopeless(_ number: Int) -> Bool {
-        number > 3 && Double(count - number - 1) / pace(number) > clock.secondsLeft
+        isOver || number > Self.provenFrames && Double(count - number) / pace(number) > clock.secondsLeft
     }
 
-    /// Whether this frame is left out: as many of them as time is short.
-    func skips(_ number: Int) -> Bool {
-        let left = clock.secondsLeft
-        if left <= 0 { return true }
+    /// Whether the frame whose turn it is is left out: as many of them as time is short.
+    func skips(_ turn: Int, after number: Int) -> Bool {
+        guard number > Self.provenFrames else { return false }
+        let left = max(1e-3, clock.secondsLeft)
         let needed = Double(count - number) / pace(number)
         guard needed > left else { return false }
-        let every = min(64, max(2, Int((needed / left).rounded(.up))))
-        return number % every != 0
+        return turn % min(64, max(2, Int((needed / left).rounded(.up)))) != 0
     }
 }

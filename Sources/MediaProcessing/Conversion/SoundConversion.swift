@@ -20,8 +20,8 @@ struct SoundConversion {
     }
 
     func run() throws -> RenderedMedia {
-        if rendition.copies, !rendition.isRepair,
-            let bytes = try SoundCopy(source: source, file: file, deadline: clock.deadline).run()
+        if mayCopy,
+            let bytes = try SoundCopy(source: source, file: file, clock: clock).run()
         {
             return rendered(bytes, seconds: source.duration)
         }
@@ -33,6 +33,12 @@ struct SoundConversion {
         media.warnings += report.warnings
         media.isDegraded = report.isDegraded
         return media
+    }
+
+    /// What is damaged is decoded, so that nothing broken is passed on.
+    private var mayCopy: Bool {
+        let keepsRate = rendition.bitRateMax.map { source.bitRate ?? .max <= $0 } ?? true
+        return rendition.copies && !rendition.isRepair && keepsRate
     }
 
     private var ladder: SoundLadder {

@@ -7,15 +7,17 @@ struct SoundCopy {
     private static let codecs: Set<String> = ["aac", "alac"]
     /// Samples of an AAC packet; twice as many where the decoder doubles the rate.
     private static let packetSamples = 1_024.0
+    /// Four hours at a few times the highest rate.
+    private static let samplesMax = 1e10
 
     let source: SoundSource
     let file: SoundFile
-    let deadline: ContinuousClock.Instant
+    let clock: WorkClock
 
-    /// - Returns: Bytes of the file; nil when the stream does not fit or cannot be put into an M4A.
+    /// - Returns: Bytes of the file; nil when the stream does not fit, does not decode or cannot be put into an M4A.
     func run() throws -> Int? {
-        guard Self.codecs.contains(source.stream.codec) else { return nil }
-        let movie = try source.open(deadline: deadline)
+        guard Self.codecs.contains(source.stream.codec), source.stream.sampleRate > 0 else { return nil }
+        let movie = try source.open(deadline: clock.deadline)
         do {
             return try file.write { muxer in
                 let stream = try muxer.addStream(copyingFrom: movie.demuxer, source.stream.index)
@@ -29,11 +31,13 @@ struct SoundCopy {
 
     private func copy(_ movie: OpenMovie, to stream: Int, of muxer: Muxer) throws {
         let timeBase = TimeBase(numerator: 1, denominator: Int32(source.stream.sampleRate))
+        let proof = try PacketProof(source.stream, of: movie.demuxer, clock: clock)
         var held: Packet?
         var end: Int64?
         let packet = try Packet()
         while try movie.readOn(into: packet) {
             guard packet.streamIndex == source.stream.index, packet.byteCount > 0 else { continue }
+            try proof.take(packet)
             let next = try packet.reference()
             let time = (packet.presentationTimestamp ?? packet.decodingTimestamp).map { sample($0, movie) }
             let duration = samples(packet.duration)
@@ -59,14 +63,18 @@ struct SoundCopy {
     }
 
     private func sample(_ tick: Int64, _ movie: OpenMovie) -> Int64 {
-        let seconds = source.stream.timeBase.seconds(tick) - movie.origin
-        return Int64((seconds * Double(source.stream.sampleRate)).rounded())
+        bounded((source.stream.timeBase.seconds(tick) - movie.origin) * Double(source.stream.sampleRate))
     }
 
     private func samples(_ ticks: Int64) -> Int64 {
         let exact = source.stream.timeBase.seconds(ticks) * Double(source.stream.sampleRate)
         let isWhole = source.stream.timeBase.tick * Double(source.stream.sampleRate) <= 1
-        if isWhole || source.stream.codec != "aac" { return Int64(exact.rounded()) }
-        return Int64(max(1, (exact / Self.packetSamples).rounded()) * Self.packetSamples)
+        if isWhole || source.stream.codec != "aac" { return bounded(exact) }
+        return bounded(max(1, (exact / Self.packetSamples).rounded()) * Self.packetSamples)
+    }
+
+    /// Hostile times stay what arithmetic can take.
+    private func bounded(_ samples: Double) -> Int64 {
+        Int64(max(-Self.samplesMax, min(Self.samplesMax, samples.rounded())))
     }
 }

@@ -10,6 +10,8 @@ struct SoundFitting {
         let seconds: Double
         /// Bytes of the file.
         let bytes: Int
+        /// Whether the end was left out to fit.
+        let isPrefix: Bool
     }
 
     /// Part of the time left that another pass may take, going by the one before.
@@ -31,6 +33,7 @@ struct SoundFitting {
         let encoding = SoundEncoding(source: source, bytesMax: file.bytesMax, clock: clock)
         var rung = ladder.best
         var best: SoundEncoding.Outcome?
+        var bracket = SoundBracket()
         for _ in 1...Limits.soundTriesMax {
             try checkWorth(rung)
             let start = ContinuousClock.now
@@ -38,8 +41,9 @@ struct SoundFitting {
             let isVain = best.map { gainsNothing(outcome, over: $0) } ?? false
             if best.map({ isBetter(outcome, than: $0) }) ?? true { best = outcome }
             let cost = start.duration(to: .now) / .seconds(1)
+            bracket.take(outcome.rung, measured: measured(outcome), fits: fits(outcome))
             guard !isVain, cost < clock.secondsLeft * Self.passShare, let next = next(after: outcome) else { break }
-            rung = next
+            rung = bracket.bounding(next)
         }
         guard let best else { throw SoundSource.empty }
         return try write(best)
@@ -61,6 +65,7 @@ struct SoundFitting {
 
     private func isBetter(_ outcome: SoundEncoding.Outcome, than other: SoundEncoding.Outcome) -> Bool {
         if fits(outcome) != fits(other) { return fits(outcome) }
+        if fits(outcome), outcome.rung.isFull { return true }
         return fits(outcome) ? outcome.bytes > other.bytes : outcome.bytes < other.bytes
     }
 
@@ -75,10 +80,13 @@ struct SoundFitting {
             let isClose = predictedBytes(outcome) >= Double(file.bytesMax) * Limits.soundFillShareMin
             if isClose || rung.isFull || outcome.isCutByTime { return nil }
         }
-        // A pass that grew too large was broken off, so rates are compared, not sums.
-        let measured = Double(outcome.bytes * 8) / max(outcome.seconds, 0.1)
         return ladder.rung(
-            budget: Double(file.bytesMax) * Limits.soundFillShare, after: outcome.rung, measured: measured)
+            budget: Double(file.bytesMax) * Limits.soundFillShare, after: outcome.rung, measured: measured(outcome))
+    }
+
+    /// Bits a second. A pass that grew too large was broken off, so rates are compared, not sums.
+    private func measured(_ outcome: SoundEncoding.Outcome) -> Double {
+        Double(outcome.bytes * 8) / max(outcome.seconds, 0.1)
     }
 
     /// What a pass made; when it does not fit and there is no time for another, as much of it as fits.
@@ -87,7 +95,8 @@ struct SoundFitting {
         while count > 0 {
             if let bytes = try file.write(outcome.packets.prefix(count), of: outcome.encoder) {
                 let seconds = outcome.seconds * Double(count) / Double(outcome.packets.count)
-                return Fitted(outcome: outcome, seconds: seconds, bytes: bytes)
+                return Fitted(
+                    outcome: outcome, seconds: seconds, bytes: bytes, isPrefix: count < outcome.packets.count)
             }
             count = Int(Double(count) * Self.prefixShare)
         }

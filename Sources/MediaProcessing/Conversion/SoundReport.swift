@@ -53,7 +53,10 @@ struct SoundReport {
         Int(Double(fitted.outcome.bytes * 8) / max(fitted.outcome.seconds, 0.1))
     }
 
-    private var isCut: Bool { fitted.seconds < source.duration - Self.cutSecondsMin }
+    private var isCut: Bool {
+        let isMeant = rung.keptSeconds != nil || fitted.outcome.isCutByTime || fitted.isPrefix
+        return isMeant && fitted.seconds < source.duration - Self.cutSecondsMin
+    }
 
     private var kept: String {
         "the first \(Self.length(fitted.seconds)) of \(Self.length(source.duration)) were kept"

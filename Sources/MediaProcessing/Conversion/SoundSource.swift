@@ -21,12 +21,15 @@ struct SoundSource {
             let end = survey.times(of: stream)?.end
         else { throw empty }
         // A container with nothing else in it is as large as its sound.
-        let isAlone = movie.streams.count == 1 && end > 0
+        let isAlone = movie.streams.count == 1 && end > Self.secondsMeasurable
         let measured = isAlone ? Int(Double(movie.demuxer.fileBytes) * 8 / end) : nil
         return SoundSource(
             descriptor: descriptor, format: format, stream: stream, duration: max(0, end),
             bitRate: measured ?? stream.bitRate)
     }
+
+    /// Bit rates of shorter sounds are those of their headers.
+    private static let secondsMeasurable = 0.1
 
     static let empty = AttachPrepError(.mediaCorrupt, "The sound has no samples; send an intact file.")
 

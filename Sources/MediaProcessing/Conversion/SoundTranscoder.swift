@@ -149,7 +149,9 @@ final class SoundTranscoder {
     private func takeSilence(_ seconds: Double) throws -> [Packet] {
         try drainResampler()
         var packets: [Packet] = []
-        var left = Int((seconds * Double(settings.sampleRate)).rounded())
+        // No sound lasts longer; a hostile time may.
+        let most = min(seconds, Limits.durationSecondsMax)
+        var left = Int((most * Double(settings.sampleRate)).rounded())
         while left > 0, !isFull {
             let piece = min(left, Self.silencePiece)
             try queue.appendSilence(piece)

@@ -2,7 +2,7 @@ import RichPush
 
 /// A container by its first bytes, with the walk that proves it whole. Only those whose bytes leave no doubt.
 enum Container: Sendable, Hashable {
-    case isoBaseMedia, avi, wave, aiff, matroska, programStream, ogg, windowsMedia
+    case isoBaseMedia, avi, wave, aiff, matroska, programStream, ogg, windowsMedia, flashVideo
     /// A magic number we know, of a format that libav itself counts through.
     case other
 
@@ -17,6 +17,7 @@ enum Container: Sendable, Hashable {
         case ("\u{0}\u{0}\u{1}\u{BA}", _, _): self = .programStream
         case ("OggS", _, _): self = .ogg
         case ("\u{30}\u{26}\u{B2}\u{75}", _, _): self = .windowsMedia
+        case ("FLV\u{1}", _, _): self = .flashVideo
         case (let magic, _, _) where Self.otherMagics.contains(magic): self = .other
         case (_, let type, _) where Self.firstBoxes.contains(type): self = .isoBaseMedia
         default: return nil
@@ -27,9 +28,9 @@ enum Container: Sendable, Hashable {
         "ftyp", "moov", "mdat", "free", "skip", "wide", "pnot", "moof", "styp",
     ]
 
-    /// FLAC, Core Audio, Sun audio, AMR, WavPack, True Audio, Wave64, Flash video.
+    /// FLAC, Core Audio, Sun audio, AMR, WavPack, True Audio, Wave64.
     private static let otherMagics: Set<String> = [
-        "fLaC", "caff", ".snd", "#!AM", "wvpk", "TTA1", "riff", "FLV\u{1}",
+        "fLaC", "caff", ".snd", "#!AM", "wvpk", "TTA1", "riff",
     ]
 
     /// What the walk found out, for ISO base media.
@@ -45,6 +46,7 @@ enum Container: Sendable, Hashable {
         case .programStream: try ProgramStreamWalk.check(window)
         case .ogg: try OggWalk.check(window)
         case .windowsMedia: try ASFWalk.check(window)
+        case .flashVideo: try FlashVideoWalk.check(window)
         case .other: break
         }
         return nil

@@ -25,7 +25,7 @@ struct PictureInspection {
 
     private func inspectStill() throws -> InspectedMedia {
         let picture = try Picture.open(descriptor: source)
-        try PictureLimits.check(width: picture.width, height: picture.height)
+        try PictureLimits.check(width: picture.width, height: picture.height, format: format)
         var media = InspectedMedia(format: format)
         describe(picture, in: &media)
         // HEIF and TIFF keep separate pictures in their pages.

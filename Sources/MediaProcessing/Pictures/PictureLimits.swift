@@ -18,6 +18,16 @@ package enum PictureLimits {
         }
     }
 
+    /// The same for a format that needs more memory a pixel than others.
+    static func check(width: Int, height: Int, format: MediaFormat) throws {
+        try check(width: width, height: height)
+        guard [.heic, .avif].contains(format), width * height > Limits.heifPixelsMax else { return }
+        throw AttachPrepError(
+            .mediaTooManyPixels,
+            "The \(format == .avif ? "AVIF" : "HEIC") is \(width) x \(height) pixels, over the limit of "
+                + "\(Limits.heifPixelsMax.grouped); send a smaller one.")
+    }
+
     /// Throws `media.too_many_pixels` when all frames together are more than we decode.
     package static func check(width: Int, height: Int, frames: Int) throws {
         try check(width: width, height: height)

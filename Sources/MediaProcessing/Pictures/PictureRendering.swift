@@ -31,7 +31,7 @@ struct PictureRendering {
         case .still where canReduceWhileDecoding: try renderReduced()
         case .still where request.format == .bmp: try still.render(bitmap())
         case .still where request.format == .gif: try still.render(animationFrame(0))
-        case .still: try still.render(wholeStill())
+        case .still: try renderWhole()
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
         case .coverArt: try renderCoverArt()
@@ -65,9 +65,10 @@ struct PictureRendering {
         return rendered
     }
 
-    /// Only a thumbnail is wanted of a file that is delivered as it is: JPEG decodes to an eighth as it goes.
+    /// Only a thumbnail is wanted of a file that is delivered as it is: JPEG decodes to an eighth as it goes, WebP to
+    /// any size.
     private var canReduceWhileDecoding: Bool {
-        request.attachment == nil && request.crop == nil && [.jpeg, .png].contains(request.format)
+        request.attachment == nil && request.crop == nil && [.jpeg, .png, .webp].contains(request.format)
     }
 
     /// One pass: all lines are read, so a truncated file is found out as well.
@@ -89,17 +90,31 @@ struct PictureRendering {
 
     private func openStill(_ pages: Picture.Pages = .primary) throws -> Picture {
         let picture = try Picture.open(descriptor: source, pages: pages)
-        try PictureLimits.check(width: picture.width, height: picture.height)
+        try PictureLimits.check(width: picture.width, height: picture.height, format: request.format)
+        if request.format == .jpeg {
+            _ = try StillMemory.coefficientBytes(
+                ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline))
+        }
         return picture
     }
 
     /// The still upright and in memory; as large as memory and the rendition allow.
-    private func wholeStill() throws -> Picture {
+    private func renderWhole() throws -> RenderedMedia {
         let stored = try openStill()
         let memory = try StillMemory(stored, format: request.format, source: source, deadline: deadline)
         guard let side = memory.longSide(wanted: wantedLongSide) else {
-            return try stored.upright().inSRGB().inMemory()
+            return try still.render(stored.upright().inSRGB().inMemory())
         }
+        let picture = try reduced(stored, side: side)
+        var rendered = try still.render(picture)
+        if memory.isShort, side != wantedLongSide {
+            rendered.concessions.insert(
+                "the picture was reduced to \(picture.width) x \(picture.height) to be held in memory", at: 0)
+        }
+        return rendered
+    }
+
+    private func reduced(_ stored: Picture, side: Int) throws -> Picture {
         let reducesInDecoder = [.jpeg, .png, .webp].contains(request.format)
         return try
             (reducesInDecoder
@@ -182,7 +197,10 @@ struct PictureRendering {
     private static let frameShare = 0.7
 
     private func renderRepresentative() throws -> RenderedMedia {
-        guard request.format.kind == .movie else { return try renderAnimationFrame(0) }
+        guard request.format.kind == .movie else {
+            let frames = try AnimationFrames.open(descriptor: source, format: request.format, deadline: deadline)
+            return try renderAnimationFrame(RepresentativePicture.number(in: frames, clock: clock))
+        }
         let seconds = try RepresentativeFrame.time(descriptor: source, format: request.format, clock: clock)
         return try renderMovieFrame(at: seconds)
     }

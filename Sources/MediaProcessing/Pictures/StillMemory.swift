@@ -3,6 +3,8 @@ import Vips
 
 /// What a still takes in memory, and how far it has to be reduced while it is decoded.
 struct StillMemory {
+    /// What libwebp holds of a lossless picture until it is through.
+    private static let webPBytesPerPixel = 4
     /// Bytes of a coefficient in libjpeg.
     private static let coefficientBytes = 2
 
@@ -13,16 +15,19 @@ struct StillMemory {
     init(_ stored: Picture, format: MediaFormat, source: CInt, deadline: ContinuousClock.Instant) throws {
         let pixels = stored.width * stored.height
         longSide = max(stored.width, stored.height)
-        // What is turned is in memory twice, for a moment.
-        let copies = stored.orientation == 1 ? 1 : 2
-        var taken = 0
+        // What is turned is in memory twice, for a moment; so is what libwebp decodes, with its own pixels beside.
+        let copies = stored.orientation == 1 && format != .webp ? 1 : 2
+        var taken = format == .webp ? pixels * Self.webPBytesPerPixel : 0
         if format == .jpeg {
             let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
             taken = try Self.coefficientBytes(window)
         }
-        let room = max(Limits.pictureMemoryBytesMax - taken, Limits.pictureMemoryBytesMax / 8)
+        let room = min(Limits.pictureMemoryBytesMax, Limits.pictureDecodingBytesMax - taken)
         share = Double(room) / Double(pixels * (stored.hasAlpha ? 4 : 3) * copies)
     }
+
+    /// Whether it has to be reduced for memory alone.
+    var isShort: Bool { share < 1 }
 
     /// The longer side to reduce to; nil to leave the size.
     func longSide(wanted: Int?) -> Int? {

@@ -17,9 +17,7 @@ struct ColourHistogram {
         var green = 0
         var blue = 0
 
-        var mean: (red: Double, green: Double, blue: Double) {
-            (Double(red) / Double(count), Double(green) / Double(count), Double(blue) / Double(count))
-        }
+        var sums: ColourMoments.Sums { ColourMoments.Sums(Double(count), Double(red), Double(green), Double(blue)) }
     }
 
     @inline(__always) static func cell(of colour: IndexedColour) -> Int {

@@ -23,6 +23,17 @@ enum GIFBlocks {
         return [0x21, 0xF9, 4, flags] + number(hundredths) + [transparent ?? 0, 0]
     }
 
+    /// The delay of a frame whose blocks begin there.
+    static func hundredths(in bytes: [UInt8], at start: Int) -> Int {
+        Int(bytes[start + 4]) | Int(bytes[start + 5]) << 8
+    }
+
+    /// Shows a frame whose blocks begin there for longer.
+    static func extend(by more: Int, in bytes: inout [UInt8], at start: Int) {
+        let sum = min(0xFFFF, hundredths(in: bytes, at: start) + more)
+        bytes.replaceSubrange(start + 4..<start + 6, with: number(sum))
+    }
+
     /// - Parameter palette: The frame's own; nil for that of all frames.
     static func image(_ area: PixelArea, palette: GIFPalette?, _ rootBits: Int, _ codes: [UInt8]) -> [UInt8] {
         let flags: UInt8 = palette.map { 0x80 | UInt8($0.tableBits - 1) } ?? 0

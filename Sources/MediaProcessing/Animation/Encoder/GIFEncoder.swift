@@ -48,4 +48,16 @@ struct GIFEncoder {
         waiting = nil
         return bytes + GIFBlocks.trailer
     }
+
+    /// Takes the last frame away again, and shows the one before it for longer; false when it is the only one.
+    mutating func dropLast() -> Bool {
+        guard waiting == nil, frameBytes.count > 1, let last = frameBytes.popLast(), let own = frameBytes.last else {
+            return false
+        }
+        let start = bytes.count - last
+        let hundredths = GIFBlocks.hundredths(in: bytes, at: start)
+        bytes.removeLast(last)
+        GIFBlocks.extend(by: hundredths, in: &bytes, at: start - own)
+        return true
+    }
 }

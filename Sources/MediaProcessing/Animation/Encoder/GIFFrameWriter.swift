@@ -5,6 +5,8 @@ struct GIFFrameWriter {
     private let settings: GIFSettings
     /// What the viewer sees before the next frame.
     private var shown: [IndexedColour]
+    /// What it was meant to be.
+    private var meant: [IndexedColour]
     private var finder: ColourFinder?
 
     init(width: Int, height: Int, settings: GIFSettings) {
@@ -12,6 +14,7 @@ struct GIFFrameWriter {
         self.height = height
         self.settings = settings
         shown = [IndexedColour](repeating: 0, count: width * height)
+        meant = shown
         finder = settings.sharedPalette.map(ColourFinder.init)
     }
 
@@ -29,6 +32,7 @@ struct GIFFrameWriter {
         var compressor = LZWCompressor(pixels, palette: palette, exactness: settings.exactness)
         let codes = compressor.compress()
         show(compressor.written, palette, area)
+        meant = frame
         if !wiped.isEmpty { wipe(area) }
         return GIFBlocks.control(hundredths: hundredths, transparent: palette.transparent, wipes: !wiped.isEmpty)
             + GIFBlocks.image(area, palette: palette == settings.sharedPalette ? nil : palette, palette.rootBits, codes)
@@ -49,12 +53,20 @@ struct GIFFrameWriter {
         let tolerance = settings.exactness.tolerance
         for y in 0..<height {
             for x in 0..<width {
-                let (wanted, seen) = (frame[y * width + x], shown[y * width + x])
-                if wanted == seen { continue }
-                if seen == 0 || wanted == 0 || wanted.distance(to: seen) > tolerance { area.include(x: x, y: y) }
+                let place = y * width + x
+                if keepingLoss(frame[place], at: place) > tolerance { area.include(x: x, y: y) }
             }
         }
         return area
+    }
+
+    /// What is lost when a pixel is left as it is. Where the source has not changed, nothing more than was lost before;
+    /// else it counts from what is seen, so that losses do not add up.
+    @inline(__always) private func keepingLoss(_ wanted: IndexedColour, at place: Int) -> Int32 {
+        let seen = shown[place]
+        if wanted == seen { return 0 }
+        if wanted == 0 || seen == 0 { return PixelChoice.never }
+        return wanted == meant[place] ? 0 : Int32(truncatingIfNeeded: wanted.distance(to: seen))
     }
 
     private func choices(_ frame: [IndexedColour], _ area: PixelArea) -> PixelChoice {
@@ -64,15 +76,9 @@ struct GIFFrameWriter {
         pixels.keepingLoss.reserveCapacity(count)
         for y in area.rows {
             for x in area.columns {
-                let (wanted, seen) = (frame[y * width + x], shown[y * width + x])
-                pixels.wanted.append(wanted)
-                if wanted == seen {
-                    pixels.keepingLoss.append(0)
-                } else if wanted == 0 || seen == 0 {
-                    pixels.keepingLoss.append(PixelChoice.never)
-                } else {
-                    pixels.keepingLoss.append(Int32(truncatingIfNeeded: wanted.distance(to: seen)))
-                }
+                let place = y * width + x
+                pixels.wanted.append(frame[place])
+                pixels.keepingLoss.append(keepingLoss(frame[place], at: place))
             }
         }
         pixels.weight = [UInt8](repeating: 16, count: count)
@@ -87,17 +93,20 @@ struct GIFFrameWriter {
         if var finder {
             let loss = Self.choose(&pixels, &finder)
             self.finder = finder
-            if loss == 0 { return finder.palette }
+            // A table of its own cannot save more than all of it.
+            if loss == 0 || Float(loss) <= ownPrice { return finder.palette }
             shared = (pixels, loss)
         }
         var own = ColourFinder(ownPalette(pixels))
         let loss = Self.choose(&pixels, &own)
         guard let shared, let palette = finder?.palette else { return own.palette }
-        let price = settings.exactness.bitPrice * Float(own.palette.bytes.count * 8)
-        if Float(shared.loss - loss) > price { return own.palette }
+        if Float(shared.loss - loss) > ownPrice { return own.palette }
         pixels = shared.pixels
         return palette
     }
+
+    /// What a frame's own table of colours costs.
+    private var ownPrice: Float { settings.exactness.bitPrice * Float(settings.colours * 3 * 8) }
 
     /// Finds each pixel's best index and gives what all lose by it.
     private static func choose(_ pixels: inout PixelChoice, _ finder: inout ColourFinder) -> Int {
@@ -114,7 +123,7 @@ struct GIFFrameWriter {
             }
             var best = finder.index(of: wanted)
             var loss = Int32(truncatingIfNeeded: finder.palette.colours[Int(best)].distance(to: wanted))
-            if keeping <= loss, let transparent { (best, loss) = (transparent, keeping) }
+            if keeping <= loss || best == transparent, let transparent { (best, loss) = (transparent, keeping) }
             pixels.best.append(best)
             pixels.bestLoss.append(loss)
             sum += Int(loss)

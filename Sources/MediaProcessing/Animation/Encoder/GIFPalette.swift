@@ -38,17 +38,34 @@ struct GIFPalette: Sendable, Hashable {
         return UInt8(best)
     }
 
-    /// The indexes near each one, so that a search for a pixel near it need not look at all.
-    func neighbours(within tolerance: Int) -> [[UInt8]] {
+    /// For every index, 256 others: whether a pixel whose best it is may be near enough to them. A pixel that is best
+    /// shown by nothing is near to none.
+    func near(within tolerance: Int) -> [Bool] {
         // The pixel itself may lie between the two.
         let reach = tolerance * 4
-        return colours.indices.map { index in
-            colours.indices.filter { other in
-                other != index && colours[other] != 0 && colours[index] != 0
-                    && colours[other].distance(to: colours[index]) <= reach
+        var near = [Bool](repeating: false, count: 1 << 16)
+        for index in tolerance > 0 ? colours.indices : 0..<0 where colours[index] != 0 {
+            let colour = colours[index]
+            for other in 0..<index where colours[other] != 0 && colour.distance(to: colours[other]) <= reach {
+                near[index << 8 | other] = true
+                near[other << 8 | index] = true
             }
-            .sorted { colours[$0].distance(to: colours[index]) > colours[$1].distance(to: colours[index]) }
-            .suffix(Self.neighboursMax).map(UInt8.init)
+        }
+        // What is best left alone may be anything.
+        if let transparent {
+            for other in colours.indices { near[Int(transparent) << 8 | other] = true }
+        }
+        return near
+    }
+
+    /// The nearest indexes of each one, so that a search need not try all.
+    func neighbours(_ near: [Bool]) -> [[UInt8]] {
+        colours.indices.map { index in
+            guard index != transparent.map(Int.init) else { return [] }
+            return colours.indices.filter { near[index << 8 | $0] }
+                .map { (index: $0, distance: colours[$0].distance(to: colours[index])) }
+                .sorted { $0.distance > $1.distance }
+                .suffix(Self.neighboursMax).map { UInt8($0.index) }
         }
     }
 

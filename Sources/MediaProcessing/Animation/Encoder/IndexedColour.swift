@@ -15,8 +15,11 @@ extension IndexedColour {
 
     /// Squares of the differences, weighted about as the eye weighs the components.
     @inline(__always) func distance(to other: IndexedColour) -> Int {
-        let (red, green, blue) = (red - other.red, green - other.green, blue - other.blue)
-        return 2 * red * red + 4 * green * green + blue * blue
+        // None of this can overflow, and checking it would take half the time of writing a GIF.
+        let red = Int32(truncatingIfNeeded: self & 0xFF) &- Int32(truncatingIfNeeded: other & 0xFF)
+        let green = Int32(truncatingIfNeeded: self >> 8 & 0xFF) &- Int32(truncatingIfNeeded: other >> 8 & 0xFF)
+        let blue = Int32(truncatingIfNeeded: self >> 16 & 0xFF) &- Int32(truncatingIfNeeded: other >> 16 & 0xFF)
+        return Int(2 &* red &* red &+ 4 &* green &* green &+ blue &* blue)
     }
 
     /// A picture's pixels; GIF knows no half transparency, so alpha below a half is none.

@@ -12,6 +12,8 @@ struct LZWCompressor {
     private let palette: GIFPalette
     private let exactness: GIFExactness
     private let neighbours: [[UInt8]]
+    /// Whether two indexes may stand for each other somewhere.
+    private let near: [Bool]
     private var trie: LZWTrie
     private var bits = LZWBits()
     private var wear = LZWWear()
@@ -35,7 +37,8 @@ struct LZWCompressor {
         self.palette = palette
         self.exactness = exactness
         trie = LZWTrie(rootBits: palette.rootBits)
-        neighbours = exactness.isExact ? [] : palette.neighbours(within: exactness.tolerance)
+        near = palette.near(within: exactness.tolerance)
+        neighbours = exactness.isExact ? [] : palette.neighbours(near)
         written.reserveCapacity(pixels.count)
     }
 
@@ -86,13 +89,14 @@ struct LZWCompressor {
             consider(Int(node), depth: depth, error: error, for: &match)
             let position = start + depth
             guard position < pixels.count, visits < Self.visitsMax else { continue }
-            var child = trie.child[Int(node)]
+            var child = trie.nodes[Int(node)].child
             while child != LZWTrie.none {
-                if let loss = loss(of: trie.suffix[Int(child)], at: position) {
-                    errors[Int(child)] = error &+ loss
-                    stack.append(child)
+                let next = trie.nodes[child]
+                if let loss = loss(of: next.suffix, at: position) {
+                    errors[child] = error &+ loss
+                    stack.append(UInt16(truncatingIfNeeded: child))
                 }
-                child = trie.sibling[Int(child)]
+                child = next.sibling
             }
         }
         considerRun(at: start, for: &match)
@@ -116,19 +120,20 @@ struct LZWCompressor {
 
     /// What writing an index there loses over the best one; nil where it is too far.
     @inline(__always) private func loss(of index: UInt8, at position: Int) -> Int32? {
-        if index == pixels.best[position] { return 0 }
-        let least = pixels.bestLoss[position]
+        let best = pixels.best[position]
+        if index == best { return 0 }
         let loss: Int32
         if index == palette.transparent {
             loss = pixels.keepingLoss[position]
             if loss == PixelChoice.never { return nil }
         } else {
+            // Most are too far from the best one already.
             let wanted = pixels.wanted[position]
-            if wanted == 0 { return nil }
+            guard wanted != 0, near[Int(best) << 8 | Int(index)] else { return nil }
             loss = Int32(truncatingIfNeeded: palette.colours[Int(index)].distance(to: wanted))
         }
-        let extra = ((loss &- least) &* Int32(pixels.weight[position])) >> 4
-        return extra <= exactness.tolerance ? extra : nil
+        let extra = ((loss &- pixels.bestLoss[position]) &* Int32(pixels.weight[position])) >> 4
+        return extra <= Int32(exactness.tolerance) ? extra : nil
     }
 
     private func consider(_ code: Int, depth: Int, error: Int32, for match: inout Match) {
