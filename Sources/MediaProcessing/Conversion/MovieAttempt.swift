@@ -67,7 +67,11 @@ struct MovieAttempt {
         let gain = Double(better.shape.pixels) / Double(choice.shape.pixels)
         let isLarger = gain >= Self.gainMin
         let isFiner = gain >= 1 && (better.preset > choice.preset || better.haste.rawValue < choice.haste.rawValue)
-        guard isLarger || isFiner, MovieLadder(load: quicker).seconds(better) <= quicker.secondsLeft else {
+        // More pixels are no gain where fewer pictures are left.
+        let isAsSmooth =
+            better.haste.rawValue <= choice.haste.rawValue
+            && better.frameRateMax ?? .infinity >= choice.frameRateMax ?? .infinity
+        guard isAsSmooth, isLarger || isFiner, MovieLadder(load: quicker).seconds(better) <= quicker.secondsLeft else {
             return false
         }
         (load, choice, self.steering) = (quicker, better, steering)
