@@ -63,12 +63,12 @@ struct AnimationPass {
         var number = 0
         for (turn, entry) in timing.entries.enumerated() {
             if isAtItsEnd {
-                leaveOut(entry)
+                leaveOut(entry, after: number)
                 continue
             }
             let frame = try self.frame(entry.frame, &number)
             if !entries.isEmpty, isSkipped(turn, after: number) {
-                leaveOut(entry)
+                leaveOut(entry, after: number)
             } else {
                 encoder.add(try resizer.resized(frame.pixels), hundredths: entry.hundredths)
                 entries.append(entry)
@@ -80,7 +80,7 @@ struct AnimationPass {
 
     private func isGivenUp(after number: Int) -> Bool {
         switch haste {
-        case .givesUp: encoder.bytes.count > bytesMax || hurry.isHopeless(number)
+        case .givesUp: encoder.bytes.count > bytesMax || hurry.isShort(after: number)
         case .keepsTime: encoder.bytes.count > bytesMax
         case .finishes: false
         }
@@ -114,8 +114,8 @@ struct AnimationPass {
     }
 
     /// The frame before it is shown for as long.
-    private mutating func leaveOut(_ entry: FrameTiming.Entry) {
-        result.isHurried = true
+    private mutating func leaveOut(_ entry: FrameTiming.Entry, after number: Int) {
+        if encoder.bytes.count <= bytesMax, hurry.isShort(after: number) { result.isHurried = true }
         encoder.extend(by: entry.hundredths)
         let last = entries.removeLast()
         entries.append(.init(frame: last.frame, hundredths: last.hundredths + entry.hundredths))
@@ -139,7 +139,6 @@ struct AnimationPass {
             let own = entries.removeLast()
             entries.append(.init(frame: own.frame, hundredths: own.hundredths + last.hundredths))
             bytes = encoder.finish()
-            result.isHurried = true
         }
         result.entries = entries
         result.pace = hurry.pace(number)
