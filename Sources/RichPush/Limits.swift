@@ -210,6 +210,8 @@ public enum Limits {
     public static let movieShortSidePixelsFloor = 144
     /// x264's rate factor for a movie that only has to change its format: hardly told from its source.
     public static let movieQuality = 20.0
+    /// As far as that gives way where the source has few bytes: noise that its encoder made is not worth keeping.
+    public static let movieQualityOfWorth = 25.0
     /// And for one that has to be made smaller: it takes the bytes it may have, up to where more of them show nothing.
     public static let movieQualityBest = 16.0
     /// The worst rate factor at which a smaller picture does not look better.

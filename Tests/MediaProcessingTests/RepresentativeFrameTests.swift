@@ -116,4 +116,20 @@ struct RepresentativeFrameTests {
             "black.mp4", ["-f", "lavfi", "-i", "color=black:s=160x120:r=25:d=2", "-pix_fmt", "yuv420p"])
         #expect(try Self.rendered(file).still.media.thumbnail != nil)
     }
+
+    @Test func `An animation's picture is one that shows something`() throws {
+        let file = try GeneratedMedia.file(
+            "late.gif",
+            [
+                "-f", "lavfi", "-i", "color=black:s=160x120:r=10:d=2", "-f", "lavfi", "-i",
+                "testsrc2=s=160x120:r=10:d=2", "-filter_complex", "[0][1]overlay=enable='gt(t,1.25)'",
+            ])
+        var request = RenderRequest(format: .gif, picture: .representative)
+        request.thumbnail = ThumbnailRendition(width: 300, height: 300, fit: .contain)
+        let still = try RenderedStill(file.path, request)
+        guard case .frame(let number) = still.media.sourcePosition else {
+            throw GeneratedMedia.Failure(description: "\(still.media)")
+        }
+        #expect(number >= 13)
+    }
 }

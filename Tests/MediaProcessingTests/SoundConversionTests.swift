@@ -126,6 +126,14 @@ import Testing
         #expect(try sound.complaints() == "")
     }
 
+    @Test func `what needs few bytes gives nothing up for a limit`() throws {
+        let file = try GeneratedMedia.file(
+            "silence.flac", ["-f", "lavfi", "-i", "anullsrc=d=15:r=44100:cl=stereo", "-c:a", "flac"])
+        let sound = try render(file, .flac, bytesMax: 60_000)
+        #expect(sound.media.concessions == [])
+        #expect(try sound.probe().channels == 2)
+    }
+
     @Test func `below the floor a prefix is kept, and fades out`() throws {
         let sound = try render(noise("n.flac", seconds: 15, "-c:a flac"), .flac, bytesMax: 50_000)
         #expect(try (42_500...50_000).contains(sound.bytes))

@@ -54,7 +54,7 @@ struct AnimationMovie {
             width: choice.shape.width, height: choice.shape.height,
             frameRate: min(choice.frameRateMax ?? .infinity, max(1, pilot.frameRate)), preset: choice.preset,
             quality: steering.quality, colours: pilot.colours)
-        let watch = PassWatch(clock, end: cut, canRestart: canRestart)
+        let watch = PassWatch(clock, end: cut, secondsPerPicture: choice.secondsPerPicture, canRestart: canRestart)
         let file = MovieFile(output: conversion.output, bytesMax: rendition.bytesMax, clock: clock)
         var writer: PictureWriter?
         var isStopped = false

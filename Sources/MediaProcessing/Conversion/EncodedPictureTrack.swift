@@ -25,7 +25,7 @@ final class EncodedPictureTrack: MovieTrack {
         self.watch = watch
         cut = choice.cut ?? .infinity
         frames = try MovieFrames(movie, scan)
-        frames.isHurried = choice.isHurried
+        frames.haste = choice.haste
         shaper = try source.shaper(like: sample, shape: choice.shape)
         thinning = FrameThinning(frameRateMax: choice.frameRateMax)
         let settings = VideoEncoderSettings(

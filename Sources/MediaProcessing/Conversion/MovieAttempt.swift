@@ -14,7 +14,6 @@ struct MovieAttempt {
     private(set) var choice: MovieChoice
     private(set) var steering: QualitySteering
     private let cut: Double?
-    private var seconds = 0.0
     private var seen: [(quality: Double, bytes: Double)] = []
     /// The steering that gave a whole file that fits, and its bytes: the same again gives the same again.
     private var good: (steering: QualitySteering, bytes: Int)?
@@ -41,7 +40,6 @@ struct MovieAttempt {
     mutating func isWorthAnother(
         _ written: MovieWritten, seconds: Double, bytesMax: Int, secondsLeft: Double, isLast: Bool
     ) -> Bool {
-        self.seconds = seconds
         guard written.stoppedAt == nil, let ended = written.steering else { return false }
         if choice.isForcedByTime { return !isLast && isPossibleBetter(than: seconds, secondsLeft: secondsLeft) }
         let isBest = written.bytes >= good?.bytes ?? 0
@@ -67,7 +65,9 @@ struct MovieAttempt {
         quicker.secondsLeft = secondsLeft * Self.secondChanceShare
         let (better, steering) = Self.choose(quicker, cut)
         let gain = Double(better.shape.pixels) / Double(choice.shape.pixels)
-        guard gain >= Self.gainMin, MovieLadder(load: quicker).seconds(better) <= quicker.secondsLeft else {
+        let isLarger = gain >= Self.gainMin
+        let isFiner = gain >= 1 && (better.preset > choice.preset || better.haste.rawValue < choice.haste.rawValue)
+        guard isLarger || isFiner, MovieLadder(load: quicker).seconds(better) <= quicker.secondsLeft else {
             return false
         }
         (load, choice, self.steering) = (quicker, better, steering)
@@ -81,12 +81,14 @@ struct MovieAttempt {
         return true
     }
 
-    /// Begins anew after a file that became too large.
-    mutating func shrink(after ended: QualitySteering, secondsLeft: Double, isLast: Bool) {
-        if isLast || secondsLeft < seconds * 2, retreat() { return }
+    /// Begins anew after a file that became too large, which took so many seconds.
+    mutating func shrink(after ended: QualitySteering, seconds: Double, secondsLeft: Double, isLast: Bool) {
+        let whole = seconds / max(0.1, ended.share)
+        if isLast || secondsLeft < whole * 2, retreat() { return }
         load.bytesMax *= Self.carefulShare
         load.secondsLeft = secondsLeft
         learn(ended)
+        if whole > secondsLeft * 0.8 { choice.preset = min(choice.preset, Self.choose(load, cut).0.preset) }
         if good == nil, steering.quality > Limits.movieQualityFloor {
             let expected = MovieLadder(load: load).expectation(choice)
             load.curve.bytes *= steering.curveBytes(at: expected.quality) / expected.bytes

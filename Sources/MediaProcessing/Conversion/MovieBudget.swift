@@ -64,12 +64,12 @@ struct MovieBudget {
     /// The sound beside pictures that are encoded.
     var soundBesideEncoded: MoviePlan.Sound {
         guard scan.audio != nil, let sounds = scan.sounds else { return .none }
-        if canCopySound, Double(sounds.bytes) < bytesMax * (isPressed ? Self.soundShare : Self.copiedShareMax),
-            cut == nil
-        {
-            return .copied
-        }
-        return sound(bytesMax: bytesMax * Self.soundShare).map { .encoded($0) } ?? .none
+        let encoded = sound(bytesMax: bytesMax * Self.soundShare)
+        let least = encoded.map { Double($0.bitRate) / 8 * soundSeconds } ?? 0
+        let share = isPressed ? Self.soundShare : Self.copiedShareMax
+        // Encoded anew it would be worse, so it is copied where that takes no more.
+        if canCopySound, cut == nil, Double(sounds.bytes) < max(bytesMax * share, least) { return .copied }
+        return encoded.map { .encoded($0) } ?? .none
     }
 
     /// Seconds that are kept, where even the smallest sound would leave the pictures nothing; nil for all.

@@ -67,11 +67,12 @@ struct MovieConversion {
         let pilot = try MoviePilot.fly(
             source, shape: trial, quality: MoviePilot.quality(trial, bytes: videoBytes, scan: source.scan), clock: clock
         )
-        let load = MovieLoad(
+        var load = MovieLoad(
             shape: shape, frameRate: source.scan.frameRate,
             frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),
             duration: min(budget.cut ?? .infinity, source.scan.end), pilot: pilot, bytesMax: videoBytes,
             qualityBest: isPressed ? Limits.movieQualityBest : Limits.movieQuality, secondsLeft: clock.secondsLeft)
+        if !isPressed { load.keepToWorth(ofBytes: source.scan.pictures.bytes, codec: source.scan.video.codec) }
         report.note(sound: sound, full: budget.fullSound)
         let encoding = MovieEncoding(bytesMax: rendition.bytesMax, clock: clock)
         let (choice, written) = try encoding.run(load, cut: budget.cut) { choice, steering, canRestart in

@@ -17,9 +17,10 @@ struct MovieEncoding {
         var attempt = MovieAttempt(load: load, cut: cut)
         for round in 1...Self.triesMax {
             let isLast = round + 1 >= Self.triesMax
+            let start = clock.secondsSpent
             do {
-                let start = clock.secondsSpent
                 let written = try pass(attempt.choice, attempt.steering, !isLast && attempt.canHurry)
+                try checkLength(written, of: min(load.duration, cut ?? .infinity))
                 let isWorthAnother = attempt.isWorthAnother(
                     written, seconds: clock.secondsSpent - start, bytesMax: bytesMax, secondsLeft: clock.secondsLeft,
                     isLast: isLast)
@@ -27,7 +28,9 @@ struct MovieEncoding {
                 return (attempt.choice, written)
             } catch MovieFailure.overLimit(let steering) {
                 guard let steering else { break }
-                attempt.shrink(after: steering, secondsLeft: clock.secondsLeft, isLast: isLast)
+                attempt.shrink(
+                    after: steering, seconds: clock.secondsSpent - start, secondsLeft: clock.secondsLeft,
+                    isLast: isLast)
             } catch MovieFailure.behind(let slowness) {
                 attempt.hurry(slowness, secondsLeft: clock.secondsLeft)
             } catch MovieFailure.refused(let error) {
@@ -36,5 +39,12 @@ struct MovieEncoding {
         }
         throw AttachPrepError(
             .limitExceeded, "The movie cannot be brought under \(bytesMax.grouped) bytes; allow it more.")
+    }
+
+    /// So little that it says nothing is worse than none: something else can be shown instead.
+    private func checkLength(_ written: MovieWritten, of whole: Double) throws {
+        guard let end = written.stoppedAt, end < min(Limits.movieCutSecondsMin, whole / 2) else { return }
+        throw AttachPrepError(
+            .deadlineExceeded, "The time for the request ran out while the movie was encoded; allow it more.")
     }
 }

@@ -17,13 +17,8 @@ final class MovieFrames {
         times = FrameTimes(movie, scan)
     }
 
-    /// Whether pictures that no other one needs, and smooth edges, are left out.
-    var isHurried = false {
-        didSet {
-            decoder.skipsNonReference = isHurried
-            decoder.skipsLoopFilter = isHurried
-        }
-    }
+    /// Which pictures are left out.
+    var haste = FrameHaste.none { didSet { decoder.skipsNonReference = haste == .withoutUnneeded } }
 
     /// Forgets what was sent, after a seek.
     func flush() { decoder.flush() }
@@ -31,7 +26,7 @@ final class MovieFrames {
     /// Sends a packet, or nil for the end, and hands on the frames that come out with their times in seconds.
     func feed(_ packet: Packet?, use: (Frame, Double) throws -> Void) throws {
         if let packet {
-            if packet.byteCount == 0 { return }
+            if packet.byteCount == 0 || haste == .keyframesOnly && !packet.isKeyframe { return }
             times.send(packet)
         }
         while try !send(packet) {

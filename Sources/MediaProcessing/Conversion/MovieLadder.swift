@@ -50,10 +50,30 @@ struct MovieChoice: Sendable, Hashable {
     var quality: Double
     /// Seconds that are kept; nil for all.
     var cut: Double?
-    /// Whether pictures that no other one needs are not even decoded.
-    var isHurried = false
+    /// Which pictures are decoded at all.
+    var haste = FrameHaste.none
+    /// Seconds that encoding one picture takes, as was measured.
+    var secondsPerPicture = 0.0
     /// Whether time, not bytes, made it less.
     var isForcedByTime = false
+}
+
+/// Which pictures are not even decoded, for lack of time.
+enum FrameHaste: Int, Sendable, Hashable, CaseIterable {
+    case none
+    /// Those that no other one needs.
+    case withoutUnneeded
+    /// All but keyframes.
+    case keyframesOnly
+
+    /// Part of the decoding that is left.
+    var share: Double {
+        switch self {
+        case .none: 1
+        case .withoutUnneeded: 0.65
+        case .keyframesOnly: 0.08
+        }
+    }
 }
 
 /// The decision how to encode: quality gives way first, then size, then frame rate, then length. Pure.
@@ -61,16 +81,16 @@ struct MovieLadder: Sendable, Hashable {
     /// Bytes grow a little slower than pixels, and much slower than frames.
     private static let pixelPower = 0.8
     private static let framePower = 0.6
-    /// Shares of the time there is that an encoding is planned for: with room for a second one, and without.
-    private static let shareForTwo = 0.42
-    private static let shareForOne = 0.72
+    /// Shares of the time there is that an encoding is planned for: a careful one, and a quick one.
+    private static let carefulShare = 0.5
+    private static let quickShare = 0.72
     /// How long x264 takes for a picture, veryfast being 1; ratios of presets hold on any machine.
     private static let efforts: [VideoEncoderSettings.Preset: Double] = [
-        .ultrafast: 0.45, .superfast: 0.7, .veryfast: 1, .faster: 1.6, .fast: 2.1, .medium: 2.7, .slow: 4.5,
-        .slower: 9,
+        .ultrafast: 0.4, .superfast: 0.7, .veryfast: 1, .faster: 1.6, .fast: 2.1, .medium: 2.6, .slow: 3.7,
+        .slower: 7,
     ]
-    /// What decoding takes when pictures that no other one needs, and smooth edges, are left out.
-    private static let hurriedShare = 0.55
+    /// Decoding and encoding were measured one after the other; at once they keep the processor busier.
+    private static let overlap = 0.75
 
     let load: MovieLoad
 
@@ -78,9 +98,11 @@ struct MovieLadder: Sendable, Hashable {
         var choice = byBytes
         if let preset = preset(for: choice) {
             choice.preset = preset
-            return choice
+        } else {
+            choice = byTime(choice)
         }
-        return byTime(choice)
+        choice.secondsPerPicture = secondsPerPicture(choice)
+        return choice
     }
 
     // MARK: Bytes
@@ -137,18 +159,22 @@ struct MovieLadder: Sendable, Hashable {
     func seconds(_ choice: MovieChoice) -> Double {
         let seconds = choice.cut ?? load.duration
         let rate = min(load.frameRate, choice.frameRateMax ?? load.frameRate)
-        let decoding = load.secondsPerFrame * load.frameRate * (choice.isHurried ? Self.hurriedShare : 1)
+        let decoding = load.secondsPerFrame * load.frameRate * choice.haste.share
+        return seconds * (decoding + secondsPerPicture(choice) * rate * (choice.haste == .keyframesOnly ? 0.1 : 1))
+            * Self.overlap
+    }
+
+    private func secondsPerPicture(_ choice: MovieChoice) -> Double {
         let effort = (Self.efforts[choice.preset] ?? 1) / (Self.efforts[load.pilotPreset] ?? 1)
-        let encoding = load.secondsPerMegapixel * effort * choice.shape.megapixels * rate
-        return seconds * (decoding + encoding)
+        return load.secondsPerMegapixel * effort * choice.shape.megapixels
     }
 
     /// The most careful preset for which there is time.
     private func preset(for choice: MovieChoice) -> VideoEncoderSettings.Preset? {
         let isFull = choice.quality <= load.qualityBest
         let best = isFull ? VideoEncoderSettings.Preset.medium : .slow
-        return fitting(choice, .veryfast...best, Self.shareForTwo)
-            ?? fitting(choice, .superfast...VideoEncoderSettings.Preset.fast, Self.shareForOne)
+        return fitting(choice, .veryfast...best, Self.carefulShare)
+            ?? fitting(choice, .superfast...VideoEncoderSettings.Preset.fast, Self.quickShare)
     }
 
     private func fitting(
@@ -164,18 +190,18 @@ struct MovieLadder: Sendable, Hashable {
     /// Smaller, then fewer frames, with the quickest presets; what still takes too long is cut on the way.
     private func byTime(_ wanted: MovieChoice) -> MovieChoice {
         var choice = wanted
-        for isHurried in [false, true] {
-            choice.isHurried = isHurried
-            if isHurried, fullRate > 30 { choice.frameRateMax = 30 }
+        for haste in FrameHaste.allCases {
+            choice.haste = haste
+            if haste != .none, fullRate > 30 { choice.frameRateMax = 30 }
             for shape in wanted.shape.ladder where shape.shortSide >= min(360, wanted.shape.shortSide) {
                 choice.shape = shape
-                choice.isForcedByTime = isHurried || shape != wanted.shape
+                choice.isForcedByTime = haste != .none || shape != wanted.shape
                 choice.quality = max(load.qualityBest, quality(shape, rate: choice.frameRateMax ?? fullRate))
                 for preset in [VideoEncoderSettings.Preset.veryfast, .superfast, .ultrafast] {
                     choice.preset = preset
                     // The quickest is only worth it for what was asked for.
                     if preset == .ultrafast, shape != wanted.shape, shape.shortSide > 480 { continue }
-                    if seconds(choice) <= load.secondsLeft * Self.shareForOne { return choice }
+                    if seconds(choice) <= load.secondsLeft * Self.quickShare { return choice }
                 }
             }
         }

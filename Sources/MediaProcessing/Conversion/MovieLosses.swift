@@ -35,6 +35,12 @@ struct MovieLosses {
         if let rate = choice.frameRateMax, rate < min(load.frameRate, load.frameRateMax) * 0.98 {
             concessions.append("the frame rate was lowered to \(Int(rate.rounded())) frames a second \(why)")
         }
+        if choice.haste != .none {
+            let which =
+                choice.haste == .keyframesOnly ? "all pictures but keyframes" : "pictures that no other one needs"
+            concessions.append("\(which) were left out because time ran short")
+            warnings.append(PreparationWarning(.framesDropped, "Pictures were left out, because time ran short."))
+        }
         if let steering = written.steering, steering.quality > load.qualityBest + 0.5, written.duration > 0 {
             let rate = Int(Double(written.videoBytes) * 8 / written.duration / 1_000)
             concessions.append("the picture's bit rate was lowered to \(rate.grouped) kbit/s \(limit)")

@@ -60,7 +60,9 @@ struct MoviePass {
         switch plan.picture {
         case .copied: tracks.append(try copied(scan.video, scan.pictures, plan, movie, muxer))
         case .encoded(let choice, let steering, let sample):
-            let watch = PassWatch(clock, end: min(choice.cut ?? .infinity, scan.end), canRestart: canRestart)
+            let watch = PassWatch(
+                clock, end: min(choice.cut ?? .infinity, scan.end), secondsPerPicture: choice.secondsPerPicture,
+                canRestart: canRestart)
             tracks.append(
                 try EncodedPictureTrack(
                     movie, source, choice, sample: sample, steering: steering, watch: watch, ledger: ledger,

@@ -4,13 +4,13 @@ import RichPush
 /// A few short pieces of a movie, decoded and encoded before the whole: what it will take in bytes and in time.
 struct MoviePilot {
     /// Pieces at most, and the seconds each of them stands for at least.
-    private static let piecesMax = 6
+    private static let piecesMax = 5
     private static let secondsPerPiece = 2.5
     /// Pictures of one piece at most; bytes of them that are held at once.
-    private static let framesMax = 30
+    private static let framesMax = 24
     private static let frameBytesMax = 100_000_000
     /// Part of the time that is left that may go into it.
-    private static let timeShare = 0.12
+    private static let timeShare = 0.1
     /// Seconds around a piece by which the source's own bytes are judged.
     private static let neighbourhood = 2.5
     /// How much worse a second look at the same pictures is, to see how bytes change with the rate factor.

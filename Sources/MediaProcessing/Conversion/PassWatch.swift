@@ -15,6 +15,8 @@ struct PassWatch: Sendable {
     private static let secondsMin = 0.4
     /// Seconds for the index, the answer, and a machine that is busy with other things.
     private static let reserve = 0.15
+    /// How many times longer than measured the pictures may take that the encoder still holds.
+    private static let caution = 2.0
     /// How far behind a plan may be before it is given up.
     private static let patience = 1.08
 
@@ -23,8 +25,11 @@ struct PassWatch: Sendable {
     /// Seconds the movie lasts.
     private let end: Double
     private let canRestart: Bool
+    /// Seconds that encoding one picture takes.
+    private let secondsPerPicture: Double
 
-    init(_ clock: WorkClock, end: Double, canRestart: Bool) {
+    init(_ clock: WorkClock, end: Double, secondsPerPicture: Double, canRestart: Bool) {
+        self.secondsPerPicture = secondsPerPicture
         self.clock = clock
         self.end = end
         self.canRestart = canRestart
@@ -34,7 +39,7 @@ struct PassWatch: Sendable {
     func look(at writer: PictureWriter, time: Double) -> Finding {
         let spent = clock.secondsSpent - start
         let left = clock.secondsLeft
-        let pace = spent / Double(max(1, writer.framesSent))
+        let pace = min(secondsPerPicture * Self.caution, spent / Double(max(1, writer.framesSent)))
         let held = Double(writer.framesSent - writer.framesWritten)
         if left < Self.reserve + held * pace { return .late }
         let share = end > 0 ? time / end : 1

@@ -33,6 +33,7 @@ struct SoundFitting {
         let encoding = SoundEncoding(source: source, bytesMax: file.bytesMax, clock: clock)
         var rung = ladder.best
         var best: SoundEncoding.Outcome?
+        var bracket = SoundBracket()
         for _ in 1...Limits.soundTriesMax {
             try checkWorth(rung)
             let start = ContinuousClock.now
@@ -40,8 +41,9 @@ struct SoundFitting {
             let isVain = best.map { gainsNothing(outcome, over: $0) } ?? false
             if best.map({ isBetter(outcome, than: $0) }) ?? true { best = outcome }
             let cost = start.duration(to: .now) / .seconds(1)
+            bracket.take(outcome.rung, measured: measured(outcome), fits: fits(outcome))
             guard !isVain, cost < clock.secondsLeft * Self.passShare, let next = next(after: outcome) else { break }
-            rung = next
+            rung = bracket.bounding(next)
         }
         guard let best else { throw SoundSource.empty }
         return try write(best)
@@ -63,6 +65,7 @@ struct SoundFitting {
 
     private func isBetter(_ outcome: SoundEncoding.Outcome, than other: SoundEncoding.Outcome) -> Bool {
         if fits(outcome) != fits(other) { return fits(outcome) }
+        if fits(outcome), outcome.rung.isFull { return true }
         return fits(outcome) ? outcome.bytes > other.bytes : outcome.bytes < other.bytes
     }
 
@@ -77,10 +80,13 @@ struct SoundFitting {
             let isClose = predictedBytes(outcome) >= Double(file.bytesMax) * Limits.soundFillShareMin
             if isClose || rung.isFull || outcome.isCutByTime { return nil }
         }
-        // A pass that grew too large was broken off, so rates are compared, not sums.
-        let measured = Double(outcome.bytes * 8) / max(outcome.seconds, 0.1)
         return ladder.rung(
-            budget: Double(file.bytesMax) * Limits.soundFillShare, after: outcome.rung, measured: measured)
+            budget: Double(file.bytesMax) * Limits.soundFillShare, after: outcome.rung, measured: measured(outcome))
+    }
+
+    /// Bits a second. A pass that grew too large was broken off, so rates are compared, not sums.
+    private func measured(_ outcome: SoundEncoding.Outcome) -> Double {
+        Double(outcome.bytes * 8) / max(outcome.seconds, 0.1)
     }
 
     /// What a pass made; when it does not fit and there is no time for another, as much of it as fits.

@@ -54,11 +54,15 @@ struct SoundLadder: Sendable, Hashable {
     func rung(budget: Double, after rung: Rung, measured: Double) -> Rung {
         let asked = Double(rung.bitRate) / max(measured, 1)
         let affordable = bitRate(budget: budget, sampleRate: rung.sampleRate)
-        var next = reduced(to: min(max(affordable, bitRateMin), fullBitRate))
-        let wanted = Int(Double(max(affordable, bitRateMin)) * asked)
-        if wanted >= fullBitRate, affordable >= bitRateMin { return full }
-        next.bitRate = min(max(wanted, bitRateMin / 2), fullBitRate)
-        if affordable < bitRateMin {
+        let wanted = Int(Double(affordable) * asked)
+        // Of a simple sound few bits are as good as many.
+        let worth = max(affordable, wanted)
+        if wanted >= fullBitRate { return full }
+        var next = reduced(to: min(max(worth, bitRateMin), fullBitRate))
+        if worth >= bitRateMin {
+            next.bitRate = min(max(wanted, bitRateMin / 2), fullBitRate)
+        } else {
+            next.bitRate = min(max(Int(Double(bitRateMin) * min(asked, 1)), bitRateMin / 2), fullBitRate)
             let kept = seconds(budget: budget, next, bitRate: Double(next.bitRate) / asked)
             next.keptSeconds = kept < duration ? kept : nil
         }

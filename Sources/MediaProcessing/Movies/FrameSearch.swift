@@ -99,7 +99,7 @@ struct FrameSearch {
         var trust = FrameTrust(leader: run.leader, codec: stream.codec)
         var nearest: Found?
         for (index, packet) in (run.packets[...end].map(Optional.some) + [nil]).enumerated() {
-            try checkDeadline(time.deadline)
+            if index == 0 { try checkDeadline(time.deadline) }
             // Late, what the decoder holds back is asked for at once; the keyframe it gets in any case.
             let packet = index > 0 && isLate ? nil : packet
             if let packet { decoder.skipsNonReference = packet.presentationTimestamp != wanted }

@@ -91,6 +91,10 @@ struct PictureRendering {
     private func openStill(_ pages: Picture.Pages = .primary) throws -> Picture {
         let picture = try Picture.open(descriptor: source, pages: pages)
         try PictureLimits.check(width: picture.width, height: picture.height, format: request.format)
+        if request.format == .jpeg {
+            _ = try StillMemory.coefficientBytes(
+                ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline))
+        }
         return picture
     }
 
@@ -193,7 +197,10 @@ struct PictureRendering {
     private static let frameShare = 0.7
 
     private func renderRepresentative() throws -> RenderedMedia {
-        guard request.format.kind == .movie else { return try renderAnimationFrame(0) }
+        guard request.format.kind == .movie else {
+            let frames = try AnimationFrames.open(descriptor: source, format: request.format, deadline: deadline)
+            return try renderAnimationFrame(RepresentativePicture.number(in: frames, clock: clock))
+        }
         let seconds = try RepresentativeFrame.time(descriptor: source, format: request.format, clock: clock)
         return try renderMovieFrame(at: seconds)
     }

@@ -62,8 +62,8 @@ struct ColourPlanes: Sendable {
     private static func skin(_ r: Double, _ g: Double, _ b: Double, luma: Double) -> Double {
         let length = (r * r + g * g + b * b).squareRoot()
         guard length > 0.25, luma > 0.12, r > g, g > b * 0.9 else { return 0 }
-        let (x, y, z) = (r / length - 0.78, g / length - 0.52, b / length - 0.35)
+        let (x, y, z) = (r / length - 0.735, g / length - 0.54, b / length - 0.415)
         let distance = (x * x + y * y + z * z).squareRoot()
-        return max(0, 1 - distance / 0.14)
+        return max(0, 1 - distance / 0.17)
     }
 }

@@ -54,11 +54,8 @@ struct CropWindow: Sendable, Hashable {
     private static func score(_ line: [Double], from start: Int, count: Int) -> Double {
         var sum = 0.0
         for index in 0..<count {
-            // A window's end that is the picture's own end cuts nothing.
-            let before = start == 0 ? 1 : min(1, (Double(index) + 0.5) / (Double(count) * edgeShare))
-            let isLast = start + count == line.count
-            let after = isLast ? 1 : min(1, (Double(count - index) - 0.5) / (Double(count) * edgeShare))
-            sum += line[start + index] * (0.4 + 0.6 * min(before, after))
+            let room = Double(min(index, count - 1 - index)) + 0.5
+            sum += line[start + index] * (0.4 + 0.6 * min(1, room / (Double(count) * edgeShare)))
         }
         return sum
     }

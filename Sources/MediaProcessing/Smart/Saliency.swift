@@ -39,11 +39,13 @@ struct Saliency: Sendable {
         (0..<height).map { row in values[(row * width)..<((row + 1) * width)].reduce(0, +) }
     }
 
-    /// A little more in the middle, and above it, where heads are.
+    /// A little more in the middle, and in tall pictures above it, where heads are.
     private static func centre(_ column: Int, _ row: Int, _ width: Int, _ height: Int) -> Double {
         let across = (Double(column) + 0.5) / Double(width) - 0.5
-        let down = (Double(row) + 0.5) / Double(height) - 0.45
-        return 1 - 0.7 * min(1, (across * across + down * down) * 2)
+        let down = (Double(row) + 0.5) / Double(height) - (height > width ? 0.3 : 0.45)
+        let middle = 1 - 0.75 * min(1, (across * across + down * down) * 2)
+        // Who is photographed standing has the head in the upper half.
+        return height > width && down > 0.15 ? middle * (1.15 - down) * 0.6 : middle
     }
 
     /// How much a pixel's lightness differs from its neighbours'.
