@@ -6,7 +6,9 @@ struct AnimationPass {
     enum Haste {
         /// It gives up.
         case givesUp
-        /// It leaves frames out, and what has been written is the result.
+        /// It gives up when it gets too large, and leaves frames out when time is short.
+        case keepsTime
+        /// It leaves frames out for either, and what has been written is the result.
         case finishes
     }
 
@@ -60,26 +62,47 @@ struct AnimationPass {
     mutating func run() throws -> Result {
         var number = 0
         for (turn, entry) in timing.entries.enumerated() {
-            if isAtItsEnd(number) {
-                leaveOut(entry)
+            if isAtItsEnd {
+                leaveOut(entry, after: number)
                 continue
             }
             let frame = try self.frame(entry.frame, &number)
-            if haste == .finishes, !entries.isEmpty, hurry.skips(turn, after: number) {
-                leaveOut(entry)
+            if !entries.isEmpty, isSkipped(turn, after: number) {
+                leaveOut(entry, after: number)
             } else {
                 encoder.add(try resizer.resized(frame.pixels), hundredths: entry.hundredths)
                 entries.append(entry)
             }
-            if haste == .givesUp, encoder.bytes.count > bytesMax || hurry.isHopeless(number) { return givenUp(number) }
+            if isGivenUp(after: number) { return givenUp(number) }
         }
         return finished(number)
     }
 
-    /// Whether no more frames can be had or held.
-    private func isAtItsEnd(_ number: Int) -> Bool {
-        haste == .finishes && !entries.isEmpty && (encoder.bytes.count > bytesMax || hurry.isOver)
+    private func isGivenUp(after number: Int) -> Bool {
+        switch haste {
+        case .givesUp: encoder.bytes.count > bytesMax || hurry.isShort(after: number)
+        case .keepsTime: encoder.bytes.count > bytesMax
+        case .finishes: false
+        }
     }
+
+    /// Whether no more frames can be had or held.
+    private var isAtItsEnd: Bool {
+        guard haste != .givesUp, !entries.isEmpty else { return false }
+        return hurry.isOver || haste == .finishes && encoder.bytes.count > bytesMax
+    }
+
+    /// Whether a frame is left out because time is short, or because the bytes are ahead of their share.
+    private func isSkipped(_ turn: Int, after number: Int) -> Bool {
+        guard haste != .givesUp else { return false }
+        if hurry.skips(turn, after: number) { return true }
+        guard haste == .finishes, let first = encoder.frameBytes.first else { return false }
+        let share = Double(turn) / Double(timing.entries.count)
+        return Double(encoder.bytes.count - first) > Double(bytesMax - first) * share * Self.aheadShare
+    }
+
+    /// The last frames may need less than their share; those before may be ahead by so much.
+    private static let aheadShare = 1.03
 
     /// The frame of a number, at or after the one that comes next.
     private func frame(_ wanted: Int, _ next: inout Int) throws -> SequenceFrame {
@@ -91,8 +114,8 @@ struct AnimationPass {
     }
 
     /// The frame before it is shown for as long.
-    private mutating func leaveOut(_ entry: FrameTiming.Entry) {
-        result.isHurried = true
+    private mutating func leaveOut(_ entry: FrameTiming.Entry, after number: Int) {
+        if encoder.bytes.count <= bytesMax, hurry.isShort(after: number) { result.isHurried = true }
         encoder.extend(by: entry.hundredths)
         let last = entries.removeLast()
         entries.append(.init(frame: last.frame, hundredths: last.hundredths + entry.hundredths))
@@ -111,12 +134,11 @@ struct AnimationPass {
     private mutating func finished(_ number: Int) -> Result {
         var bytes = encoder.finish()
         result.estimate = bytes.count
-        while haste == .finishes, bytes.count > bytesMax, encoder.dropLast() {
+        while haste != .givesUp, bytes.count > bytesMax, encoder.dropLast() {
             let last = entries.removeLast()
             let own = entries.removeLast()
             entries.append(.init(frame: own.frame, hundredths: own.hundredths + last.hundredths))
             bytes = encoder.finish()
-            result.isHurried = true
         }
         result.entries = entries
         result.pace = hurry.pace(number)

@@ -9,7 +9,7 @@ struct AnimationSearch {
     /// Where a corrected pass aims, since what it was corrected by is not exact.
     private static let aimShare = 0.96
     /// A pass is the last one when there is no time for about so many.
-    private static let passesReserve = 1.8
+    private static let passesReserve = 2.5
 
     let facts: AnimationFacts
     let bytesMax: Int
@@ -53,7 +53,7 @@ struct AnimationSearch {
             let start = clock.secondsSpent
             let result = try pass(
                 step, palette: palette, scale: baseScale * thrift.scale,
-                haste: isLast && best == nil ? .finishes : .givesUp)
+                haste: best != nil ? .givesUp : isLast ? .finishes : .keepsTime)
             passSeconds = clock.secondsSpent - start
             let next = found(result, step, isHurried: thrift.binds(step))
             if let next, next.bytes.count > best?.bytes.count ?? 0 { best = next }

@@ -20,16 +20,15 @@ struct PassHurry {
     var isOver: Bool { clock.secondsLeft <= 0 }
 
     /// Whether the rest takes longer than there is time.
-    func isHopeless(_ number: Int) -> Bool {
+    func isShort(after number: Int) -> Bool {
         isOver || number > Self.provenFrames && Double(count - number) / pace(number) > clock.secondsLeft
     }
 
     /// Whether the frame whose turn it is is left out: as many of them as time is short.
     func skips(_ turn: Int, after number: Int) -> Bool {
-        guard number > Self.provenFrames else { return false }
+        guard isShort(after: number) else { return false }
         let left = max(1e-3, clock.secondsLeft)
         let needed = Double(count - number) / pace(number)
-        guard needed > left else { return false }
         return turn % min(64, max(2, Int((needed / left).rounded(.up)))) != 0
     }
 }
