@@ -22,7 +22,12 @@ struct MediaChildLoop {
             let request = try MediaMessageCoding.decode(MediaCallMessage.self, from: message.bytes)
             let deadline = ContinuousClock.now + .milliseconds(request.millisecondsLeft)
             return .answer(
-                try processor.perform(request.call, descriptors: message.descriptors, deadline: deadline))
+                try processor.perform(request.call, descriptors: message.descriptors, deadline: deadline) { [socket] in
+                    // Should it not arrive, the answer itself does not either.
+                    if let bytes = try? MediaMessageCoding.encode(MediaAnswerMessage.progress($0)) {
+                        try? socket.send(bytes)
+                    }
+                })
         } catch let error as AttachPrepError {
             return .failure(error)
         } catch {

@@ -20,6 +20,8 @@ package struct MediaCallMessage: Codable, Sendable, Hashable {
 
 /// The answer on its way back.
 package enum MediaAnswerMessage: Codable, Sendable, Hashable {
+    /// What a render has written so far: it stands when the rest takes too long.
+    case progress(RenderedMedia)
     case answer(MediaAnswer)
     case failure(AttachPrepError)
 }

@@ -14,10 +14,13 @@ public struct RenderRequest: Codable, Sendable, Hashable {
     public var crop: CropChoice?
     /// Which picture of the source thumbnail and crop show; where it stands in a new attachment is answered.
     public var picture: PictureChoice
+    /// Whether no more of an animation is decoded than what is shown: it is proved elsewhere, or time is short.
+    public var isHurried: Bool
 
     public init(format: MediaFormat, picture: PictureChoice) {
         self.format = format
         self.picture = picture
+        isHurried = false
     }
 }
 

@@ -21,11 +21,14 @@ package final class MediaProcessor {
     }
 
     /// Does one call; see `MediaEngine.perform`.
-    package func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) throws
-        -> MediaAnswer
-    {
+    ///
+    /// - Parameter progress: Told what of a render is on disk when the rest may take long.
+    package func perform(
+        _ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant,
+        progress: @escaping (RenderedMedia) -> Void = { _ in }
+    ) throws -> MediaAnswer {
         do {
-            return try answer(call, descriptors: descriptors, deadline: deadline)
+            return try answer(call, descriptors: descriptors, deadline: deadline, progress: progress)
         } catch let error as VipsError {
             throw Self.broken(error)
         } catch let error as MagicError {
@@ -33,9 +36,10 @@ package final class MediaProcessor {
         }
     }
 
-    private func answer(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) throws
-        -> MediaAnswer
-    {
+    private func answer(
+        _ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant,
+        progress: @escaping (RenderedMedia) -> Void
+    ) throws -> MediaAnswer {
         if case .describe = call { return .described(EngineDescriber.describe()) }
         guard let source = descriptors.first else {
             throw AttachPrepError(.internal, "The media process was given no file.", detail: "\(call)")
@@ -48,7 +52,8 @@ package final class MediaProcessor {
         case .render(let request):
             return .rendered(
                 try Rendering.render(
-                    request, source: source, outputs: descriptors.dropFirst().map(OutputFile.init), deadline: deadline))
+                    request, source: source, outputs: descriptors.dropFirst().map(OutputFile.init), deadline: deadline,
+                    progress: progress))
         case .describe: preconditionFailure("answered above")
         }
     }

@@ -4,7 +4,8 @@ import RichPush
 /// Sends a render to the room that knows its kind.
 enum Rendering {
     static func render(
-        _ request: RenderRequest, source: CInt, outputs: [OutputFile], deadline: ContinuousClock.Instant
+        _ request: RenderRequest, source: CInt, outputs: [OutputFile], deadline: ContinuousClock.Instant,
+        progress: @escaping (RenderedMedia) -> Void
     ) throws -> RenderedMedia {
         guard outputs.count == request.outputs.count else {
             throw AttachPrepError(.internal, "The media process was given the wrong number of outputs.")
@@ -13,7 +14,9 @@ enum Rendering {
         switch request.attachment {
         case .still, nil:
             let named = Dictionary(uniqueKeysWithValues: zip(request.outputs, outputs))
-            return try PictureRendering(request: request, source: source, outputs: named, clock: clock).render()
+            return try PictureRendering(
+                request: request, source: source, outputs: named, clock: clock, progress: progress
+            ).render()
         case .animation, .movie, .sound:
             precondition(request.outputs == [.attachment], "what takes long is rendered alone")
             return try AttachmentConversion(request: request, source: source, output: outputs[0], clock: clock).run()

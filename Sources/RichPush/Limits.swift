@@ -141,6 +141,8 @@ public enum Limits {
     public static let budgetSeconds = 30.0
     /// Kept back for hashing and renaming a 50 MB result.
     public static let publishReserveSeconds = 0.2
+    /// The pool answers so long after a deadline: it kills its child, reaps it, and says what was written.
+    public static let engineGraceSeconds = 0.05
     /// And never more of a short budget than this.
     public static let publishReserveShare = 0.1
     /// Nobody waits longer than a quarter of an hour for a notification's picture.

@@ -10,6 +10,8 @@ final class FakeEngine: MediaEngine {
     struct Rule: Sendable {
         let fits: @Sendable (RenderRequest) -> Bool
         let error: AttachPrepError?
+        /// Whether the time was over once the pictures were written.
+        var lacksAttachment = false
     }
 
     private let media: InspectedMedia
@@ -36,7 +38,8 @@ final class FakeEngine: MediaEngine {
 
     private func render(_ request: RenderRequest, _ outputs: [CInt]) throws -> RenderedMedia {
         asked.withLock { $0.append(request) }
-        if let rule = rules.first(where: { $0.fits(request) }), let error = rule.error { throw error }
+        let rule = rules.first { $0.fits(request) }
+        if let error = rule?.error { throw error }
         var rendered = RenderedMedia()
         for (output, descriptor) in zip(request.outputs, outputs) {
             let text = Array("\(output)".utf8)
@@ -45,6 +48,7 @@ final class FakeEngine: MediaEngine {
             switch output {
             case .thumbnail: rendered.thumbnail = picture
             case .crop: rendered.crop = picture
+            case .attachment where rule?.lacksAttachment == true: break
             case .attachment: rendered.attachment = attachment(request, bytes: text.count)
             }
         }

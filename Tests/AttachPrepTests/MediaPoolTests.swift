@@ -54,6 +54,24 @@ struct MediaPoolTests {
         #expect(try await inspect(pool, "grid.png", .png).width == 800)
     }
 
+    @Test func `What a render had written when its time was over stands`() async throws {
+        let folder = try TemporaryFolder()
+        var written = RenderedMedia()
+        written.thumbnail = RenderedPicture(type: .jpeg, width: 3, height: 2, bytes: 7)
+        let message = try MediaMessageCoding.encode(MediaAnswerMessage.progress(written))
+        let script =
+            "#!/bin/sh\nprintf '%s' '\(String(decoding: message, as: UTF8.self))' >&3\nexec tail -f /dev/null\n"
+        let path = try folder.write(script, to: "media")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        let pool = try MediaPool(executable: path, mediaSlots: 1)
+        let source = sample("grid.png")
+        defer { close(source) }
+        let rendered = try await pool.render(
+            RenderRequest(format: .png, picture: .still), source: source, outputs: [], deadline: .now + .seconds(2))
+        #expect(rendered == written)
+        await pool.shutdown()
+    }
+
     @Test func `A deadline that is over kills the child and the next call has a new one`() async throws {
         let pool = try pool()
         let source = sample("grid.png")

@@ -113,6 +113,24 @@ struct RenderLadderTests {
         #expect(manifest.outcome == .bestAttempt && manifest.attachment?.sha256 == manifest.thumbnail?.sha256)
     }
 
+    @Test func `What a still's render had written in time stands for it`() async throws {
+        let rule = FakeEngine.Rule(fits: { $0.attachment != nil }, error: nil, lacksAttachment: true)
+        let engine = FakeEngine(still(.tiff), [rule])
+        let manifest = try await prepare(engine)
+        #expect(manifest.outcome == .bestAttempt && manifest.attachment?.sha256 == manifest.thumbnail?.sha256)
+        #expect(engine.renders.count == 1)
+    }
+
+    @Test func `Where the wanted picture takes too long, the first one is shown, and the wanted time is kept`()
+        async throws
+    {
+        let engine = FakeEngine(movie(), [tooLate { $0.picture == .movieTime(8) && $0.thumbnail != nil }])
+        let manifest = try await prepare(engine) { $0.options.thumbnailTime = .at(8) }
+        #expect(engine.renders.map(\.picture) == [.movieTime(8), .movieTime(0), .movieTime(8)])
+        #expect(manifest.outcome == .bestAttempt && manifest.thumbnail?.time == 0)
+        #expect(manifest.options?.thumbnailTime == .movie(MovieTime(seconds: 8)))
+    }
+
     @Test func `Without any picture, a file that iOS takes is delivered as it is`() async throws {
         let manifest = try await prepare(FakeEngine(movie(.mpeg4, codec: "h264"), [tooLate { _ in true }]))
         #expect(manifest.outcome == .bestAttempt && manifest.attachment?.bytes == 5 && manifest.thumbnail == nil)

@@ -50,13 +50,7 @@ final class MediaChildLink {
         let message = MediaCallMessage(call: job.call, millisecondsLeft: Int(left))
         do {
             try current.socket.send(MediaMessageCoding.encode(message), descriptors: job.descriptors)
-            guard try current.socket.waitUntilReadable(deadline: job.deadline) else {
-                throw bury(current, AttachPrepError.deadlinePassed(at: "media work"))
-            }
-            guard let reply = try current.socket.receive(bytesMax: Limits.childMessageBytesMax) else {
-                throw mourn(current, job)
-            }
-            return try answer(reply, from: current, job: job)
+            return try reply(job, from: current)
         } catch let error as SystemError {
             // A child that is gone already cannot be sent anything.
             throw error.code == EPIPE || error.code == ECONNRESET
@@ -64,8 +58,30 @@ final class MediaChildLink {
         }
     }
 
+    /// Waits for the answer. What a render had written before its deadline stands; the child is ended all the same.
+    private func reply(_ job: MediaJob, from current: Running) throws -> MediaAnswer {
+        var progress: RenderedMedia?
+        while true {
+            guard try current.socket.waitUntilReadable(deadline: job.deadline) else {
+                let late = bury(current, AttachPrepError.deadlinePassed(at: "media work"))
+                guard let progress else { throw late }
+                return .rendered(progress)
+            }
+            guard let reply = try current.socket.receive(bytesMax: Limits.childMessageBytesMax) else {
+                throw mourn(current, job)
+            }
+            switch try answer(reply, from: current, job: job) {
+            case .progress(let written): progress = written
+            case .answer(let answer): return answer
+            case .failure(let error): throw error
+            }
+        }
+    }
+
     /// A child whose words make no sense is not asked again.
-    private func answer(_ reply: MessageSocket.Message, from current: Running, job: MediaJob) throws -> MediaAnswer {
+    private func answer(_ reply: MessageSocket.Message, from current: Running, job: MediaJob) throws
+        -> MediaAnswerMessage
+    {
         let message: MediaAnswerMessage
         do {
             message = try MediaMessageCoding.decode(MediaAnswerMessage.self, from: reply.bytes)
@@ -73,10 +89,7 @@ final class MediaChildLink {
             throw bury(current, nil, job: job, detail: "answered nonsense: \(error)")
         }
         hasAnswered = true
-        switch message {
-        case .answer(let answer): return answer
-        case .failure(let error): throw error
-        }
+        return message
     }
 
     /// A child that closed its socket is about to end: how it ends says whose fault it was.

@@ -26,7 +26,7 @@ struct RenderLadder: Sendable {
         }
         guard let conversion = plan.conversion else { return try concluded(renditions) }
         do {
-            renditions.merge(try await render(Self.resolve(conversion, renditions), share: 1))
+            renditions.merge(try await render(resolve(conversion, renditions), share: 1))
             return renditions
         } catch let error as AttachPrepError {
             return try standIn(renditions, instead: error)
@@ -57,11 +57,16 @@ struct RenderLadder: Sendable {
         }
     }
 
-    /// Without the crop, and without the attachment.
+    /// Without the crop, without the attachment, and of the picture that is the quickest to have.
     private func thumbnailAlone(_ request: RenderRequest) async throws -> Renditions {
-        guard request.outputs != [.thumbnail] else { return Renditions() }
         var less = request
-        (less.attachment, less.crop) = (nil, nil)
+        (less.attachment, less.crop, less.isHurried) = (nil, nil, true)
+        switch request.format.kind {
+        case .movie: less.picture = .movieTime(0)
+        case .image where request.picture != .still: less.picture = .animationFrame(0)
+        case .image, .audio: break
+        }
+        guard less != request, ContinuousClock.now < deadline else { return Renditions() }
         do {
             return try await render(less, share: RenderShare.thumbnailAlone(plan))
         } catch let error as AttachPrepError where error.code == .deadlineExceeded {
@@ -71,8 +76,11 @@ struct RenderLadder: Sendable {
 
     // MARK: The attachment
 
-    /// The picture that was found is the one whose place in the new attachment is asked for.
-    private static func resolve(_ conversion: RenderRequest, _ renditions: Renditions) -> RenderRequest {
+    /// A picture that was found, or taken for one past the end, is the one whose place in the attachment is asked for.
+    private func resolve(_ conversion: RenderRequest, _ renditions: Renditions) -> RenderRequest {
+        guard plan.emitsShownTime || plan.warnings.contains(where: { $0.code == .timePastEnd }) else {
+            return conversion
+        }
         var resolved = conversion
         switch renditions.sourcePosition {
         case .seconds(let seconds): resolved.picture = .movieTime(seconds)

@@ -15,5 +15,5 @@ enum RenderShare {
     static let copy = 0.7
 
     /// The thumbnail alone, after the whole was too much.
-    static func thumbnailAlone(_ plan: PreparationPlan) -> Double { plan.conversion != nil ? 0.3 : 1 }
+    static func thumbnailAlone(_ plan: PreparationPlan) -> Double { plan.conversion != nil ? 0.5 : 1 }
 }

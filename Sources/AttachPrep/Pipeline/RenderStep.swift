@@ -31,7 +31,9 @@ struct RenderStep: Sendable {
     }
 
     private func render(into outputs: [CInt]) async throws -> RenderedMedia {
-        try await withDeadline(deadline, stage: "rendering") {
+        // The pool ends its child at the deadline and still answers with what was written; this is for one that hangs.
+        let alarm = deadline + .seconds(Limits.engineGraceSeconds)
+        return try await withDeadline(alarm, stage: "rendering") {
             try await engine.render(request, source: source.descriptor, outputs: outputs, deadline: deadline)
         }
     }

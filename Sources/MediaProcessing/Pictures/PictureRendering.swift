@@ -9,14 +9,17 @@ struct PictureRendering {
     let still: StillRendering
     let clock: WorkClock
 
-    private var deadline: ContinuousClock.Instant { clock.deadline }
+    var deadline: ContinuousClock.Instant { clock.deadline }
 
-    init(request: RenderRequest, source: CInt, outputs: [RenderOutput: OutputFile], clock: WorkClock) throws {
+    init(
+        request: RenderRequest, source: CInt, outputs: [RenderOutput: OutputFile], clock: WorkClock,
+        progress: @escaping (RenderedMedia) -> Void = { _ in }
+    ) throws {
         self.request = request
         self.source = source
         self.clock = clock
         let size = try ByteWindow(descriptor: source, noun: "picture", deadline: clock.deadline).size
-        still = StillRendering(request: request, outputs: outputs, sourceBytes: size, clock: clock)
+        still = StillRendering(request: request, outputs: outputs, sourceBytes: size, clock: clock, progress: progress)
     }
 
     /// Writes what was asked for.
@@ -88,7 +91,7 @@ struct PictureRendering {
         return rendered
     }
 
-    private func openStill(_ pages: Picture.Pages = .primary) throws -> Picture {
+    func openStill(_ pages: Picture.Pages = .primary) throws -> Picture {
         let picture = try Picture.open(descriptor: source, pages: pages)
         try PictureLimits.check(width: picture.width, height: picture.height, format: request.format)
         if request.format == .jpeg {
@@ -130,54 +133,6 @@ struct PictureRendering {
 
     private func bitmap() throws -> Picture {
         try upright(StillDecoding.bmp(descriptor: source, deadline: deadline))
-    }
-
-    // MARK: Animations
-
-    /// Animations up to this size are decoded once, all frames for soundness and one for the thumbnail. 128 MB.
-    private static let frameStackPixelsMax = 32_000_000
-
-    private func renderAnimationFrame(_ number: Int) throws -> RenderedMedia {
-        var rendered = try still.render(animationFrame(number))
-        rendered.sourcePosition = .frame(number)
-        return rendered
-    }
-
-    private func animationFrame(_ number: Int) throws -> Picture {
-        request.format == .gif ? try gifFrame(number) : try composedFrame(number)
-    }
-
-    /// A frame of an animation that is read from its beginning.
-    private func composedFrame(_ number: Int) throws -> Picture {
-        let frames = try AnimationFrames.open(descriptor: source, format: request.format, deadline: deadline)
-        var left = number
-        while let frame = try frames.next() {
-            if left == 0 {
-                return try Picture.wrap(
-                    pixels: frame.pixels, width: frames.width, height: frames.height, bands: 4, orientation: 1)
-            }
-            left -= 1
-        }
-        throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
-    }
-
-    private func gifFrame(_ number: Int) throws -> Picture {
-        let header = try openStill()
-        guard number < header.pages else {
-            throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
-        }
-        let walk = try GIFWalk.walk(ByteWindow(descriptor: source, noun: "GIF", deadline: deadline))
-        let canvas = GIFCanvas(walk, decodedWidth: header.width, decodedHeight: header.height)
-        return try decodedFrame(number, header).onCanvas(width: canvas.width, height: canvas.height).inSRGB().inMemory()
-    }
-
-    private func decodedFrame(_ number: Int, _ header: Picture) throws -> Picture {
-        if header.width * header.height * header.pages <= Self.frameStackPixelsMax {
-            let frames = try openStill(.all).inMemory()
-            return try frames.area(left: 0, top: number * header.height, width: header.width, height: header.height)
-        }
-        try openStill(.all).decodeToEnd()
-        return try openStill(.one(number)).inMemory()
     }
 
     // MARK: Movies and sounds

@@ -9,6 +9,8 @@ struct StillRendering {
     /// Bytes of the source.
     let sourceBytes: Int
     let clock: WorkClock
+    /// Told what is written while the attachment is still to come.
+    let progress: (RenderedMedia) -> Void
 
     /// Writes what the request asks for: what is cheap and shown first comes first, so that it is there when time
     /// runs out.
@@ -25,6 +27,7 @@ struct StillRendering {
             rendered.crop = try write(still, to: .crop)
         }
         if case .still(let rendition) = request.attachment {
+            progress(rendered)
             try writeAttachment(picture, rendition, pace, in: &rendered)
         }
         return rendered

@@ -1,0 +1,52 @@
+import MediaEngine
+import RichPush
+import Vips
+
+/// A frame of an animation as the picture that is shown.
+extension PictureRendering {
+    /// Animations up to this size are decoded once, all frames for soundness and one for the thumbnail. 128 MB.
+    private static let frameStackPixelsMax = 32_000_000
+
+    func renderAnimationFrame(_ number: Int) throws -> RenderedMedia {
+        var rendered = try still.render(animationFrame(number))
+        rendered.sourcePosition = .frame(number)
+        return rendered
+    }
+
+    func animationFrame(_ number: Int) throws -> Picture {
+        request.format == .gif ? try gifFrame(number) : try composedFrame(number)
+    }
+
+    /// A frame of an animation that is read from its beginning.
+    private func composedFrame(_ number: Int) throws -> Picture {
+        let frames = try AnimationFrames.open(descriptor: source, format: request.format, deadline: deadline)
+        var left = number
+        while let frame = try frames.next() {
+            if left == 0 {
+                return try Picture.wrap(
+                    pixels: frame.pixels, width: frames.width, height: frames.height, bands: 4, orientation: 1)
+            }
+            left -= 1
+        }
+        throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
+    }
+
+    private func gifFrame(_ number: Int) throws -> Picture {
+        let header = try openStill()
+        guard number < header.pages else {
+            throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
+        }
+        let walk = try GIFWalk.walk(ByteWindow(descriptor: source, noun: "GIF", deadline: deadline))
+        let canvas = GIFCanvas(walk, decodedWidth: header.width, decodedHeight: header.height)
+        return try decodedFrame(number, header).onCanvas(width: canvas.width, height: canvas.height).inSRGB().inMemory()
+    }
+
+    private func decodedFrame(_ number: Int, _ header: Picture) throws -> Picture {
+        if !request.isHurried, header.width * header.height * header.pages <= Self.frameStackPixelsMax {
+            let frames = try openStill(.all).inMemory()
+            return try frames.area(left: 0, top: number * header.height, width: header.width, height: header.height)
+        }
+        if !request.isHurried { try openStill(.all).decodeToEnd() }
+        return try openStill(.one(number)).inMemory()
+    }
+}
