@@ -17,8 +17,10 @@ struct PNGLadder {
     private static let bestGain = 1.1
     /// A palette's mean squared error, in steps of 8 bits, that is hardly seen: 38 dB.
     private static let hardlySeenError = 10.0
-    /// What a palette takes of the time of the usual.
-    private static let paletteEffort = 3.0
+    /// What packing takes of the time of decoding: zlib works ten times longer one way than the other.
+    private static let packingEffort = 10.0
+    /// What a palette takes of the time of decoding, or of packing before it was tried.
+    private static let paletteEffort = 7.0
 
     let bytesMax: Int
     let isTransparent: Bool
@@ -26,7 +28,7 @@ struct PNGLadder {
 
     /// - Parameter wasOver: Whether the source itself was over the limit, so that packing harder has to be said.
     func encode(_ picture: Picture, wasOver: Bool) throws -> LadderResult {
-        let exact = try pace.allows(picture, effort: 2) ? exactFile(picture) : nil
+        let exact = try pace.allows(picture, effort: Self.packingEffort) ? exactFile(picture) : nil
         if let exact, exact.count <= bytesMax {
             return LadderResult(
                 still: EncodedStill(.png, exact, of: picture),
@@ -63,7 +65,9 @@ struct PNGLadder {
 
     private func palette(_ picture: Picture) throws -> LadderResult? {
         let shown = try picture.limited(toLongSide: Self.shownLongSide)
-        guard pace.allows(picture, effort: Self.paletteEffort), try paletteIsHardlySeen(shown) else { return nil }
+        // Judged small, which tells as well what the whole is going to take.
+        guard pace.allows(shown, effort: Self.paletteEffort), try paletteIsHardlySeen(shown), pace.allows(picture)
+        else { return nil }
         let bytes = try pace.measure(picture) { try Self.paletteFile(picture) }
         if bytes.count <= bytesMax {
             return paletteResult(SizeSearch.Found(picture: picture, bytes: bytes), of: picture)
@@ -107,7 +111,8 @@ struct PNGLadder {
 
     /// Judged at the size a phone shows, laid on grey where it is transparent.
     private func paletteIsHardlySeen(_ picture: Picture) throws -> Bool {
-        let quantised = try Picture.open(encoded: Self.paletteFile(picture)).inSRGB().flattened(onGrey: 128)
+        let file = try pace.measure(picture) { try Self.paletteFile(picture) }
+        let quantised = try Picture.open(encoded: file).inSRGB().flattened(onGrey: 128)
         let original = try picture.flattened(onGrey: 128)
         guard quantised.bands == original.bands else { return false }
         return try quantised.meanSquaredDifference(from: original) <= Self.hardlySeenError
