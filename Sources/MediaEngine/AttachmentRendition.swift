@@ -1,3 +1,5 @@
+public import RichPush
+
 /// How to write the attachment anew.
 ///
 /// Everything but a still takes long, so it is rendered in a call of its own, without thumbnail and crop.
@@ -13,6 +15,43 @@ public enum AttachmentRendition: Codable, Sendable, Hashable {
 }
 
 extension AttachmentRendition {
+    /// What the notification shows it as.
+    public var kind: MediaKind {
+        switch self {
+        case .still, .animation: .image
+        case .movie: .movie
+        case .sound: .audio
+        }
+    }
+
+    /// The file must not be larger; decimal bytes.
+    public var bytesMax: Int {
+        switch self {
+        case .still(let still): still.bytesMax
+        case .animation(let animation): animation.bytesMax
+        case .movie(let movie): movie.bytesMax
+        case .sound(let sound): sound.bytesMax
+        }
+    }
+
+    /// The same within other bytes.
+    public func within(bytesMax: Int) -> AttachmentRendition {
+        switch self {
+        case .still(var still):
+            still.bytesMax = bytesMax
+            return .still(still)
+        case .animation(var animation):
+            animation.bytesMax = bytesMax
+            return .animation(animation)
+        case .movie(var movie):
+            movie.bytesMax = bytesMax
+            return .movie(movie)
+        case .sound(var sound):
+            sound.bytesMax = bytesMax
+            return .sound(sound)
+        }
+    }
+
     /// Whether every stream is copied: that takes as long as reading the file.
     public var isCopy: Bool {
         switch self {

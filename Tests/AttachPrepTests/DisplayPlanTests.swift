@@ -42,6 +42,27 @@ struct DisplayPlanTests {
         #expect(plan.pictures?.attachment == .still(StillRendition(bytesMax: 900_000, longSideMax: 1280)))
     }
 
+    @Test func `A movie that is converted for a display does not grow either, if it can be helped`() {
+        var media = movie(640, 360)
+        media.format = .webm
+        media.video?.codec = "vp9"
+        let plan = plan(media, bytes: 9_000)
+        #expect(plan.conversion?.attachment?.bytesMax == 9_000 && plan.relaxedBytesMax == fetched)
+    }
+
+    @Test func `A picture of a leaner format may grow`() {
+        var media = picture(800, 600)
+        media.format = .avif
+        let plan = plan(media, bytes: 9_000)
+        #expect(plan.pictures?.attachment == .still(StillRendition(bytesMax: fetched, longSideMax: 1280)))
+    }
+
+    @Test func `Streams that are copied may take the few bytes of another box`() {
+        var media = movie(640, 360)
+        media.format = .matroska
+        #expect(plan(media, bytes: 9_000).conversion?.attachment?.bytesMax == fetched)
+    }
+
     @Test func `What a phone cannot fetch in eight seconds of 3G is shrunk to it`() {
         let plan = plan(picture(1280, 720), bytes: 3_000_000)
         #expect(plan.pictures?.attachment == .still(StillRendition(bytesMax: fetched, longSideMax: 1280)))

@@ -159,6 +159,15 @@ struct RenderLadderTests {
         #expect(manifest.outcome == .passed && manifest.attachment?.bytes == 5)
     }
 
+    @Test func `What cannot be as small as its source may be larger, within its limit`() async throws {
+        let over = FakeEngine.Rule(
+            fits: { ($0.attachment?.bytesMax ?? .max) < 100 }, error: AttachPrepError(.limitExceeded, "Over."))
+        let engine = FakeEngine(movie(), [over])
+        let manifest = try await prepare(engine) { $0.rendition = .display }
+        #expect(engine.renders.compactMap { $0.attachment?.bytesMax } == [5, 1_540_000])
+        #expect(manifest.outcome == .converted)
+    }
+
     @Test func `A broken file is refused, whatever time is left`() async throws {
         let broken = FakeEngine.Rule(fits: { _ in true }, error: AttachPrepError(.mediaCorrupt, "Broken."))
         let manifest = try await prepare(FakeEngine(movie(), [broken]))

@@ -6,7 +6,7 @@ import RichPush
 /// In this order: a cheaper rendition (which the media child decides on the way), no optional rendition, the thumbnail
 /// alone as an image, the original as it is if iOS would take it.
 struct RenderLadder: Sendable {
-    let plan: PreparationPlan
+    private(set) var plan: PreparationPlan
     let source: FetchedSource
     let engine: any MediaEngine
     let blocking: BlockingLane
@@ -16,6 +16,24 @@ struct RenderLadder: Sendable {
 
     /// - Throws: `deadline.exceeded` when nothing can be delivered in time, and what a render throws for a bad file.
     func run() async throws -> Renditions {
+        do {
+            return try await attempt()
+        } catch let error as AttachPrepError where error.code == .limitExceeded {
+            guard let relaxed else { throw error }
+            return try await relaxed.attempt()
+        }
+    }
+
+    /// The same where the attachment may be larger than its source after all; nil when that was no bound.
+    private var relaxed: RenderLadder? {
+        guard let bytesMax = plan.relaxedBytesMax, plan.originalType == nil else { return nil }
+        var ladder = self
+        ladder.plan.pictures?.attachment = plan.pictures?.attachment?.within(bytesMax: bytesMax)
+        ladder.plan.conversion?.attachment = plan.conversion?.attachment?.within(bytesMax: bytesMax)
+        return ladder
+    }
+
+    private func attempt() async throws -> Renditions {
         if let conversion = plan.conversion, conversion.attachment?.isCopy == true {
             return try await copied(conversion)
         }
@@ -123,6 +141,7 @@ struct RenderLadder: Sendable {
 
     /// One render within a share of the time that is left.
     private func render(_ request: RenderRequest, share: Double) async throws -> Renditions {
+        for output in request.outputs { try staging.remove(RenderStep.workingName(output)) }
         let now = ContinuousClock.now
         guard now < deadline else { throw AttachPrepError.deadlinePassed(at: "rendering") }
         let step = RenderStep(

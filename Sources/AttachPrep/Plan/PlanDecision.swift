@@ -23,6 +23,7 @@ struct PlanDecision {
             plan.pictures?.attachment = course.rendition
             plan.conversion = nil
         }
+        plan.relaxedBytesMax = relaxedBytesMax(course)
         plan.thumbnailTime = isStill(course) ? nil : choice.emitted
         plan.emitsShownTime = request.options.thumbnailTime == .auto && !isStill(course) && media.kind != .audio
         plan.emitsCrop = request.options.crop != nil && media.kind != .audio
@@ -47,6 +48,12 @@ struct PlanDecision {
             return nil
         }
         return bytes <= request.bytesMax ?? .max ? type : nil
+    }
+
+    private func relaxedBytesMax(_ course: Course) -> Int? {
+        guard let rendition = course.rendition else { return nil }
+        let limit = request.bytesMax(for: rendition.kind)
+        return rendition.bytesMax < limit ? limit : nil
     }
 
     private func isStill(_ course: Course) -> Bool {

@@ -17,6 +17,8 @@ public struct PreparationPlan: Sendable, Hashable {
     public internal(set) var pictures: RenderRequest?
     /// The attachment, when it is a movie, a sound or an animation that is written anew.
     public internal(set) var conversion: RenderRequest?
+    /// Bytes the attachment may have if it cannot be as small as its source; nil when that is no bound.
+    public internal(set) var relaxedBytesMax: Int?
     /// The thumbnail time to emit, where it is known beforehand.
     public internal(set) var thumbnailTime: ThumbnailTime?
     /// Whether the time to emit is that of the picture that was found.

@@ -9,21 +9,28 @@ struct RenditionChoice {
 
     private var isDisplay: Bool { request.rendition == .display }
 
-    /// Bytes the result may have. What could be delivered as it is never grows by being made fit for a display.
+    /// Bytes the result may have: made fit for a display, nothing becomes larger than it was.
+    ///
+    /// But for pictures that iOS does not take: JPEG and GIF need several times the bytes of AVIF and WebP, and held to
+    /// those a picture of 800 pixels would end with 190.
     private func bytesMax(_ kind: MediaKind) -> Int {
         let limit = request.bytesMax(for: kind)
-        guard isDisplay, kind == media.kind, case .native = Attachability(media) else { return limit }
+        guard isDisplay, kind == media.kind else { return limit }
+        if kind == .image, case .foreign = Attachability(media) { return limit }
         return min(limit, bytes)
     }
 
     /// By what it is.
     func rendition() -> AttachmentRendition {
-        switch media.kind {
-        case .image where media.isAnimated: .animation(animation())
-        case .image: .still(still())
-        case .audio: .sound(sound())
-        case .movie: .movie(movie())
-        }
+        let rendition: AttachmentRendition =
+            switch media.kind {
+            case .image where media.isAnimated: .animation(animation())
+            case .image: .still(still())
+            case .audio: .sound(sound())
+            case .movie: .movie(movie())
+            }
+        // Another box may take a few bytes more; encoding anew for them would be worse.
+        return rendition.isCopy ? rendition.within(bytesMax: request.bytesMax(for: media.kind)) : rendition
     }
 
     func still() -> StillRendition {
@@ -103,7 +110,8 @@ struct RenditionChoice {
         // A silent movie has nothing that would have to be encoded.
         guard let stream = media.audio.first else { return true }
         let most = Double(Limits.displaySoundBitsPerSecondMax) * Limits.displayRateTolerance
-        if isDisplay, stream.bitRate.map({ Double($0) > most }) ?? true { return false }
+        // Where no header says it, whoever copies it counts.
+        if isDisplay, let rate = stream.bitRate, Double(rate) > most { return false }
         return Self.fittingMovieSounds.contains(stream.codec)
     }
 }
