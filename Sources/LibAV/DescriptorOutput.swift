@@ -122,16 +122,5 @@ import Glibc
 
 @c private func seekOutput(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: CInt) -> Int64 {
     guard let state = unsafe DescriptorOutput.State.of(opaque) else { return Int64(CLibAV_errorInputOutput) }
-    let base: Int64
-    switch whence & ~AVSEEK_FORCE {
-    case AVSEEK_SIZE: return state.size
-    case SEEK_SET: base = 0
-    case SEEK_CUR: base = state.position
-    case SEEK_END: base = state.size
-    default: return Int64(CLibAV_errorInvalidArgument)
-    }
-    let (position, overflow) = base.addingReportingOverflow(offset)
-    if overflow || position < 0 { return Int64(CLibAV_errorInvalidArgument) }
-    state.position = position
-    return position
+    return seek(&state.position, size: state.size, to: offset, from: whence)
 }

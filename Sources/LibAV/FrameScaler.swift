@@ -52,23 +52,11 @@ import CLibAV
     }
 
     private func setColours(of frame: Frame) throws(LibAVError) {
-        let matrix = unsafe sws_getCoefficients(Self.matrix(of: frame))
+        let matrix = unsafe sws_getCoefficients(frame.lumaCoefficients)
         let isFullRange = unsafe frame.raw.pointee.color_range == AVCOL_RANGE_JPEG
         // Refuses RGB and palettes, which have no matrix to set.
         _ = unsafe sws_setColorspaceDetails(
             context, matrix, isFullRange ? 1 : 0, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16, 1 << 16)
-    }
-
-    /// The luma matrix by the frame's tag, else by its size: broadcast's own line between SD and HD.
-    private static func matrix(of frame: Frame) -> CInt {
-        switch unsafe frame.raw.pointee.colorspace {
-        case AVCOL_SPC_BT709: SWS_CS_ITU709
-        case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M: SWS_CS_ITU601
-        case AVCOL_SPC_FCC: SWS_CS_FCC
-        case AVCOL_SPC_SMPTE240M: SWS_CS_SMPTE240M
-        case AVCOL_SPC_BT2020_NCL, AVCOL_SPC_BT2020_CL: SWS_CS_BT2020
-        default: frame.height < 720 ? SWS_CS_ITU601 : SWS_CS_ITU709
-        }
     }
 
     private func scale(
@@ -97,5 +85,20 @@ import CLibAV
         var targets = unsafe [buffer.baseAddress, nil, nil, nil]
         var targetStrides = [CInt(stride), 0, 0, 0]
         return unsafe sws_scale(context, planes, strides, 0, source.height, &targets, &targetStrides)
+    }
+}
+
+extension Frame {
+    /// swscale's number for the luma matrix: by the frame's tag, else by its size, broadcast's own line between SD and
+    /// HD.
+    var lumaCoefficients: CInt {
+        switch unsafe raw.pointee.colorspace {
+        case AVCOL_SPC_BT709: SWS_CS_ITU709
+        case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M: SWS_CS_ITU601
+        case AVCOL_SPC_FCC: SWS_CS_FCC
+        case AVCOL_SPC_SMPTE240M: SWS_CS_SMPTE240M
+        case AVCOL_SPC_BT2020_NCL, AVCOL_SPC_BT2020_CL: SWS_CS_BT2020
+        default: VideoColours.usual(lines: height) == .bt709 ? SWS_CS_ITU709 : SWS_CS_ITU601
+        }
     }
 }

@@ -47,7 +47,7 @@ import CLibAV
 
     private func isFitting(_ frame: Frame) -> Bool {
         output == AV_PIX_FMT_YUV420P && frame.isPlain420 && !frame.isInterlaced && frame.width == width
-            && frame.height == height && Self.coefficients(of: frame) == outputCoefficients
+            && frame.height == height && frame.lumaCoefficients == outputCoefficients
     }
 
     private func likeness(of frame: Frame, isField: Bool) -> Likeness {
@@ -56,7 +56,7 @@ import CLibAV
             format: unsafe Self.plain(frame.raw.pointee.format),
             isFullRange: unsafe frame.raw.pointee.color_range == AVCOL_RANGE_JPEG
                 || Self.plain(frame.raw.pointee.format) != frame.raw.pointee.format,
-            matrix: Self.coefficients(of: frame))
+            matrix: frame.lumaCoefficients)
     }
 
     /// The formats that have full range in their name, without it.
@@ -68,18 +68,6 @@ import CLibAV
         case AV_PIX_FMT_YUVJ440P: AV_PIX_FMT_YUV440P.rawValue
         case AV_PIX_FMT_YUVJ411P: AV_PIX_FMT_YUV411P.rawValue
         default: format
-        }
-    }
-
-    /// swscale's number for the matrix a frame is read by.
-    private static func coefficients(of frame: Frame) -> CInt {
-        switch unsafe frame.raw.pointee.colorspace {
-        case AVCOL_SPC_BT709: SWS_CS_ITU709
-        case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M: SWS_CS_ITU601
-        case AVCOL_SPC_FCC: SWS_CS_FCC
-        case AVCOL_SPC_SMPTE240M: SWS_CS_SMPTE240M
-        case AVCOL_SPC_BT2020_NCL, AVCOL_SPC_BT2020_CL: SWS_CS_BT2020
-        default: VideoColours.usual(lines: frame.height) == .bt709 ? SWS_CS_ITU709 : SWS_CS_ITU601
         }
     }
 
