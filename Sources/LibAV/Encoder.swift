@@ -45,9 +45,6 @@ import CLibAV
     /// Samples of a channel each frame must have, but the last; 0 where any number will do.
     package var frameSize: Int { Int(unsafe context.pointee.frame_size) }
 
-    /// Samples in front that a player has to drop.
-    package var initialPadding: Int { Int(unsafe context.pointee.initial_padding) }
-
     /// Hands over a frame, or nil for the end; false when packets have to be received first.
     package func send(_ frame: Frame?) throws(LibAVError) -> Bool {
         let code = unsafe avcodec_send_frame(context, frame?.raw)

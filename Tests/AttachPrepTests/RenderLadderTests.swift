@@ -159,6 +159,15 @@ struct RenderLadderTests {
         #expect(manifest.outcome == .passed && manifest.attachment?.bytes == 5)
     }
 
+    @Test func `A still that cannot be made smaller for a display is delivered as it is`() async throws {
+        let over = FakeEngine.Rule(
+            fits: { $0.attachment != nil }, error: AttachPrepError(.limitExceeded, "Over."))
+        var media = still(.jpeg)
+        media.hasMetadata = true
+        let manifest = try await prepare(FakeEngine(media, [over])) { $0.rendition = .display }
+        #expect(manifest.outcome == .passed && manifest.attachment?.bytes == 5 && manifest.thumbnail != nil)
+    }
+
     @Test func `What cannot be as small as its source may be larger, within its limit`() async throws {
         let over = FakeEngine.Rule(
             fits: { ($0.attachment?.bytesMax ?? .max) < 100 }, error: AttachPrepError(.limitExceeded, "Over."))

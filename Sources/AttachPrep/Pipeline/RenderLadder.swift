@@ -19,8 +19,8 @@ struct RenderLadder: Sendable {
         do {
             return try await attempt()
         } catch let error as AttachPrepError where error.code == .limitExceeded {
-            guard let relaxed else { throw error }
-            return try await relaxed.attempt()
+            guard let easier = relaxed ?? unchanged else { throw error }
+            return try await easier.attempt()
         }
     }
 
@@ -30,6 +30,15 @@ struct RenderLadder: Sendable {
         var ladder = self
         ladder.plan.pictures?.attachment = plan.pictures?.attachment?.within(bytesMax: bytesMax)
         ladder.plan.conversion?.attachment = plan.conversion?.attachment?.within(bytesMax: bytesMax)
+        return ladder
+    }
+
+    /// The source itself where nothing smaller could be made of a still; nil when it cannot be delivered.
+    private var unchanged: RenderLadder? {
+        guard let type = plan.originalType, plan.conversion == nil else { return nil }
+        var ladder = self
+        ladder.plan.pictures?.attachment = nil
+        ladder.plan.passedType = type
         return ladder
     }
 

@@ -11,8 +11,6 @@ struct MovieTimeline: Sendable, Hashable {
 
     let holes: [Hole]
 
-    static let unbroken = MovieTimeline(holes: [])
-
     /// Seconds in the new timeline.
     func output(_ seconds: Double) -> Double { seconds - shift(at: seconds) }
 
