@@ -51,6 +51,8 @@ public enum Limits {
     public static let animationFramesMax = 4_096
     /// Frames times pixels: ten seconds of decoding at the measured 100 megapixels a second.
     public static let animationPixelsMax = 1_000_000_000
+    /// Pixels of a WebP's frames that are opened together; each further run is decoded from the first frame on again.
+    public static let animationRunBytesMax = 200_000_000
     /// 8K video, 7,680 x 4,320, with its padding.
     public static let moviePixelsMax = 36_000_000
     /// Longer than any notification's movie or song; bounds the walk over its samples.
@@ -95,6 +97,8 @@ public enum Limits {
     /// Coefficients of a progressive JPEG, which libjpeg holds until the last scan: 110 megapixels with halved chroma.
     public static let jpegCoefficientBytesMax = 330_000_000
 
+    /// An interlaced PNG as a whole, which its loader holds: 120 megapixels with alpha, half of them with 16 bits.
+    public static let interlacedBytesMax = 480_000_000
     /// The same with what the decoder itself holds: a progressive JPEG's coefficients, a lossless WebP's pixels.
     public static let pictureDecodingBytesMax = 560_000_000
     /// What libheif decodes is in memory three times, 8 to 13 bytes a pixel measured; phones write 50 megapixels.
