@@ -11,7 +11,9 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -59,6 +61,8 @@ static inline ssize_t CLinux_recvmsg(int socket, void *bytes, size_t length, int
         memcpy(descriptors, CMSG_DATA(header), sizeof(int) * (size_t) *count);
     }
     if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+        for (int index = 0; index < *count; index++) close(descriptors[index]);
+        *count = 0;
         errno = EMSGSIZE;
         return -1;
     }
@@ -163,5 +167,19 @@ static inline short CLinux_spawn_flags(void) { return 0x02 | 0x04 | 0x08; /* SET
 
 // WIFSIGNALED and WTERMSIG are macros: the signal that ended a process, 0 when it ended by itself.
 static inline int CLinux_ending_signal(int status) { return (status & 0x7f) == 0x7f ? 0 : status & 0x7f; }
+
+// --- The parent's watch over its children ---
+
+// glibc declares prlimit only for _GNU_SOURCE. Moves the soft limit of a process's seconds, as far as the hard one lets
+// it: a hard limit that was lowered could not be raised again.
+static inline int CLinux_prlimit_processor(int process, uint64_t seconds) {
+    uint64_t limits[2]; /* soft and hard, as the kernel's rlimit64 */
+    if (syscall(SYS_prlimit64, process, RLIMIT_CPU, NULL, limits) != 0) return -1;
+    limits[0] = seconds < limits[1] ? seconds : limits[1];
+    return (int) syscall(SYS_prlimit64, process, RLIMIT_CPU, limits, NULL);
+}
+
+// EFD_CLOEXEC and its like are an enumeration that Swift imports as values it cannot join.
+static inline int CLinux_eventfd_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
 
 #endif

@@ -8,29 +8,35 @@ import RichPush
 struct MediaChildLoop {
     let socket: MessageSocket
 
-    /// Serves until the parent closes the socket.
+    /// Says that it is ready, and serves until the parent closes the socket.
     func run(_ processor: MediaProcessor) throws {
+        try send(.ready)
         while let message = try socket.receive(bytesMax: Limits.childMessageBytesMax) {
             defer { for descriptor in message.descriptors { close(descriptor) } }
-            try socket.send(MediaMessageCoding.encode(answer(message, processor: processor)))
+            try send(answer(message, processor: processor))
         }
     }
 
+    private func send(_ message: MediaAnswerMessage) throws {
+        try socket.send(MediaMessageCoding.encode(message))
+    }
+
     private func answer(_ message: MessageSocket.Message, processor: MediaProcessor) -> MediaAnswerMessage {
+        var number = 0
         do {
             let request = try MediaMessageCoding.decode(MediaCallMessage.self, from: message.bytes)
+            number = request.number
             let deadline = ContinuousClock.now + .milliseconds(request.millisecondsLeft)
-            return .answer(
-                try processor.perform(request.call, descriptors: message.descriptors, deadline: deadline) { [socket] in
-                    // Should it not arrive, the answer itself does not either.
-                    if let bytes = try? MediaMessageCoding.encode(MediaAnswerMessage.progress($0)) {
-                        try? socket.send(bytes)
-                    }
-                })
+            let answer = try processor.perform(request.call, descriptors: message.descriptors, deadline: deadline) {
+                // Should it not arrive, the answer itself does not either.
+                try? send(MediaAnswerMessage(number: request.number, .progress($0)))
+            }
+            return MediaAnswerMessage(number: number, .answer(answer))
         } catch let error as AttachPrepError {
-            return .failure(error)
+            return MediaAnswerMessage(number: number, .failure(error))
         } catch {
-            return .failure(AttachPrepError(.internal, "The media could not be worked on.", detail: "\(error)"))
+            let unknown = AttachPrepError(.internal, "The media could not be worked on.", detail: "\(error)")
+            return MediaAnswerMessage(number: number, .failure(unknown))
         }
     }
 }

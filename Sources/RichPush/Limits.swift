@@ -160,8 +160,23 @@ public enum Limits {
 
     /// A child is replaced after so many calls, so that what a library leaks comes back.
     public static let childCallsMax = 500
+    /// And after an hour: what a file may have left behind in it is gone then, and updated libraries are in use.
+    public static let childAgeSecondsMax = 3_600.0
+    /// And when it keeps more than that after a call, resident: with the largest picture on top (670 MB with the 54 MB
+    /// of its libraries) it would pass `childMemoryBytesMax`, and that file would be blamed.
+    public static let childIdleMemoryBytesMax = 250_000_000
     /// Longest message between a child and its parent: an animation's 4,096 delays are about 25 KB of JSON.
     public static let childMessageBytesMax = 131_072
+    /// Messages of one call: its answer, and one for what is written at each of the few stages of a render.
+    public static let childMessagesMax = 16
+    /// Characters of a sentence that comes from a child; ours have under 200.
+    public static let childSentenceCharactersMax = 500
+    /// Characters of what a library said, which goes to the log.
+    public static let childDetailCharactersMax = 2_000
+    /// Lines, streams and entries of a list in an answer; libav takes a thousand streams.
+    public static let childListCountMax = 1_000
+    /// Processor seconds beyond the time left: limits count whole seconds, and a busy machine is late.
+    public static let childProcessorSlackSeconds = 2.0
     /// From closing its socket to its end: a process that leaves needs a few, to give its memory back.
     public static let childEndMillisecondsMax = 500
     /// A child that has not answered the first question by then is broken.
@@ -172,8 +187,6 @@ public enum Limits {
     public static let childFileBytesMax = 100_000_000
     /// Streams, the socket, a source and three outputs, each doubled by a library.
     public static let childOpenFilesMax = 64
-    /// Processor time of a child's whole life: 500 calls of 7 s each.
-    public static let childProcessorSecondsMax = 3_600
 
     // MARK: Soundness
 
