@@ -114,16 +114,30 @@ public enum Limits {
     public static let redirectsMax = 5
     /// A TCP connection that takes longer than a third of the default budget leaves no time for the body.
     public static let connectSecondsMax = 10.0
-    /// From the request to the first header byte.
+    /// From the request to the end of the answer's head, so that headers cannot come a byte at a time.
     public static let firstByteSecondsMax = 15.0
-    /// No byte for so long is a dead transfer.
+    /// Next to no byte for so long is a dead transfer.
     public static let stallSecondsMax = 10.0
+    /// What must come in that time: at a kilobyte a second no media arrives inside a budget, and a drip holds a slot.
+    public static let stallBytesMin = 10_000
     /// A name that is not resolved by then never will be in time.
     public static let resolveSecondsMax = 5.0
     /// Threads that wait for name servers: every request in flight has one, and as many may hang on dead servers.
     public static let resolverThreadsMax = 64
-    /// Servers close at 8 to 16 KB of request header; 64 KB of response header is an attack.
+    /// Addresses of a name that are tried; all of them are checked. A large CDN answers with 8 to 16.
+    public static let addressesTriedMax = 16
+    /// Servers close at 8 to 16 KB of request header; 64 KB of response header is an attack. Counted over one answer:
+    /// informational answers before it and trailers after it included.
     public static let headerBytesMax = 65_536
+    /// Lines of the same: sites with long policies send some 60; a thousand is an attack.
+    public static let headerLinesMax = 1_000
+    /// ETags are some 40 bytes; a longer name for a version is not sent back.
+    public static let validatorBytesMax = 512
+    /// How many times its size a body with a Content-Encoding may unpack to: media hardly shrinks, even flat BMPs and
+    /// silent WAVs are not sent in such encodings.
+    public static let unpackedShareMax = 100
+    /// Unpacked bytes that are always taken: a small text or flat picture may shrink a thousandfold.
+    public static let unpackedBytesFree = 1_000_000
     /// Tries of one transfer, the first one included.
     public static let downloadAttemptsMax = 4
     /// Back-off before the second try; doubled for each further one, then a random part of it is taken.
