@@ -38,7 +38,7 @@ import CLibAV
         unsafe allocated.pointee.max_index_size = UInt32(indexBytesMax)
         unsafe allocated.pointee.format_whitelist = unsafe av_strdup(AllowList.demuxerList)
         unsafe allocated.pointee.codec_whitelist = unsafe av_strdup(AllowList.decoderList)
-        unsafe allocated.pointee.protocol_whitelist = unsafe av_strdup("none")
+        unsafe allocated.pointee.protocol_whitelist = unsafe av_strdup(AllowList.protocolList)
         var opened: UnsafeMutablePointer<AVFormatContext>? = unsafe allocated
         let format = unsafe demuxer.flatMap { unsafe av_find_input_format($0) }
         // Frees the context when it fails.
