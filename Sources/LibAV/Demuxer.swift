@@ -142,7 +142,8 @@ import CLibAV
         var end: Int64?
         for position in 0..<max(0, count) {
             guard let entry = unsafe avformat_index_get_entry(stream, position) else { break }
-            end = max(end ?? 0, unsafe entry.pointee.pos + Int64(entry.pointee.size))
+            let (last, overflow) = unsafe entry.pointee.pos.addingReportingOverflow(Int64(entry.pointee.size))
+            end = max(end ?? 0, overflow ? .max : last)
         }
         return end
     }

@@ -121,13 +121,17 @@ struct MutationRun: Sendable {
         guard missing.isEmpty, everything else { return missing.map { "\($0) is not there" } }
         var complaints: [String] = []
         for file in files {
+            let isAttachment = file == manifest.attachment?.file
+            let isMedia = isAttachment && manifest.attachment?.kind != "image"
             let path = bench.path(manifest, file)
-            let result = try await RunCommand(
-                "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-f", "null", "-"], timeoutSeconds: 60
-            ).run()
-            // What was passed keeps its small faults in the middle; what we wrote has none.
-            let isOurs = file == manifest.attachment?.file ? manifest.outcome != "passed" : true
-            if result.exitCode != 0 || (isOurs && !result.errorText.isEmpty) {
+            let words =
+                isMedia
+                ? ["ffmpeg", "-v", "error", "-nostdin", "-i", path]
+                    + (manifest.attachment?.kind == "audio" ? ["-map", "0:a"] : []) + ["-f", "null", "-"]
+                : ["vips", "avg", path]
+            let result = try await RunCommand(words[0], Array(words.dropFirst()), timeoutSeconds: 60).run()
+            // Copied streams keep their small faults in the middle; pictures have none.
+            if result.exitCode != 0 || (!isMedia && !result.errorText.isEmpty) {
                 complaints.append("\(file): \(result.errorText.prefix(200))")
             }
         }
