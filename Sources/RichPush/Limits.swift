@@ -161,6 +161,8 @@ public enum Limits {
     /// And when it keeps more than that after a call, resident: with the largest picture on top (670 MB with the 54 MB
     /// of its libraries) it would pass `childMemoryBytesMax`, and that file would be blamed.
     public static let childIdleMemoryBytesMax = 250_000_000
+    /// And after half of the processor time of its whole life, so that the next file is not stopped by what others used.
+    public static let childProcessorSecondsMark = Double(childProcessorSecondsMax / 2)
     /// Longest message between a child and its parent: an animation's 4,096 delays are about 25 KB of JSON.
     public static let childMessageBytesMax = 131_072
     /// Messages of one call: its answer, and one for what is written at each of the few stages of a render.
@@ -177,6 +179,14 @@ public enum Limits {
     public static let childEndMillisecondsMax = 500
     /// A child that has not answered the first question by then is broken.
     public static let childStartSecondsMax = 10.0
+    /// Libraries take 240 MB of addresses; the worst picture took 900 MB in all, and its source may be mapped as well.
+    public static let childAddressSpaceBytesMax = 1_600_000_000
+    /// Twice Apple's largest attachment: a rendition that grows beyond is given up long before.
+    public static let childFileBytesMax = 100_000_000
+    /// Streams, the socket, a source and three outputs, each doubled by a library.
+    public static let childOpenFilesMax = 64
+    /// Processor time of a child's whole life: 500 calls of 7 s each.
+    public static let childProcessorSecondsMax = 3_600
 
     // MARK: Soundness
 

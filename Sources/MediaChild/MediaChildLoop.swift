@@ -9,8 +9,7 @@ struct MediaChildLoop {
     let socket: MessageSocket
 
     /// Says that it is ready, and serves until the parent closes the socket.
-    func run() throws {
-        let processor = try MediaProcessor()
+    func run(_ processor: MediaProcessor) throws {
         try send(.ready)
         while let message = try socket.receive(bytesMax: Limits.childMessageBytesMax) {
             defer { for descriptor in message.descriptors { close(descriptor) } }
