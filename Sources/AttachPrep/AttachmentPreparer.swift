@@ -36,14 +36,14 @@ public final class AttachmentPreparer: Sendable {
         self.logger = logger
         if let engine {
             pool = nil
-            rooms = try PipelineRooms(engine: engine, configuration: configuration)
+            rooms = try PipelineRooms(engine: engine, configuration: configuration, logger: logger)
         } else {
             let pool = try MediaPool(
                 executable: configuration.mediaExecutable ?? MediaExecutable.locate(),
                 mediaSlots: configuration.mediaSlots)
             pool.warmUp()
             self.pool = pool
-            rooms = try PipelineRooms(engine: pool, configuration: configuration)
+            rooms = try PipelineRooms(engine: pool, configuration: configuration, logger: logger)
         }
         StagingFolder.sweep(output: configuration.output)
     }

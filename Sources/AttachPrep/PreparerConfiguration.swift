@@ -20,6 +20,8 @@ public struct PreparerConfiguration: Sendable {
     public var baseURL: String?
     /// Whether paths and file URLs are sources: for a command line, never for a service.
     public var allowsLocalFiles: Bool
+    /// Where what must outlive the process is kept, quarantine among it; nil keeps it in memory.
+    public var stateFolder: String?
     /// The path of `attachprep-media`; nil looks beside the running executable.
     public var mediaExecutable: String?
 
@@ -32,5 +34,6 @@ public struct PreparerConfiguration: Sendable {
         requestsInFlight = Limits.requestsInFlight
         mediaSlots = MediaSlots.machineDefault
         allowsLocalFiles = false
+        stateFolder = StateFolder.defaultPath
     }
 }

@@ -188,6 +188,17 @@ public enum Limits {
     /// Processor time of a child's whole life: 500 calls of 7 s each.
     public static let childProcessorSecondsMax = 3_600
 
+    // MARK: Quarantine
+
+    /// Ends of its media process after which content is refused: one may be the machine's fault, two are not.
+    public static let quarantineStrikes = 2
+    /// Two weeks: by then libraries have been updated, and content that once ended an old one deserves another try.
+    public static let quarantineStrikeSecondsMax = 14.0 * 24 * 3600
+    /// Entries in a state folder, some 500 bytes each; the oldest make room.
+    public static let quarantineEntriesMax = 10_000
+    /// Characters of an entry's source and of how its process ended.
+    public static let quarantineTextCharactersMax = 500
+
     // MARK: Soundness
 
     /// One window of a file at a time is in memory while its blocks, boxes, chunks or frames are walked.
