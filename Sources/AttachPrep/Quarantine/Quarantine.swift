@@ -19,7 +19,7 @@ public final class Quarantine: Sendable {
 
     /// - Parameter stateFolder: nil keeps it in memory.
     public init(stateFolder: String?, logger: Logger = Logger(label: "attachprep")) {
-        folder = stateFolder.map(QuarantineFolder.init)
+        folder = stateFolder.map { QuarantineFolder(state: $0) }
         self.logger = logger
     }
 

@@ -12,10 +12,12 @@ import RichPush
 /// Files appear by rename, so that a reader needs no lock; writers hold one, so that no strike is lost.
 struct QuarantineFolder: Sendable {
     private let path: String
+    private let entriesMax: Int
 
     /// - Parameter state: the state folder; it is made with the first entry.
-    init(state: String) {
+    init(state: String, entriesMax: Int = Limits.quarantineEntriesMax) {
         path = "\(state)/quarantine"
+        self.entriesMax = entriesMax
     }
 
     /// The entry of a digest; nil when there is none that can be read.
@@ -83,9 +85,9 @@ struct QuarantineFolder: Sendable {
 
     /// Keeps the folder small: those whose last strike is the longest ago go first.
     private func dropOldest() {
-        guard names.count(where: { $0.hasSuffix(".json") }) > Limits.quarantineEntriesMax else { return }
+        guard names.count(where: { $0.hasSuffix(".json") }) > entriesMax else { return }
         let oldest = entries().sorted { $0.lastDate < $1.lastDate }
-        let surplus = oldest.count - Limits.quarantineEntriesMax + Limits.quarantineEntriesMax / 10
+        let surplus = oldest.count - entriesMax + entriesMax / 10
         removeUnlocked(oldest.prefix(surplus).map(\.digest))
     }
 
