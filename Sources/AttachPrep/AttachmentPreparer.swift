@@ -23,7 +23,7 @@ public final class AttachmentPreparer: Sendable {
     private let pool: MediaPool?
     private let logger: Logger
 
-    /// Starts the first media child, whose libraries then load while the first download runs.
+    /// Starts the media children that will be wanted, whose libraries then load while the first downloads run.
     ///
     /// - Parameter engine: media work in another place than the pool of children, for tests and for who asks for it.
     /// - Throws: `request.invalid` for a configuration that cannot be read, `internal` when `attachprep-media` is
@@ -41,7 +41,7 @@ public final class AttachmentPreparer: Sendable {
             let pool = try MediaPool(
                 executable: configuration.mediaExecutable ?? MediaExecutable.locate(),
                 mediaSlots: configuration.mediaSlots)
-            pool.warmUp()
+            pool.warmUp(requests: configuration.requestsExpected)
             self.pool = pool
             rooms = try PipelineRooms(engine: pool, configuration: configuration, logger: logger)
         }

@@ -14,6 +14,8 @@ public struct PreparerConfiguration: Sendable {
     public var download: DownloadPolicy
     /// Downloads at a time.
     public var requestsInFlight: Int
+    /// How many requests will come soon: as many media children start at once, up to one more than media slots.
+    public var requestsExpected: Int
     /// Renders at a time.
     public var mediaSlots: Int
     /// Where the output folder is served: `https://media.example/push` makes `https://media.example/push/<id>/<file>`.
@@ -32,6 +34,7 @@ public struct PreparerConfiguration: Sendable {
         self.output = output
         download = DownloadPolicy()
         requestsInFlight = Limits.requestsInFlight
+        requestsExpected = 1
         mediaSlots = MediaSlots.machineDefault
         allowsLocalFiles = false
         stateFolder = StateFolder.defaultPath

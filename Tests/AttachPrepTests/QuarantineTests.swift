@@ -18,7 +18,8 @@ struct QuarantineTests {
     }
 
     private var state: String { folder.path("state") }
-    private func quarantine(_ state: String? = nil) -> Quarantine { Quarantine(stateFolder: state ?? self.state) }
+    private let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private func quarantine() -> Quarantine { Quarantine(stateFolder: state, logger: silent) }
 
     private func digest(_ character: Character) -> String { String(repeating: character, count: 64) }
 
@@ -122,7 +123,7 @@ struct QuarantineTests {
     }
 
     @Test(arguments: [nil, "/dev/null/state"]) func `Without a folder it is kept in memory`(state: String?) throws {
-        let quarantine = Quarantine(stateFolder: state, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let quarantine = Quarantine(stateFolder: state, logger: silent)
         #expect(strike(quarantine, content(digest("a"), prefixes: ["p"])).code == .mediaDecoderCrashed)
         #expect(strike(quarantine, content(digest("a"), prefixes: ["p"])).code == .mediaQuarantined)
         #expect(throws: AttachPrepError.self) { try quarantine.check(digest("a")) }

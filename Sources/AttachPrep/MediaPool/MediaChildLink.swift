@@ -19,6 +19,9 @@ final class MediaChildLink {
     /// Where something happens that has to be attended to.
     var descriptors: [CInt] { [current?.descriptor, successor?.descriptor].compactMap(\.self) }
 
+    /// Whether a call could begin at once.
+    var isWarm: Bool { current?.isReady ?? false }
+
     /// Starts the child without waiting for it; a failure is met again, and told, by the first call.
     func warmUp() {
         if current == nil { current = try? start() }
