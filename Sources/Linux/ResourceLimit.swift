@@ -5,8 +5,6 @@ import Glibc
 package enum ResourceLimit: Sendable {
     /// Bytes of address space; what does not fit is refused as memory that is not there.
     case addressSpace
-    /// Seconds of processor time; SIGXCPU, then SIGKILL ends the process.
-    case processorTime
     /// Bytes of a file it writes.
     case fileSize
     /// The number above which no descriptor can be opened.
@@ -17,7 +15,6 @@ package enum ResourceLimit: Sendable {
     private var number: CInt {
         switch self {
         case .addressSpace: CInt(bitPattern: RLIMIT_AS.rawValue)
-        case .processorTime: CInt(bitPattern: RLIMIT_CPU.rawValue)
         case .fileSize: CInt(bitPattern: RLIMIT_FSIZE.rawValue)
         case .openFiles: CInt(bitPattern: RLIMIT_NOFILE.rawValue)
         case .coreDump: CInt(bitPattern: RLIMIT_CORE.rawValue)

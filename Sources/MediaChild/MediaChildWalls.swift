@@ -23,7 +23,7 @@ package enum MediaChildWalls {
 
     /// The filter comes last, since the other walls are raised by calls that it refuses; Landlock asks for the first.
     private static let order: [Wall] = [
-        .privileges, .orphans, .dumps, .memory, .processorTime, .fileSize, .openFiles, .files, .systemCalls,
+        .privileges, .orphans, .dumps, .memory, .fileSize, .openFiles, .files, .systemCalls,
     ]
 
     private static func raise(_ wall: Wall) throws(SystemError) {
@@ -32,7 +32,8 @@ package enum MediaChildWalls {
         case .orphans: try ProcessFlags.dieWithParent()
         case .dumps: try refuseDumps()
         case .memory: try ResourceLimit.addressSpace.set(Limits.childAddressSpaceBytesMax)
-        case .processorTime: try ResourceLimit.processorTime.set(Limits.childProcessorSecondsMax)
+        // The parent sets it anew with each call.
+        case .processorTime: break
         case .fileSize: try limitFileSize()
         case .openFiles: try ResourceLimit.openFiles.set(Limits.childOpenFilesMax)
         case .files: try Landlock.denyEverything()

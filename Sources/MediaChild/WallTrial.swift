@@ -6,6 +6,8 @@ import RichPush
 /// One try to get through one wall, in a process around which that wall alone was raised.
 struct WallTrial {
     private let attempt: WallAttempt?
+    /// The parent allows one.
+    private static let spinSeconds = 3
 
     init(_ attempt: WallAttempt?) {
         self.attempt = attempt
@@ -34,18 +36,12 @@ struct WallTrial {
         case .signal: Trespass.signals(getppid())
         case .makeCodeExecutable: Trespass.makesMemoryExecutable()
         case .allocate: Trespass.allocates(bytes: Limits.childAddressSpaceBytesMax)
-        case .spin: spins
+        case .spin: Trespass.spins(seconds: Self.spinSeconds)
         case .growFile: Trespass.grows(Trespass.memoryFile(), to: Limits.childFileBytesMax)
         case .openManyFiles: Trespass.opens(descriptors: Limits.childOpenFilesMax)
         case .dump: ResourceLimit.coreDump.current != 0 || !ProcessFlags.refusesDumps
         case .outliveParent: waits
         }
-    }
-
-    /// With a limit of a second, since nobody waits for the real one.
-    private var spins: Bool {
-        guard (try? ResourceLimit.processorTime.set(1)) != nil else { return true }
-        return Trespass.spins(seconds: 3)
     }
 
     /// Until somebody ends it.

@@ -51,6 +51,8 @@ public enum Limits {
     public static let animationFramesMax = 4_096
     /// Frames times pixels: ten seconds of decoding at the measured 100 megapixels a second.
     public static let animationPixelsMax = 1_000_000_000
+    /// Pixels of a WebP's frames that are opened together; each further run is decoded from the first frame on again.
+    public static let animationRunBytesMax = 200_000_000
     /// 8K video, 7,680 x 4,320, with its padding.
     public static let moviePixelsMax = 36_000_000
     /// Longer than any notification's movie or song; bounds the walk over its samples.
@@ -95,6 +97,8 @@ public enum Limits {
     /// Coefficients of a progressive JPEG, which libjpeg holds until the last scan: 110 megapixels with halved chroma.
     public static let jpegCoefficientBytesMax = 330_000_000
 
+    /// An interlaced PNG as a whole, which its loader holds: 120 megapixels with alpha, half of them with 16 bits.
+    public static let interlacedBytesMax = 480_000_000
     /// The same with what the decoder itself holds: a progressive JPEG's coefficients, a lossless WebP's pixels.
     public static let pictureDecodingBytesMax = 560_000_000
     /// What libheif decodes is in memory three times, 8 to 13 bytes a pixel measured; phones write 50 megapixels.
@@ -110,16 +114,30 @@ public enum Limits {
     public static let redirectsMax = 5
     /// A TCP connection that takes longer than a third of the default budget leaves no time for the body.
     public static let connectSecondsMax = 10.0
-    /// From the request to the first header byte.
+    /// From the request to the end of the answer's head, so that headers cannot come a byte at a time.
     public static let firstByteSecondsMax = 15.0
-    /// No byte for so long is a dead transfer.
+    /// Next to no byte for so long is a dead transfer.
     public static let stallSecondsMax = 10.0
+    /// What must come in that time: at a kilobyte a second no media arrives inside a budget, and a drip holds a slot.
+    public static let stallBytesMin = 10_000
     /// A name that is not resolved by then never will be in time.
     public static let resolveSecondsMax = 5.0
     /// Threads that wait for name servers: every request in flight has one, and as many may hang on dead servers.
     public static let resolverThreadsMax = 64
-    /// Servers close at 8 to 16 KB of request header; 64 KB of response header is an attack.
+    /// Addresses of a name that are tried; all of them are checked. A large CDN answers with 8 to 16.
+    public static let addressesTriedMax = 16
+    /// Servers close at 8 to 16 KB of request header; 64 KB of response header is an attack. Counted over one answer:
+    /// informational answers before it and trailers after it included.
     public static let headerBytesMax = 65_536
+    /// Lines of the same: sites with long policies send some 60; a thousand is an attack.
+    public static let headerLinesMax = 1_000
+    /// ETags are some 40 bytes; a longer name for a version is not sent back.
+    public static let validatorBytesMax = 512
+    /// How many times its size a body with a Content-Encoding may unpack to: media hardly shrinks, even flat BMPs and
+    /// silent WAVs are not sent in such encodings.
+    public static let unpackedShareMax = 100
+    /// Unpacked bytes that are always taken: a small text or flat picture may shrink a thousandfold.
+    public static let unpackedBytesFree = 1_000_000
     /// Tries of one transfer, the first one included.
     public static let downloadAttemptsMax = 4
     /// Back-off before the second try; doubled for each further one, then a random part of it is taken.
@@ -185,8 +203,6 @@ public enum Limits {
     public static let childFileBytesMax = 100_000_000
     /// Streams, the socket, a source and three outputs, each doubled by a library.
     public static let childOpenFilesMax = 64
-    /// Processor time of a child's whole life: 500 calls of 7 s each.
-    public static let childProcessorSecondsMax = 3_600
 
     // MARK: Quarantine
 

@@ -5,7 +5,7 @@ import MediaProcessing
 import RichPush
 
 /// The program `attachprep-media`: libraries, walls, then calls.
-package struct MediaChild {
+package struct MediaChildProgram {
     /// The words after the program's name; see `MediaChildArgument`.
     let arguments: [String]
 
