@@ -179,6 +179,12 @@ static inline int CLinux_prlimit_processor(int process, uint64_t seconds) {
     return (int) syscall(SYS_prlimit64, process, RLIMIT_CPU, limits, NULL);
 }
 
+// recvmsg alone is let through by the media child's filter. The length of the next message, which stays where it is.
+static inline ssize_t CLinux_recvmsg_length(int socket) {
+    struct msghdr message = {0};
+    return recvmsg(socket, &message, MSG_PEEK | MSG_TRUNC);
+}
+
 // EFD_CLOEXEC and its like are an enumeration that Swift imports as values it cannot join.
 static inline int CLinux_eventfd_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
 

@@ -179,6 +179,8 @@ public enum Limits {
     /// And when it keeps more than that after a call, resident: with the largest picture on top (670 MB with the 54 MB
     /// of its libraries) it would pass `childMemoryBytesMax`, and that file would be blamed.
     public static let childIdleMemoryBytesMax = 250_000_000
+    /// And after half an hour of processor time: few long films leave as much behind as many pictures.
+    public static let childProcessorSecondsMark = 1_800.0
     /// Longest message between a child and its parent: an animation's 4,096 delays are about 25 KB of JSON.
     public static let childMessageBytesMax = 131_072
     /// Messages of one call: its answer, and one for what is written at each of the few stages of a render.
@@ -201,6 +203,17 @@ public enum Limits {
     public static let childFileBytesMax = 100_000_000
     /// Streams, the socket, a source and three outputs, each doubled by a library.
     public static let childOpenFilesMax = 64
+
+    // MARK: Quarantine
+
+    /// Ends of its media process after which content is refused: one may be the machine's fault, two are not.
+    public static let quarantineStrikes = 2
+    /// Two weeks: by then libraries have been updated, and content that once ended an old one deserves another try.
+    public static let quarantineStrikeSecondsMax = 14.0 * 24 * 3600
+    /// Entries in a state folder, some 500 bytes each; the oldest make room.
+    public static let quarantineEntriesMax = 10_000
+    /// Characters of an entry's source and of how its process ended.
+    public static let quarantineTextCharactersMax = 500
 
     // MARK: Soundness
 

@@ -15,6 +15,7 @@ package enum VipsLibrary {
     /// (`VipsSystem`), reads or writes files, draws text or draws SVG.
     package static let families = [
         "VipsArithmetic", "VipsConversion", "VipsColour", "VipsColourspace", "VipsResample", "VipsThumbnail",
+        "VipsStatistic", "VipsBlack",
         // Between sRGB and linear light, to grey, and out of CMYK.
         "VipssRGB2scRGB", "VipsscRGB2sRGB", "VipsscRGB2BW", "VipsCMYK2XYZ",
         // The profiles that libvips has within itself; a name of any other would be a path, and we give none.

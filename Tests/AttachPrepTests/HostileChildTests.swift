@@ -121,8 +121,8 @@ import Testing
     @Test func `Renditions that nobody asked for, or that are not there`() async throws {
         var media = RenderedMedia()
         media.thumbnail = RenderedPicture(type: .jpeg, width: 3, height: 2, bytes: 7)
-        let script =
-            "hear(); say(1, {'answer': {'_0': {'rendered': {'_0': \(try ScriptedChild.python(media))}}}}); pause()"
+        let answer = "{'answer': {'_0': {'rendered': {'_0': \(try ScriptedChild.python(media))}}}}"
+        let script = "hear(); say(1, \(answer)); pause()"
         var request = RenderRequest(format: .png, picture: .still)
         try await expectBuried(script, .render(request))
         request.thumbnail = ThumbnailRendition(width: 3, height: 3, fit: .contain)
