@@ -53,10 +53,30 @@ final class LoopThread {
         }
     }
 
+    /// The connection was spoiled before the request was sent, so nothing was asked yet: another one is opened.
+    private func beginAnew(_ spoiled: Running, _ multi: MultiHandle) {
+        running.removeValue(forKey: spoiled.order.id)
+        do {
+            try multi.remove(spoiled.easy)
+            var settings = spoiled.order.settings
+            settings.opensConnection = true
+            begin(
+                TransferOrder(
+                    id: spoiled.order.id, settings: settings, observer: spoiled.order.observer,
+                    finish: spoiled.order.finish), multi)
+        } catch {
+            spoiled.order.finish(TransferReport(.failed(error)))
+        }
+    }
+
     private func reap(_ multi: MultiHandle) {
         while let (raw, code) = unsafe multi.nextFinished() {
             guard let finished = running.values.first(where: { unsafe $0.easy.raw == raw }) else { continue }
-            end([finished], code == CURLE_OK ? .completed : .failed(finished.easy.error(code)), multi)
+            if finished.easy.events.isConnectionSpoiled {
+                beginAnew(finished, multi)
+            } else {
+                end([finished], code == CURLE_OK ? .completed : .failed(finished.easy.error(code)), multi)
+            }
         }
     }
 
