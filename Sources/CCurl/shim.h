@@ -50,11 +50,6 @@ static inline CURLcode CCurl_easy_getinfo_offset(CURL *handle, CURLINFO info, cu
     return curl_easy_getinfo(handle, info, value);
 }
 
-// The socket in use.
-static inline CURLcode CCurl_easy_getinfo_socket(CURL *handle, curl_socket_t *value) {
-    return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, value);
-}
-
 // Numbers and switches of a multi handle.
 static inline CURLMcode CCurl_multi_setopt_long(CURLM *handle, CURLMoption option, long value) {
     return curl_multi_setopt(handle, option, value);

@@ -12,14 +12,16 @@ internal import CCurl
     private let errorText: UnsafeMutableBufferPointer<CChar>
 
     /// - Throws: when libcurl refuses an option or memory runs out.
-    init(_ settings: TransferSettings, observer: any TransferObserver) throws(CurlError) {
+    init(
+        _ settings: TransferSettings, observer: any TransferObserver, sockets: OpenSockets
+    ) throws(CurlError) {
         guard let raw = unsafe curl_easy_init() else { throw CurlError(CURLE_FAILED_INIT, "curl_easy_init") }
         unsafe self.raw = raw
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0)
         events = unsafe TransferEvents(
             observer: observer, clock: TransferClock(settings.limits),
-            connection: TransferConnection(of: raw, isSecure: settings.url.hasPrefix("https:")))
+            connection: TransferConnection(of: raw, isSecure: settings.url.hasPrefix("https:"), sockets: sockets))
         do {
             headers = try CurlList(settings.headers)
             pins = try CurlList(settings.pins)

@@ -11,6 +11,7 @@ final class LoopThread {
     private static let waitMax = Duration.seconds(10)
 
     private let mailbox: LoopMailbox
+    private let sockets = OpenSockets()
     private var running: [UInt64: Running] = [:]
 
     init(_ mailbox: LoopMailbox) {
@@ -45,7 +46,7 @@ final class LoopThread {
 
     private func begin(_ order: TransferOrder, _ multi: MultiHandle) {
         do {
-            let easy = try EasyHandle(order.settings, observer: order.observer)
+            let easy = try EasyHandle(order.settings, observer: order.observer, sockets: sockets)
             try multi.add(easy)
             running[order.id] = Running(order: order, easy: easy)
         } catch {

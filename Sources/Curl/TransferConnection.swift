@@ -16,10 +16,12 @@ internal import CCurl
     /// Borrowed: used only inside calls on the handle, which owns this object.
     private let raw: UnsafeMutableRawPointer
     private let isSecure: Bool
+    let sockets: OpenSockets
 
-    init(of raw: UnsafeMutableRawPointer, isSecure: Bool) {
+    init(of raw: UnsafeMutableRawPointer, isSecure: Bool, sockets: OpenSockets) {
         unsafe self.raw = raw
         self.isSecure = isSecure
+        self.sockets = sockets
     }
 
     /// Bytes of the body that have arrived, as they were sent.
@@ -30,12 +32,11 @@ internal import CCurl
     }
 
     /// Whether a connection without TLS that was used before has bytes for us, or its end, although nothing was asked.
-    var isSpoiled: Bool {
+    func isSpoiled(localPort: Int32, remotePort: Int32) -> Bool {
         var opened = 0
         guard !isSecure, unsafe CCurl_easy_getinfo_long(raw, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK, opened == 0
         else { return false }
-        var descriptor = curl_socket_t(-1)
-        guard unsafe CCurl_easy_getinfo_socket(raw, &descriptor) == CURLE_OK else { return true }
+        guard let descriptor = sockets.find(localPort: localPort, remotePort: remotePort) else { return true }
         var byte: UInt8 = 0
         let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
         return count >= 0

@@ -14,7 +14,7 @@ final class TransferEvents {
     var clock: TransferClock
     /// Whether the request was held back because the connection had something to say before it was asked.
     private(set) var isConnectionSpoiled = false
-    private let connection: TransferConnection
+    let connection: TransferConnection
 
     init(observer: any TransferObserver, clock: TransferClock, connection: TransferConnection) {
         self.observer = observer
@@ -22,8 +22,8 @@ final class TransferEvents {
         self.connection = connection
     }
 
-    func maySendRequest(to address: String) -> Bool {
-        isConnectionSpoiled = connection.isSpoiled
+    func maySendRequest(to address: String, _ remotePort: Int32, from localPort: Int32) -> Bool {
+        isConnectionSpoiled = connection.isSpoiled(localPort: localPort, remotePort: remotePort)
         guard !isConnectionSpoiled, observer.maySendRequest(to: address) else { return false }
         clock.sendRequest()
         return true
@@ -79,7 +79,9 @@ final class TransferEvents {
     else { return CURL_SOCKET_BAD }
     // Children of this process must not inherit connections.
     let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+    let descriptor = unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+    if descriptor >= 0 { events.connection.sockets.add(descriptor) }
+    return descriptor
 }
 
 /// CURLOPT_PREREQFUNCTION: asked for every request, on a reused connection too.
@@ -88,7 +90,7 @@ final class TransferEvents {
     _ localAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ localPort: Int32
 ) -> Int32 {
     guard let events = unsafe TransferEvents.from(context), let address = unsafe address,
-        unsafe events.maySendRequest(to: String(cString: address))
+        unsafe events.maySendRequest(to: String(cString: address), port, from: localPort)
     else { return CURL_PREREQFUNC_ABORT }
     return CURL_PREREQFUNC_OK
 }

@@ -13,7 +13,7 @@ package struct TransferSettings: Sendable {
     /// Whether a body that arrives with a Content-Encoding is decoded.
     package var decodesContent = true
     /// Takes no connection that was used before.
-    var opensConnection = false
+    package var opensConnection = false
     package var limits: TransferLimits
 
     package init(url: String, headers: [String] = [], limits: TransferLimits) {
