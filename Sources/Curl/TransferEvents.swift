@@ -12,13 +12,21 @@ internal import CCurl
 final class TransferEvents {
     let observer: any TransferObserver
     var clock: TransferClock
-    /// Asks libcurl how much of the body was sent.
-    private let bytesSent: () -> Int
+    /// Whether the request was held back because the connection had something to say before it was asked.
+    private(set) var isConnectionSpoiled = false
+    let connection: TransferConnection
 
-    init(observer: any TransferObserver, clock: TransferClock, bytesSent: @escaping () -> Int) {
+    init(observer: any TransferObserver, clock: TransferClock, connection: TransferConnection) {
         self.observer = observer
         self.clock = clock
-        self.bytesSent = bytesSent
+        self.connection = connection
+    }
+
+    func maySendRequest(to address: String, _ remotePort: Int32, from localPort: Int32) -> Bool {
+        isConnectionSpoiled = connection.isSpoiled(localPort: localPort, remotePort: remotePort)
+        guard !isConnectionSpoiled, observer.maySendRequest(to: address) else { return false }
+        clock.sendRequest()
+        return true
     }
 
     func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
@@ -28,13 +36,14 @@ final class TransferEvents {
             clock.receive(line.count)
         } else if observer.hasHead {
             clock.receiveHead()
+            connection.decideReuse()
         }
         return true
     }
 
     func received(body piece: UnsafeRawBufferPointer) -> Bool {
         clock.receive(piece.count)
-        return unsafe observer.received(body: piece, bytesSent: bytesSent())
+        return unsafe observer.received(body: piece, bytesSent: connection.bodyBytesSent)
     }
 
     /// Callbacks run inside calls on a handle that holds its events, so the pointer is always alive.
@@ -70,7 +79,9 @@ final class TransferEvents {
     else { return CURL_SOCKET_BAD }
     // Children of this process must not inherit connections.
     let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+    let descriptor = unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+    if descriptor >= 0 { events.connection.sockets.add(descriptor) }
+    return descriptor
 }
 
 /// CURLOPT_PREREQFUNCTION: asked for every request, on a reused connection too.
@@ -79,9 +90,8 @@ final class TransferEvents {
     _ localAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ localPort: Int32
 ) -> Int32 {
     guard let events = unsafe TransferEvents.from(context), let address = unsafe address,
-        unsafe events.observer.maySendRequest(to: String(cString: address))
+        unsafe events.maySendRequest(to: String(cString: address), port, from: localPort)
     else { return CURL_PREREQFUNC_ABORT }
-    events.clock.sendRequest()
     return CURL_PREREQFUNC_OK
 }
 

@@ -72,6 +72,9 @@ struct LoopbackConnection {
         case .wait(let gate):
             gate.wait { server.isStopped || socket.isClosed }
             return !server.isStopped
+        case .open(let gate):
+            gate.open()
+            return true
         case .close: return false
         case .reset:
             socket.resetOnClose()
