@@ -136,6 +136,16 @@ if isFuzzing {
             name: "WalkSupport", dependencies: ["FuzzSupport", "MediaProcessing"], path: "Fuzz/WalkSupport",
             swiftSettings: settings),
     ]
+    // A program cannot be part of another one; without its own `main` it is a library.
+    let withoutMain: SwiftSetting = .unsafeFlags([
+        "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "attachprep_main",
+    ])
+    package.products.removeAll { $0.name == "attachprep" }
+    package.targets = package.targets.map { target in
+        guard target.name == "AttachPrepCommand" else { return target }
+        return .target(
+            name: target.name, dependencies: target.dependencies, swiftSettings: strict + fuzzed + [withoutMain])
+    }
     for (name, parsers) in targets.sorted(by: { $0.key < $1.key }) {
         package.targets.append(
             Target.executableTarget(

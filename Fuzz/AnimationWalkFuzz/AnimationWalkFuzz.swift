@@ -15,7 +15,7 @@ import WalkSupport
         }
     }
 
-    private static let walks: [(ByteWindow) throws -> AnyHashable] = [
+    private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
         { window in
             let walk = try GIFWalk.walk(window)
             // A separator, a place, a code size and the end of its data.

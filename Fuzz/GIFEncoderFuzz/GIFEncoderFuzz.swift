@@ -39,7 +39,7 @@ import RichPush
             count -= 1
         }
         guard let walk = try? GIFWalk.walk(ByteWindow(bytes: bytes, noun: "GIF")) else {
-            return Invariant.broken("what is written walks")
+            Invariant.broken("what is written walks")
         }
         Invariant.hold(walk.frames == count && walk.width == width && walk.height == height, "frames and canvas stay")
         let decoder = GIFReader(bytes)

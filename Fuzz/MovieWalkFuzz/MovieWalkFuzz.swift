@@ -13,7 +13,7 @@ import WalkSupport
         }
     }
 
-    private static let walks: [(ByteWindow) throws -> AnyHashable] = [
+    private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
         { try BoxWalk.walk($0) },
         { try done(AVIWalk.check($0)) },
         { try done(ASFWalk.check($0)) },

@@ -13,7 +13,7 @@ import WalkSupport
         }
     }
 
-    private static let walks: [(ByteWindow) throws -> AnyHashable] = [
+    private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
         mp3, adts,
         { try done(WaveWalk.check($0)) },
         { try done(AIFFWalk.check($0)) },

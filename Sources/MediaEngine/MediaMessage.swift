@@ -32,7 +32,10 @@ package enum MediaMessageCoding {
         try [UInt8](JSONEncoder().encode(message))
     }
 
+    /// - Throws: for what is no such message, and for an answer whose numbers are out of bounds.
     package static func decode<Message: Decodable>(_ type: Message.Type, from bytes: [UInt8]) throws -> Message {
-        try JSONDecoder().decode(type, from: Data(bytes))
+        let message = try JSONDecoder().decode(type, from: Data(bytes))
+        if let answer = message as? MediaAnswerMessage { try AnswerBounds.check(answer) }
+        return message
     }
 }

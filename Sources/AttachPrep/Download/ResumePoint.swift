@@ -12,12 +12,15 @@ package struct ResumePoint: Sendable, Hashable {
     package init?(after head: ResponseHead, bytes: Int, total: Int?) {
         guard bytes > 0, !head.isEncoded, head["accept-ranges"]?.lowercased() != "none" else { return nil }
         let strong = head["etag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
-        guard let validator = strong ?? head["last-modified"] else { return nil }
+        guard let validator = strong ?? head["last-modified"], Self.isPlain(validator) else { return nil }
         offset = bytes
         self.validator = validator
         self.total = total
         etag = strong
     }
+
+    /// It goes back in a header of ours, where a line break would begin another.
+    private static func isPlain(_ validator: String) -> Bool { validator.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
 
     /// The request's two header lines.
     var headerLines: [String] { ["Range: bytes=\(offset)-", "If-Range: \(validator)"] }

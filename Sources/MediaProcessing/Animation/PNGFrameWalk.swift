@@ -23,6 +23,8 @@ struct PNGFrameWalk {
     private(set) var headerRest: [UInt8] = []
     private(set) var shared: [UInt8] = []
 
+    /// The largest colour profiles of printers have two megabytes.
+    private static let sharedBytesMax = 4_000_000
     private static let sharedTypes: Set<String> = ["PLTE", "tRNS", "iCCP", "gAMA", "cHRM", "sRGB", "sBIT"]
 
     /// Walks a file that `PNGChunkWalk` has found whole.
@@ -60,6 +62,8 @@ struct PNGFrameWalk {
             try Self.check(at: offset, length: length, of: window)
             frames[frames.count - 1].data.append(offset + 4..<offset + length)
         case _ where Self.sharedTypes.contains(type) && frames.allSatisfy({ $0.data.isEmpty }):
+            // They are put in front of every frame anew.
+            guard length <= Self.sharedBytesMax - shared.count else { throw window.broken("too large a profile") }
             shared += try window.run(offset - 8..<offset + length + 4)
         default: break
         }
@@ -79,7 +83,7 @@ struct PNGFrameWalk {
     /// The data is written anew under a checksum of ours, so the file's own is looked at here.
     private static func check(at offset: Int, length: Int, of window: ByteWindow) throws {
         let declared = try window.bigEndian(at: offset + length, bytes: 4)
-        let computed = PNGChecksum.of(try window.run(offset - 4..<offset + length))
+        let computed = try PNGChecksum.of(offset - 4..<offset + length, in: window)
         if Int(computed) != declared { throw window.broken("a wrong checksum at \(offset)") }
     }
 }

@@ -49,19 +49,20 @@ package final class ByteWindow {
     }
 
     package func byte(at offset: Int) throws -> UInt8 {
-        let index = offset - start
-        if index >= 0, index < window.count { return window[index] }
-        try move(to: offset)
-        guard let first = window.first else { throw cut }
-        return first
+        guard offset >= 0, offset < size else { throw cut }
+        if offset < start || offset - start >= window.count { try move(to: offset) }
+        guard offset - start < window.count else { throw cut }
+        return window[offset - start]
     }
 
     /// The bytes there, fewer at the end of the file. For short runs.
     package func bytes(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
-        precondition(count <= Limits.walkWindowBytes, "a run is no longer than the window")
-        if offset < start || offset + count > start + window.count { try move(to: offset) }
+        precondition((0...Limits.walkWindowBytes).contains(count), "a run is no longer than the window")
+        // An offset is a stranger's number: nothing may be added to it before it is known to lie in the file.
+        guard offset >= 0, offset < size else { return [] }
+        if offset < start || offset - start + count > window.count { try move(to: offset) }
         let index = offset - start
-        guard index >= 0, index < window.count else { return [] }
+        guard index < window.count else { return [] }
         return window[index..<min(index + count, window.count)]
     }
 
@@ -86,16 +87,12 @@ package final class ByteWindow {
     }
 
     private func move(to offset: Int) throws {
-        if descriptor < 0 {
-            if offset < 0 || offset >= size { throw cut }
-            return
-        }
+        if descriptor < 0 { return }
         if ContinuousClock.now >= deadline {
             throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the file was checked.")
         }
-        start = max(0, offset)
-        let wanted = min(Limits.walkWindowBytes, max(0, size - start))
-        window = try read(wanted, at: start)
+        start = offset
+        window = try read(min(Limits.walkWindowBytes, size - start), at: start)
     }
 
     private func read(_ count: Int, at offset: Int) throws -> [UInt8] {

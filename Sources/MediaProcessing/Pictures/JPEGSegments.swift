@@ -63,7 +63,10 @@ package struct JPEGSegments: Sendable, Hashable {
                 if offset + 2 < window.size { segments.hasMetadata = true }
                 return segments
             }
-            let end = offset + 2 + (try window.bigEndian(at: offset + 2, bytes: 2))
+            let length = try window.bigEndian(at: offset + 2, bytes: 2)
+            // A segment's length counts its own two bytes.
+            guard length >= 2 else { throw window.broken("a segment of \(length) bytes at \(offset)") }
+            let end = offset + 2 + length
             guard end <= window.size else { throw window.cut }
             try segments.take(marker, offset..<end, of: window)
             offset = end
