@@ -78,9 +78,9 @@ let package = Package(
         // The domain.
         room("RichPush"),
         room("MediaEngine", ["RichPush"]),
-        room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "Magic"]),
-        .executableTarget(
-            name: "AttachPrepMedia", dependencies: ["MediaProcessing", "Linux"], swiftSettings: strict),
+        room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "Magic", "Linux"]),
+        room("MediaChild", ["MediaProcessing", "Linux"]),
+        .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaChild"], swiftSettings: strict),
         room(
             "AttachPrep",
             [
@@ -102,6 +102,7 @@ let package = Package(
         specification("RichPushTests", ["RichPush"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),
+        specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
         specification("CurlTests", ["Curl"]),
         specification("AttachPrepTests", ["AttachPrep"]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),

@@ -34,12 +34,35 @@ import RichPush
         Invariant.hold(
             try MediaMessageCoding.decode(MediaAnswerMessage.self, from: written) == message, "an answer reads the same"
         )
-        switch message {
-        case .answer(.inspected(let media)): plan(media)
-        case .progress(let rendered), .answer(.rendered(let rendered)): publish(rendered)
-        case .answer, .failure: break
+        for job in jobs {
+            guard let content = try? AnswerCheck(job: job).checked(message.content) else { continue }
+            switch content {
+            case .answer(.inspected(let media)): plan(media)
+            case .progress(let rendered), .answer(.rendered(let rendered)): publish(rendered)
+            case .answer, .failure, .ready: break
+            }
         }
     }
+
+    /// A job of each kind; the render's outputs have 100 bytes.
+    private static let jobs: [MediaJob] = {
+        let file = output.descriptor
+        var render = RenderRequest(format: .jpeg, picture: .still)
+        render.attachment = .still(StillRendition(bytesMax: 1_000))
+        render.thumbnail = ThumbnailRendition(width: 30, height: 30, fit: .contain)
+        render.crop = .smart(.square)
+        let calls: [MediaCall] = [
+            .inspect(InspectRequest(format: nil, decodesStills: false)), .render(render), .describe,
+            .identify(IdentifyRequest(availableBytes: 9, isComplete: true)),
+        ]
+        return calls.map { MediaJob(call: $0, descriptors: [file, file, file, file], deadline: .now) }
+    }()
+
+    nonisolated(unsafe) private static let output: MemoryFile = {
+        let file = MemoryFile()
+        file.replace(with: [(0, [UInt8](repeating: 1, count: 100))])
+        return file
+    }()
 
     /// Whatever a child says of a file, every request has a plan.
     private static func plan(_ media: InspectedMedia) {

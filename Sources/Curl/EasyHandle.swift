@@ -17,7 +17,12 @@ internal import CCurl
         unsafe self.raw = raw
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0)
-        events = TransferEvents(observer: observer, clock: TransferClock(settings.limits))
+        // The events live as long as this handle and are used only inside calls on it.
+        events = TransferEvents(observer: observer, clock: TransferClock(settings.limits)) {
+            var bytes: curl_off_t = 0
+            let code = unsafe CCurl_easy_getinfo_offset(raw, CURLINFO_SIZE_DOWNLOAD_T, &bytes)
+            return code == CURLE_OK ? Int(bytes) : 0
+        }
         do {
             headers = try CurlList(settings.headers)
             pins = try CurlList(settings.pins)
@@ -44,6 +49,10 @@ internal import CCurl
         // Over TLS the handshake tells whether a connection can be shared. Without TLS only an answer does, and a
         // server that does not answer one request would hold up every other one to it.
         try set(CURLOPT_PIPEWAIT, settings.url.hasPrefix("https:") ? 1 : 0)
+        // What the system's own settings say may be older.
+        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        // Bytes without a status line are no answer: whatever listens there speaks something else.
+        try set(CURLOPT_HTTP09_ALLOWED, 0)
         try set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
         try set(CURLOPT_CONNECTTIMEOUT_MS, settings.limits.connect.wholeMilliseconds)
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

@@ -12,10 +12,29 @@ internal import CCurl
 final class TransferEvents {
     let observer: any TransferObserver
     var clock: TransferClock
+    /// Asks libcurl how much of the body was sent.
+    private let bytesSent: () -> Int
 
-    init(observer: any TransferObserver, clock: TransferClock) {
+    init(observer: any TransferObserver, clock: TransferClock, bytesSent: @escaping () -> Int) {
         self.observer = observer
         self.clock = clock
+        self.bytesSent = bytesSent
+    }
+
+    func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        let isTrailer = observer.hasHead
+        guard unsafe observer.received(headerLine: line) else { return false }
+        if isTrailer {
+            clock.receive(line.count)
+        } else if observer.hasHead {
+            clock.receiveHead()
+        }
+        return true
+    }
+
+    func received(body piece: UnsafeRawBufferPointer) -> Bool {
+        clock.receive(piece.count)
+        return unsafe observer.received(body: piece, bytesSent: bytesSent())
     }
 
     /// Callbacks run inside calls on a handle that holds its events, so the pointer is always alive.
@@ -29,9 +48,8 @@ final class TransferEvents {
     _ line: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return 0 }
-    events.clock.receive()
     let bytes = unsafe UnsafeRawBufferPointer(start: line, count: size * count)
-    return unsafe events.observer.received(headerLine: bytes) ? size * count : 0
+    return unsafe events.received(headerLine: bytes) ? size * count : 0
 }
 
 /// CURLOPT_WRITEFUNCTION: CURL_WRITEFUNC_ERROR ends the transfer with CURLE_WRITE_ERROR, also for an empty piece.
@@ -39,9 +57,8 @@ final class TransferEvents {
     _ piece: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_WRITEFUNC_ERROR) }
-    events.clock.receive()
     let bytes = unsafe UnsafeRawBufferPointer(start: piece, count: size * count)
-    return unsafe events.observer.received(body: bytes) ? size * count : Int(CURL_WRITEFUNC_ERROR)
+    return unsafe events.received(body: bytes) ? size * count : Int(CURL_WRITEFUNC_ERROR)
 }
 
 /// CURLOPT_OPENSOCKETFUNCTION: CURL_SOCKET_BAD ends the attempt with CURLE_COULDNT_CONNECT before a packet leaves.

@@ -25,17 +25,23 @@ package struct TransferSettings: Sendable {
 package struct TransferLimits: Sendable, Hashable {
     /// From the start until the request can be sent, TLS included.
     package var connect: Duration
-    /// From the request to the first header byte.
+    /// From the request to the end of the answer's head, informational answers before it included.
     package var firstByte: Duration
-    /// The longest silence after that.
+    /// The time in which `stallBytesMin` must come after that.
     package var stall: Duration
+    /// Fewer bytes than that are silence; 1 counts every byte.
+    package var stallBytesMin: Int
     /// When everything must have ended.
     package var deadline: ContinuousClock.Instant
 
-    package init(connect: Duration, firstByte: Duration, stall: Duration, deadline: ContinuousClock.Instant) {
+    package init(
+        connect: Duration, firstByte: Duration, stall: Duration, stallBytesMin: Int = 1,
+        deadline: ContinuousClock.Instant
+    ) {
         self.connect = connect
         self.firstByte = firstByte
         self.stall = stall
+        self.stallBytesMin = stallBytesMin
         self.deadline = deadline
     }
 }

@@ -117,9 +117,4 @@ package final class ChildProcess: Sendable {
             return result
         }
     }
-
-    /// Asks the kernel to kill this process when the thread that spawned it ends. Linux: `prctl(2)`, PR_SET_PDEATHSIG.
-    package static func dieWithParent() throws(SystemError) {
-        guard CLinux_prctl_die_with_parent() == 0 else { throw SystemError("prctl") }
-    }
 }

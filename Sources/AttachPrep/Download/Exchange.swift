@@ -7,6 +7,7 @@ final class Exchange: TransferObserver {
     private struct State {
         var collector = HeadCollector()
         var outcome = Outcome()
+        var bytesUnpacked = 0
     }
 
     /// What is known when the transfer is over.
@@ -55,20 +56,28 @@ final class Exchange: TransferObserver {
 
     func received(headerLine: UnsafeRawBufferPointer) -> Bool {
         holds { () throws(AttachPrepError) in
-            let (head, bytes) = state.withLock { state in
-                (unsafe state.collector.collect(headerLine), state.collector.bytes)
+            let (head, bytes, lines) = state.withLock { state in
+                (unsafe state.collector.collect(headerLine), state.collector.bytes, state.collector.lines)
             }
-            guard bytes <= Limits.headerBytesMax else { throw .headersTooLarge(host) }
+            guard bytes <= Limits.headerBytesMax, lines <= Limits.headerLinesMax else { throw .headersTooLarge(host) }
             if let head { try begin(head) }
         } && wantsBody
     }
 
-    func received(body piece: UnsafeRawBufferPointer) -> Bool {
+    var hasHead: Bool { outcome.head != nil }
+
+    func received(body piece: UnsafeRawBufferPointer, bytesSent: Int) -> Bool {
         guard let verdict = outcome.verdict else { return false }
         // What a redirect or an error says is read for the connection's sake alone.
         guard verdict.hasContent else { return true }
         return holds { () throws(AttachPrepError) in
-            state.withLock { $0.outcome.hasBody = true }
+            let bytes = state.withLock { state in
+                state.outcome.hasBody = true
+                state.bytesUnpacked += piece.count
+                return state.bytesUnpacked
+            }
+            let bytesMax = max(Limits.unpackedBytesFree, bytesSent * Limits.unpackedShareMax)
+            guard bytes <= bytesMax else { throw .unpacksTooFar(host) }
             if try unsafe body.append(piece) { look.yield() }
         }
     }
@@ -95,6 +104,7 @@ final class Exchange: TransferObserver {
     private var wantsBody: Bool {
         let outcome = outcome
         guard let head = outcome.head, let verdict = outcome.verdict, !verdict.hasContent else { return true }
+        if case .contradictory = verdict { return false }
         return head.contentLength.map { $0 <= Limits.discardedBodyBytesMax } ?? false
     }
 

@@ -15,7 +15,7 @@ struct HostDirectory: Sendable {
         for address in addresses {
             if let range = wall.refusal(of: address) { throw AttachPrepError.blocked(host, address, range) }
         }
-        return PinnedHost(host: host, port: port, addresses: addresses)
+        return PinnedHost(host: host, port: port, addresses: Array(addresses.prefix(Limits.addressesTriedMax)))
     }
 
     private func addresses(

@@ -1,14 +1,15 @@
 /// An address as it may be shown: in messages, manifests, logs and the API.
 ///
 /// User info is removed, and the values of query keys that sign (`X-Amz-*`, `Signature`, `sig`, `token`, `key`, in any
-/// case) become `REDACTED`. Works on the text alone, so that an address nobody can parse is redacted too; and scalar by
-/// scalar, since an accent behind an `@` makes another character of it for Swift, but not for whoever fetches.
+/// case) become `REDACTED`. Control characters, which would speak to a terminal, are percent-encoded. Works on the text
+/// alone, so that an address nobody can parse is redacted too; and scalar by scalar, since an accent behind an `@` makes
+/// another character of it for Swift, but not for whoever fetches.
 public enum RedactedURL {
     private typealias Scalars = Substring.UnicodeScalarView
 
     /// The text to show for an address.
     public static func redact(_ text: String) -> String {
-        var shown = text
+        var shown = withoutControls(text)
         var before = ""
         // What was hidden behind user info may look like user info itself; each round takes something away.
         while shown != before {
@@ -17,6 +18,30 @@ public enum RedactedURL {
         }
         let (head, tail) = split(shown[...].unicodeScalars, at: ["?", "#"])
         return String(head) + redactPairs(tail)
+    }
+
+    /// The same for a sentence: a server may lead to an address that fills a page.
+    static func excerpt(_ text: String) -> String {
+        let shown = redact(text)
+        return shown.count <= excerptCharactersMax ? shown : shown.prefix(excerptCharactersMax) + "…"
+    }
+
+    /// Two lines of a terminal.
+    private static let excerptCharactersMax = 160
+
+    private static func withoutControls(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return text.unicodeScalars.map { scalar in
+            guard isControl(scalar) else { return String(scalar) }
+            return String(scalar).utf8.map { "%" + [$0].hexadecimal.uppercased() }.joined()
+        }.joined()
+    }
+
+    /// C0, DEL and C1, and the marks that turn the direction of writing.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory == .control
+            || ["\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}"]
+                .contains { $0.contains(scalar) }
     }
 
     private static func withoutUserInfo(_ text: Scalars) -> Scalars {

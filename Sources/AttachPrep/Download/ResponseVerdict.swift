@@ -13,8 +13,14 @@ package enum ResponseVerdict: Sendable, Hashable {
     case gone(status: Int)
     /// Every other status.
     case refused(status: Int)
+    /// A field that can be read in two ways.
+    case contradictory(field: String)
 
     package init(_ head: ResponseHead, resuming point: ResumePoint?) {
+        if let field = head.contradictoryField {
+            self = .contradictory(field: field)
+            return
+        }
         self =
             switch head.status {
             case 206: Self.partial(head, point)

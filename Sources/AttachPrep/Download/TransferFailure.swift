@@ -36,8 +36,8 @@ extension TransferFailure {
         switch ending {
         case .completed: return nil
         case .connectTimedOut: self = .timeout("\(host) did not accept a connection within", facts.limits.connect)
-        case .firstByteTimedOut: self = .timeout("\(host) did not begin to answer within", facts.limits.firstByte)
-        case .stalled: self = .timeout("\(host) sent nothing for", facts.limits.stall)
+        case .firstByteTimedOut: self = .timeout("\(host) did not answer within", facts.limits.firstByte)
+        case .stalled: self = .timeout("\(host) sent next to nothing for", facts.limits.stall)
         case .deadlineReached: self.init(error: .deadlineExceeded(host), remedy: .none)
         case .cancelled: self.init(error: .cancelled(host), remedy: .none)
         case .failed(let error): self.init(error, facts)
@@ -52,6 +52,10 @@ extension TransferFailure {
         }
         if let status = facts.proxyStatus, status >= 400 {
             self.init(error: .refusedByProxy(host, status, detail), remedy: .none)
+            return
+        }
+        if error.isTLSFailure, !facts.hasBody {
+            self.init(error: .tls(host, detail), remedy: .none)
             return
         }
         switch code {
@@ -101,7 +105,7 @@ extension AttachPrepError {
             detail: detail)
     }
 
-    fileprivate static func notHTTP(_ host: String, _ detail: String) -> AttachPrepError {
+    static func notHTTP(_ host: String, _ detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadHTTPStatus, "\(host) did not answer in HTTP; check the address and its port.", detail: detail,
             isRetryable: false)

@@ -13,16 +13,16 @@ final class MediaWorker: Sendable {
         case stop(CheckedContinuation<Void, Never>?)
     }
 
-    private let executable: String
     private let items: BlockingQueue<Item>
+    /// Set before the order to stop stands in line: what ends meanwhile is not replaced.
+    private let isStopping = Flag()
 
     /// Starts the thread; the child follows with the first call or with `warmUp`.
     init(executable: String, number: Int) throws {
-        self.executable = executable
-        let items = BlockingQueue<Item>()
+        let items = try BlockingQueue<Item>()
         self.items = items
-        try PermanentThread.start(name: "media-\(number)") { [executable] in
-            Self.run(items: items, executable: executable)
+        try PermanentThread.start(name: "media-\(number)") { [isStopping] in
+            Self.run(items: items, executable: executable, isStopping: isStopping)
         }
     }
 
@@ -33,11 +33,13 @@ final class MediaWorker: Sendable {
 
     /// Ends the child and the thread once the call under way is done.
     func stop() async {
+        isStopping.raise()
         await withCheckedContinuation { items.push(.stop($0)) }
     }
 
     /// As above, without waiting for it.
     func abandon() {
+        isStopping.raise()
         items.push(.stop(nil))
     }
 
@@ -52,11 +54,17 @@ final class MediaWorker: Sendable {
         }
     }
 
-    private static func run(items: BlockingQueue<Item>, executable: String) {
+    private static func run(items: BlockingQueue<Item>, executable: String, isStopping: Flag) {
         let link = MediaChildLink(executable: executable)
         while true {
-            switch items.pop() {
-            case .job(let job, let continuation): continuation.resume(with: Result { try link.perform(job) })
+            guard let item = items.pop(unlessReadable: link.descriptors) else {
+                link.attend()
+                continue
+            }
+            switch item {
+            case .job(let job, let continuation):
+                continuation.resume(with: Result { try link.perform(job) })
+                if !isStopping.isUp { link.prepareNext() }
             case .warmUp: link.warmUp()
             case .stop(let continuation):
                 link.stop()
@@ -64,5 +72,16 @@ final class MediaWorker: Sendable {
                 return
             }
         }
+    }
+}
+
+/// Something that is so from a moment on.
+private final class Flag: Sendable {
+    private let state = Atomic(false)
+
+    var isUp: Bool { state.load(ordering: .relaxed) }
+
+    func raise() {
+        state.store(true, ordering: .relaxed)
     }
 }
