@@ -131,8 +131,8 @@ if isFuzzing {
         "GIFEncoderFuzz": ["WalkSupport"],
     ]
     package.targets += [
-        .systemLibrary(name: "CFuzz", path: "Fuzz/CFuzz"),
-        .target(name: "FuzzSupport", dependencies: ["CFuzz"], path: "Fuzz/FuzzSupport", swiftSettings: settings),
+        .systemLibrary(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"),
+        .target(name: "FuzzSupport", dependencies: ["CLibFuzzer"], path: "Fuzz/FuzzSupport", swiftSettings: settings),
         .target(
             name: "WalkSupport", dependencies: ["FuzzSupport", "MediaProcessing"], path: "Fuzz/WalkSupport",
             swiftSettings: settings),

@@ -1,4 +1,4 @@
-import CFuzz
+import CLibFuzzer
 import Glibc
 
 /// One parser under libFuzzer: takes inputs until the time is over or something breaks.

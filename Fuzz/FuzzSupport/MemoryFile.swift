@@ -1,4 +1,4 @@
-import CFuzz
+import CLibFuzzer
 import Glibc
 
 /// A file that is only in memory, for parsers that take a descriptor; one for all inputs, since opening costs most.

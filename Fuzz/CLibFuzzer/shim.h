@@ -1,5 +1,5 @@
-#ifndef CFUZZ_SHIM_H
-#define CFUZZ_SHIM_H
+#ifndef CLIBFUZZER_SHIM_H
+#define CLIBFUZZER_SHIM_H
 
 #include <stddef.h>
 #include <stdint.h>
