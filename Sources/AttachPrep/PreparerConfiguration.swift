@@ -20,6 +20,8 @@ public struct PreparerConfiguration: Sendable {
     public var baseURL: String?
     /// Whether paths and file URLs are sources: for a command line, never for a service.
     public var allowsLocalFiles: Bool
+    /// Whether nothing is worked on where the media process cannot be locked down as it should.
+    public var requiresSandbox: Bool
     /// The path of `attachprep-media`; nil looks beside the running executable.
     public var mediaExecutable: String?
 
@@ -32,5 +34,6 @@ public struct PreparerConfiguration: Sendable {
         requestsInFlight = Limits.requestsInFlight
         mediaSlots = MediaSlots.machineDefault
         allowsLocalFiles = false
+        requiresSandbox = false
     }
 }

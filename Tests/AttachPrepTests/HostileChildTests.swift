@@ -149,9 +149,3 @@ import Testing
 extension IdentifyRequest {
     fileprivate static let whole = IdentifyRequest(availableBytes: 100, isComplete: true)
 }
-
-extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}

@@ -13,8 +13,9 @@ final class MediaChild {
     /// Whether it has loaded its libraries; before that it has seen no file.
     private(set) var isReady = false
 
-    /// What a child may know of our environment: nothing but what keeps its memory small.
-    private static let environment = ["LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2"]
+    /// What a child may know of our environment: nothing but what keeps its memory small, and a time zone that needs no
+    /// file.
+    private static let environment = ["LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "TZ": "UTC0"]
 
     private init(process: ChildProcess, usage: ProcessUsage, socket: MessageSocket) {
         self.process = process
@@ -23,9 +24,10 @@ final class MediaChild {
     }
 
     /// Starts one without waiting for it; what it is sent meanwhile lies in its socket.
-    static func start(executable: String) throws(SystemError) -> MediaChild {
+    static func start(_ program: MediaProgram) throws(SystemError) -> MediaChild {
         let (ours, theirs) = try MessageSocket.pair()
-        let process = try ChildProcess.spawn(path: executable, socket: theirs, environment: environment)
+        let process = try ChildProcess.spawn(
+            path: program.executable, arguments: program.arguments, socket: theirs, environment: environment)
         do {
             let child = MediaChild(process: process, usage: try ProcessUsage(of: process), socket: ours)
             child.allowProcessor(seconds: Limits.childStartSecondsMax)

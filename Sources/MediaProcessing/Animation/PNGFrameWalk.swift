@@ -23,8 +23,6 @@ struct PNGFrameWalk {
     private(set) var headerRest: [UInt8] = []
     private(set) var shared: [UInt8] = []
 
-    /// The largest colour profiles of printers have two megabytes.
-    private static let sharedBytesMax = 4_000_000
     private static let sharedTypes: Set<String> = ["PLTE", "tRNS", "iCCP", "gAMA", "cHRM", "sRGB", "sBIT"]
 
     /// Walks a file that `PNGChunkWalk` has found whole.
@@ -62,8 +60,9 @@ struct PNGFrameWalk {
             try Self.check(at: offset, length: length, of: window)
             frames[frames.count - 1].data.append(offset + 4..<offset + length)
         case _ where Self.sharedTypes.contains(type) && frames.allSatisfy({ $0.data.isEmpty }):
-            // They are put in front of every frame anew.
-            guard length <= Self.sharedBytesMax - shared.count else { throw window.broken("too large a profile") }
+            guard shared.count + length <= Limits.pngSharedBytesMax else {
+                throw window.broken("more than \(Limits.pngSharedBytesMax) bytes of palette and profile")
+            }
             shared += try window.run(offset - 8..<offset + length + 4)
         default: break
         }

@@ -57,9 +57,10 @@ package final class ByteWindow {
 
     /// The bytes there, fewer at the end of the file. For short runs.
     package func bytes(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
-        precondition((0...Limits.walkWindowBytes).contains(count), "a run is no longer than the window")
-        // An offset is a stranger's number: nothing may be added to it before it is known to lie in the file.
-        guard offset >= 0, offset < size else { return [] }
+        precondition(count <= Limits.walkWindowBytes, "a run is no longer than the window")
+        // Offsets and lengths come out of the file: nothing may be added to them before they are known to lie in it.
+        guard count >= 0, (0...size).contains(offset) else { throw cut }
+        if offset == size { return [] }
         if offset < start || offset - start + count > window.count { try move(to: offset) }
         let index = offset - start
         guard index < window.count else { return [] }

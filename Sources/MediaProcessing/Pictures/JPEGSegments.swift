@@ -64,8 +64,8 @@ package struct JPEGSegments: Sendable, Hashable {
                 return segments
             }
             let length = try window.bigEndian(at: offset + 2, bytes: 2)
-            // A segment's length counts its own two bytes.
-            guard length >= 2 else { throw window.broken("a segment of \(length) bytes at \(offset)") }
+            // It counts itself.
+            guard length >= 2 else { throw window.broken("a segment of length \(length)") }
             let end = offset + 2 + length
             guard end <= window.size else { throw window.cut }
             try segments.take(marker, offset..<end, of: window)
@@ -123,7 +123,7 @@ package struct JPEGSegments: Sendable, Hashable {
             hasAdobe = true
             return true
         case 0xE1 where name.hasPrefix("Exif\0"):
-            let body = try window.whole(at: range.lowerBound + 10, count: min(range.count - 10, 65_000))
+            let body = try window.whole(at: range.lowerBound + 10, count: max(0, min(range.count - 10, 65_000)))
             if ExifTags.tellMore(Array(body)) { hasMetadata = true }
             return false
         default:
