@@ -9,7 +9,7 @@ enum Rooms {
         "Linux": ["CLinux"],
         "RichPush": [],
         "MediaEngine": ["RichPush"],
-        "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "Magic"],
+        "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "Magic", "Linux"],
         "MediaChild": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
         "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],

@@ -19,7 +19,7 @@ enum AVIFLoops {
         // All ones, which as 64 bits do not fit a number of ours, stand for no end.
         guard try window.byte(at: offset) < 0x80 else { return 0 }
         let whole = try window.bigEndian(at: offset, bytes: size)
-        return max(1, (whole + segment - 1) / segment)
+        return max(1, whole / segment + (whole % segment > 0 ? 1 : 0))
     }
 
     /// The content of the first box of a type.
