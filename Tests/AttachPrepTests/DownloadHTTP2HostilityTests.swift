@@ -173,7 +173,8 @@ import Testing
 
     @Test(arguments: [HTTP2.Kind.ping, .settings, .priority, .windowUpdate])
     func `Frames that bring nothing are silence`(kind: HTTP2.Kind) async throws {
-        let payload = [.ping: Data(count: 8), .priority: Data(count: 5), .windowUpdate: Data([0, 0, 0, 1])][kind] ?? Data()
+        let payload =
+            [.ping: Data(count: 8), .priority: Data(count: 5), .windowUpdate: Data([0, 0, 0, 1])][kind] ?? Data()
         let stream: UInt32 = kind == .priority ? 1 : 0
         let flood = String(repeating: "a", count: 1_000).reduce(into: Data()) { data, _ in
             data += HTTP2.frame(kind, stream: stream, payload)
@@ -260,7 +261,8 @@ import Testing
         let body = body
         server.serve("*") { request in
             HTTP2.conversation([
-                .send(request.number == 1 ? Self.broken[0].1 : HTTP2.head() + HTTP2.data(body.prefix(100), isLast: true)),
+                .send(
+                    request.number == 1 ? Self.broken[0].1 : HTTP2.head() + HTTP2.data(body.prefix(100), isLast: true)),
                 .hang,
             ])
         }
