@@ -90,6 +90,11 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Measured by `make bench`.
+        .executableTarget(
+            name: "RoundTrip", dependencies: ["AttachPrep", "MediaEngine", "MediaProcessing"],
+            path: "Benchmarks/RoundTrip", swiftSettings: strict),
+
         // The specification.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("RichPushTests", ["RichPush"]),

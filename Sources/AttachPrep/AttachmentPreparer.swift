@@ -40,7 +40,7 @@ public final class AttachmentPreparer: Sendable {
         } else {
             let pool = try MediaPool(
                 executable: configuration.mediaExecutable ?? MediaExecutable.locate(),
-                mediaSlots: configuration.mediaSlots)
+                mediaSlots: configuration.mediaSlots, requiresSandbox: configuration.requiresSandbox)
             pool.warmUp(requests: configuration.requestsExpected)
             self.pool = pool
             rooms = try PipelineRooms(engine: pool, configuration: configuration, logger: logger)
@@ -109,6 +109,13 @@ public final class AttachmentPreparer: Sendable {
         } catch {
             return InspectionReport(refusing: request.source, error)
         }
+    }
+
+    /// Which walls around the media process hold on this machine, by trying to get through each of them.
+    ///
+    /// - Throws: `internal` when `attachprep-media` is missing or cannot be started.
+    public static func examineWalls(mediaExecutable: String? = nil) async throws -> [WallFinding] {
+        try await WallExamination(executable: mediaExecutable ?? MediaExecutable.locate()).run()
     }
 
     /// Libraries, versions and formats of the media engine.

@@ -22,6 +22,8 @@ public struct PreparerConfiguration: Sendable {
     public var baseURL: String?
     /// Whether paths and file URLs are sources: for a command line, never for a service.
     public var allowsLocalFiles: Bool
+    /// Whether nothing is worked on where the media process cannot be locked down as it should.
+    public var requiresSandbox: Bool
     /// Where what must outlive the process is kept, quarantine among it; nil keeps it in memory.
     public var stateFolder: String?
     /// The path of `attachprep-media`; nil looks beside the running executable.
@@ -37,6 +39,7 @@ public struct PreparerConfiguration: Sendable {
         requestsExpected = 1
         mediaSlots = MediaSlots.machineDefault
         allowsLocalFiles = false
+        requiresSandbox = false
         stateFolder = StateFolder.defaultPath
     }
 }

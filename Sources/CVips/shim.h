@@ -51,13 +51,41 @@ static inline int CVips_prepare_vector_code(void) {
 }
 
 // FALSE and TRUE are macros with a cast.
-static inline void CVips_block_all_loaders(void) { vips_operation_block_set("VipsForeignLoad", TRUE); }
+static inline void CVips_block_all_operations(void) { vips_operation_block_set("VipsOperation", TRUE); }
 
 // As above, for one class and those derived from it.
 static inline void CVips_allow(const char *class_name) { vips_operation_block_set(class_name, FALSE); }
 
 // As above.
 static inline void CVips_block_untrusted(void) { vips_block_untrusted_set(TRUE); }
+
+// The flag stands in a class struct that only macros reach: 1 allowed, 0 blocked, -1 no such class.
+static inline int CVips_is_allowed(const char *class_name) {
+    GType type = g_type_from_name(class_name);
+    if (type == 0 || !g_type_is_a(type, VIPS_TYPE_OPERATION)) return -1;
+    VipsOperationClass *operation = VIPS_OPERATION_CLASS(g_type_class_ref(type));
+    int blocked = (operation->flags & VIPS_OPERATION_BLOCKED) != 0;
+    g_type_class_unref(operation);
+    return !blocked;
+}
+
+// GType, which Swift sees as a number without its macros, walked down from VipsOperation.
+static inline void CVips_collect_allowed(GType type, GPtrArray *names) {
+    guint count;
+    GType *children = g_type_children(type, &count);
+    for (guint index = 0; index < count; index++) CVips_collect_allowed(children[index], names);
+    g_free(children);
+    if (CVips_is_allowed(g_type_name(type)) == 1 && !G_TYPE_IS_ABSTRACT(type))
+        g_ptr_array_add(names, g_strdup(g_type_name(type)));
+}
+
+// A list that ends with NULL; g_strfreev frees it.
+static inline char **CVips_allowed_classes(void) {
+    GPtrArray *names = g_ptr_array_new();
+    CVips_collect_allowed(VIPS_TYPE_OPERATION, names);
+    g_ptr_array_add(names, NULL);
+    return (char **) g_ptr_array_free(names, FALSE);
+}
 
 // g_object_unref takes any pointer; Swift would need an unsafe cast for each type.
 static inline void CVips_unref_image(VipsImage *image) { g_object_unref(image); }

@@ -46,10 +46,10 @@ extension SystemCallFilter {
             SystemCallRule(allowing: SYS_clone, if: [.argument(0, has: thread)], otherwise: .kill),
             // Its flags lie in memory, where a filter cannot look: glibc then takes clone.
             SystemCallRule(SYS_clone3, .fail(errno: ENOSYS)),
-            SystemCallRule(
-                allowing: SYS_sendmsg, if: [.argument(0, is: UInt32(socket))], otherwise: .kill),
-            SystemCallRule(
-                allowing: SYS_recvmsg, if: [.argument(0, is: UInt32(socket))], otherwise: .kill),
+            SystemCallRule(allowing: SYS_sendmsg, if: [.argument(0, is: UInt32(socket))], otherwise: .kill),
+            SystemCallRule(allowing: SYS_recvmsg, if: [.argument(0, is: UInt32(socket))], otherwise: .kill),
+            // A look at how long the next message is.
+            SystemCallRule(allowing: SYS_recvfrom, if: [.argument(0, is: UInt32(socket))], otherwise: .kill),
             // glibc's fstat. A path cannot be looked at by a filter, so this tells whether a file exists, and its size.
             SystemCallRule(
                 allowing: SYS_newfstatat, if: [.argument(3, is: CLinux_at_empty_path)],
@@ -70,7 +70,7 @@ extension SystemCallFilter {
             SYS_kill, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
             SYS_pidfd_open, SYS_pidfd_getfd, SYS_pidfd_send_signal,
             SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,
-            SYS_sendto, SYS_recvfrom, SYS_sendmmsg, SYS_recvmmsg,
+            SYS_sendto, SYS_sendmmsg, SYS_recvmmsg,
             SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter,
             SYS_io_uring_register, SYS_add_key, SYS_request_key, SYS_keyctl,
             SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_chroot, SYS_pivot_root,

@@ -44,8 +44,10 @@ struct WallTrial {
         }
     }
 
-    /// Until somebody ends it.
+    /// Until somebody ends it; the parent is told that it may go.
     private var waits: Bool {
+        let socket = MessageSocket(adopting: ChildProcess.socketDescriptor)
+        guard (try? socket.send([1])) != nil else { return true }
         while true { pause() }
     }
 }

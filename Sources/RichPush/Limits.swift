@@ -314,4 +314,12 @@ public enum Limits {
     public static let soundCutSecondsMin = 1.0
     /// Seconds above which a jump in a sound's time is closed: nobody listens to so much silence.
     public static let soundJumpSeconds = 5.0
+
+    // MARK: Hostile media
+
+    /// Chunks of a PNG: 100 MB of data in the usual pieces of 8 KB are 12,500; more is a trap for who counts them.
+    public static let pngChunksMax = 100_000
+    /// Palette, colour profile and the like, which every frame of an animated PNG is decoded with: a profile is a few
+    /// KB, a printer's 2 MB.
+    public static let pngSharedBytesMax = 4_000_000
 }

@@ -14,6 +14,7 @@ enum Rooms {
         "AttachPrepMedia": ["MediaChild"],
         "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep"],
+        "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
     ]
 
     /// The C libraries' own rooms: module maps, no Swift.

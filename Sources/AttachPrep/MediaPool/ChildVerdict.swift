@@ -1,5 +1,6 @@
 import Glibc
 import Linux
+import MediaEngine
 import RichPush
 
 /// What the end of a child means for the call it had: pure.
@@ -47,7 +48,13 @@ enum ChildVerdict {
     }
 
     private static func stillbirth(_ ending: ChildProcess.Ending) -> AttachPrepError {
-        AttachPrepError(
+        if ending == .exited(code: MediaChildExit.wallMissing) {
+            return AttachPrepError(
+                .sandboxUnavailable,
+                "This machine cannot lock the media process down; run attachprep doctor to see what is missing.",
+                isRetryable: false)
+        }
+        return AttachPrepError(
             .internal, "The media process ended before it could work; run attachprep doctor.",
             detail: ending.sentence, isRetryable: false)
     }

@@ -5,15 +5,15 @@ import RichPush
 /// The parent's hold on one child: starts it, has it work, ends it when it fails, and sees to its successor. Stays on
 /// its thread.
 final class MediaChildLink {
-    private let executable: String
+    private let program: MediaProgram
     private var current: RunningChild?
     /// Loads its libraries while the current one still works.
     private var successor: RunningChild?
     /// Whether a child of this executable ever came as far as to be ready.
     private var hasWorked = false
 
-    init(executable: String) {
-        self.executable = executable
+    init(_ program: MediaProgram) {
+        self.program = program
     }
 
     /// Where something happens that has to be attended to.
@@ -133,6 +133,6 @@ final class MediaChildLink {
     }
 
     private func start() throws(SystemError) -> RunningChild {
-        try RunningChild.start(executable: executable)
+        try RunningChild.start(program)
     }
 }

@@ -22,10 +22,12 @@ public final class MediaPool: MediaEngine {
     /// A pool whose children run that executable; at most `mediaSlots` of them render at a time.
     ///
     /// - Throws: `internal` when the machine has no thread left.
-    public init(executable: String, mediaSlots: Int) throws {
+    /// With `requiresSandbox` every call ends as `sandbox.unavailable` where the machine cannot lock a child down.
+    public init(executable: String, mediaSlots: Int, requiresSandbox: Bool = false) throws {
         precondition(mediaSlots >= 1, "a pool renders in at least one slot")
         do {
-            workers = try (0...mediaSlots).map { try MediaWorker(executable: executable, number: $0) }
+            let program = MediaProgram(executable: executable, requiresSandbox: requiresSandbox)
+            workers = try (0...mediaSlots).map { try MediaWorker(program, number: $0) }
         } catch {
             throw AttachPrepError(.internal, "No thread could be started for media work.", detail: "\(error)")
         }

@@ -19,11 +19,11 @@ final class MediaWorker: Sendable {
     private let warmth = Flag()
 
     /// Starts the thread; the child follows with the first call or with `warmUp`.
-    init(executable: String, number: Int) throws {
+    init(_ program: MediaProgram, number: Int) throws {
         let items = try BlockingQueue<Item>()
         self.items = items
         try PermanentThread.start(name: "media-\(number)") { [isStopping, warmth] in
-            Self.run(items: items, executable: executable, isStopping: isStopping, isWarm: warmth)
+            Self.run(items: items, program: program, isStopping: isStopping, isWarm: warmth)
         }
     }
 
@@ -58,8 +58,8 @@ final class MediaWorker: Sendable {
         }
     }
 
-    private static func run(items: BlockingQueue<Item>, executable: String, isStopping: Flag, isWarm: Flag) {
-        let link = MediaChildLink(executable: executable)
+    private static func run(items: BlockingQueue<Item>, program: MediaProgram, isStopping: Flag, isWarm: Flag) {
+        let link = MediaChildLink(program)
         while true {
             guard let item = items.pop(unlessReadable: link.descriptors) else {
                 link.attend()

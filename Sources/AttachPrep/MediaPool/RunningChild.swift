@@ -15,8 +15,9 @@ final class RunningChild {
     /// Of the call under way, or of the start.
     private var deadline: ContinuousClock.Instant
 
-    /// What a child may know of our environment: nothing but what keeps its memory small.
-    private static let environment = ["LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2"]
+    /// What a child may know of our environment: nothing but what keeps its memory small, and a time zone that needs no
+    /// file.
+    private static let environment = ["LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "TZ": "UTC0"]
 
     private init(process: ChildProcess, usage: ProcessUsage, socket: MessageSocket) {
         self.process = process
@@ -27,9 +28,10 @@ final class RunningChild {
     }
 
     /// Starts one without waiting for it; what it is sent meanwhile lies in its socket.
-    static func start(executable: String) throws(SystemError) -> RunningChild {
+    static func start(_ program: MediaProgram) throws(SystemError) -> RunningChild {
         let (ours, theirs) = try MessageSocket.pair()
-        let process = try ChildProcess.spawn(path: executable, socket: theirs, environment: environment)
+        let process = try ChildProcess.spawn(
+            path: program.executable, arguments: program.arguments, socket: theirs, environment: environment)
         do {
             return RunningChild(process: process, usage: try ProcessUsage(of: process), socket: ours)
         } catch {
