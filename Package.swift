@@ -97,6 +97,11 @@ let package = Package(
             ],
             swiftSettings: strict + fuzzed),
 
+        // Measured by `make bench`.
+        .executableTarget(
+            name: "RoundTrip", dependencies: ["AttachPrep", "MediaEngine", "MediaProcessing"],
+            path: "Benchmarks/RoundTrip", swiftSettings: strict),
+
         // The specification.
         // attachprep-media with a will of its own: files tell it what to try behind its walls.
         .executableTarget(

@@ -180,8 +180,6 @@ public enum Limits {
     /// And when it keeps more than that after a call, resident: with the largest picture on top (670 MB with the 54 MB
     /// of its libraries) it would pass `childMemoryBytesMax`, and that file would be blamed.
     public static let childIdleMemoryBytesMax = 250_000_000
-    /// And after half an hour of processor time: few long films leave as much behind as many pictures.
-    public static let childProcessorSecondsMark = 1_800.0
     /// Longest message between a child and its parent: an animation's 4,096 delays are about 25 KB of JSON.
     public static let childMessageBytesMax = 131_072
     /// Messages of one call: its answer, and one for what is written at each of the few stages of a render.

@@ -15,6 +15,7 @@ enum Rooms {
         "HostileMedia": ["RichPush", "MediaChild", "Linux"],
         "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep"],
+        "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
     ]
 
     /// The C libraries' own rooms: module maps, no Swift.

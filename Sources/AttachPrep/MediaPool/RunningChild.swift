@@ -80,8 +80,6 @@ final class RunningChild {
         }
         if message == .ready, !isReady {
             isReady = true
-            // It has just set its own, wider limit.
-            allowProcessor()
             return nil
         }
         guard message.number == calls, calls > 0 else {
