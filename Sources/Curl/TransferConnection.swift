@@ -1,13 +1,5 @@
 internal import CCurl
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
-
 /// What a transfer's callbacks ask and decide about the connection it runs on.
 ///
 /// libcurl before 8.0 sends the next request over a connection on which bytes are waiting, and takes them for the
@@ -16,12 +8,12 @@ internal import CCurl
     /// Borrowed: used only inside calls on the handle, which owns this object.
     private let raw: UnsafeMutableRawPointer
     private let isSecure: Bool
-    let sockets: OpenSockets
+    let watch: LoopWatch
 
-    init(of raw: UnsafeMutableRawPointer, isSecure: Bool, sockets: OpenSockets) {
+    init(of raw: UnsafeMutableRawPointer, isSecure: Bool, watch: LoopWatch) {
         unsafe self.raw = raw
         self.isSecure = isSecure
-        self.sockets = sockets
+        self.watch = watch
     }
 
     /// Bytes of the body that have arrived, as they were sent.
@@ -36,10 +28,7 @@ internal import CCurl
         var opened = 0
         guard !isSecure, unsafe CCurl_easy_getinfo_long(raw, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK, opened == 0
         else { return false }
-        guard let descriptor = sockets.find(localPort: localPort, remotePort: remotePort) else { return true }
-        var byte: UInt8 = 0
-        let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-        return count >= 0
+        return watch.sockets.hasInput(localPort: localPort, remotePort: remotePort)
     }
 
     /// Keeps a connection with TLS for the next request only when it speaks HTTP/2.

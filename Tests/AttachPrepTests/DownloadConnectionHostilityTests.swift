@@ -121,7 +121,10 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: ["-1", "99999999999999999999", "-99999999999999999999", "0", "soon", "", "1e9", "Thu, 01 Jan 1970 00:00:00 GMT", "0x7fffffff"])
+    @Test(arguments: [
+        "-1", "99999999999999999999", "-99999999999999999999", "0", "soon", "", "1e9", "Thu, 01 Jan 1970 00:00:00 GMT",
+        "0x7fffffff",
+    ])
     func `A wait that is none is our own`(value: String) async throws {
         server.serve("/cat", .status(429, ["Retry-After": value]))
         #expect(try await bench.failure(of: server.url("/cat")).code == .downloadHTTPStatus)
@@ -145,7 +148,8 @@ import Testing
 
     @Test func `Cookies are not kept`() async throws {
         server.serve(
-            "/cat", inTurn: [
+            "/cat",
+            inTurn: [
                 .status(302, ["Set-Cookie": "a=b; Path=/", "Location": "/cat"]),
                 .body(Self.meow, headers: ["Set-Cookie": "c=d"]),
             ])
@@ -162,7 +166,8 @@ import Testing
             .body(
                 Self.meow,
                 headers: [
-                    "Alt-Svc": "http/1.1=\":\(other.port)\", h2c=\":\(other.port)\"", "Strict-Transport-Security": "max-age=9",
+                    "Alt-Svc": "http/1.1=\":\(other.port)\", h2c=\":\(other.port)\"",
+                    "Strict-Transport-Security": "max-age=9",
                     "Upgrade": "h2c",
                 ]))
         for _ in 0..<2 { try await bench.fetch(server.url("/cat")) }
@@ -171,7 +176,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "Basic realm=\"a\"", "Digest realm=\"a\", nonce=\"b\", algorithm=MD5", "NTLM", "Negotiate", "Bearer realm=\"a\"",
+        "Basic realm=\"a\"", "Digest realm=\"a\", nonce=\"b\", algorithm=MD5", "NTLM", "Negotiate",
+        "Bearer realm=\"a\"",
     ])
     func `A challenge is not answered`(challenge: String) async throws {
         server.serve("/cat", .status(401, ["WWW-Authenticate": challenge]))

@@ -96,8 +96,10 @@ import Testing
     }
 
     @Test func `A body that comes byte by byte is silence`() async throws {
-        let row = HostileAnswer("", .downloadTimeout, .lines("Content-Length: 100000").then(
-            .drip(Data(count: 100_000), pauseMilliseconds: 1)))
+        let row = HostileAnswer(
+            "", .downloadTimeout,
+            .lines("Content-Length: 100000").then(
+                .drip(Data(count: 100_000), pauseMilliseconds: 1)))
         try await DownloadBench(timeouts: .prompt(stall: .milliseconds(80))).expectFailure(row)
     }
 
@@ -122,7 +124,8 @@ import Testing
         let bench = try DownloadBench()
         let server = try LoopbackServer()
         // 158 times; unpacked it would be 300 MB.
-        server.serve("/cat", .body(LoopbackGzip.bomb(unpackedBytes: 300_000_000), headers: ["Content-Encoding": "gzip"]))
+        server.serve(
+            "/cat", .body(LoopbackGzip.bomb(unpackedBytes: 300_000_000), headers: ["Content-Encoding": "gzip"]))
         let error = try await bench.failure(of: server.url("/cat"))
         #expect(error.code == .downloadTooLarge)
         // The first piece that is read may unpack as far as it was allowed to.

@@ -16,7 +16,8 @@ import Testing
         HostileAnswer("100,000 fields", .downloadTooLarge, .raw(Self.head(fields: 100_000))),
         HostileAnswer("1,001 short fields", .downloadTooLarge, .raw(Self.head(fields: 1_001))),
         HostileAnswer("one field of 8 MB", .downloadTooLarge, .lines("X: " + String(repeating: "a", count: 8_000_000))),
-        HostileAnswer("a folded field without end", .downloadTooLarge, endless("HTTP/1.1 200 OK\r\nX: 1\r\n", " a\r\n")),
+        HostileAnswer(
+            "a folded field without end", .downloadTooLarge, endless("HTTP/1.1 200 OK\r\nX: 1\r\n", " a\r\n")),
         HostileAnswer(
             "10,000 times 100 Continue", .downloadTooLarge, .raw(Self.interim("100 Continue", times: 10_000))),
         HostileAnswer(
@@ -36,14 +37,17 @@ import Testing
         String(repeating: "HTTP/1.1 \(status)\r\n\r\n", count: times) + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
     }
 
-    @Test(arguments: floods) func `A flood of headers is cut off, and not asked for again`(row: HostileAnswer) async throws {
+    @Test(arguments: floods) func `A flood of headers is cut off, and not asked for again`(row: HostileAnswer)
+        async throws
+    {
         #expect(try await DownloadBench().expectFailure(row).count == 1)
     }
 
     @Test func `Some informational answers before the real one do no harm`() async throws {
         let server = try LoopbackServer()
         server.serve(
-            "/cat", .raw(String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", count: 10)).then(
+            "/cat",
+            .raw(String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", count: 10)).then(
                 .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmeow".utf8))))
         #expect(try await DownloadBench().fetch(server.url("/cat")).bytes == 4)
     }
@@ -83,7 +87,8 @@ import Testing
             "another protocol nobody asked for", .downloadHTTPStatus,
             .lines("Upgrade: x", status: "101 Over").then(.send(Data(count: 9_000)), .close)),
         HostileAnswer("a zero byte in a field", .downloadHTTPStatus, .lines("X: a\0b").then(.close)),
-        HostileAnswer("zero bytes without end", .downloadHTTPStatus, LoopbackAnswer([.sendForever(Data(count: 65_536))])),
+        HostileAnswer(
+            "zero bytes without end", .downloadHTTPStatus, LoopbackAnswer([.sendForever(Data(count: 65_536))])),
     ])
     func `What is no HTTP is told as such, and not asked for again`(row: HostileAnswer) async throws {
         #expect(try await DownloadBench().expectFailure(row).count == 1)
@@ -100,7 +105,8 @@ import Testing
     @Test func `A status line among the fields is a field like any other`() async throws {
         let server = try LoopbackServer()
         server.serve(
-            "/cat", .lines("HTTP/1.1 302 Found: x", "Location: /other", "Content-Length: 4").then(.send(Data("meow".utf8))))
+            "/cat",
+            .lines("HTTP/1.1 302 Found: x", "Location: /other", "Content-Length: 4").then(.send(Data("meow".utf8))))
         let bench = try DownloadBench()
         #expect(try await bench.fetch(server.url("/cat")).bytes == 4)
         #expect(server.requests.count == 1)

@@ -89,7 +89,8 @@ import Testing
         let many = (0..<5_000).compactMap { IPAddress("10.0.\($0 / 250).\($0 % 250)") }
         let modern = try #require(IPAddress("fd00::1"))
         let directory = HostDirectory(
-            resolver: FixedResolver(inTurn: ["many.example": [.success(many + [modern])]]), overrides: try ResolveOverrides([]),
+            resolver: FixedResolver(inTurn: ["many.example": [.success(many + [modern])]]),
+            overrides: try ResolveOverrides([]),
             wall: AddressWall(isOpen: true), timeout: .seconds(60))
         let host = try await directory.look(up: "many.example", 80, before: .now + .seconds(60))
         #expect(host.addresses == Array(many.prefix(Limits.addressesTriedMax)) + [modern])

@@ -19,7 +19,8 @@ import Testing
     @Test(arguments: [
         "file:///etc/passwd", "FILE:///etc/passwd", "ftp://h/cat", "ftps://h/cat", "gopher://h/_GET", "dict://h/d:a",
         "tftp://h/cat", "ldap://h/", "telnet://h/", "smb://h/s/cat", "scp://h/cat", "imap://h/", "rtsp://h/",
-        "data:image/gif;base64,R0lGODdh", "javascript:alert(1)", "about:blank", "blob:http://h/x", "ws://h/", "view-source:http://h/",
+        "data:image/gif;base64,R0lGODdh", "javascript:alert(1)", "about:blank", "blob:http://h/x", "ws://h/",
+        "view-source:http://h/",
         "jar:http://h/a!/b", "mailto:a@h", "file:/etc/passwd",
     ])
     func `A redirect to another scheme is refused by name`(location: String) async throws {

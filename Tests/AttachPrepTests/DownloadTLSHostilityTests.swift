@@ -76,7 +76,10 @@ import Testing
         ("garbage without end", [.sendForever(Data(repeating: 0xff, count: 65_536))]),
         ("records of nothing without end", [.sendForever(Data([0x16, 3, 3, 0, 0]))]),
         ("warnings without end", [.sendForever(Data([0x15, 3, 3, 0, 2, 1, 100]))]),
-        ("a message of 16 MB", [.send(Data([0x16, 3, 3, 0x40, 0, 2, 0xff, 0xff, 0xff]) + Data(count: 1 << 14)), .close]),
+        (
+            "a message of 16 MB",
+            [.send(Data([0x16, 3, 3, 0x40, 0, 2, 0xff, 0xff, 0xff]) + Data(count: 1 << 14)), .close]
+        ),
     ]
 
     @Test(arguments: Self.handshakes.indices)

@@ -67,7 +67,8 @@ struct DownloadRun {
         let (outcome, report) = try await exchange(with: hosts)
         record(outcome, report)
         let facts = TransferFailure.Facts(
-            host: hop.host, limits: downloader.timeouts, hasHead: outcome.head != nil, bytes: body.bytes, total: body.total,
+            host: hop.host, limits: downloader.timeouts, hasHead: outcome.head != nil, bytes: body.bytes,
+            total: body.total,
             proxyStatus: report.proxyStatus)
         return try await take(NextStep(after: report.ending, outcome, facts), retryAfter: report.retryAfter)
     }

@@ -103,7 +103,9 @@ final class Exchange: TransferObserver {
 
     /// A piece without a declared length may bring more than the range it stands for.
     private func checkRange(further bytes: Int) throws(AttachPrepError) {
-        guard let head = outcome.head, head.status == 206, !head.isEncoded, let range = head.contentRange else { return }
+        guard let head = outcome.head, head.status == 206, !head.isEncoded, let range = head.contentRange else {
+            return
+        }
         guard body.bytes + bytes <= range.last + 1 else { throw .contradictory(host, "Content-Range") }
     }
 

@@ -29,8 +29,9 @@ public enum RedactedURL {
 
     /// C0, DEL and C1, and the marks that turn the direction of writing.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.generalCategory == .control || ["\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}"]
-            .contains { $0.contains(scalar) }
+        scalar.properties.generalCategory == .control
+            || ["\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}"]
+                .contains { $0.contains(scalar) }
     }
 
     private static func withoutUserInfo(_ head: Substring) -> String {
