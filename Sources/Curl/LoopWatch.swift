@@ -8,7 +8,7 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Ends connections that keep libcurl busy and bring nothing.
+/// Ends connections that keep libcurl busy and bring nothing, or next to nothing.
 ///
 /// libcurl's HTTP/2 and the TLS below it read on inside one call for as long as frames come that no transfer gets
 /// anything from: no limit of time is looked at meanwhile, and every other transfer stands still. Measured with 7.88:
@@ -18,6 +18,12 @@ final class LoopWatch: Sendable {
     private static let pauseMicroseconds: UInt32 = 200_000
     /// What libcurl may read from one connection in that time without calling back: a flood is a hundred times that.
     private static let bytesUnseenMax = 500_000
+
+    /// What libcurl may read from one connection over its life beyond what transfers got from it: handshakes, frames,
+    /// sizes of chunks. More is padding, extensions and frames without content.
+    private static let bytesWastedMax = 10_000_000
+    /// Pieces may be that much smaller than what is wrapped around them before it counts as waste.
+    private static let wrappingShareMax = 4
 
     let sockets = OpenSockets()
     /// Calls into libcurl, and calls back from it.
@@ -79,6 +85,7 @@ final class LoopWatch: Sendable {
             if isStuck {
                 sockets.end(read.filter { $1 - (lastRead[$0] ?? $1) > Self.bytesUnseenMax }.keys)
             }
+            sockets.end(sockets.wasteful(share: Self.wrappingShareMax, bytesFree: Self.bytesWastedMax))
             (lastBeat, lastRead) = (beat, read)
         }
     }

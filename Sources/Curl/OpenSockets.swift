@@ -12,42 +12,62 @@ internal import Synchronization
 /// The sockets that libcurl was given and has not closed yet.
 final class OpenSockets: Sendable {
     /// Opened and closed under the lock, so that no number is another file's by the time it is used.
-    private let descriptors = Mutex<Set<CInt>>([])
+    ///
+    /// With the bytes that each has brought to transfers.
+    private let descriptors = Mutex<[CInt: Int]>([:])
 
     func open(_ family: Int32, _ kind: Int32, _ transport: Int32) -> CInt {
         descriptors.withLock { descriptors in
             let descriptor = socket(family, kind, transport)
-            if descriptor >= 0 { descriptors.insert(descriptor) }
+            if descriptor >= 0 { descriptors[descriptor] = 0 }
             return descriptor
         }
     }
 
     func close(_ descriptor: CInt) -> CInt {
         descriptors.withLock { descriptors in
-            descriptors.remove(descriptor)
+            descriptors[descriptor] = nil
             return systemClose(descriptor)
         }
     }
 
-    /// Whether the connection between two ports has something to say, or has ended; true for one that is not here.
+    /// The connection between two ports; nil when it is not here.
     ///
     /// While a request is being prepared libcurl names its connection by addresses and ports alone.
-    func hasInput(localPort: Int32, remotePort: Int32) -> Bool {
+    func find(localPort: Int32, remotePort: Int32) -> CInt? {
         descriptors.withLock { descriptors in
-            let descriptor = descriptors.first { descriptor in
+            descriptors.keys.first { descriptor in
                 unsafe Self.port { unsafe getsockname(descriptor, $0, $1) } == localPort
                     && Self.port { unsafe getpeername(descriptor, $0, $1) } == remotePort
             }
-            guard let descriptor else { return true }
+        }
+    }
+
+    /// Whether a connection has something to say, or has ended.
+    func hasInput(_ descriptor: CInt) -> Bool {
+        descriptors.withLock { descriptors in
             var byte: UInt8 = 0
+            guard descriptors[descriptor] != nil else { return true }
             return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
+        }
+    }
+
+    /// Takes note of bytes that a transfer got.
+    func bring(_ bytes: Int, over descriptor: CInt) {
+        descriptors.withLock { $0[descriptor]? += bytes }
+    }
+
+    /// Connections of which libcurl has read so many times what they brought, and so much more.
+    func wasteful(share: Int, bytesFree: Int) -> [CInt] {
+        descriptors.withLock { descriptors in
+            descriptors.filter { Int(CCurl_socket_bytes_read($0)) > $1 * share + bytesFree }.map(\.key)
         }
     }
 
     /// Bytes of each connection that libcurl has read so far.
     var bytesRead: [CInt: Int] {
         descriptors.withLock { descriptors in
-            descriptors.reduce(into: [:]) { $0[$1] = Int(CCurl_socket_bytes_read($1)) }
+            descriptors.keys.reduce(into: [:]) { $0[$1] = Int(CCurl_socket_bytes_read($1)) }
         }
     }
 
@@ -55,7 +75,7 @@ final class OpenSockets: Sendable {
     func end(_ ended: some Sequence<CInt>) {
         descriptors.withLock { descriptors in
             // It fails for a connection that the other side has reset, which is the end as well.
-            for descriptor in ended where descriptors.contains(descriptor) {
+            for descriptor in ended where descriptors[descriptor] != nil {
                 _ = shutdown(descriptor, Int32(SHUT_RDWR))
             }
         }

@@ -9,6 +9,9 @@ internal import CCurl
     private let raw: UnsafeMutableRawPointer
     private let isSecure: Bool
     let watch: LoopWatch
+    /// Known from the request on.
+    private var descriptor: CInt?
+    private var bodyBytesBrought = 0
 
     init(of raw: UnsafeMutableRawPointer, isSecure: Bool, watch: LoopWatch) {
         unsafe self.raw = raw
@@ -16,19 +19,33 @@ internal import CCurl
         self.watch = watch
     }
 
-    /// Bytes of the body that have arrived, as they were sent.
-    var bodyBytesSent: Int {
-        var bytes: curl_off_t = 0
-        let code = unsafe CCurl_easy_getinfo_offset(raw, CURLINFO_SIZE_DOWNLOAD_T, &bytes)
-        return code == CURLE_OK ? Int(bytes) : 0
+    /// Takes note of a header line.
+    func bring(headerBytes: Int) {
+        if let descriptor { watch.sockets.bring(headerBytes, over: descriptor) }
     }
 
-    /// Whether a connection without TLS that was used before has bytes for us, or its end, although nothing was asked.
-    func isSpoiled(localPort: Int32, remotePort: Int32) -> Bool {
+    /// Takes note of what has arrived of the body.
+    ///
+    /// - Returns: its bytes so far, as they were sent.
+    func bringBody() -> Int {
+        var bytes: curl_off_t = 0
+        let code = unsafe CCurl_easy_getinfo_offset(raw, CURLINFO_SIZE_DOWNLOAD_T, &bytes)
+        guard code == CURLE_OK else { return bodyBytesBrought }
+        if let descriptor { watch.sockets.bring(Int(bytes) - bodyBytesBrought, over: descriptor) }
+        bodyBytesBrought = Int(bytes)
+        return bodyBytesBrought
+    }
+
+    /// The request is about to leave.
+    ///
+    /// - Returns: whether a connection without TLS that was used before has bytes for us, or its end, although nothing
+    ///   was asked.
+    func begin(localPort: Int32, remotePort: Int32) -> Bool {
+        descriptor = watch.sockets.find(localPort: localPort, remotePort: remotePort)
         var opened = 0
         guard !isSecure, unsafe CCurl_easy_getinfo_long(raw, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK, opened == 0
         else { return false }
-        return watch.sockets.hasInput(localPort: localPort, remotePort: remotePort)
+        return descriptor.map { watch.sockets.hasInput($0) } ?? true
     }
 
     /// Keeps a connection with TLS for the next request only when it speaks HTTP/2.

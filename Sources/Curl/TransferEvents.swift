@@ -23,13 +23,14 @@ final class TransferEvents {
     }
 
     func maySendRequest(to address: String, _ remotePort: Int32, from localPort: Int32) -> Bool {
-        isConnectionSpoiled = connection.isSpoiled(localPort: localPort, remotePort: remotePort)
+        isConnectionSpoiled = connection.begin(localPort: localPort, remotePort: remotePort)
         guard !isConnectionSpoiled, observer.maySendRequest(to: address) else { return false }
         clock.sendRequest()
         return true
     }
 
     func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        connection.bring(headerBytes: line.count)
         let isTrailer = observer.hasHead
         guard unsafe observer.received(headerLine: line) else { return false }
         if isTrailer {
@@ -43,7 +44,7 @@ final class TransferEvents {
 
     func received(body piece: UnsafeRawBufferPointer) -> Bool {
         clock.receive(piece.count)
-        return unsafe observer.received(body: piece, bytesSent: connection.bodyBytesSent)
+        return unsafe observer.received(body: piece, bytesSent: connection.bringBody())
     }
 
     /// Callbacks run inside calls on a handle that holds its events, so the pointer is always alive.
