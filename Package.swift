@@ -72,8 +72,8 @@ let package = Package(
         room("RichPush"),
         room("MediaEngine", ["RichPush"]),
         room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "Magic"]),
-        .executableTarget(
-            name: "AttachPrepMedia", dependencies: ["MediaProcessing", "Linux"], swiftSettings: strict),
+        room("MediaChild", ["MediaProcessing", "Linux"]),
+        .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaChild"], swiftSettings: strict),
         room(
             "AttachPrep",
             [

@@ -29,6 +29,8 @@ static inline const char *CVips_library_path(void) {
 // nothing leaves them out, which saves 15 ms a process and takes three libraries out of an attacker's reach.
 static inline int CVips_init_without_modules(void) {
     setenv("VIPSHOME", "/nonexistent", 1);
+    // What is decoded as a whole stays in memory: there is no folder for a temporary file. Limits bound it.
+    setenv("VIPS_DISC_THRESHOLD", "100g", 1);
     return VIPS_INIT("attachprep-media");
 }
 
@@ -37,14 +39,53 @@ static inline int CVips_load_module(const char *path) {
     return g_module_open(path, G_MODULE_BIND_LAZY) == NULL ? -1 : 0;
 }
 
+// liborc asks for memory to run code from when the first resizing is set up, which the walls later forbid: one that is
+// never run gets it. Variadic.
+static inline int CVips_prepare_vector_code(void) {
+    VipsImage *black = NULL, *reduced = NULL;
+    if (vips_black(&black, 16, 64, "bands", 3, NULL)) return -1;
+    int code = vips_reducev(black, &reduced, 2.0, NULL);
+    if (reduced != NULL) g_object_unref(reduced);
+    g_object_unref(black);
+    return code;
+}
+
 // FALSE and TRUE are macros with a cast.
-static inline void CVips_block_all_loaders(void) { vips_operation_block_set("VipsForeignLoad", TRUE); }
+static inline void CVips_block_all_operations(void) { vips_operation_block_set("VipsOperation", TRUE); }
 
 // As above, for one class and those derived from it.
 static inline void CVips_allow(const char *class_name) { vips_operation_block_set(class_name, FALSE); }
 
 // As above.
 static inline void CVips_block_untrusted(void) { vips_block_untrusted_set(TRUE); }
+
+// The flag stands in a class struct that only macros reach: 1 allowed, 0 blocked, -1 no such class.
+static inline int CVips_is_allowed(const char *class_name) {
+    GType type = g_type_from_name(class_name);
+    if (type == 0 || !g_type_is_a(type, VIPS_TYPE_OPERATION)) return -1;
+    VipsOperationClass *operation = VIPS_OPERATION_CLASS(g_type_class_ref(type));
+    int blocked = (operation->flags & VIPS_OPERATION_BLOCKED) != 0;
+    g_type_class_unref(operation);
+    return !blocked;
+}
+
+// GType, which Swift sees as a number without its macros, walked down from VipsOperation.
+static inline void CVips_collect_allowed(GType type, GPtrArray *names) {
+    guint count;
+    GType *children = g_type_children(type, &count);
+    for (guint index = 0; index < count; index++) CVips_collect_allowed(children[index], names);
+    g_free(children);
+    if (CVips_is_allowed(g_type_name(type)) == 1 && !G_TYPE_IS_ABSTRACT(type))
+        g_ptr_array_add(names, g_strdup(g_type_name(type)));
+}
+
+// A list that ends with NULL; g_strfreev frees it.
+static inline char **CVips_allowed_classes(void) {
+    GPtrArray *names = g_ptr_array_new();
+    CVips_collect_allowed(VIPS_TYPE_OPERATION, names);
+    g_ptr_array_add(names, NULL);
+    return (char **) g_ptr_array_free(names, FALSE);
+}
 
 // g_object_unref takes any pointer; Swift would need an unsafe cast for each type.
 static inline void CVips_unref_image(VipsImage *image) { g_object_unref(image); }

@@ -38,7 +38,7 @@ import CLibAV
         unsafe allocated.pointee.max_index_size = UInt32(indexBytesMax)
         unsafe allocated.pointee.format_whitelist = unsafe av_strdup(AllowList.demuxerList)
         unsafe allocated.pointee.codec_whitelist = unsafe av_strdup(AllowList.decoderList)
-        unsafe allocated.pointee.protocol_whitelist = unsafe av_strdup("none")
+        unsafe allocated.pointee.protocol_whitelist = unsafe av_strdup(AllowList.protocolList)
         var opened: UnsafeMutablePointer<AVFormatContext>? = unsafe allocated
         let format = unsafe demuxer.flatMap { unsafe av_find_input_format($0) }
         // Frees the context when it fails.
@@ -142,7 +142,8 @@ import CLibAV
         var end: Int64?
         for position in 0..<max(0, count) {
             guard let entry = unsafe avformat_index_get_entry(stream, position) else { break }
-            end = max(end ?? 0, unsafe entry.pointee.pos + Int64(entry.pointee.size))
+            let (last, overflow) = unsafe entry.pointee.pos.addingReportingOverflow(Int64(entry.pointee.size))
+            end = max(end ?? 0, overflow ? .max : last)
         }
         return end
     }

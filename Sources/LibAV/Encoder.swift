@@ -19,7 +19,7 @@ import CLibAV
     /// An encoder that is not started yet, by libavcodec's name: `libx264`, `aac`.
     static func make(_ name: String) throws(LibAVError) -> Encoder {
         LibAV.started
-        guard let found = unsafe avcodec_find_encoder_by_name(name) else {
+        guard AllowList.encoders.contains(name), let found = unsafe avcodec_find_encoder_by_name(name) else {
             throw LibAVError(code: CLibAV_errorEncoderNotFound, operation: "avcodec_find_encoder_by_name")
         }
         let encoder = unsafe Encoder(

@@ -22,15 +22,35 @@ package enum LibAV {
 
     /// Whether a decoder of that name, or for the codec of that name, is there and allowed.
     package static func canDecode(_ name: String) -> Bool {
-        if AllowList.decoders.contains(name), unsafe avcodec_find_decoder_by_name(name) != nil { return true }
-        guard let descriptor = unsafe avcodec_descriptor_get_by_name(name) else { return false }
-        return unsafe decoder(descriptor.pointee.id) != nil
+        if AllowList.decoders.contains(name), has(.decoder, name) { return true }
+        return decoderName(codec: name) != nil
     }
 
-    /// Whether an encoder of that name (`libx264`, `aac`) is there.
+    /// Whether an encoder of that name (`libx264`, `aac`) is there and allowed.
     package static func canEncode(_ name: String) -> Bool {
-        unsafe avcodec_find_encoder_by_name(name) != nil
+        unsafe AllowList.encoders.contains(name) && avcodec_find_encoder_by_name(name) != nil
     }
+
+    /// The name of the decoder used for the codec of that name; nil where there is none, or none that is allowed.
+    package static func decoderName(codec name: String) -> String? {
+        guard let descriptor = unsafe avcodec_descriptor_get_by_name(name),
+            let found = unsafe decoder(descriptor.pointee.id)
+        else { return nil }
+        return unsafe String(cString: found.pointee.name)
+    }
+
+    /// Whether libav itself has a demuxer, decoder, encoder or muxer of that name, allowed or not.
+    package static func has(_ kind: Part, _ name: String) -> Bool {
+        switch kind {
+        case .demuxer: unsafe av_find_input_format(name) != nil
+        case .decoder: unsafe avcodec_find_decoder_by_name(name) != nil
+        case .encoder: unsafe avcodec_find_encoder_by_name(name) != nil
+        case .muxer: unsafe av_guess_format(name, nil, nil) != nil
+        }
+    }
+
+    /// What libav is made of.
+    package enum Part: Sendable, Hashable { case demuxer, decoder, encoder, muxer }
 
     /// The decoder libav prefers for a codec, if we allow it.
     static func decoder(_ codec: AVCodecID) -> UnsafePointer<AVCodec>? {

@@ -26,12 +26,14 @@ import CLibAV
 
     package static func open(_ container: Container, into output: DescriptorOutput) throws(LibAVError) -> Muxer {
         LibAV.started
+        precondition(AllowList.muxers.contains(container.name), "a muxer of the list")
         var allocated: UnsafeMutablePointer<AVFormatContext>?
         unsafe try LibAVError.check(
             avformat_alloc_output_context2(&allocated, nil, container.name, nil), "avformat_alloc_output_context2")
         let context = unsafe try LibAVError.allocated(allocated, "avformat_alloc_output_context2")
         unsafe context.pointee.pb = unsafe output.context
         unsafe context.pointee.opaque = unsafe Unmanaged.passUnretained(output).toOpaque()
+        unsafe context.pointee.protocol_whitelist = unsafe av_strdup(AllowList.protocolList)
         unsafe context.pointee.io_open = unsafe openAgain
         unsafe context.pointee.io_close2 = unsafe closeAgain
         unsafe context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT

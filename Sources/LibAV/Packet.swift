@@ -43,7 +43,7 @@ import CLibAV
         set { unsafe raw.pointee.dts = newValue ?? CLibAV_noTimestamp }
     }
     package var duration: Int64 {
-        get { max(0, unsafe raw.pointee.duration) }
+        get { unsafe raw.pointee.duration.span }
         set { unsafe raw.pointee.duration = newValue }
     }
     package var byteCount: Int { Int(unsafe raw.pointee.size) }

@@ -31,8 +31,14 @@ package struct TimeBase: Sendable, Hashable {
 }
 
 extension Int64 {
-    /// libav's "no timestamp" as nil.
-    var timestamp: Int64? { self == CLibAV_noTimestamp ? nil : self }
+    /// Ticks beyond it are no time, but something made up to make sums of them overflow.
+    private static let timestampMax: Int64 = 1 << 60
+
+    /// libav's "no timestamp" as nil, and what is no time.
+    var timestamp: Int64? { magnitude > Self.timestampMax.magnitude ? nil : self }
+
+    /// A duration: nothing below zero, nor beyond what sums can hold.
+    var span: Int64 { Swift.max(0, Swift.min(self, Self.timestampMax)) }
 }
 
 extension AVRational {

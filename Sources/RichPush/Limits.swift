@@ -51,6 +51,8 @@ public enum Limits {
     public static let animationFramesMax = 4_096
     /// Frames times pixels: ten seconds of decoding at the measured 100 megapixels a second.
     public static let animationPixelsMax = 1_000_000_000
+    /// Pixels of a WebP's frames that are opened together; each further run is decoded from the first frame on again.
+    public static let animationRunBytesMax = 200_000_000
     /// 8K video, 7,680 x 4,320, with its padding.
     public static let moviePixelsMax = 36_000_000
     /// Longer than any notification's movie or song; bounds the walk over its samples.
@@ -95,6 +97,8 @@ public enum Limits {
     /// Coefficients of a progressive JPEG, which libjpeg holds until the last scan: 110 megapixels with halved chroma.
     public static let jpegCoefficientBytesMax = 330_000_000
 
+    /// An interlaced PNG as a whole, which its loader holds: 120 megapixels with alpha, half of them with 16 bits.
+    public static let interlacedBytesMax = 480_000_000
     /// The same with what the decoder itself holds: a progressive JPEG's coefficients, a lossless WebP's pixels.
     public static let pictureDecodingBytesMax = 560_000_000
     /// What libheif decodes is in memory three times, 8 to 13 bytes a pixel measured; phones write 50 megapixels.
@@ -174,12 +178,46 @@ public enum Limits {
 
     /// A child is replaced after so many calls, so that what a library leaks comes back.
     public static let childCallsMax = 500
+    /// And after an hour: what a file may have left behind in it is gone then, and updated libraries are in use.
+    public static let childAgeSecondsMax = 3_600.0
+    /// And when it keeps more than that after a call, resident: with the largest picture on top (670 MB with the 54 MB
+    /// of its libraries) it would pass `childMemoryBytesMax`, and that file would be blamed.
+    public static let childIdleMemoryBytesMax = 250_000_000
+    /// And after half an hour of processor time: few long films leave as much behind as many pictures.
+    public static let childProcessorSecondsMark = 1_800.0
     /// Longest message between a child and its parent: an animation's 4,096 delays are about 25 KB of JSON.
     public static let childMessageBytesMax = 131_072
+    /// Messages of one call: its answer, and one for what is written at each of the few stages of a render.
+    public static let childMessagesMax = 16
+    /// Characters of a sentence that comes from a child; ours have under 200.
+    public static let childSentenceCharactersMax = 500
+    /// Characters of what a library said, which goes to the log.
+    public static let childDetailCharactersMax = 2_000
+    /// Lines, streams and entries of a list in an answer; libav takes a thousand streams.
+    public static let childListCountMax = 1_000
+    /// Processor seconds beyond the time left: limits count whole seconds, and a busy machine is late.
+    public static let childProcessorSlackSeconds = 2.0
     /// From closing its socket to its end: a process that leaves needs a few, to give its memory back.
     public static let childEndMillisecondsMax = 500
     /// A child that has not answered the first question by then is broken.
     public static let childStartSecondsMax = 10.0
+    /// Libraries take 240 MB of addresses; the worst picture took 900 MB in all, and its source may be mapped as well.
+    public static let childAddressSpaceBytesMax = 1_600_000_000
+    /// Twice Apple's largest attachment: a rendition that grows beyond is given up long before.
+    public static let childFileBytesMax = 100_000_000
+    /// Streams, the socket, a source and three outputs, each doubled by a library.
+    public static let childOpenFilesMax = 64
+
+    // MARK: Quarantine
+
+    /// Ends of its media process after which content is refused: one may be the machine's fault, two are not.
+    public static let quarantineStrikes = 2
+    /// Two weeks: by then libraries have been updated, and content that once ended an old one deserves another try.
+    public static let quarantineStrikeSecondsMax = 14.0 * 24 * 3600
+    /// Entries in a state folder, some 500 bytes each; the oldest make room.
+    public static let quarantineEntriesMax = 10_000
+    /// Characters of an entry's source and of how its process ended.
+    public static let quarantineTextCharactersMax = 500
 
     // MARK: Soundness
 
@@ -282,4 +320,12 @@ public enum Limits {
     public static let soundCutSecondsMin = 1.0
     /// Seconds above which a jump in a sound's time is closed: nobody listens to so much silence.
     public static let soundJumpSeconds = 5.0
+
+    // MARK: Hostile media
+
+    /// Chunks of a PNG: 100 MB of data in the usual pieces of 8 KB are 12,500; more is a trap for who counts them.
+    public static let pngChunksMax = 100_000
+    /// Palette, colour profile and the like, which every frame of an animated PNG is decoded with: a profile is a few
+    /// KB, a printer's 2 MB.
+    public static let pngSharedBytesMax = 4_000_000
 }

@@ -2,10 +2,24 @@ import CVips
 
 /// libvips itself: started once a process, with nothing but the loaders in use.
 package enum VipsLibrary {
-    /// Loader classes that may see a stranger's file; the identified format picks among them.
-    private static let allowedLoaders = [
-        "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadNsgif", "VipsForeignLoadWebp",
-        "VipsForeignLoadHeif", "VipsForeignLoadTiff",
+    /// Loader classes that may see a stranger's file, by descriptor or from memory; none takes a path.
+    package static let loaders = [
+        "VipsForeignLoadJpegSource", "VipsForeignLoadPngSource", "VipsForeignLoadNsgifSource",
+        "VipsForeignLoadWebpSource", "VipsForeignLoadHeifSource", "VipsForeignLoadTiffSource",
+    ]
+
+    /// Saver classes: into memory, what stills are written as.
+    package static let savers = ["VipsForeignSaveJpegBuffer", "VipsForeignSavePngBuffer"]
+
+    /// Families of operations that work on pixels alone, and what they are made of. Not among them: what runs programs
+    /// (`VipsSystem`), reads or writes files, draws text or draws SVG.
+    package static let families = [
+        "VipsArithmetic", "VipsConversion", "VipsColour", "VipsColourspace", "VipsResample", "VipsThumbnail",
+        "VipsStatistic", "VipsBlack",
+        // Between sRGB and linear light, to grey, and out of CMYK.
+        "VipssRGB2scRGB", "VipsscRGB2sRGB", "VipsscRGB2BW", "VipsCMYK2XYZ",
+        // The profiles that libvips has within itself; a name of any other would be a path, and we give none.
+        "VipsProfileLoad",
     ]
 
     /// Starts libvips; safe to call again.
@@ -21,9 +35,10 @@ package enum VipsLibrary {
         // One job uses one core; the pool decides how many jobs run. No cache: no two jobs share a file.
         vips_concurrency_set(1)
         vips_cache_set_max(0)
+        try check(CVips_prepare_vector_code(), "init")
+        CVips_block_all_operations()
+        for name in families + loaders + savers { unsafe CVips_allow(name) }
         CVips_block_untrusted()
-        CVips_block_all_loaders()
-        for loader in allowedLoaders { unsafe CVips_allow(loader) }
     }
 
     /// HEIC and AVIF are a module in Debian's build and built in elsewhere, where there is nothing to load.
@@ -37,6 +52,21 @@ package enum VipsLibrary {
 
     /// The version in use, as in `8.14.1`.
     package static var version: String { "\(vips_version(0)).\(vips_version(1)).\(vips_version(2))" }
+
+    /// Whether an operation is there and allowed; nil where there is none of that class.
+    package static func isAllowed(_ className: String) -> Bool? {
+        let answer = unsafe CVips_is_allowed(className)
+        return answer < 0 ? nil : answer == 1
+    }
+
+    /// Classes of all operations that are allowed, loaders and savers among them.
+    package static var allowedClasses: [String] {
+        guard let names = unsafe CVips_allowed_classes() else { return [] }
+        defer { unsafe g_strfreev(names) }
+        var found: [String] = []
+        while let name = unsafe names[found.count] { found.append(unsafe String(cString: name)) }
+        return found.sorted()
+    }
 
     /// Whether an operation is there: `heifload_source`, `pngsave_buffer`.
     package static func hasOperation(_ nickname: String) -> Bool {

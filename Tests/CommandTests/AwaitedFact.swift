@@ -58,6 +58,14 @@ struct ProcessFacts: Sendable, Hashable {
     /// Processor time in hundredths of a second.
     var ticks: Int { (field(11) ?? 0) + (field(12) ?? 0) }
 
+    /// The most resident memory it ever had, in KB; 0 when it is gone.
+    var memoryPeak: Int {
+        guard let text = try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
+        else { return 0 }
+        return line.split(separator: " ").compactMap { Int($0) }.first ?? 0
+    }
+
     /// The fields of `/proc/N/stat` behind the name: state, parent… See proc(5).
     private var fields: [Substring] {
         guard let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8),

@@ -19,8 +19,4 @@ import Testing
         #expect(LibAV.canEncode("libx264"))
         #expect(!LibAV.canEncode("no such codec"))
     }
-
-    @Test func `no demuxer of the list opens a second file`() {
-        #expect(AllowList.demuxers.isDisjoint(with: ["hls", "concat", "dash", "image2", "sdp", "rtsp", "tedcaptions"]))
-    }
 }

@@ -10,7 +10,8 @@ enum Rooms {
         "RichPush": [],
         "MediaEngine": ["RichPush"],
         "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "Magic"],
-        "AttachPrepMedia": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
+        "MediaChild": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
+        "AttachPrepMedia": ["MediaChild"],
         "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep"],
     ]

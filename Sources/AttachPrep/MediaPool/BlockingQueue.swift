@@ -1,33 +1,29 @@
-import Glibc
+import Linux
 import Synchronization
 
-/// Items handed from any task to one thread, which sleeps while there are none.
-///
-/// Linux: `sem_post(3)` never blocks, so a task may push.
-// Unchecked: the semaphore is made for use by many threads, and the items stand behind their mutex.
-@safe final class BlockingQueue<Item: Sendable>: @unchecked Sendable {
-    private let semaphore: UnsafeMutablePointer<sem_t>
+/// Items handed from any task to one thread, which sleeps while there are none. A task that pushes never blocks.
+final class BlockingQueue<Item: Sendable>: Sendable {
+    private let count: EventCounter
     private let items = Mutex<[Item]>([])
 
-    init() {
-        unsafe semaphore = .allocate(capacity: 1)
-        let code = unsafe sem_init(semaphore, 0, 0)
-        precondition(code == 0, "an unnamed semaphore of value 0 is always valid")
-    }
-
-    deinit {
-        unsafe sem_destroy(semaphore)
-        unsafe semaphore.deallocate()
+    init() throws {
+        count = try EventCounter()
     }
 
     func push(_ item: Item) {
         items.withLock { $0.append(item) }
-        let code = unsafe sem_post(semaphore)
-        precondition(code == 0, "fewer items than SEM_VALUE_MAX")
+        count.raise()
     }
 
     func pop() -> Item {
-        while unsafe sem_wait(semaphore) != 0 {}
+        count.take()
         return items.withLock { $0.removeFirst() }
+    }
+
+    /// As above, unless one of the descriptors has something to say first: then nil.
+    func pop(unlessReadable descriptors: [CInt]) -> Item? {
+        // Should the wait fail for want of memory, the queue is waited for alone.
+        let ready = (try? Readiness.wait(for: [count.descriptor] + descriptors, deadline: nil)) ?? [count.descriptor]
+        return ready.contains(count.descriptor) ? pop() : nil
     }
 }

@@ -60,7 +60,8 @@ struct AVIFSurvey {
         times = samples.map(\.time)
         for (index, sample) in samples.enumerated() {
             let ticks = index + 1 < samples.count ? samples[index + 1].time - sample.time : sample.duration
-            delaysMilliseconds.append(Int((colour.timeBase.seconds(ticks) * 1000).rounded()))
+            let seconds = min(colour.timeBase.seconds(ticks), Limits.durationSecondsMax)
+            delaysMilliseconds.append(Int((seconds * 1000).rounded()))
         }
     }
 }

@@ -56,6 +56,7 @@ package struct PNGChunkWalk: Sendable, Hashable {
 
     private mutating func read(_ type: String, at offset: Int, length: Int, of window: ByteWindow) throws {
         chunks += 1
+        if chunks > Limits.pngChunksMax { throw window.broken("more than \(Limits.pngChunksMax) chunks") }
         switch type {
         case "IHDR" where length >= 13:
             width = try window.bigEndian(at: offset, bytes: 4)

@@ -60,6 +60,9 @@ struct PNGFrameWalk {
             try Self.check(at: offset, length: length, of: window)
             frames[frames.count - 1].data.append(offset + 4..<offset + length)
         case _ where Self.sharedTypes.contains(type) && frames.allSatisfy({ $0.data.isEmpty }):
+            guard shared.count + length <= Limits.pngSharedBytesMax else {
+                throw window.broken("more than \(Limits.pngSharedBytesMax) bytes of palette and profile")
+            }
             shared += try window.run(offset - 8..<offset + length + 4)
         default: break
         }

@@ -26,6 +26,8 @@ final class CopiedTrack: MovieTrack {
     private let lastShown: Int?
     private var position = 0
     private var end: Int64 = 0
+    /// Time of the last packet of sound that was written.
+    private var latest: Int64?
 
     init(_ stream: StreamDescription, of movie: OpenMovie, scan: StreamScan, timeline: MovieTimeline, muxer: Muxer)
         throws
@@ -71,9 +73,11 @@ final class CopiedTrack: MovieTrack {
 
     private func timeSound(_ packet: Packet) {
         let presentation = packet.presentationTimestamp ?? packet.decodingTimestamp ?? end
-        let time = presentation - shift(at: presentation)
+        // No muxer takes a time that does not grow.
+        let time = max(presentation - shift(at: presentation), latest.map { $0 + 1 } ?? .min)
         packet.presentationTimestamp = time
         packet.decodingTimestamp = time
+        latest = time
         end = presentation + packet.duration
     }
 

@@ -54,9 +54,23 @@ struct MovieConversion {
 
     // MARK: Pictures anew
 
+    /// Sound that no MP4 holds as it is, whatever its header says, is encoded as well.
     private func encode(_ source: MovieSource, report: inout MovieReport) throws -> RenderedMedia {
         let budget = MovieBudget(source.scan, rendition)
         let sound = budget.soundBesideEncoded
+        do {
+            return try encode(source, sound, budget, report: &report)
+        } catch MovieFailure.refused(let error) {
+            guard sound == .copied, let settings = budget.fullSound else {
+                throw error.fault(.mediaCorrupt, "The movie is damaged: what is in it fits no MP4.")
+            }
+            return try encode(source, .encoded(settings), budget, report: &report)
+        }
+    }
+
+    private func encode(
+        _ source: MovieSource, _ sound: MoviePlan.Sound, _ budget: MovieBudget, report: inout MovieReport
+    ) throws -> RenderedMedia {
         let shape = MovieShape(
             width: source.displayed.width, height: source.displayed.height,
             longSideMax: min(rendition.longSideMax ?? .max, Limits.movieLongSidePixelsMax),

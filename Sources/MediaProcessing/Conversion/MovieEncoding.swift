@@ -33,8 +33,6 @@ struct MovieEncoding {
                     isLast: isLast)
             } catch MovieFailure.behind(let slowness) {
                 attempt.hurry(slowness, secondsLeft: clock.secondsLeft)
-            } catch MovieFailure.refused(let error) {
-                throw error.fault(.internal, "The movie could not be written.")
             }
         }
         throw AttachPrepError(

@@ -49,6 +49,7 @@ package final class ByteWindow {
     }
 
     package func byte(at offset: Int) throws -> UInt8 {
+        guard (0..<size).contains(offset) else { throw cut }
         let index = offset - start
         if index >= 0, index < window.count { return window[index] }
         try move(to: offset)
@@ -59,6 +60,8 @@ package final class ByteWindow {
     /// The bytes there, fewer at the end of the file. For short runs.
     package func bytes(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
         precondition(count <= Limits.walkWindowBytes, "a run is no longer than the window")
+        // Offsets and lengths come out of the file.
+        guard count >= 0, (0...size).contains(offset) else { throw cut }
         if offset < start || offset + count > start + window.count { try move(to: offset) }
         let index = offset - start
         guard index >= 0, index < window.count else { return [] }

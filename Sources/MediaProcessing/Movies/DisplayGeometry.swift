@@ -21,6 +21,12 @@ struct DisplayGeometry: Sendable, Hashable {
         height = orientation.swapsSides ? stretched : stream.height
     }
 
+    /// All pixels as displayed; as many as there are numbers where a header says more.
+    var pixels: Int {
+        let (product, overflow) = width.multipliedReportingOverflow(by: height)
+        return overflow ? .max : product
+    }
+
     private static func ratio(_ ratio: Double?) -> Double {
         guard let ratio, (1 / ratioMax...ratioMax).contains(ratio) else { return 1 }
         return abs(ratio - 1) <= Limits.sampleAspectTolerance ? 1 : ratio

@@ -58,14 +58,14 @@ struct OpenMovie {
 
     private static func checkPixels(_ stream: StreamDescription) throws {
         guard stream.kind == .video, !stream.isAttachedPicture else { return }
-        let pixels = stream.width.multipliedReportingOverflow(by: stream.height)
-        if pixels.overflow || pixels.partialValue > Limits.moviePixelsMax {
-            throw AttachPrepError(
-                .mediaTooManyPixels,
-                "The movie is \(stream.width) x \(stream.height), over \(Limits.moviePixelsMax) pixels; send a "
-                    + "smaller one."
-            )
-        }
+        // As stored, and as shown: a few stored pixels may be declared to be very wide.
+        let (displayed, stored) = (DisplayGeometry(stream), stream.width.multipliedReportingOverflow(by: stream.height))
+        let isOver = stored.overflow || max(stored.partialValue, displayed.pixels) > Limits.moviePixelsMax
+        guard isOver else { return }
+        throw AttachPrepError(
+            .mediaTooManyPixels,
+            "The movie is \(displayed.width) x \(displayed.height), over \(Limits.moviePixelsMax) pixels; send a "
+                + "smaller one.")
     }
 
     /// The container alone: its header is read, nothing more.

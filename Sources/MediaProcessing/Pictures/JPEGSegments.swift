@@ -63,7 +63,10 @@ package struct JPEGSegments: Sendable, Hashable {
                 if offset + 2 < window.size { segments.hasMetadata = true }
                 return segments
             }
-            let end = offset + 2 + (try window.bigEndian(at: offset + 2, bytes: 2))
+            let length = try window.bigEndian(at: offset + 2, bytes: 2)
+            // It counts itself.
+            guard length >= 2 else { throw window.broken("a segment of length \(length)") }
+            let end = offset + 2 + length
             guard end <= window.size else { throw window.cut }
             try segments.take(marker, offset..<end, of: window)
             offset = end
@@ -120,7 +123,7 @@ package struct JPEGSegments: Sendable, Hashable {
             hasAdobe = true
             return true
         case 0xE1 where name.hasPrefix("Exif\0"):
-            let body = try window.whole(at: range.lowerBound + 10, count: min(range.count - 10, 65_000))
+            let body = try window.whole(at: range.lowerBound + 10, count: max(0, min(range.count - 10, 65_000)))
             if ExifTags.tellMore(Array(body)) { hasMetadata = true }
             return false
         default:

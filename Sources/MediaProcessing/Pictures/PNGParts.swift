@@ -10,7 +10,7 @@ package struct PNGParts: Sendable, Hashable {
     ]
     /// What an animation needs beside it.
     private static let moving: Set<String> = ["acTL", "fcTL", "fdAT"]
-    private static let chunksMax = 1_000_000
+    private static let chunksMax = Limits.pngChunksMax + 1
 
     /// The parts of the file to keep, in order.
     package private(set) var needed: [Range<Int>] = []

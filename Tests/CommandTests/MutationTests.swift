@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Thousands of broken files through the real children.
+///
+/// `ATTACHPREP_MUTATIONS` is how many (300; 10,000 in the long tests), `ATTACHPREP_MUTATIONS_SEED` makes them others,
+/// `ATTACHPREP_MUTATIONS_BINARIES` is a folder with other builds of both binaries, `ATTACHPREP_MUTATIONS_KEEP` one for
+/// the files that did harm, `ATTACHPREP_MUTATIONS_REPORT` a file for the figures. A file is named by its index and
+/// its seed's name; the same seed of the run and the same index make it again.
+@Suite(.timeLimit(.minutes(60))) struct MutationTests {
+    private static func setting(_ name: String) -> String? {
+        ProcessInfo.processInfo.environment["ATTACHPREP_MUTATIONS\(name)"]
+    }
+
+    private static let batchFiles = 250
+    private static let count = setting("").flatMap { Int($0) } ?? (LongTests.areWanted ? 10_000 : 300)
+    private static let first = setting("_FIRST").flatMap { Int($0) } ?? 0
+    private static let seed = setting("_SEED").flatMap { UInt64($0) } ?? 4
+
+    @Test func `Broken files end in honest answers, in time, and leave nothing`() async throws {
+        let mutator = MediaMutator(seeds: try MutationSeeds.all(), seed: Self.seed)
+        let run = MutationRun(bench: try CommandBench(), mutator: mutator, binaries: Self.setting("_BINARIES"))
+        var outcome = MutationRun.Outcome()
+        for start in stride(from: Self.first, to: Self.first + Self.count, by: Self.batchFiles) {
+            try await run.batch(start..<min(start + Self.batchFiles, Self.first + Self.count), into: &outcome)
+            try report(outcome)
+        }
+        #expect(outcome.faults == [])
+        #expect(outcome.counts.filter { ["passed", "converted"].contains($0.key) }.count == 2)
+    }
+
+    private func report(_ outcome: MutationRun.Outcome) throws {
+        guard let path = Self.setting("_REPORT") else { return }
+        let slowest = outcome.seconds.sorted { $0.value > $1.value }.prefix(20).map { "\($0.value) s \($0.key)" }
+        let counts = outcome.counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        let lines =
+            ["child \(outcome.childPeak) KB, parent \(outcome.parentPeak) KB"] + counts + ["-- slowest"] + slowest
+            + ["-- faults"] + outcome.faults
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: path))
+    }
+}

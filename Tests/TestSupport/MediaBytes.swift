@@ -1,0 +1,115 @@
+/// Puts bytes behind bytes. It has one meaning where `+` has thirty, so that the compiler follows long rows of them.
+infix operator ++ : AdditionPrecedence
+
+public func ++ (left: [UInt8], right: [UInt8]) -> [UInt8] { left + right }
+
+/// Bytes of media put together by hand, as their formats write them.
+public enum MediaBytes {
+    public static func bigEndian(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
+    }
+
+    public static func littleEndian(_ value: Int, _ count: Int) -> [UInt8] { bigEndian(value, count).reversed() }
+
+    public static func text(_ words: String) -> [UInt8] { Array(words.utf8) }
+
+    public static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+
+    public static func repeated(_ part: [UInt8], _ times: Int) -> [UInt8] {
+        var all: [UInt8] = []
+        all.reserveCapacity(part.count * times)
+        for _ in 0..<times { all += part }
+        return all
+    }
+
+    /// A box of ISO base media; `size` is what it says of itself.
+    public static func box(_ type: String, _ content: [UInt8] = [], size: Int? = nil) -> [UInt8] {
+        bigEndian(size ?? content.count + 8, 4) + text(type) + content
+    }
+
+    /// A box with a version and flags.
+    public static func fullBox(_ type: String, _ content: [UInt8] = [], version: Int = 0, flags: Int = 0) -> [UInt8] {
+        box(type, bigEndian(version << 24 | flags, 4) + content)
+    }
+
+    /// A chunk of RIFF, padded; `size` is what it says of itself.
+    public static func riff(_ type: String, _ content: [UInt8], size: Int? = nil) -> [UInt8] {
+        text(type) + littleEndian(size ?? content.count, 4) + content + (content.count % 2 == 1 ? [0] : [])
+    }
+
+    /// A chunk of PNG, with its checksum.
+    public static func png(_ type: String, _ content: [UInt8] = []) -> [UInt8] {
+        let body = text(type) + content
+        return bigEndian(content.count, 4) + body + bigEndian(Int(MediaChecksums.png(body)), 4)
+    }
+
+    public static let pngSignature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    /// A PNG's header of 8 bits a component; colour type 2 is RGB, 0 grey, 3 palette.
+    public static func pngHeader(_ width: Int, _ height: Int, colourType: UInt8 = 2, depth: UInt8 = 8) -> [UInt8] {
+        png("IHDR", bigEndian(width, 4) + bigEndian(height, 4) + [depth, colourType, 0, 0, 0])
+    }
+
+    /// A segment of JPEG.
+    public static func jpeg(_ marker: UInt8, _ content: [UInt8], length: Int? = nil) -> [UInt8] {
+        [0xFF, marker] + bigEndian(length ?? content.count + 2, 2) + content
+    }
+
+    /// An element of EBML with a size of eight bytes; nil is "unknown".
+    public static func ebml(_ identifier: Int, _ content: [UInt8], size: Int?) -> [UInt8] {
+        let width = identifier > 0xFF_FFFF ? 4 : identifier > 0xFFFF ? 3 : identifier > 0xFF ? 2 : 1
+        let length: [UInt8] = size.map { [0x01] + bigEndian($0, 7) } ?? [UInt8](repeating: 0xFF, count: 1)
+        return bigEndian(identifier, width) + length + content
+    }
+
+    public static func ebml(_ identifier: Int, _ content: [UInt8]) -> [UInt8] {
+        ebml(identifier, content, size: content.count)
+    }
+
+    /// A page of Ogg, with its checksum; `flags` 2 begins a stream, 4 ends it.
+    public static func ogg(_ content: [UInt8], page: Int, flags: UInt8 = 0, granule: Int = 0) -> [UInt8] {
+        let full = content.count / 255
+        let segments = [UInt8](repeating: 255, count: full) + [UInt8(content.count % 255)]
+        var bytes =
+            text("OggS") + [0, flags] + littleEndian(granule, 8) + littleEndian(1, 4) + littleEndian(page, 4)
+            + zeros(4) + [UInt8(segments.count)] + segments + content
+        MediaChecksums.repair(&bytes)
+        return bytes
+    }
+
+    /// A zlib stream of so many zeros, 158 times smaller.
+    public static func zlibBomb(_ unpackedBytes: Int) -> [UInt8] {
+        let runs = unpackedBytes / 258
+        let bytes = runs * 258 + 1
+        let sum = (bytes % 65_521) << 16 | 1
+        return [0x78, 0x9C] + deflateBomb(runs: runs) + bigEndian(sum, 4)
+    }
+
+    /// A deflate stream with the fixed codes: a zero, and runs of 258 more.
+    private static func deflateBomb(runs: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(runs * 13 / 8 + 16)
+        var held: UInt32 = 0
+        var count: UInt32 = 0
+        func put(_ value: UInt32, _ bits: UInt32) {
+            held |= value << count
+            count += bits
+            while count >= 8 {
+                bytes.append(UInt8(truncatingIfNeeded: held))
+                held >>= 8
+                count -= 8
+            }
+        }
+        // Last block, fixed codes; Huffman codes stand with their first bit first.
+        put(0b1, 1)
+        put(0b01, 2)
+        put(0b0000_1100, 8)
+        for _ in 0..<runs {
+            put(0b1010_0011, 8)
+            put(0, 5)
+        }
+        put(0, 7)
+        put(0, 7)
+        return bytes
+    }
+}

@@ -1,0 +1,119 @@
+/// Breaks files in the ways that find faults in those who read them; the same seed and index break the same way.
+public struct MediaMutator: Sendable {
+    /// What files are made from: name and bytes.
+    public let seeds: [(name: String, bytes: [UInt8])]
+    /// Of the whole run.
+    public let seed: UInt64
+
+    /// Files made larger than that are cut: the run is about many files.
+    private static let bytesMax = 2_000_000
+
+    public init(seeds: [(name: String, bytes: [UInt8])], seed: UInt64) {
+        self.seeds = seeds
+        self.seed = seed
+    }
+
+    /// The file of that number: a seed with one to three things broken.
+    public func file(_ index: Int) -> (name: String, bytes: [UInt8]) {
+        var numbers = SeededNumbers(seed, index)
+        // In turn, so that a short run sees every format.
+        let (name, original) = seeds[index % seeds.count]
+        var bytes = original
+        for _ in 0...numbers.below(3) { mutate(&bytes, &numbers) }
+        if !numbers.once(in: 4) { MediaChecksums.repair(&bytes) }
+        return (name, Array(bytes.prefix(Self.bytesMax)))
+    }
+
+    private func mutate(_ bytes: inout [UInt8], _ numbers: inout SeededNumbers) {
+        guard !bytes.isEmpty else { return }
+        let chunks = numbers.once(in: 3) ? [] : MediaChunk.all(of: bytes)
+        if let chunk = numbers.one(of: chunks) { return mutate(chunk, &bytes, &numbers) }
+        switch numbers.below(8) {
+        case 0, 1: flipBits(in: 0..<bytes.count, &bytes, &numbers)
+        case 2: flipBits(in: 0..<min(bytes.count, 256), &bytes, &numbers)
+        case 3: bytes.removeLast(numbers.below(bytes.count))
+        case 4: copyBlock(&bytes, &numbers)
+        case 5: splice(&bytes, &numbers)
+        case 6: setNumber(in: 0..<min(bytes.count, 4_096), &bytes, &numbers)
+        default: removeBlock(&bytes, &numbers)
+        }
+    }
+
+    private func mutate(_ chunk: MediaChunk, _ bytes: inout [UInt8], _ numbers: inout SeededNumbers) {
+        switch numbers.below(8) {
+        case 0, 1: setLength(of: chunk, &bytes, &numbers)
+        case 2: setNumber(in: chunk.content, &bytes, &numbers)
+        // The head of a chunk holds its counts and versions.
+        case 3:
+            let head = chunk.content.lowerBound..<min(chunk.content.upperBound, chunk.content.lowerBound + 48)
+            setNumber(in: head, &bytes, &numbers)
+        case 4: flipBits(in: chunk.content, &bytes, &numbers)
+        case 5: bytes.removeSubrange(chunk.range)
+        case 6:
+            let copy = Array(bytes[chunk.range])
+            let times = numbers.once(in: 4) ? min(200, Self.bytesMax / max(1, copy.count)) : 1
+            bytes.insert(contentsOf: repeatElement(copy, count: times).joined(), at: chunk.range.upperBound)
+        default:
+            // A chunk within itself, or where another stood.
+            let copy = Array(bytes[chunk.range])
+            bytes.insert(contentsOf: copy, at: chunk.content.lowerBound)
+        }
+    }
+
+    private func flipBits(in range: Range<Int>, _ bytes: inout [UInt8], _ numbers: inout SeededNumbers) {
+        guard !range.isEmpty else { return }
+        for _ in 0...numbers.below(16) { bytes[range.lowerBound + numbers.below(range.count)] ^= 1 << numbers.below(8) }
+    }
+
+    private static let numbersOfInterest: [UInt64] = [
+        0, 1, 2, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0xFF_FFFF, 0x7FFF_FFFF, 0x8000_0000,
+        0xFFFF_FFFE, 0xFFFF_FFFF, 0x7FFF_FFFF_FFFF_FFFF, 0x8000_0000_0000_0000, .max, .max - 7,
+    ]
+
+    private func setNumber(in range: Range<Int>, _ bytes: inout [UInt8], _ numbers: inout SeededNumbers) {
+        guard !range.isEmpty else { return }
+        let width = min(range.count, 1 << numbers.below(4))
+        let start = range.lowerBound + numbers.below(range.count - width + 1)
+        put(numbers.one(of: Self.numbersOfInterest) ?? 0, at: start..<start + width, numbers.once(in: 2), &bytes)
+    }
+
+    private func setLength(of chunk: MediaChunk, _ bytes: inout [UInt8], _ numbers: inout SeededNumbers) {
+        let old = UInt64(truncatingIfNeeded: chunk.range.count)
+        let near = [old &+ 1, old &- 1, old / 2, old &* 2, old &- 8, old &+ 8, UInt64(bytes.count)]
+        let value = numbers.one(of: numbers.once(in: 2) ? near : Self.numbersOfInterest) ?? 0
+        put(value, at: chunk.length, chunk.isLittleEndian, &bytes)
+    }
+
+    private func put(_ value: UInt64, at range: Range<Int>, _ littleEndian: Bool, _ bytes: inout [UInt8]) {
+        for (place, index) in range.enumerated() {
+            let shift = 8 * (littleEndian ? place : range.count - 1 - place)
+            bytes[index] = UInt8(truncatingIfNeeded: value >> UInt64(shift))
+        }
+    }
+
+    private func block(_ bytes: [UInt8], _ numbers: inout SeededNumbers) -> Range<Int> {
+        let start = numbers.below(bytes.count)
+        return start..<start + numbers.below(min(4_096, bytes.count - start)) + 1
+    }
+
+    private func copyBlock(_ bytes: inout [UInt8], _ numbers: inout SeededNumbers) {
+        let copy = Array(bytes[block(bytes, &numbers)])
+        let place = numbers.below(bytes.count)
+        if numbers.once(in: 2) {
+            bytes.insert(contentsOf: copy, at: place)
+        } else {
+            bytes.replaceSubrange(place..<min(place + copy.count, bytes.count), with: copy)
+        }
+    }
+
+    private func removeBlock(_ bytes: inout [UInt8], _ numbers: inout SeededNumbers) {
+        guard bytes.count > 1 else { return }
+        bytes.removeSubrange(block(bytes, &numbers))
+    }
+
+    /// The beginning of this and the end of another file.
+    private func splice(_ bytes: inout [UInt8], _ numbers: inout SeededNumbers) {
+        guard let other = numbers.one(of: seeds)?.bytes, !other.isEmpty else { return }
+        bytes = bytes.prefix(numbers.below(bytes.count) + 1) + other.suffix(numbers.below(other.count) + 1)
+    }
+}
