@@ -13,7 +13,7 @@ internal import CCurl
 
     /// - Throws: when libcurl refuses an option or memory runs out.
     init(
-        _ settings: TransferSettings, observer: any TransferObserver, sockets: OpenSockets
+        _ settings: TransferSettings, observer: any TransferObserver, watch: LoopWatch
     ) throws(CurlError) {
         guard let raw = unsafe curl_easy_init() else { throw CurlError(CURLE_FAILED_INIT, "curl_easy_init") }
         unsafe self.raw = raw
@@ -21,7 +21,7 @@ internal import CCurl
         unsafe errorText.initialize(repeating: 0)
         events = unsafe TransferEvents(
             observer: observer, clock: TransferClock(settings.limits),
-            connection: TransferConnection(of: raw, isSecure: settings.url.hasPrefix("https:"), sockets: sockets))
+            connection: TransferConnection(of: raw, isSecure: settings.url.hasPrefix("https:"), watch: watch))
         do {
             headers = try CurlList(settings.headers)
             pins = try CurlList(settings.pins)
@@ -80,6 +80,9 @@ internal import CCurl
         try unsafe set(CURLOPT_WRITEDATA, context)
         try unsafe CCurl_easy_setopt_opensocket(raw, curlOpenSocket).check("CURLOPT_OPENSOCKETFUNCTION")
         try unsafe set(CURLOPT_OPENSOCKETDATA, context)
+        try unsafe CCurl_easy_setopt_closesocket(raw, curlCloseSocket).check("CURLOPT_CLOSESOCKETFUNCTION")
+        try unsafe set(
+            CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(events.connection.watch.sockets).toOpaque())
         try unsafe CCurl_easy_setopt_prereq(raw, curlPreRequest).check("CURLOPT_PREREQFUNCTION")
         try unsafe set(CURLOPT_PREREQDATA, context)
     }

@@ -11,7 +11,6 @@ final class LoopThread {
     private static let waitMax = Duration.seconds(10)
 
     private let mailbox: LoopMailbox
-    private let sockets = OpenSockets()
     private var running: [UInt64: Running] = [:]
 
     init(_ mailbox: LoopMailbox) {
@@ -33,6 +32,7 @@ final class LoopThread {
         for order in mail.orders { begin(order, multi) }
         end(mail.cancelled.compactMap { running[$0] }, .cancelled, multi)
         guard !mail.isStopping else { return false }
+        multi.watch.watch(!running.isEmpty)
         do {
             try multi.perform()
             reap(multi)
@@ -46,7 +46,7 @@ final class LoopThread {
 
     private func begin(_ order: TransferOrder, _ multi: MultiHandle) {
         do {
-            let easy = try EasyHandle(order.settings, observer: order.observer, sockets: sockets)
+            let easy = try EasyHandle(order.settings, observer: order.observer, watch: multi.watch)
             try multi.add(easy)
             running[order.id] = Running(order: order, easy: easy)
         } catch {

@@ -1,13 +1,5 @@
 internal import CCurl
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
-
 /// What a transfer's callbacks ask and decide about the connection it runs on.
 ///
 /// libcurl before 8.0 sends the next request over a connection on which bytes are waiting, and takes them for the
@@ -16,30 +8,44 @@ internal import CCurl
     /// Borrowed: used only inside calls on the handle, which owns this object.
     private let raw: UnsafeMutableRawPointer
     private let isSecure: Bool
-    let sockets: OpenSockets
+    let watch: LoopWatch
+    /// Known from the request on.
+    private var descriptor: CInt?
+    private var bodyBytesBrought = 0
 
-    init(of raw: UnsafeMutableRawPointer, isSecure: Bool, sockets: OpenSockets) {
+    init(of raw: UnsafeMutableRawPointer, isSecure: Bool, watch: LoopWatch) {
         unsafe self.raw = raw
         self.isSecure = isSecure
-        self.sockets = sockets
+        self.watch = watch
     }
 
-    /// Bytes of the body that have arrived, as they were sent.
-    var bodyBytesSent: Int {
+    /// Takes note of a header line.
+    func bring(headerBytes: Int) {
+        if let descriptor { watch.sockets.bring(headerBytes, over: descriptor) }
+    }
+
+    /// Takes note of what has arrived of the body.
+    ///
+    /// - Returns: its bytes so far, as they were sent.
+    func bringBody() -> Int {
         var bytes: curl_off_t = 0
         let code = unsafe CCurl_easy_getinfo_offset(raw, CURLINFO_SIZE_DOWNLOAD_T, &bytes)
-        return code == CURLE_OK ? Int(bytes) : 0
+        guard code == CURLE_OK else { return bodyBytesBrought }
+        if let descriptor { watch.sockets.bring(Int(bytes) - bodyBytesBrought, over: descriptor) }
+        bodyBytesBrought = Int(bytes)
+        return bodyBytesBrought
     }
 
-    /// Whether a connection without TLS that was used before has bytes for us, or its end, although nothing was asked.
-    func isSpoiled(localPort: Int32, remotePort: Int32) -> Bool {
+    /// The request is about to leave.
+    ///
+    /// - Returns: whether a connection without TLS that was used before has bytes for us, or its end, although nothing
+    ///   was asked.
+    func begin(localPort: Int32, remotePort: Int32) -> Bool {
+        descriptor = watch.sockets.find(localPort: localPort, remotePort: remotePort)
         var opened = 0
         guard !isSecure, unsafe CCurl_easy_getinfo_long(raw, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK, opened == 0
         else { return false }
-        guard let descriptor = sockets.find(localPort: localPort, remotePort: remotePort) else { return true }
-        var byte: UInt8 = 0
-        let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-        return count >= 0
+        return descriptor.map { watch.sockets.hasInput($0) } ?? true
     }
 
     /// Keeps a connection with TLS for the next request only when it speaks HTTP/2.

@@ -23,13 +23,14 @@ final class TransferEvents {
     }
 
     func maySendRequest(to address: String, _ remotePort: Int32, from localPort: Int32) -> Bool {
-        isConnectionSpoiled = connection.isSpoiled(localPort: localPort, remotePort: remotePort)
+        isConnectionSpoiled = connection.begin(localPort: localPort, remotePort: remotePort)
         guard !isConnectionSpoiled, observer.maySendRequest(to: address) else { return false }
         clock.sendRequest()
         return true
     }
 
     func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        connection.bring(headerBytes: line.count)
         let isTrailer = observer.hasHead
         guard unsafe observer.received(headerLine: line) else { return false }
         if isTrailer {
@@ -43,7 +44,7 @@ final class TransferEvents {
 
     func received(body piece: UnsafeRawBufferPointer) -> Bool {
         clock.receive(piece.count)
-        return unsafe observer.received(body: piece, bytesSent: connection.bodyBytesSent)
+        return unsafe observer.received(body: piece, bytesSent: connection.bringBody())
     }
 
     /// Callbacks run inside calls on a handle that holds its events, so the pointer is always alive.
@@ -58,7 +59,8 @@ final class TransferEvents {
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return 0 }
     let bytes = unsafe UnsafeRawBufferPointer(start: line, count: size * count)
-    return unsafe events.received(headerLine: bytes) ? size * count : 0
+    let goesOn = events.connection.watch.outside { unsafe events.received(headerLine: bytes) }
+    return goesOn ? size * count : 0
 }
 
 /// CURLOPT_WRITEFUNCTION: CURL_WRITEFUNC_ERROR ends the transfer with CURLE_WRITE_ERROR, also for an empty piece.
@@ -67,7 +69,8 @@ final class TransferEvents {
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_WRITEFUNC_ERROR) }
     let bytes = unsafe UnsafeRawBufferPointer(start: piece, count: size * count)
-    return unsafe events.received(body: bytes) ? size * count : Int(CURL_WRITEFUNC_ERROR)
+    let goesOn = events.connection.watch.outside { unsafe events.received(body: bytes) }
+    return goesOn ? size * count : Int(CURL_WRITEFUNC_ERROR)
 }
 
 /// CURLOPT_OPENSOCKETFUNCTION: CURL_SOCKET_BAD ends the attempt with CURLE_COULDNT_CONNECT before a packet leaves.
@@ -79,9 +82,13 @@ final class TransferEvents {
     else { return CURL_SOCKET_BAD }
     // Children of this process must not inherit connections.
     let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    let descriptor = unsafe socket(address.pointee.family, kind, address.pointee.protocol)
-    if descriptor >= 0 { events.connection.sockets.add(descriptor) }
-    return descriptor
+    return unsafe events.connection.watch.sockets.open(address.pointee.family, kind, address.pointee.protocol)
+}
+
+/// CURLOPT_CLOSESOCKETFUNCTION: the context is the list of sockets, which outlives the transfer as the connection does.
+@c func curlCloseSocket(_ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
+    guard let context = unsafe context else { return 1 }
+    return unsafe Unmanaged<OpenSockets>.fromOpaque(context).takeUnretainedValue().close(descriptor)
 }
 
 /// CURLOPT_PREREQFUNCTION: asked for every request, on a reused connection too.

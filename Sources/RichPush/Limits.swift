@@ -147,6 +147,9 @@ public enum Limits {
     public static let identifyBytesFirst = 4_096
     /// The second, last look at content that the first could not name: MP3s with a large picture in front.
     public static let identifyBytesLast = 65_536
+    /// And so much is taken in of content that even the second look could not name: what is named only as a whole (a
+    /// song behind a broken tag with its picture) is small, and what has no name at all would fill the disk.
+    public static let unnamedBytesMax = 20_000_000
     /// A redirect's or an error's body is read so far that its connection can be used again; a longer one is cut off.
     public static let discardedBodyBytesMax = 16_384
     /// Longest URL we take: what browsers and CDNs agree on.
