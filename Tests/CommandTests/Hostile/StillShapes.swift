@@ -9,8 +9,8 @@ enum StillShapes {
         [UInt8](try Data(contentsOf: URL(filePath: SourceTree.sample(name))))
     }
 
-    private static let kept: Set<String> = ["passed", "converted"]
-    private static let keptOrCorrupt: Set<String> = ["passed", "converted", "media.corrupt"]
+    private static let kept: Set<String> = ["passed", "converted", "shrunk"]
+    private static let keptOrCorrupt: Set<String> = ["passed", "converted", "shrunk", "media.corrupt"]
 
     // MARK: JPEG
 
@@ -71,8 +71,8 @@ enum StillShapes {
         HostileFile("frames.jpg", HostileFile.corrupt) { _ in
             Bytes.repeated(frame(0xC0, 64, 64), 2_000) ++ scan ++ end
         },
-        jpeg("length-0.jpg", HostileFile.corrupt) { [0xFF, 0xFE, 0, 0] },
-        jpeg("length-1.jpg", HostileFile.corrupt) { [0xFF, 0xE1, 0, 1] },
+        jpeg("length-0.jpg", keptOrCorrupt) { [0xFF, 0xFE, 0, 0] },
+        jpeg("length-1.jpg", keptOrCorrupt) { [0xFF, 0xE1, 0, 1] },
         jpeg("comments.jpg", keptOrCorrupt) { Bytes.repeated(Bytes.jpeg(0xFE, Bytes.zeros(4)), 200_000) },
         jpeg("segments.jpg", keptOrCorrupt) { Bytes.repeated(Bytes.jpeg(0xED, Bytes.zeros(65_000)), 300) },
         jpeg("exif-short.jpg", kept) { Bytes.jpeg(0xE1, Bytes.text("Exif\0")) },
