@@ -56,7 +56,9 @@ enum BoxShapes {
         return Bytes.box("trak", shown ++ table.edits ++ Bytes.box("mdia", header ++ handler ++ information))
     }
 
-    private static func file(_ name: String, _ endings: Set<String> = refused, _ change: @escaping @Sendable (inout Table) -> Void) -> HostileFile {
+    private static func file(
+        _ name: String, _ endings: Set<String> = refused, _ change: @escaping @Sendable (inout Table) -> Void
+    ) -> HostileFile {
         HostileFile(name, endings) { _ in
             var table = Table()
             change(&table)
@@ -71,7 +73,8 @@ enum BoxShapes {
     /// Data references to other files, by address and by alias, in every spelling.
     static let references: [HostileFile] =
         ["url ", "alis", "urn ", "cios"].map { kind in
-            HostileFile("reference-\(kind.filter { $0 != " " }).mp4", kind == "alis" ? refused : refusedOrOwn) { traps in
+            HostileFile("reference-\(kind.filter { $0 != " " }).mp4", kind == "alis" ? refused : refusedOrOwn) {
+                traps in
                 var table = Table()
                 let target = kind == "alis" ? alias(traps.file) : Bytes.text("file://\(traps.file)\0")
                 let own = Bytes.fullBox(kind, target)
@@ -153,7 +156,7 @@ enum BoxShapes {
                     Bytes.box("\u{FF}nam", Bytes.repeated(Bytes.text("<b>\u{1B}[2J"), 1_000_000), size: 9_000_008)))
         },
         HostileFile("compressed.mov", refused) { _ in
-            let stream = Bytes.bigEndian(400_000_000, 4) ++ Bytes.zlibBomb(400_000_000)
+            let stream = Bytes.bigEndian(400_000_000, 4) ++ Bytes.zlibBomb(200_000_000)
             return type
                 ++ Bytes.box(
                     "moov", Bytes.box("cmov", Bytes.box("dcom", Bytes.text("zlib")) ++ Bytes.box("cmvd", stream)))

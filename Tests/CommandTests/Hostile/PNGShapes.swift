@@ -27,13 +27,13 @@ enum PNGShapes {
                 Bytes.png("IDAT", Bytes.zlibBomb(200_050_000)))
         },
         HostileFile("more-data.png", ["passed", "converted", "media.corrupt"]) { _ in
-            file(small, Bytes.png("IDAT", Bytes.zlibBomb(500_000_000)))
+            file(small, Bytes.png("IDAT", Bytes.zlibBomb(200_000_000)))
         },
         HostileFile("profile.png", ["passed", "converted", "media.corrupt"]) { _ in
-            file(small, Bytes.png("iCCP", Bytes.text("bomb\0\0") ++ Bytes.zlibBomb(500_000_000)), pixels)
+            file(small, Bytes.png("iCCP", Bytes.text("bomb\0\0") ++ Bytes.zlibBomb(200_000_000)), pixels)
         },
         HostileFile("text.png", ["passed", "converted", "media.corrupt"]) { _ in
-            file(small, Bytes.png("zTXt", Bytes.text("Comment\0\0") ++ Bytes.zlibBomb(500_000_000)), pixels)
+            file(small, Bytes.png("zTXt", Bytes.text("Comment\0\0") ++ Bytes.zlibBomb(200_000_000)), pixels)
         },
         HostileFile("texts.png", ["passed", "converted", "media.corrupt"]) { _ in
             let text = Bytes.png("iTXt", Bytes.text("Comment\0\u{1}\0\0\0") ++ Bytes.zlibBomb(50_000_000))
