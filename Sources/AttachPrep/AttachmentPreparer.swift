@@ -23,7 +23,7 @@ public final class AttachmentPreparer: Sendable {
     private let pool: MediaPool?
     private let logger: Logger
 
-    /// Starts the first media child, whose libraries then load while the first download runs.
+    /// Starts the media children that will be wanted, whose libraries then load while the first downloads run.
     ///
     /// - Parameter engine: media work in another place than the pool of children, for tests and for who asks for it.
     /// - Throws: `request.invalid` for a configuration that cannot be read, `internal` when `attachprep-media` is
@@ -36,14 +36,14 @@ public final class AttachmentPreparer: Sendable {
         self.logger = logger
         if let engine {
             pool = nil
-            rooms = try PipelineRooms(engine: engine, configuration: configuration)
+            rooms = try PipelineRooms(engine: engine, configuration: configuration, logger: logger)
         } else {
             let pool = try MediaPool(
                 executable: configuration.mediaExecutable ?? MediaExecutable.locate(),
-                mediaSlots: configuration.mediaSlots)
-            pool.warmUp()
+                mediaSlots: configuration.mediaSlots, requiresSandbox: configuration.requiresSandbox)
+            pool.warmUp(requests: configuration.requestsExpected)
             self.pool = pool
-            rooms = try PipelineRooms(engine: pool, configuration: configuration)
+            rooms = try PipelineRooms(engine: pool, configuration: configuration, logger: logger)
         }
         StagingFolder.sweep(output: configuration.output)
     }
@@ -109,6 +109,13 @@ public final class AttachmentPreparer: Sendable {
         } catch {
             return InspectionReport(refusing: request.source, error)
         }
+    }
+
+    /// Which walls around the media process hold on this machine, by trying to get through each of them.
+    ///
+    /// - Throws: `internal` when `attachprep-media` is missing or cannot be started.
+    public static func examineWalls(mediaExecutable: String? = nil) async throws -> [WallFinding] {
+        try await WallExamination(executable: mediaExecutable ?? MediaExecutable.locate()).run()
     }
 
     /// Libraries, versions and formats of the media engine.

@@ -16,6 +16,8 @@ struct MachineExamination: Codable, Sendable {
     let mediaExecutable: String?
     let libraries: [EngineDescription.Library]
     let abilities: [EngineDescription.Ability]
+    /// What became of every attempt to get out of the media process.
+    let walls: [WallFinding]
     /// What is wrong, each with its remedy.
     let faults: [String]
 
@@ -32,12 +34,13 @@ struct MachineExamination: Codable, Sendable {
                 PreparerConfiguration(output: PreparerConfiguration.scratchFolder), logger: logger)
             let description = try await preparer.describe()
             await preparer.shutdown()
-            return MachineExamination(path: path, download: download, description: description)
+            let walls = try await AttachmentPreparer.examineWalls(mediaExecutable: path)
+            return MachineExamination(path: path, download: download, description: description, walls: walls)
         } catch {
             let known = sentence(error)
             return MachineExamination(
                 version: Version.text, mediaExecutable: try? MediaExecutable.locate(), libraries: [download],
-                abilities: [],
+                abilities: [], walls: [],
                 faults: [
                     "\(known) The media libraries are Debian's: apt-get install libvips42 libavformat59 libavcodec59 "
                         + "libswscale6 libmagic1."
@@ -53,22 +56,28 @@ struct MachineExamination: Codable, Sendable {
 
     private init(
         version: String, mediaExecutable: String?, libraries: [EngineDescription.Library],
-        abilities: [EngineDescription.Ability], faults: [String]
+        abilities: [EngineDescription.Ability], walls: [WallFinding], faults: [String]
     ) {
         self.version = version
         self.mediaExecutable = mediaExecutable
         self.libraries = libraries
         self.abilities = abilities
+        self.walls = walls
         self.faults = faults
     }
 
-    private init(path: String, download: EngineDescription.Library, description: EngineDescription) {
+    private init(
+        path: String, download: EngineDescription.Library, description: EngineDescription, walls: [WallFinding]
+    ) {
+        let missing = description.abilities.filter { !$0.isAvailable }.map {
+            "Cannot \($0.name); install \($0.package) (apt-get install \($0.package))."
+        }
+        let open = walls.filter { !$0.holds }.map {
+            "The media process can \($0.attempt.rawValue): \($0.how)."
+        }
         self.init(
             version: Version.text, mediaExecutable: path, libraries: [download] + description.libraries,
-            abilities: description.abilities,
-            faults: description.abilities.filter { !$0.isAvailable }.map {
-                "Cannot \($0.name); install \($0.package) (apt-get install \($0.package))."
-            })
+            abilities: description.abilities, walls: walls, faults: missing + open)
     }
 
     /// As a person reads it.
@@ -78,7 +87,13 @@ struct MachineExamination: Codable, Sendable {
         lines.append("")
         lines += abilities.map { "\($0.isAvailable ? "yes" : "NO ")  \($0.name)" }
         lines.append("")
+        if !walls.isEmpty { lines += ["The media process tries to get out:"] + walls.map(Self.line) + [""] }
         return lines + (isHealthy ? ["Nothing is missing."] : faults)
+    }
+
+    private static func line(_ finding: WallFinding) -> String {
+        let columns = TerminalText.column(finding.wall.rawValue, 18) + TerminalText.column(finding.attempt.rawValue, 24)
+        return "\(finding.holds ? "holds" : "OPEN ")  \(columns) \(finding.how)"
     }
 
     /// One line of JSON.

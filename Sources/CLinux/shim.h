@@ -4,10 +4,18 @@
 #define CLinux_SHIM_H
 
 #include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/fs.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -53,6 +61,8 @@ static inline ssize_t CLinux_recvmsg(int socket, void *bytes, size_t length, int
         memcpy(descriptors, CMSG_DATA(header), sizeof(int) * (size_t) *count);
     }
     if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+        for (int index = 0; index < *count; index++) close(descriptors[index]);
+        *count = 0;
         errno = EMSGSIZE;
         return -1;
     }
@@ -61,6 +71,82 @@ static inline ssize_t CLinux_recvmsg(int socket, void *bytes, size_t length, int
 
 // prctl is variadic.
 static inline int CLinux_prctl_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL); }
+
+// As above: nothing this process executes may give it more rights than it has.
+static inline int CLinux_prctl_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+// As above: 1 once that is so.
+static inline int CLinux_prctl_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
+
+// As above: no core dump, and no other process of this user may look into this one.
+static inline int CLinux_prctl_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+// As above: 0 once that is so.
+static inline int CLinux_prctl_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
+
+// glibc has no Landlock. The kernel's ABI version, or -1 with ENOSYS or EOPNOTSUPP.
+static inline int CLinux_landlock_version(void) { return (int) syscall(444, NULL, (size_t) 0, 1u); }
+
+// What a rule set takes away: Debian 12's header stops at version 2, the kernel takes as much of it as it knows.
+struct CLinux_landlock_ruleset {
+    unsigned long long files;
+    unsigned long long network;
+    unsigned long long scoped;
+};
+
+// As above. Returns a descriptor.
+static inline int CLinux_landlock_create_ruleset(const struct CLinux_landlock_ruleset *rules, size_t length) {
+    return (int) syscall(444, rules, length, 0u);
+}
+
+// As above.
+static inline int CLinux_landlock_restrict_self(int ruleset) { return (int) syscall(446, ruleset, 0u); }
+
+// glibc has no seccomp. The filter holds for this thread and those it starts.
+static inline int CLinux_seccomp_set_filter(const struct sock_fprog *program) {
+    return (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0u, program);
+}
+
+// offsetof is a macro: where a filter finds the architecture, the number and an argument's lower half.
+static const unsigned CLinux_seccomp_architecture = offsetof(struct seccomp_data, arch);
+static const unsigned CLinux_seccomp_number = offsetof(struct seccomp_data, nr);
+static const unsigned CLinux_seccomp_arguments = offsetof(struct seccomp_data, args);
+
+// Casts of flags: what a filter answers.
+static const unsigned CLinux_seccomp_allow = SECCOMP_RET_ALLOW;
+static const unsigned CLinux_seccomp_errno = SECCOMP_RET_ERRNO;
+static const unsigned CLinux_seccomp_kill = SECCOMP_RET_KILL_PROCESS;
+
+// As above: the machine that this was built for; no filter fits another.
+static inline unsigned CLinux_audit_architecture(void) {
+#if defined(__x86_64__)
+    return AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+    return AUDIT_ARCH_AARCH64;
+#else
+    return 0;
+#endif
+}
+
+// glibc declares it only for _GNU_SOURCE: fstatat's flag for the descriptor itself.
+static const unsigned CLinux_at_empty_path = 0x1000;
+
+// setrlimit's first parameter is an enum in C++ and GNU C that Swift sees as a type of its own.
+static inline int CLinux_setrlimit(int resource, unsigned long long soft, unsigned long long hard) {
+    struct rlimit limit = {soft, hard};
+    return setrlimit((__rlimit_resource_t) resource, &limit);
+}
+
+// As above: the soft limit; all ones when it cannot be read.
+static inline unsigned long long CLinux_getrlimit(int resource) {
+    struct rlimit limit = {0, 0};
+    return getrlimit((__rlimit_resource_t) resource, &limit) == 0 ? limit.rlim_cur : ~0ULL;
+}
+
+// syscall is variadic. The bare call, for tries that glibc would soften or Swift does not offer.
+static inline long CLinux_syscall(long number, long a, long b, long c, long d) {
+    return syscall(number, a, b, c, d);
+}
 
 // glibc declares renameat2 only for _GNU_SOURCE. Exchanges two paths in one step.
 static inline int CLinux_renameat2_exchange(const char *one, const char *other) {
@@ -83,5 +169,25 @@ static inline short CLinux_spawn_flags(void) { return 0x02 | 0x04 | 0x08; /* SET
 
 // WIFSIGNALED and WTERMSIG are macros: the signal that ended a process, 0 when it ended by itself.
 static inline int CLinux_ending_signal(int status) { return (status & 0x7f) == 0x7f ? 0 : status & 0x7f; }
+
+// --- The parent's watch over its children ---
+
+// glibc declares prlimit only for _GNU_SOURCE. Moves the soft limit of a process's seconds, as far as the hard one lets
+// it: a hard limit that was lowered could not be raised again.
+static inline int CLinux_prlimit_processor(int process, uint64_t seconds) {
+    uint64_t limits[2]; /* soft and hard, as the kernel's rlimit64 */
+    if (syscall(SYS_prlimit64, process, RLIMIT_CPU, NULL, limits) != 0) return -1;
+    limits[0] = seconds < limits[1] ? seconds : limits[1];
+    return (int) syscall(SYS_prlimit64, process, RLIMIT_CPU, limits, NULL);
+}
+
+// recvmsg alone is let through by the media child's filter. The length of the next message, which stays where it is.
+static inline ssize_t CLinux_recvmsg_length(int socket) {
+    struct msghdr message = {0};
+    return recvmsg(socket, &message, MSG_PEEK | MSG_TRUNC);
+}
+
+// EFD_CLOEXEC and its like are an enumeration that Swift imports as values it cannot join.
+static inline int CLinux_eventfd_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
 
 #endif

@@ -27,6 +27,13 @@ package struct CurlError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The code of a transfer; nil when another interface failed.
     package var code: CurlCode? { interface == .easy ? CurlCode(rawValue: rawCode) : nil }
 
+    /// Whether the TLS library ended a transfer that had been going on.
+    ///
+    /// TLS 1.3 lets a client finish its handshake before the server has looked at it; a wish for a client certificate
+    /// then comes as an alert while the answer is read, for which libcurl has no code of its own. OpenSSL's texts begin
+    /// "error:0A" (the number of its TLS part); reason 0x126, a connection that ends unannounced, is no alert.
+    package var isTLSFailure: Bool { text.contains("error:0A") && !text.contains("error:0A000126") }
+
     package var description: String { "curl \(interface.rawValue) \(rawCode): \(operation): \(text)" }
 }
 

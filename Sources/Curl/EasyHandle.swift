@@ -12,12 +12,16 @@ internal import CCurl
     private let errorText: UnsafeMutableBufferPointer<CChar>
 
     /// - Throws: when libcurl refuses an option or memory runs out.
-    init(_ settings: TransferSettings, observer: any TransferObserver) throws(CurlError) {
+    init(
+        _ settings: TransferSettings, observer: any TransferObserver, sockets: OpenSockets
+    ) throws(CurlError) {
         guard let raw = unsafe curl_easy_init() else { throw CurlError(CURLE_FAILED_INIT, "curl_easy_init") }
         unsafe self.raw = raw
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0)
-        events = TransferEvents(observer: observer, clock: TransferClock(settings.limits))
+        events = unsafe TransferEvents(
+            observer: observer, clock: TransferClock(settings.limits),
+            connection: TransferConnection(of: raw, isSecure: settings.url.hasPrefix("https:"), sockets: sockets))
         do {
             headers = try CurlList(settings.headers)
             pins = try CurlList(settings.pins)
@@ -44,6 +48,11 @@ internal import CCurl
         // Over TLS the handshake tells whether a connection can be shared. Without TLS only an answer does, and a
         // server that does not answer one request would hold up every other one to it.
         try set(CURLOPT_PIPEWAIT, settings.url.hasPrefix("https:") ? 1 : 0)
+        // What the system's own settings say may be older.
+        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        // Bytes without a status line are no answer: whatever listens there speaks something else.
+        try set(CURLOPT_HTTP09_ALLOWED, 0)
+        try set(CURLOPT_FRESH_CONNECT, settings.opensConnection ? 1 : 0)
         try set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
         try set(CURLOPT_CONNECTTIMEOUT_MS, settings.limits.connect.wholeMilliseconds)
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

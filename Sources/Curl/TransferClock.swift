@@ -3,7 +3,9 @@ struct TransferClock {
     private let limits: TransferLimits
     private let started: ContinuousClock.Instant
     private var requestSent: ContinuousClock.Instant?
-    private var lastByte: ContinuousClock.Instant?
+    /// When enough had come the last time.
+    private var lastProgress: ContinuousClock.Instant?
+    private var bytesSinceProgress = 0
 
     init(_ limits: TransferLimits, started: ContinuousClock.Instant = .now) {
         self.limits = limits
@@ -15,9 +17,19 @@ struct TransferClock {
         requestSent = now
     }
 
-    /// Header or body has arrived.
-    mutating func receive(at now: ContinuousClock.Instant = .now) {
-        lastByte = now
+    /// The answer's head is whole.
+    mutating func receiveHead(at now: ContinuousClock.Instant = .now) {
+        lastProgress = now
+        bytesSinceProgress = 0
+    }
+
+    /// Body or trailers have arrived.
+    ///
+    /// A drip is no progress: a byte now and then would hold a transfer for as long as its request has time.
+    mutating func receive(_ bytes: Int, at now: ContinuousClock.Instant = .now) {
+        bytesSinceProgress += bytes
+        guard bytesSinceProgress >= limits.stallBytesMin else { return }
+        receiveHead(at: now)
     }
 
     /// When the transfer must be stopped if nothing happens until then, and what it then died of.
@@ -27,7 +39,7 @@ struct TransferClock {
     }
 
     private var stageEnd: (instant: ContinuousClock.Instant, ending: TransferEnding) {
-        if let lastByte { return (lastByte + limits.stall, .stalled) }
+        if let lastProgress { return (lastProgress + limits.stall, .stalled) }
         if let requestSent { return (requestSent + limits.firstByte, .firstByteTimedOut) }
         return (started + limits.connect, .connectTimedOut)
     }

@@ -12,10 +12,38 @@ internal import CCurl
 final class TransferEvents {
     let observer: any TransferObserver
     var clock: TransferClock
+    /// Whether the request was held back because the connection had something to say before it was asked.
+    private(set) var isConnectionSpoiled = false
+    let connection: TransferConnection
 
-    init(observer: any TransferObserver, clock: TransferClock) {
+    init(observer: any TransferObserver, clock: TransferClock, connection: TransferConnection) {
         self.observer = observer
         self.clock = clock
+        self.connection = connection
+    }
+
+    func maySendRequest(to address: String, _ remotePort: Int32, from localPort: Int32) -> Bool {
+        isConnectionSpoiled = connection.isSpoiled(localPort: localPort, remotePort: remotePort)
+        guard !isConnectionSpoiled, observer.maySendRequest(to: address) else { return false }
+        clock.sendRequest()
+        return true
+    }
+
+    func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        let isTrailer = observer.hasHead
+        guard unsafe observer.received(headerLine: line) else { return false }
+        if isTrailer {
+            clock.receive(line.count)
+        } else if observer.hasHead {
+            clock.receiveHead()
+            connection.decideReuse()
+        }
+        return true
+    }
+
+    func received(body piece: UnsafeRawBufferPointer) -> Bool {
+        clock.receive(piece.count)
+        return unsafe observer.received(body: piece, bytesSent: connection.bodyBytesSent)
     }
 
     /// Callbacks run inside calls on a handle that holds its events, so the pointer is always alive.
@@ -29,9 +57,8 @@ final class TransferEvents {
     _ line: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return 0 }
-    events.clock.receive()
     let bytes = unsafe UnsafeRawBufferPointer(start: line, count: size * count)
-    return unsafe events.observer.received(headerLine: bytes) ? size * count : 0
+    return unsafe events.received(headerLine: bytes) ? size * count : 0
 }
 
 /// CURLOPT_WRITEFUNCTION: CURL_WRITEFUNC_ERROR ends the transfer with CURLE_WRITE_ERROR, also for an empty piece.
@@ -39,9 +66,8 @@ final class TransferEvents {
     _ piece: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_WRITEFUNC_ERROR) }
-    events.clock.receive()
     let bytes = unsafe UnsafeRawBufferPointer(start: piece, count: size * count)
-    return unsafe events.observer.received(body: bytes) ? size * count : Int(CURL_WRITEFUNC_ERROR)
+    return unsafe events.received(body: bytes) ? size * count : Int(CURL_WRITEFUNC_ERROR)
 }
 
 /// CURLOPT_OPENSOCKETFUNCTION: CURL_SOCKET_BAD ends the attempt with CURLE_COULDNT_CONNECT before a packet leaves.
@@ -53,7 +79,9 @@ final class TransferEvents {
     else { return CURL_SOCKET_BAD }
     // Children of this process must not inherit connections.
     let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+    let descriptor = unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+    if descriptor >= 0 { events.connection.sockets.add(descriptor) }
+    return descriptor
 }
 
 /// CURLOPT_PREREQFUNCTION: asked for every request, on a reused connection too.
@@ -62,9 +90,8 @@ final class TransferEvents {
     _ localAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ localPort: Int32
 ) -> Int32 {
     guard let events = unsafe TransferEvents.from(context), let address = unsafe address,
-        unsafe events.observer.maySendRequest(to: String(cString: address))
+        unsafe events.maySendRequest(to: String(cString: address), port, from: localPort)
     else { return CURL_PREREQFUNC_ABORT }
-    events.clock.sendRequest()
     return CURL_PREREQFUNC_OK
 }
 

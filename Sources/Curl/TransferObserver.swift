@@ -11,6 +11,11 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// One header line as it came, status lines and the empty last line included; false aborts the transfer.
     func received(headerLine: UnsafeRawBufferPointer) -> Bool
 
+    /// Whether the head of the final answer is whole: what comes after it is body and trailers.
+    var hasHead: Bool { get }
+
     /// A piece of the body, decoded; false aborts the transfer.
-    func received(body: UnsafeRawBufferPointer) -> Bool
+    ///
+    /// - Parameter bytesSent: bytes of the body so far as the server sent them, this piece's included.
+    func received(body: UnsafeRawBufferPointer, bytesSent: Int) -> Bool
 }

@@ -12,6 +12,8 @@ package struct TransferSettings: Sendable {
     package var certificateAuthorityFile: String?
     /// Whether a body that arrives with a Content-Encoding is decoded.
     package var decodesContent = true
+    /// Takes no connection that was used before.
+    package var opensConnection = false
     package var limits: TransferLimits
 
     package init(url: String, headers: [String] = [], limits: TransferLimits) {
@@ -25,17 +27,23 @@ package struct TransferSettings: Sendable {
 package struct TransferLimits: Sendable, Hashable {
     /// From the start until the request can be sent, TLS included.
     package var connect: Duration
-    /// From the request to the first header byte.
+    /// From the request to the end of the answer's head, informational answers before it included.
     package var firstByte: Duration
-    /// The longest silence after that.
+    /// The time in which `stallBytesMin` must come after that.
     package var stall: Duration
+    /// Fewer bytes than that are silence; 1 counts every byte.
+    package var stallBytesMin: Int
     /// When everything must have ended.
     package var deadline: ContinuousClock.Instant
 
-    package init(connect: Duration, firstByte: Duration, stall: Duration, deadline: ContinuousClock.Instant) {
+    package init(
+        connect: Duration, firstByte: Duration, stall: Duration, stallBytesMin: Int = 1,
+        deadline: ContinuousClock.Instant
+    ) {
         self.connect = connect
         self.firstByte = firstByte
         self.stall = stall
+        self.stallBytesMin = stallBytesMin
         self.deadline = deadline
     }
 }

@@ -24,10 +24,12 @@ package final class ChildProcess: Sendable {
 
     /// Starts an executable with that socket as descriptor 3, no standard input and silent outputs.
     ///
-    /// - Parameter environment: the child's whole environment.
-    package static func spawn(path: String, socket: MessageSocket, environment: [String: String]) throws(SystemError)
-        -> ChildProcess
-    {
+    /// - Parameters:
+    ///   - arguments: the words after the program's name.
+    ///   - environment: the child's whole environment.
+    package static func spawn(
+        path: String, arguments: [String] = [], socket: MessageSocket, environment: [String: String] = [:]
+    ) throws(SystemError) -> ChildProcess {
         var actions = unsafe posix_spawn_file_actions_t()
         try check(unsafe posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init")
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -43,7 +45,7 @@ package final class ChildProcess: Sendable {
         try check(unsafe posix_spawnattr_init(&attributes), "posix_spawnattr_init")
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         try unsafe resetSignals(&attributes)
-        return try unsafe spawn(path, &actions, &attributes, environment)
+        return try unsafe spawn([path] + arguments, &actions, &attributes, environment)
     }
 
     /// An ignored or blocked signal is inherited over exec: the child begins with none of either.
@@ -59,17 +61,17 @@ package final class ChildProcess: Sendable {
     }
 
     private static func spawn(
-        _ path: String, _ actions: UnsafePointer<posix_spawn_file_actions_t>,
+        _ words: [String], _ actions: UnsafePointer<posix_spawn_file_actions_t>,
         _ attributes: UnsafePointer<posix_spawnattr_t>, _ environment: [String: String]
     ) throws(SystemError) -> ChildProcess {
-        var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [strdup(path), nil]
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
         defer {
             unsafe arguments.forEach { unsafe free($0) }
             unsafe variables.forEach { unsafe free($0) }
         }
         var processID: pid_t = 0
-        let code = unsafe posix_spawn(&processID, path, actions, attributes, &arguments, &variables)
+        let code = unsafe posix_spawn(&processID, words[0], actions, attributes, &arguments, &variables)
         guard code == 0 else { throw SystemError("posix_spawn", code: code) }
         return ChildProcess(processID: processID)
     }
@@ -116,10 +118,5 @@ package final class ChildProcess: Sendable {
             ending = result
             return result
         }
-    }
-
-    /// Asks the kernel to kill this process when the thread that spawned it ends. Linux: `prctl(2)`, PR_SET_PDEATHSIG.
-    package static func dieWithParent() throws(SystemError) {
-        guard CLinux_prctl_die_with_parent() == 0 else { throw SystemError("prctl") }
     }
 }

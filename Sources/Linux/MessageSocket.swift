@@ -40,34 +40,58 @@ package final class MessageSocket: Sendable {
     }
 
     /// Waits for one message; nil when the other end is closed.
+    ///
+    /// - Throws: EMSGSIZE for a longer message, or one with more descriptors than agreed.
     package func receive(bytesMax: Int) throws(SystemError) -> Message? {
-        var buffer = [UInt8](repeating: 0, count: bytesMax)
+        guard let length = try lengthOfNext(bytesMax: bytesMax) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: length)
         var descriptors = [CInt](repeating: -1, count: Int(CLinux_descriptors_max))
         var count: CInt = 0
-        var received = -1
-        repeat {
-            received = unsafe buffer.withUnsafeMutableBytes { bytes in
-                unsafe CLinux_recvmsg(descriptor, bytes.baseAddress, bytes.count, &descriptors, &count)
+        let received = try restarting("recvmsg") {
+            unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe CLinux_recvmsg(descriptor, buffer.baseAddress, buffer.count, &descriptors, &count)
             }
-        } while received < 0 && errno == EINTR
-        if received < 0, errno == ECONNRESET { return nil }
-        guard received >= 0 else { throw SystemError("recvmsg") }
-        guard received > 0 else { return nil }
-        return Message(bytes: Array(buffer.prefix(received)), descriptors: Array(descriptors.prefix(Int(count))))
+        }
+        guard let received, received > 0 else { return nil }
+        return Message(bytes: bytes, descriptors: Array(descriptors.prefix(Int(count))))
+    }
+
+    /// As above, from an end that is not trusted: descriptors sent along are dropped by the kernel, never opened here.
+    package func receiveBytes(bytesMax: Int) throws(SystemError) -> [UInt8]? {
+        guard let length = try lengthOfNext(bytesMax: bytesMax) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: length)
+        let received = try restarting("recv") {
+            unsafe bytes.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+        }
+        guard let received, received > 0 else { return nil }
+        return bytes
+    }
+
+    /// Waits for a message and measures it where it lies, so that no more memory is taken than it needs.
+    private func lengthOfNext(bytesMax: Int) throws(SystemError) -> Int? {
+        let length = try restarting("recvmsg") { CLinux_recvmsg_length(descriptor) }
+        guard let length, length > 0 else { return nil }
+        guard length <= bytesMax else { throw SystemError("recvmsg", code: EMSGSIZE) }
+        return length
+    }
+
+    /// Nil when the other end ended without reading what was sent to it.
+    private func restarting(_ call: String, _ body: () -> Int) throws(SystemError) -> Int? {
+        while true {
+            let result = body()
+            if result >= 0 { return result }
+            if errno == ECONNRESET { return nil }
+            guard errno == EINTR else { throw SystemError(call) }
+        }
     }
 
     /// Waits until a message or the end can be received; false when the deadline came first.
     package func waitUntilReadable(deadline: ContinuousClock.Instant) throws(SystemError) -> Bool {
-        while true {
-            let left = ContinuousClock.now.duration(to: deadline)
-            guard left > .zero else { return false }
-            let milliseconds =
-                CInt(min(left.components.seconds, 3_600) * 1000)
-                + CInt(left.components.attoseconds / 1_000_000_000_000_000) + 1
-            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let ready = unsafe poll(&entry, 1, milliseconds)
-            if ready > 0 { return true }
-            guard ready == 0 || errno == EINTR else { throw SystemError("poll") }
-        }
+        try !Readiness.wait(for: [descriptor], deadline: deadline).isEmpty
+    }
+
+    /// Whether a message or the end can be received now.
+    package func isReadable() throws(SystemError) -> Bool {
+        try !Readiness.wait(for: [descriptor], deadline: .now).isEmpty
     }
 }

@@ -51,6 +51,8 @@ public enum Limits {
     public static let animationFramesMax = 4_096
     /// Frames times pixels: ten seconds of decoding at the measured 100 megapixels a second.
     public static let animationPixelsMax = 1_000_000_000
+    /// Pixels of a WebP's frames that are opened together; each further run is decoded from the first frame on again.
+    public static let animationRunBytesMax = 200_000_000
     /// 8K video, 7,680 x 4,320, with its padding.
     public static let moviePixelsMax = 36_000_000
     /// Longer than any notification's movie or song; bounds the walk over its samples.
@@ -95,6 +97,8 @@ public enum Limits {
     /// Coefficients of a progressive JPEG, which libjpeg holds until the last scan: 110 megapixels with halved chroma.
     public static let jpegCoefficientBytesMax = 330_000_000
 
+    /// An interlaced PNG as a whole, which its loader holds: 120 megapixels with alpha, half of them with 16 bits.
+    public static let interlacedBytesMax = 480_000_000
     /// The same with what the decoder itself holds: a progressive JPEG's coefficients, a lossless WebP's pixels.
     public static let pictureDecodingBytesMax = 560_000_000
     /// What libheif decodes is in memory three times, 8 to 13 bytes a pixel measured; phones write 50 megapixels.
@@ -110,16 +114,31 @@ public enum Limits {
     public static let redirectsMax = 5
     /// A TCP connection that takes longer than a third of the default budget leaves no time for the body.
     public static let connectSecondsMax = 10.0
-    /// From the request to the first header byte.
+    /// From the request to the end of the answer's head, so that headers cannot come a byte at a time.
     public static let firstByteSecondsMax = 15.0
-    /// No byte for so long is a dead transfer.
+    /// Next to no byte for so long is a dead transfer.
     public static let stallSecondsMax = 10.0
+    /// What must come in that time: at a kilobyte a second no media arrives inside a budget, and a drip holds a slot.
+    public static let stallBytesMin = 10_000
     /// A name that is not resolved by then never will be in time.
     public static let resolveSecondsMax = 5.0
     /// Threads that wait for name servers: every request in flight has one, and as many may hang on dead servers.
     public static let resolverThreadsMax = 64
-    /// Servers close at 8 to 16 KB of request header; 64 KB of response header is an attack.
+    /// Addresses of a name and of one family that are tried; all of them are checked. libcurl takes longer for each
+    /// one that refuses: 16 dead ones cost it 9.5 s.
+    public static let addressesTriedMax = 4
+    /// Servers close at 8 to 16 KB of request header; 64 KB of response header is an attack. Counted over one answer:
+    /// informational answers before it and trailers after it included.
     public static let headerBytesMax = 65_536
+    /// Lines of the same: sites with long policies send some 60; a thousand is an attack.
+    public static let headerLinesMax = 1_000
+    /// ETags are some 40 bytes; a longer name for a version is not sent back.
+    public static let validatorBytesMax = 512
+    /// How many times its size a body with a Content-Encoding may unpack to: media hardly shrinks, even flat BMPs and
+    /// silent WAVs are not sent in such encodings.
+    public static let unpackedShareMax = 100
+    /// Unpacked bytes that are always taken: a small text or flat picture may shrink a thousandfold.
+    public static let unpackedBytesFree = 1_000_000
     /// Tries of one transfer, the first one included.
     public static let downloadAttemptsMax = 4
     /// Back-off before the second try; doubled for each further one, then a random part of it is taken.
@@ -156,12 +175,46 @@ public enum Limits {
 
     /// A child is replaced after so many calls, so that what a library leaks comes back.
     public static let childCallsMax = 500
+    /// And after an hour: what a file may have left behind in it is gone then, and updated libraries are in use.
+    public static let childAgeSecondsMax = 3_600.0
+    /// And when it keeps more than that after a call, resident: with the largest picture on top (670 MB with the 54 MB
+    /// of its libraries) it would pass `childMemoryBytesMax`, and that file would be blamed.
+    public static let childIdleMemoryBytesMax = 250_000_000
+    /// And after half an hour of processor time: few long films leave as much behind as many pictures.
+    public static let childProcessorSecondsMark = 1_800.0
     /// Longest message between a child and its parent: an animation's 4,096 delays are about 25 KB of JSON.
     public static let childMessageBytesMax = 131_072
+    /// Messages of one call: its answer, and one for what is written at each of the few stages of a render.
+    public static let childMessagesMax = 16
+    /// Characters of a sentence that comes from a child; ours have under 200.
+    public static let childSentenceCharactersMax = 500
+    /// Characters of what a library said, which goes to the log.
+    public static let childDetailCharactersMax = 2_000
+    /// Lines, streams and entries of a list in an answer; libav takes a thousand streams.
+    public static let childListCountMax = 1_000
+    /// Processor seconds beyond the time left: limits count whole seconds, and a busy machine is late.
+    public static let childProcessorSlackSeconds = 2.0
     /// From closing its socket to its end: a process that leaves needs a few, to give its memory back.
     public static let childEndMillisecondsMax = 500
     /// A child that has not answered the first question by then is broken.
     public static let childStartSecondsMax = 10.0
+    /// Libraries take 240 MB of addresses; the worst picture took 900 MB in all, and its source may be mapped as well.
+    public static let childAddressSpaceBytesMax = 1_600_000_000
+    /// Twice Apple's largest attachment: a rendition that grows beyond is given up long before.
+    public static let childFileBytesMax = 100_000_000
+    /// Streams, the socket, a source and three outputs, each doubled by a library.
+    public static let childOpenFilesMax = 64
+
+    // MARK: Quarantine
+
+    /// Ends of its media process after which content is refused: one may be the machine's fault, two are not.
+    public static let quarantineStrikes = 2
+    /// Two weeks: by then libraries have been updated, and content that once ended an old one deserves another try.
+    public static let quarantineStrikeSecondsMax = 14.0 * 24 * 3600
+    /// Entries in a state folder, some 500 bytes each; the oldest make room.
+    public static let quarantineEntriesMax = 10_000
+    /// Characters of an entry's source and of how its process ended.
+    public static let quarantineTextCharactersMax = 500
 
     // MARK: Soundness
 

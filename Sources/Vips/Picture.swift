@@ -28,6 +28,8 @@ import CVips
         case all
         /// One, from 0.
         case one(Int)
+        /// So many from one on, one below the other.
+        case run(from: Int, count: Int)
 
         /// As a loader's options. A truncated or broken file is an error, never a picture with a grey end.
         fileprivate var options: String {
@@ -35,6 +37,7 @@ import CVips
             case .primary: "[fail-on=error]"
             case .all: "[n=-1,fail-on=error]"
             case .one(let number): "[page=\(number),n=1,fail-on=error]"
+            case .run(let first, let count): "[page=\(first),n=\(count),fail-on=error]"
             }
         }
     }

@@ -87,8 +87,11 @@ extension DownloadTimeouts {
         return timeouts
     }()
 
-    static func prompt(firstByte: Duration? = nil, stall: Duration? = nil, resolve: Duration? = nil) -> Self {
+    static func prompt(
+        connect: Duration? = nil, firstByte: Duration? = nil, stall: Duration? = nil, resolve: Duration? = nil
+    ) -> Self {
         var timeouts = prompt
+        timeouts.connect = connect ?? timeouts.connect
         timeouts.firstByte = firstByte ?? timeouts.firstByte
         timeouts.stall = stall ?? timeouts.stall
         timeouts.resolve = resolve ?? timeouts.resolve

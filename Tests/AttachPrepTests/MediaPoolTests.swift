@@ -55,21 +55,21 @@ struct MediaPoolTests {
     }
 
     @Test func `What a render had written when its time was over stands`() async throws {
-        let folder = try TemporaryFolder()
+        let bytes = Array("picture".utf8)
         var written = RenderedMedia()
-        written.thumbnail = RenderedPicture(type: .jpeg, width: 3, height: 2, bytes: 7)
-        let message = try MediaMessageCoding.encode(MediaAnswerMessage.progress(written))
-        let script =
-            "#!/bin/sh\nprintf '%s' '\(String(decoding: message, as: UTF8.self))' >&3\nexec tail -f /dev/null\n"
-        let path = try folder.write(script, to: "media")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        let pool = try MediaPool(executable: path, mediaSlots: 1)
+        written.thumbnail = RenderedPicture(type: .jpeg, width: 3, height: 2, bytes: bytes.count)
+        let child = try ScriptedChild("hear()\nsay(1, {'progress': {'_0': \(ScriptedChild.python(written))}})\npause()")
+        let folder = try TemporaryFolder()
+        let output = open(try folder.write(bytes, to: "thumbnail"), O_RDWR | O_CLOEXEC)
         let source = sample("grid.png")
-        defer { close(source) }
-        let rendered = try await pool.render(
-            RenderRequest(format: .png, picture: .still), source: source, outputs: [], deadline: .now + .seconds(2))
-        #expect(rendered == written)
-        await pool.shutdown()
+        defer { for descriptor in [output, source] { close(descriptor) } }
+        var request = RenderRequest(format: .png, picture: .still)
+        request.thumbnail = ThumbnailRendition(width: 3, height: 3, fit: .contain)
+        try await child.withPool { pool in
+            let rendered = try await pool.render(
+                request, source: source, outputs: [output], deadline: .now + .seconds(2))
+            #expect(rendered == written)
+        }
     }
 
     @Test func `A deadline that is over kills the child and the next call has a new one`() async throws {

@@ -62,13 +62,15 @@ import Testing
         let running = try bench.command(bench.words("prepare", [server.url("/cat.jpg")])).start()
         let facts = ProcessFacts(processID: running.processID)
         await server.until { $0.requests.count == 1 }
+        let killed = Mutex<[ProcessFacts]>([])
         try await waitUntil("the first child has started") {
             !facts.children.isEmpty
         } then: {
+            killed.withLock { $0 = facts.children }
             for child in facts.children { kill(child.processID, SIGKILL) }
         }
         try await waitUntil("it has ended") {
-            facts.children.isEmpty
+            killed.withLock { !$0.contains { $0.isRunning } }
         } then: {
             gate.open()
         }

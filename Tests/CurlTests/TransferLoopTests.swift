@@ -189,7 +189,9 @@ final class SeenTransfer: TransferObserver {
         return true
     }
 
-    func received(body: UnsafeRawBufferPointer) -> Bool {
+    var hasHead: Bool { state.withLock { $0.headerLines.last == "\r\n" } }
+
+    func received(body: UnsafeRawBufferPointer, bytesSent: Int) -> Bool {
         let piece = Data(body)
         state.withLock { $0.body += piece }
         return true

@@ -34,6 +34,28 @@ struct MessageSocketTests {
         #expect(throws: SystemError.self) { try other.receive(bytesMax: 10) }
     }
 
+    @Test func `Descriptors from an end that is not trusted are never opened here`() throws {
+        let (one, other) = try MessageSocket.pair()
+        let before = Self.openDescriptors
+        try other.send([1, 2], descriptors: [STDERR_FILENO, STDERR_FILENO, STDERR_FILENO])
+        #expect(try one.receiveBytes(bytesMax: 10) == [1, 2])
+        #expect(Self.openDescriptors == before)
+    }
+
+    @Test func `More descriptors than agreed are an error, and closed`() throws {
+        let (one, other) = try MessageSocket.pair()
+        var code: CInt = 0
+        let before = Self.openDescriptors
+        // The longest list our own end sends is four; the message is longer than agreed, and theirs are closed.
+        try other.send([UInt8](repeating: 1, count: 20), descriptors: [STDERR_FILENO, STDERR_FILENO])
+        do { _ = try one.receive(bytesMax: 10) } catch { code = error.code }
+        #expect(code == EMSGSIZE && Self.openDescriptors == before)
+    }
+
+    private static var openDescriptors: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? -1
+    }
+
     @Test func `Waiting ends at the deadline`() throws {
         let (one, other) = try MessageSocket.pair()
         #expect(try one.waitUntilReadable(deadline: .now + .milliseconds(1)) == false)
@@ -45,9 +67,10 @@ struct MessageSocketTests {
         var render = RenderRequest(format: .mpeg4, picture: .movieTime(1.5))
         render.crop = .part(try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1))
         render.thumbnail = ThumbnailRendition(width: 300, height: 200, fit: .cover)
-        let call = MediaCallMessage(call: .render(render), millisecondsLeft: 30_000)
+        let call = MediaCallMessage(number: 7, call: .render(render), millisecondsLeft: 30_000)
         #expect(try MediaMessageCoding.decode(MediaCallMessage.self, from: MediaMessageCoding.encode(call)) == call)
-        let answer = MediaAnswerMessage.failure(AttachPrepError(.mediaCorrupt, "Broken.", detail: "why"))
+        let answer = MediaAnswerMessage(
+            number: 7, .failure(AttachPrepError(.mediaCorrupt, "Broken.", detail: "why")))
         #expect(
             try MediaMessageCoding.decode(MediaAnswerMessage.self, from: MediaMessageCoding.encode(answer)) == answer)
     }
@@ -55,7 +78,7 @@ struct MessageSocketTests {
     @Test func `The longest answer, an animation's delays, fits the agreed size`() throws {
         var media = InspectedMedia(format: .gif)
         media.frameDelaysMilliseconds = [Int](repeating: 655_350, count: Limits.animationFramesMax)
-        let answer = MediaAnswerMessage.answer(.inspected(media))
+        let answer = MediaAnswerMessage(number: .max, .answer(.inspected(media)))
         #expect(try MediaMessageCoding.encode(answer).count <= Limits.childMessageBytesMax)
     }
 }

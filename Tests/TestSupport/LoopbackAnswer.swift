@@ -6,10 +6,16 @@ public struct LoopbackAnswer: Sendable {
         case send(Data)
         /// Sends for ever, until the client has gone.
         case sendForever(Data)
+        /// Sends one byte at a time with a pause behind each, until all are sent or the client has gone.
+        case drip(Data, pauseMilliseconds: Int32)
+        /// Reads until what the client has said since the request, or since the last such step, is enough.
+        case receive(until: @Sendable (Data) -> Bool)
         /// Does nothing until the client has gone or the server stops.
         case hang
         /// Does nothing until the test opens the gate, the client has gone or the server stops.
         case wait(LoopbackGate)
+        /// Tells the test that it has come so far.
+        case open(LoopbackGate)
         /// Ends the connection in good order.
         case close
         /// Ends the connection with a TCP reset.
@@ -74,6 +80,11 @@ extension LoopbackAnswer {
     /// Anything at all.
     public static func raw(_ text: String) -> LoopbackAnswer {
         LoopbackAnswer([.send(Data(text.utf8))])
+    }
+
+    /// 200 with these lines, as they are, before a body of no declared length unless the lines declare it.
+    public static func lines(_ lines: String..., status: String = "200 Answer") -> LoopbackAnswer {
+        raw("HTTP/1.1 \(status)\r\n\(lines.map { $0 + "\r\n" }.joined())\r\n")
     }
 
     /// One piece of a chunked body.

@@ -9,10 +9,13 @@ struct LoopbackConnection {
     /// Returns when the connection is over.
     func run() {
         var pending = Data()
+        for step in server.greeting?.steps ?? [] {
+            guard act(step, &pending) else { return }
+        }
         while let head = readHead(&pending) {
             guard let answer = answer(to: head) else { return }
             for step in answer.steps {
-                guard act(step) else { return }
+                guard act(step, &pending) else { return }
             }
         }
     }
@@ -48,9 +51,18 @@ struct LoopbackConnection {
     }
 
     /// Does one step; false when the connection is over.
-    private func act(_ step: LoopbackAnswer.Step) -> Bool {
+    private func act(_ step: LoopbackAnswer.Step, _ pending: inout Data) -> Bool {
         switch step {
         case .send(let data): return socket.send(data)
+        case .drip(let data, let pause):
+            return data.allSatisfy { socket.send(Data([$0])) && !socket.isClosed(within: pause) }
+        case .receive(let isEnough):
+            while !isEnough(pending) {
+                guard let more = socket.receive() else { return false }
+                pending += more
+            }
+            pending = Data()
+            return true
         case .sendForever(let data):
             while socket.send(data) {}
             return false
@@ -60,6 +72,9 @@ struct LoopbackConnection {
         case .wait(let gate):
             gate.wait { server.isStopped || socket.isClosed }
             return !server.isStopped
+        case .open(let gate):
+            gate.open()
+            return true
         case .close: return false
         case .reset:
             socket.resetOnClose()

@@ -50,6 +50,11 @@ public final class LoopbackServer: Sendable {
         serve(path) { request in answers[min(request.number, answers.count) - 1] }
     }
 
+    /// Does this on every new connection, before anything the client says is read as a request.
+    public func greet(_ answer: LoopbackAnswer) {
+        state.greet(answer)
+    }
+
     /// Serves the files of a folder, by name, with the type that their extension says.
     public func serve(folder: URL) throws {
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {

@@ -89,6 +89,9 @@ final class LoopbackSocket: Sendable {
     /// Whether the other side has gone.
     var isClosed: Bool { poll(milliseconds: 0) }
 
+    /// Whether the other side goes before so many milliseconds are over.
+    func isClosed(within milliseconds: Int32) -> Bool { poll(milliseconds: milliseconds) }
+
     func waitUntilClosed() {
         while !poll(milliseconds: -1) {}
     }

@@ -5,6 +5,7 @@ import Synchronization
 final class LoopbackState: Sendable {
     private struct State {
         var handlers: [String: LoopbackServer.Handler] = [:]
+        var greeting: LoopbackAnswer?
         var requests: [LoopbackRequest] = []
         var open: [Int: LoopbackSocket] = [:]
         var connectionCount = 0
@@ -29,6 +30,12 @@ final class LoopbackState: Sendable {
     var connectionCount: Int { state.withLock { $0.connectionCount } }
     var openConnectionCount: Int { state.withLock { $0.open.count } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    var greeting: LoopbackAnswer? { state.withLock { $0.greeting } }
+
+    func greet(_ answer: LoopbackAnswer) {
+        state.withLock { $0.greeting = answer }
+    }
 
     func handle(_ path: String, _ handler: @escaping LoopbackServer.Handler) {
         state.withLock { $0.handlers[path] = handler }

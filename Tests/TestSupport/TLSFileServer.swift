@@ -14,20 +14,26 @@ public final class TLSFileServer: Sendable {
     public let port: Int
     private let command: RunningCommand
 
-    public init(_ kind: Kind, as identity: TestCertificates.Identity = .trusted) throws {
+    /// - Parameter options: further words for `openssl s_server`.
+    public init(
+        _ kind: Kind, as identity: TestCertificates.Identity = .trusted, _ options: [String] = []
+    ) throws {
         folder = try TemporaryFolder()
         port = try LoopbackSocket.freePort()
         let certificates = try TestCertificates.shared
         let (certificate, key) = (certificates.certificateFile(identity), certificates.keyFile(identity))
         switch kind {
         case .http1:
-            let arguments = ["s_server", "-WWW", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", key]
+            let chain = certificates.chainFile(identity).map { ["-cert_chain", $0] } ?? []
+            let arguments =
+                ["s_server", "-WWW", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", key] + chain
+                + options
             command = try RunCommand("openssl", arguments, folder: folder.path).start()
         case .http2:
             let arguments = ["--address=127.0.0.1", "-d", folder.path, String(port), key, certificate]
             command = try RunCommand("nghttpd", arguments).start()
         }
-        try waitUntilListening()
+        try command.waitUntilListening(port: port)
     }
 
     deinit {
@@ -35,13 +41,16 @@ public final class TLSFileServer: Sendable {
     }
 
     public func url(_ path: String, host: String = "127.0.0.1") -> String { "https://\(host):\(port)\(path)" }
+}
 
-    private func waitUntilListening() throws {
+extension RunningCommand {
+    /// Waits until somebody listens on a port that this program is to serve.
+    func waitUntilListening(port: Int) throws {
         let limit = Date(timeIntervalSinceNow: 20)
         let pause = NSCondition()
         while !LoopbackSocket.accepts("127.0.0.1", port: port) {
             guard Date() < limit else {
-                throw CommandFailure(description: "the TLS server does not listen: \(try command.errorTextSoFar())")
+                throw CommandFailure(description: "nobody listens on \(port): \(try errorTextSoFar())")
             }
             pause.withLock { _ = pause.wait(until: Date(timeIntervalSinceNow: 0.01)) }
         }

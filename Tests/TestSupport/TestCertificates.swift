@@ -10,6 +10,22 @@ public final class TestCertificates: Sendable {
         case wrongName
         /// Signed by nobody else.
         case selfSigned
+        /// Signed by the authority, good until the year 2001.
+        case expired
+        /// Signed by the authority, good from the year 2049.
+        case notYetValid
+        /// Signed by an authority that nobody named.
+        case strangers
+        /// Signed by an intermediate authority whose certificate is shown too.
+        case withIntermediate
+        /// The same, without the certificate that leads to the authority.
+        case withoutIntermediate
+        /// Signed by the authority, for clients alone.
+        case forClients
+        /// Signed by the authority, with a key that was given up in 2013.
+        case weakKey
+        /// Good, behind a thousand certificates that nobody needs.
+        case giantChain
     }
 
     /// Made once, by whoever asks first.
@@ -24,15 +40,43 @@ public final class TestCertificates: Sendable {
 
     func certificateFile(_ identity: Identity) -> String { folder.path("\(identity.rawValue).pem") }
 
-    func keyFile(_ identity: Identity) -> String { folder.path("\(identity.rawValue).key") }
+    func keyFile(_ identity: Identity) -> String {
+        [.selfSigned, .weakKey].contains(identity) ? folder.path("\(identity.rawValue).key") : folder.path("server.key")
+    }
+
+    /// What is shown behind the certificate; nil for those that show nothing.
+    func chainFile(_ identity: Identity) -> String? {
+        switch identity {
+        case .withIntermediate: folder.path("intermediate.pem")
+        case .giantChain: folder.path("chain.pem")
+        default: nil
+        }
+    }
 
     private init() throws {
         folder = try TemporaryFolder()
         try makeSelfSigned("authority", extension: "basicConstraints=critical,CA:TRUE")
+        try makeSelfSigned("stranger", extension: "basicConstraints=critical,CA:TRUE")
         try makeSelfSigned(Identity.selfSigned.rawValue, extension: "subjectAltName=IP:127.0.0.1")
-        try makeSigned(.trusted, names: "IP:127.0.0.1,DNS:localhost,DNS:cdn.example")
-        try makeSigned(.wrongName, names: "DNS:other.test")
+        try makeRequest("server", Self.newKey)
+        try makeRequest("intermediate", Self.newKey)
+        try makeRequest("weakKey", ["-newkey", "rsa:1024", "-nodes"])
+        try sign("intermediate", "intermediate", "basicConstraints=critical,CA:TRUE")
+        try sign("trusted")
+        try sign("wrongName", "server", "subjectAltName=DNS:other.test")
+        try sign("expired", from: "20000101000000Z", to: "20010101000000Z")
+        try sign("notYetValid", from: "20490101000000Z", to: "20500101000000Z")
+        try sign("strangers", by: "stranger")
+        try sign("withIntermediate", by: "intermediate")
+        try sign("withoutIntermediate", by: "intermediate")
+        try sign("forClients", "server", "\(Self.names)\nextendedKeyUsage=clientAuth")
+        try sign("weakKey", "weakKey")
+        try sign("giantChain")
+        let spare = try folder.bytes(of: "authority.pem")
+        try folder.write(Array(repeatElement(spare, count: 1_000).joined()), to: "chain.pem")
     }
+
+    private static let names = "subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:cdn.example"
 
     private static let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
 
@@ -42,15 +86,43 @@ public final class TestCertificates: Sendable {
                 + ["-keyout", folder.path("\(name).key"), "-out", folder.path("\(name).pem")])
     }
 
-    private func makeSigned(_ identity: Identity, names: String) throws {
-        let request = folder.path("\(identity.rawValue).csr")
+    private func makeRequest(_ name: String, _ key: [String]) throws {
         try openssl(
-            ["req", "-subj", "/CN=attachprep server"] + Self.newKey + ["-keyout", keyFile(identity), "-out", request])
-        let extensions = try folder.write("subjectAltName=\(names)\n", to: "\(identity.rawValue).ext")
-        try openssl([
-            "x509", "-req", "-days", "2", "-in", request, "-CA", authorityFile, "-CAkey", folder.path("authority.key"),
-            "-CAcreateserial", "-extfile", extensions, "-out", certificateFile(identity),
-        ])
+            ["req", "-subj", "/CN=attachprep \(name)"] + key
+                + ["-keyout", folder.path("\(name).key"), "-out", folder.path("\(name).csr")])
+    }
+
+    /// `openssl ca` because `openssl x509` cannot set the first day.
+    private func sign(
+        _ name: String, _ request: String = "server", _ extensions: String = TestCertificates.names,
+        by authority: String = "authority", from first: String? = nil, to last: String? = nil
+    ) throws {
+        try folder.write("", to: "\(name).index")
+        let settings = try folder.write(
+            """
+            [ca]
+            default_ca = this
+            [this]
+            database = \(folder.path("\(name).index"))
+            new_certs_dir = \(folder.path)
+            rand_serial = yes
+            default_md = sha256
+            default_days = 2
+            policy = names
+            x509_extensions = extensions
+            [names]
+            commonName = supplied
+            [extensions]
+            \(extensions)
+
+            """, to: "\(name).settings")
+        let dates = first.flatMap { first in last.map { ["-startdate", first, "-enddate", $0] } } ?? []
+        try openssl(
+            [
+                "ca", "-batch", "-notext", "-config", settings, "-in", folder.path("\(request).csr"), "-cert",
+                folder.path("\(authority).pem"), "-keyfile", folder.path("\(authority).key"), "-out",
+                folder.path("\(name).pem"),
+            ] + dates)
     }
 
     private func openssl(_ arguments: [String]) throws {

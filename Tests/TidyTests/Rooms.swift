@@ -9,8 +9,9 @@ enum Rooms {
         "Linux": ["CLinux"],
         "RichPush": [],
         "MediaEngine": ["RichPush"],
-        "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "Magic"],
-        "AttachPrepMedia": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
+        "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "Magic", "Linux"],
+        "MediaChild": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
+        "AttachPrepMedia": ["MediaChild"],
         "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep"],
     ]

@@ -51,7 +51,21 @@ extension AttachPrepError {
     static func headersTooLarge(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTooLarge,
-            "\(host) sent more than \(Limits.headerBytesMax.grouped) bytes of headers; use another server.")
+            "\(host) sent more than \(Limits.headerBytesMax.grouped) bytes or \(Limits.headerLinesMax.grouped) lines of "
+                + "headers; use another server.")
+    }
+
+    static func unpacksTooFar(_ host: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadTooLarge,
+            "The file from \(host) unpacks to more than \(Limits.unpackedShareMax) times what was sent; "
+                + "serve it without Content-Encoding.")
+    }
+
+    static func contradictory(_ host: String, _ field: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadHTTPStatus, "\(host) sent a \(field) header that cannot be read in one way; check the server.",
+            isRetryable: false)
     }
 
     static func tooManyRedirects(_ host: String) -> AttachPrepError {

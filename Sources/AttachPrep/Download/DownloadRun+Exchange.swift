@@ -44,7 +44,8 @@ extension DownloadRun {
     private func settings(for hosts: [PinnedHost]) -> TransferSettings {
         let timeouts = downloader.timeouts
         let limits = TransferLimits(
-            connect: timeouts.connect, firstByte: timeouts.firstByte, stall: timeouts.stall, deadline: deadline)
+            connect: timeouts.connect, firstByte: timeouts.firstByte, stall: timeouts.stall,
+            stallBytesMin: timeouts.stallBytesMin, deadline: deadline)
         let lines = headers.lines(
             isFirstOrigin: hop.origin == first.origin, authorization: first.basicAuthorization, resuming: resumePoint)
         var settings = TransferSettings(url: hop.text, headers: lines, limits: limits)
@@ -52,6 +53,7 @@ extension DownloadRun {
         settings.proxy = downloader.proxy?.text
         settings.certificateAuthorityFile = downloader.policy.certificateAuthorityFile
         settings.decodesContent = decodesContent
+        settings.opensConnection = opensConnection
         return settings
     }
 }

@@ -6,6 +6,8 @@ package struct DownloadTimeouts: Sendable, Hashable {
     package var connect: Duration = .seconds(Limits.connectSecondsMax)
     package var firstByte: Duration = .seconds(Limits.firstByteSecondsMax)
     package var stall: Duration = .seconds(Limits.stallSecondsMax)
+    /// Fewer bytes in that time are silence.
+    package var stallBytesMin = Limits.stallBytesMin
     /// The longest wait before the second try; doubled for each further one.
     package var backOff: Duration = .seconds(Limits.retryBackOffSeconds)
 

@@ -7,6 +7,7 @@ final class Exchange: TransferObserver {
     private struct State {
         var collector = HeadCollector()
         var outcome = Outcome()
+        var bytesUnpacked = 0
     }
 
     /// What is known when the transfer is over.
@@ -14,8 +15,6 @@ final class Exchange: TransferObserver {
         /// The final answer's head; nil when none came whole.
         var head: ResponseHead?
         var verdict: ResponseVerdict?
-        /// Whether part of the body had come.
-        var hasBody = false
         /// Our own reason for ending the transfer.
         var refusal: AttachPrepError?
     }
@@ -55,20 +54,31 @@ final class Exchange: TransferObserver {
 
     func received(headerLine: UnsafeRawBufferPointer) -> Bool {
         holds { () throws(AttachPrepError) in
-            let (head, bytes) = state.withLock { state in
-                (unsafe state.collector.collect(headerLine), state.collector.bytes)
+            let (head, bytes, lines) = state.withLock { state in
+                (unsafe state.collector.collect(headerLine), state.collector.bytes, state.collector.lines)
             }
-            guard bytes <= Limits.headerBytesMax else { throw .headersTooLarge(host) }
+            guard bytes <= Limits.headerBytesMax, lines <= Limits.headerLinesMax else { throw .headersTooLarge(host) }
             if let head { try begin(head) }
         } && wantsBody
     }
 
-    func received(body piece: UnsafeRawBufferPointer) -> Bool {
-        guard let verdict = outcome.verdict else { return false }
+    var hasHead: Bool { outcome.head != nil }
+
+    func received(body piece: UnsafeRawBufferPointer, bytesSent: Int) -> Bool {
+        guard let verdict = outcome.verdict else {
+            // After "101 Switching Protocols" comes another protocol.
+            return holds { () throws(AttachPrepError) in throw .notHTTP(host, "bytes without a final answer") }
+        }
         // What a redirect or an error says is read for the connection's sake alone.
         guard verdict.hasContent else { return true }
         return holds { () throws(AttachPrepError) in
-            state.withLock { $0.outcome.hasBody = true }
+            let bytes = state.withLock { state in
+                state.bytesUnpacked += piece.count
+                return state.bytesUnpacked
+            }
+            let bytesMax = max(Limits.unpackedBytesFree, bytesSent * Limits.unpackedShareMax)
+            guard bytes <= bytesMax else { throw .unpacksTooFar(host) }
+            try checkRange(further: piece.count)
             if try unsafe body.append(piece) { look.yield() }
         }
     }
@@ -91,10 +101,17 @@ final class Exchange: TransferObserver {
         }
     }
 
+    /// A piece without a declared length may bring more than the range it stands for.
+    private func checkRange(further bytes: Int) throws(AttachPrepError) {
+        guard let head = outcome.head, head.status == 206, !head.isEncoded, let range = head.contentRange else { return }
+        guard body.bytes + bytes <= range.last + 1 else { throw .contradictory(host, "Content-Range") }
+    }
+
     /// A long body that nobody wants is cut off, a short one is read so that the connection can be used again.
     private var wantsBody: Bool {
         let outcome = outcome
         guard let head = outcome.head, let verdict = outcome.verdict, !verdict.hasContent else { return true }
+        if case .contradictory = verdict { return false }
         return head.contentLength.map { $0 <= Limits.discardedBodyBytesMax } ?? false
     }
 

@@ -4,6 +4,8 @@
 struct HeadCollector: Sendable {
     /// Header bytes so far, everything included.
     private(set) var bytes = 0
+    /// Header lines so far, likewise.
+    private(set) var lines = 0
     private var incoming: ResponseHead?
     private var isComplete = false
 
@@ -12,20 +14,23 @@ struct HeadCollector: Sendable {
     /// - Returns: the final answer's head when this was the empty line behind it.
     mutating func collect(_ line: UnsafeRawBufferPointer) -> ResponseHead? {
         bytes += line.count
+        lines += 1
         guard !isComplete else { return nil }
         let text = unsafe Self.text(line)
-        if text.isEmpty {
-            defer { incoming = nil }
-            guard let head = incoming, head.status >= 200 else { return nil }
-            isComplete = true
-            return head
+        guard var head = incoming else {
+            incoming = ResponseHead(statusLine: text)
+            return nil
         }
-        if let head = ResponseHead(statusLine: text) {
+        guard text.isEmpty else {
+            // A status line among the fields is none: libcurl takes it for a field too.
+            head.add(line: text)
             incoming = head
-        } else {
-            incoming?.add(line: text)
+            return nil
         }
-        return nil
+        incoming = nil
+        guard head.status >= 200 else { return nil }
+        isComplete = true
+        return head
     }
 
     /// Without the line's end; by bytes, since a carriage return and a line feed are one character.

@@ -23,6 +23,9 @@ enum NextStep: Sendable, Hashable {
             self = Self.step(ending, facts)
         } else if let verdict = outcome.verdict, !verdict.hasContent {
             self = Self.step(verdict, facts.host)
+        } else if ending == .completed, outcome.verdict == nil {
+            // libcurl is content with a head that the end of the connection cuts off.
+            self = .retry(.hungUp(facts.host, "completed without a whole head"))
         } else {
             self = Self.step(ending, facts)
         }
@@ -35,6 +38,7 @@ enum NextStep: Sendable, Hashable {
         case .busy(let status): .retry(.status(host, status, isRetryable: true))
         case .gone(let status): .fail(.gone(host, status))
         case .refused(let status): .fail(.status(host, status, isRetryable: false))
+        case .contradictory(let field): .fail(.contradictory(host, field))
         case .whole, .continuation: .finish
         }
     }

@@ -1,3 +1,5 @@
+internal import RichPush
+
 /// Where a broken transfer can go on, and how the server is kept from continuing with something else.
 package struct ResumePoint: Sendable, Hashable {
     /// Bytes that are there already.
@@ -12,7 +14,10 @@ package struct ResumePoint: Sendable, Hashable {
     package init?(after head: ResponseHead, bytes: Int, total: Int?) {
         guard bytes > 0, !head.isEncoded, head["accept-ranges"]?.lowercased() != "none" else { return nil }
         let strong = head["etag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
-        guard let validator = strong ?? head["last-modified"] else { return nil }
+        // It is sent back as it came: a line break in it would begin a header line of the server's choice.
+        guard let validator = strong ?? head["last-modified"], validator.utf8.count <= Limits.validatorBytesMax,
+            validator.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else { return nil }
         offset = bytes
         self.validator = validator
         self.total = total
@@ -27,6 +32,7 @@ package struct ResumePoint: Sendable, Hashable {
         guard !head.isEncoded, let range = head.contentRange, range.first == offset else { return false }
         if let total, let other = range.total, total != other { return false }
         if let etag, let other = head["etag"], etag != other { return false }
-        return true
+        if etag == nil, let other = head["last-modified"], validator != other { return false }
+        return head.isWholeRange
     }
 }

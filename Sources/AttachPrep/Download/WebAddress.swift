@@ -11,7 +11,7 @@ package struct WebAddress: Sendable, Hashable {
     /// - Throws: `source.invalid_url`, or `source.scheme_not_allowed` for anything but http and https.
     package init(_ text: String, httpsOnly: Bool = false) throws(AttachPrepError) {
         let text = Self.trimmed(text)
-        let shown = RedactedURL.redact(text)
+        let shown = RedactedURL.excerpt(text)
         guard text.utf8.count <= Limits.urlBytesMax else { throw .longURL(text.utf8.count) }
         if let scheme = Self.schemeWritten(in: text), !Self.schemes.contains(scheme) {
             throw .scheme(scheme, shown)
@@ -26,7 +26,7 @@ package struct WebAddress: Sendable, Hashable {
     }
 
     private init(_ url: CurlURL, httpsOnly: Bool) throws(AttachPrepError) {
-        let shown = RedactedURL.redact(url.text)
+        let shown = RedactedURL.excerpt(url.text)
         guard Self.schemes.contains(url.scheme) else { throw .scheme(url.scheme, shown) }
         guard !httpsOnly || url.scheme == "https" else { throw .httpsOnly(shown) }
         guard !url.host.isEmpty, url.port > 0 else { throw .invalidURL(shown) }
@@ -40,13 +40,13 @@ package struct WebAddress: Sendable, Hashable {
     package func following(_ location: String) throws(AttachPrepError) -> WebAddress {
         let location = Self.trimmed(location)
         if let scheme = Self.schemeWritten(in: location), !Self.schemes.contains(scheme) {
-            throw .scheme(scheme, RedactedURL.redact(location))
+            throw .scheme(scheme, RedactedURL.excerpt(location))
         }
         let next: CurlURL
         do {
             next = try url.resolving(location)
         } catch {
-            throw .invalidURL(RedactedURL.redact(location), detail: error.description)
+            throw .invalidURL(RedactedURL.excerpt(location), detail: error.description)
         }
         guard next.text.utf8.count <= Limits.urlBytesMax else { throw .longURL(next.text.utf8.count) }
         return try WebAddress(next, httpsOnly: httpsOnly)

@@ -13,18 +13,22 @@ final class MediaWorker: Sendable {
         case stop(CheckedContinuation<Void, Never>?)
     }
 
-    private let executable: String
     private let items: BlockingQueue<Item>
+    /// Set before the order to stop stands in line: what ends meanwhile is not replaced.
+    private let isStopping = Flag()
+    private let warmth = Flag()
 
     /// Starts the thread; the child follows with the first call or with `warmUp`.
-    init(executable: String, number: Int) throws {
-        self.executable = executable
-        let items = BlockingQueue<Item>()
+    init(_ program: MediaProgram, number: Int) throws {
+        let items = try BlockingQueue<Item>()
         self.items = items
-        try PermanentThread.start(name: "media-\(number)") { [executable] in
-            Self.run(items: items, executable: executable)
+        try PermanentThread.start(name: "media-\(number)") { [isStopping, warmth] in
+            Self.run(items: items, program: program, isStopping: isStopping, isWarm: warmth)
         }
     }
+
+    /// Whether its child was ready to go on after the last call.
+    var isWarm: Bool { warmth.isUp }
 
     /// Starts the child, so that its libraries load while something else goes on.
     func warmUp() {
@@ -33,11 +37,13 @@ final class MediaWorker: Sendable {
 
     /// Ends the child and the thread once the call under way is done.
     func stop() async {
+        isStopping.set(true)
         await withCheckedContinuation { items.push(.stop($0)) }
     }
 
     /// As above, without waiting for it.
     func abandon() {
+        isStopping.set(true)
         items.push(.stop(nil))
     }
 
@@ -52,11 +58,19 @@ final class MediaWorker: Sendable {
         }
     }
 
-    private static func run(items: BlockingQueue<Item>, executable: String) {
-        let link = MediaChildLink(executable: executable)
+    private static func run(items: BlockingQueue<Item>, program: MediaProgram, isStopping: Flag, isWarm: Flag) {
+        let link = MediaChildLink(program)
         while true {
-            switch items.pop() {
-            case .job(let job, let continuation): continuation.resume(with: Result { try link.perform(job) })
+            guard let item = items.pop(unlessReadable: link.descriptors) else {
+                link.attend()
+                continue
+            }
+            switch item {
+            case .job(let job, let continuation):
+                let result = Result { try link.perform(job) }
+                isWarm.set(link.isWarm)
+                continuation.resume(with: result)
+                if !isStopping.isUp { link.prepareNext() }
             case .warmUp: link.warmUp()
             case .stop(let continuation):
                 link.stop()
@@ -64,5 +78,16 @@ final class MediaWorker: Sendable {
                 return
             }
         }
+    }
+}
+
+/// Something that is so or not, said by one thread to others.
+private final class Flag: Sendable {
+    private let state = Atomic(false)
+
+    var isUp: Bool { state.load(ordering: .relaxed) }
+
+    func set(_ isUp: Bool) {
+        state.store(isUp, ordering: .relaxed)
     }
 }

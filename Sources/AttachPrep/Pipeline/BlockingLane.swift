@@ -3,11 +3,12 @@ import RichPush
 
 /// One thread for file work that blocks, so that Swift's cooperative pool never does.
 final class BlockingLane: Sendable {
-    private let items = BlockingQueue<@Sendable () -> Bool>()
+    private let items: BlockingQueue<@Sendable () -> Bool>
 
     init() throws {
-        let items = self.items
         do {
+            let items = try BlockingQueue<@Sendable () -> Bool>()
+            self.items = items
             try PermanentThread.start(name: "files") {
                 while items.pop()() {}
             }

@@ -11,65 +11,73 @@ struct FetchStep: Sendable {
     let deadline: ContinuousClock.Instant
 
     func run() async throws -> FetchedSource {
-        let descriptor = try staging.create(FetchedSource.fileName)
-        do {
-            switch location {
-            case .remote(let url): return try await download(url, into: descriptor)
-            case .file(let path): return try await copy(path, into: descriptor)
-            }
-        } catch {
-            close(descriptor)
-            throw error
+        let target = try staging.create(FetchedSource.fileName)
+        defer { close(target) }
+        // What is delivered unchanged must not be changed by who looks at it.
+        let readable = OpenFile(descriptor: try staging.open(FetchedSource.fileName))
+        switch location {
+        case .remote(let url): return try await download(url, into: target, readable)
+        case .file(let path): return try await copy(path, into: target, readable)
         }
     }
 
     // MARK: A URL
 
-    private func download(_ url: String, into descriptor: CInt) async throws -> FetchedSource {
+    private func download(_ url: String, into target: CInt, _ readable: OpenFile) async throws -> FetchedSource {
         let identification = SourceIdentification(
-            engine: rooms.engine, descriptor: descriptor, deadline: deadline)
+            source: request.source, rooms: rooms, descriptor: readable.descriptor, deadline: deadline)
         let file = try await rooms.downloader.download(
             DownloadRequest(
                 url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
                 bytesMax: Limits.sourceBytesMax, deadline: deadline),
-            into: descriptor
+            into: target
         ) { [request] availableBytes, isComplete in
             guard let format = try await identification.look(availableBytes: availableBytes, isComplete: isComplete)
             else { return .undecided }
             let ceiling = SourceCeiling(format: format, request: request)
             return .accepted(bytesMax: ceiling.bytesMax, tooLarge: ceiling.error)
         }
-        let identified = try await identification.conclude(bytes: file.bytes)
+        let identified = try await identification.conclude(bytes: file.bytes, sha256: file.sha256)
         var timings = ManifestTimings(file.timings)
         timings.identify = identification.milliseconds
         return FetchedSource(
-            descriptor: descriptor, bytes: file.bytes, sha256: file.sha256, finalURL: file.finalURL,
+            file: readable, bytes: file.bytes, sha256: file.sha256, finalURL: file.finalURL,
             declaredMIMEType: file.declaredMIMEType, timings: timings, identified: identified)
     }
 
     // MARK: A file
 
-    /// Identified first: a file that is refused need not be copied.
-    private func copy(_ path: String, into descriptor: CInt) async throws -> FetchedSource {
+    /// Identified first: a file that is refused need not be copied. Unless it may be in quarantine: then its digest is.
+    private func copy(_ path: String, into target: CInt, _ readable: OpenFile) async throws -> FetchedSource {
         let file = try LocalFile(path: path)
         guard file.bytes <= Limits.sourceBytesMax else { throw SourceCeiling.tooLarge(Limits.sourceBytesMax) }
         let identification = SourceIdentification(
-            engine: rooms.engine, descriptor: file.descriptor, deadline: deadline)
-        let identified = try await identification.conclude(bytes: file.bytes)
+            source: request.source, rooms: rooms, descriptor: file.descriptor, deadline: deadline)
+        let isSuspect = identification.isSuspect(availableBytes: file.bytes, isComplete: true)
+        if !isSuspect { try await identify(file, identification, sha256: nil) }
+        let start = ContinuousClock.now
+        let sha256 = try await rooms.blocking.run { [deadline] in
+            try file.copy(to: target, deadline: deadline)
+        }
+        var timings = ManifestTimings()
+        timings.transfer = start.duration(to: .now).milliseconds
+        let identified = try await identify(file, identification, sha256: sha256)
+        timings.identify = identification.milliseconds
+        return FetchedSource(
+            file: readable, bytes: file.bytes, sha256: sha256, finalURL: nil, declaredMIMEType: nil,
+            timings: timings, identified: identified)
+    }
+
+    @discardableResult
+    private func identify(_ file: LocalFile, _ identification: SourceIdentification, sha256: String?) async throws
+        -> IdentifiedMedia
+    {
+        let identified = try await identification.conclude(bytes: file.bytes, sha256: sha256)
         if let format = identified.format {
             let ceiling = SourceCeiling(format: format, request: request)
             guard file.bytes <= ceiling.bytesMax else { throw ceiling.error }
         }
-        let start = ContinuousClock.now
-        let sha256 = try await rooms.blocking.run { [deadline] in
-            try file.copy(to: descriptor, deadline: deadline)
-        }
-        var timings = ManifestTimings()
-        timings.transfer = start.duration(to: .now).milliseconds
-        timings.identify = identification.milliseconds
-        return FetchedSource(
-            descriptor: descriptor, bytes: file.bytes, sha256: sha256, finalURL: nil, declaredMIMEType: nil,
-            timings: timings, identified: identified)
+        return identified
     }
 }
 

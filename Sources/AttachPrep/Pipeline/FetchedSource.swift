@@ -7,8 +7,7 @@ final class FetchedSource: Sendable {
     /// The name of the file in the staging folder.
     static let fileName = "source"
 
-    /// Open for reading; closed with this object.
-    let descriptor: CInt
+    private let file: OpenFile
     let bytes: Int
     /// Lower-case hexadecimal.
     let sha256: String
@@ -19,16 +18,28 @@ final class FetchedSource: Sendable {
     let identified: IdentifiedMedia
 
     init(
-        descriptor: CInt, bytes: Int, sha256: String, finalURL: String?, declaredMIMEType: String?,
+        file: OpenFile, bytes: Int, sha256: String, finalURL: String?, declaredMIMEType: String?,
         timings: ManifestTimings, identified: IdentifiedMedia
     ) {
-        self.descriptor = descriptor
+        self.file = file
         self.bytes = bytes
         self.sha256 = sha256
         self.finalURL = finalURL
         self.declaredMIMEType = declaredMIMEType
         self.timings = timings
         self.identified = identified
+    }
+
+    /// Open for reading alone.
+    var descriptor: CInt { file.descriptor }
+}
+
+/// A descriptor that is closed with this object.
+final class OpenFile: Sendable {
+    let descriptor: CInt
+
+    init(descriptor: CInt) {
+        self.descriptor = descriptor
     }
 
     deinit {

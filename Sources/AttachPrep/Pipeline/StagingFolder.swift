@@ -46,7 +46,7 @@ final class StagingFolder: Sendable {
             try makeFolders(output)
             guard unsafe mkdir(path, 0o755) == 0 else { throw OutputFailure.error(errno) }
         }
-        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, unsafe access(path, F_OK) == 0 {
             return (path, descriptor)
         }
@@ -75,7 +75,14 @@ final class StagingFolder: Sendable {
 
     /// A new empty file, open for reading and writing; the caller closes it.
     func create(_ name: String) throws -> CInt {
-        let descriptor = unsafe open("\(path)/\(name)", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        let descriptor = unsafe Glibc.open("\(path)/\(name)", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw OutputFailure.error(errno) }
+        return descriptor
+    }
+
+    /// A file of this folder, open for reading alone; the caller closes it.
+    func open(_ name: String) throws -> CInt {
+        let descriptor = unsafe Glibc.open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw OutputFailure.error(errno) }
         return descriptor
     }
@@ -133,7 +140,7 @@ final class StagingFolder: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: output)) ?? []
         for name in names where name.hasPrefix(prefix) {
             let path = "\(output)/\(name)"
-            let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { try? FileManager.default.removeItem(atPath: path) }

@@ -26,6 +26,11 @@ struct MachineOptionGroup: ParsableArguments {
     @Option(help: ArgumentHelp("Media worked on at a time (default: the cores).", valueName: "n"))
     var mediaSlots: Int?
 
+    @Flag(help: "Refuse to work where the media process cannot be locked down.")
+    var requireSandbox = false
+
+    @OptionGroup var state: StateOptionGroup
+
     func validate() throws {
         guard concurrency >= 1 else { throw ValidationError("--concurrency is at least 1.") }
         guard (mediaSlots ?? 1) >= 1 else { throw ValidationError("--media-slots is at least 1.") }
@@ -43,6 +48,8 @@ struct MachineOptionGroup: ParsableArguments {
         configuration.requestsInFlight = concurrency
         configuration.mediaSlots = mediaSlots ?? MediaSlots.machineDefault
         configuration.allowsLocalFiles = true
+        configuration.requiresSandbox = requireSandbox
+        configuration.stateFolder = state.folder
         return configuration
     }
 }

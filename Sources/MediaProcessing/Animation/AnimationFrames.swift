@@ -10,7 +10,7 @@ package enum AnimationFrames {
     ) throws -> any FrameSequence {
         switch format {
         case .gif: try PageFrames.gif(descriptor, deadline: deadline)
-        case .webp: try PageFrames.webP(descriptor, deadline: deadline)
+        case .webp: try WebPFrames(descriptor, deadline: deadline)
         case .png: try PNGFrames(descriptor, deadline: deadline)
         case .avif: try AVIFFrames(descriptor, deadline: deadline)
         default:

@@ -1,7 +1,7 @@
 import RichPush
 import Vips
 
-/// The frames of a GIF or a WebP, composed by libvips.
+/// The frames of a GIF, composed by libvips, which streams them.
 final class PageFrames: FrameSequence {
     let width: Int
     let height: Int
@@ -19,15 +19,6 @@ final class PageFrames: FrameSequence {
         let canvas = GIFCanvas(walk, decodedWidth: picture.width, decodedHeight: picture.height)
         return try PageFrames(
             picture, width: canvas.width, height: canvas.height, delays: walk.delaysMilliseconds,
-            loopCount: walk.loopCount, deadline: deadline)
-    }
-
-    static func webP(_ descriptor: CInt, deadline: ContinuousClock.Instant) throws -> PageFrames {
-        let walk = try WebPWalk.walk(ByteWindow(descriptor: descriptor, noun: "WebP", deadline: deadline))
-        try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
-        let picture = try Picture.open(descriptor: descriptor, pages: .all)
-        return try PageFrames(
-            picture, width: picture.width, height: picture.height, delays: walk.delaysMilliseconds,
             loopCount: walk.loopCount, deadline: deadline)
     }
 

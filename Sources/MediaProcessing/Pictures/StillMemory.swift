@@ -22,6 +22,7 @@ struct StillMemory {
             let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
             taken = try Self.coefficientBytes(window)
         }
+        if format == .png { taken = try Self.interlacedBytes(stored) }
         let room = min(Limits.pictureMemoryBytesMax, Limits.pictureDecodingBytesMax - taken)
         share = Double(room) / Double(pixels * (stored.hasAlpha ? 4 : 3) * copies)
     }
@@ -34,6 +35,21 @@ struct StillMemory {
         let held = share < 1 ? Int(Double(longSide) * share.squareRoot()) : longSide
         let side = min(held, wanted ?? .max)
         return side < longSide ? max(1, side) : nil
+    }
+
+    /// What the loader holds of an interlaced PNG, whose last row is whole only at its end; 0 for others.
+    ///
+    /// - Throws: `media.too_many_pixels` when that is more than we give it.
+    private static func interlacedBytes(_ stored: Picture) throws -> Int {
+        guard stored.has("interlaced") else { return 0 }
+        let bytes = stored.width * stored.height * stored.bands * (stored.colour.hasSuffix("16") ? 2 : 1)
+        guard bytes <= Limits.interlacedBytesMax else {
+            throw AttachPrepError(
+                .mediaTooManyPixels,
+                "The PNG is interlaced and takes \(bytes.grouped) bytes to decode, over the limit of "
+                    + "\(Limits.interlacedBytesMax.grouped); send one that is not interlaced.")
+        }
+        return bytes
     }
 
     /// What libjpeg holds of a progressive JPEG; 0 for others.

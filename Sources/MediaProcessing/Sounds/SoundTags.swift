@@ -2,8 +2,12 @@
 ///
 /// Sources: id3.org (ID3v1, ID3v2.2 to 2.4), hydrogenaudio's "APEv2 specification", id3.org's "Lyrics3 v2.00".
 enum SoundTags {
+    private static let initials: [UInt8] = [0x49, 0x54, 0x41, 0x4C]
+
     /// Bytes of the tag at an offset; nil where none begins.
     static func length(at offset: Int, of window: ByteWindow) throws -> Int? {
+        // Asked at every byte of padding: most are told by the first one alone.
+        guard let first = try window.bytes(at: offset, count: 1).first, initials.contains(first) else { return nil }
         let bytes = Array(try window.bytes(at: offset, count: 32))
         if bytes.starts(with: Array("ID3".utf8)) { return identifier3(bytes) }
         if bytes.starts(with: Array("TAG".utf8)), offset + 128 <= window.size { return 128 }

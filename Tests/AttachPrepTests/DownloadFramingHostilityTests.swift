@@ -1,0 +1,164 @@
+import Foundation
+import RichPush
+import TestSupport
+import Testing
+
+@testable import AttachPrep
+
+/// Bodies whose length is a lie, has no end, or can be read in two ways.
+@Suite(.timeLimit(.minutes(1))) struct DownloadFramingHostilityTests {
+    private static let meow = Data("meow".utf8)
+
+    // MARK: Lengths
+
+    @Test(arguments: [
+        HostileAnswer("negative", .downloadHTTPStatus, .lines("Content-Length: -1").then(.send(meow), .close)),
+        HostileAnswer("a word", .downloadHTTPStatus, .lines("Content-Length: four").then(.send(meow), .close)),
+        HostileAnswer("empty", .downloadHTTPStatus, .lines("Content-Length:").then(.send(meow), .close)),
+        HostileAnswer("hexadecimal", .downloadHTTPStatus, .lines("Content-Length: 0x4").then(.send(meow), .close)),
+        HostileAnswer("with a sign", .downloadHTTPStatus, .lines("Content-Length: +4").then(.send(meow), .close)),
+        HostileAnswer(
+            "two that differ", .downloadHTTPStatus,
+            .lines("Content-Length: 4", "Content-Length: 40").then(.send(meow), .close)),
+        HostileAnswer(
+            "two that differ in one field", .downloadHTTPStatus,
+            .lines("Content-Length: 4, 40").then(.send(meow), .close)),
+        HostileAnswer("600 MB", .downloadTooLarge, .lines("Content-Length: 600000000").then(.hang)),
+        HostileAnswer("the largest number", .downloadTooLarge, .lines("Content-Length: \(Int.max)").then(.hang)),
+        HostileAnswer(
+            "more than can be counted", .downloadTooLarge,
+            .lines("Content-Length: \(String(repeating: "9", count: 40))").then(.hang)),
+    ])
+    func `A length that cannot be is an error at once`(row: HostileAnswer) async throws {
+        #expect(try await DownloadBench().expectFailure(row).count == 1)
+    }
+
+    @Test(arguments: [["Content-Length: 4", "Content-Length: 4"], ["Content-Length: 4, 4"], ["Content-Length: 0004"]])
+    func `A length that is said twice is a length`(lines: [String]) async throws {
+        let server = try LoopbackServer()
+        let head = lines.map { $0 + "\r\n" }.joined()
+        server.serve("/cat", .raw("HTTP/1.1 200 OK\r\n\(head)\r\n").then(.send(Self.meow), .hang))
+        #expect(try await DownloadBench().fetch(server.url("/cat")).bytes == 4)
+    }
+
+    @Test func `Chunks go before a length`() async throws {
+        let server = try LoopbackServer()
+        let head = LoopbackAnswer.lines("Content-Length: 40", "Transfer-Encoding: chunked")
+        server.serve("/cat", head.then(.send(Data("4\r\nmeow\r\n0\r\n\r\n".utf8)), .hang))
+        let bench = try DownloadBench()
+        #expect(try await bench.fetch(server.url("/cat")).bytes == 4)
+    }
+
+    @Test func `A body longer than its length ends at its length`() async throws {
+        let server = try LoopbackServer()
+        server.serve("/cat", .lines("Content-Length: 4").then(.sendForever(Data("meow".utf8))))
+        let bench = try DownloadBench()
+        #expect(try await bench.fetch(server.url("/cat")).bytes == 4)
+        #expect(try bench.content == Self.meow)
+    }
+
+    // MARK: Chunks
+
+    @Test(arguments: [
+        HostileAnswer("negative", .downloadTruncated, chunked("-1\r\nmeow\r\n0\r\n\r\n")),
+        HostileAnswer("no number", .downloadTruncated, chunked("meow\r\n")),
+        HostileAnswer("a number of 17 digits", .downloadTruncated, chunked("10000000000000000\r\nmeow\r\n")),
+        HostileAnswer("a negative number in disguise", .downloadTruncated, chunked("ffffffffffffffff\r\nmeow\r\n")),
+        HostileAnswer("a piece longer than said", .downloadTruncated, chunked("2\r\nmeow\r\n0\r\n\r\n")),
+        HostileAnswer(
+            "a number without end", .downloadTruncated,
+            chunked("").then(.sendForever(Data(String(repeating: "0", count: 65_536).utf8)))),
+        HostileAnswer(
+            "a trailer without end", .downloadTruncated,
+            chunked("4\r\nmeow\r\n0\r\nX: ").then(.sendForever(Data(String(repeating: "a", count: 65_536).utf8)))),
+        HostileAnswer(
+            "a trailer of 8 MB", .downloadTruncated,
+            chunked("4\r\nmeow\r\n0\r\nX: \(String(repeating: "a", count: 8_000_000))\r\n\r\n")),
+        HostileAnswer(
+            "trailers without end", .downloadTooLarge,
+            chunked("4\r\nmeow\r\n0\r\n").then(.sendForever(Data(String(repeating: "X: 1\r\n", count: 4_096).utf8)))),
+    ])
+    func `Chunks that cannot be are an error at once`(row: HostileAnswer) async throws {
+        try await DownloadBench().expectFailure(row)
+    }
+
+    @Test(arguments: [
+        HostileAnswer(
+            "an extension without end", .downloadTimeout,
+            chunked("4;a=").then(.sendForever(Data(String(repeating: "a", count: 65_536).utf8)))),
+        HostileAnswer("trailers, byte by byte", .downloadTimeout, drip("4\r\nmeow\r\n0\r\n", "X: 1\r\n")),
+        HostileAnswer("chunks, byte by byte", .downloadTimeout, drip("", "1\r\na\r\n")),
+        HostileAnswer("no end", .downloadTimeout, chunked("4\r\nmeow\r\n").then(.hang)),
+        HostileAnswer("the largest number", .downloadTimeout, chunked("7fffffffffffffff\r\nmeow\r\n").then(.hang)),
+    ])
+    func `Chunks that bring nothing on are silence`(row: HostileAnswer) async throws {
+        try await DownloadBench(timeouts: .prompt(stall: .milliseconds(80))).expectFailure(row)
+    }
+
+    @Test func `A body that comes byte by byte is silence`() async throws {
+        let row = HostileAnswer(
+            "", .downloadTimeout,
+            .lines("Content-Length: 100000").then(
+                .drip(Data(count: 100_000), pauseMilliseconds: 1)))
+        try await DownloadBench(timeouts: .prompt(stall: .milliseconds(80))).expectFailure(row)
+    }
+
+    @Test func `Short trailers do no harm`() async throws {
+        let server = try LoopbackServer()
+        server.serve("/cat", Self.chunked("4;a=b\r\nmeow\r\n0\r\nContent-Length: 1\r\nLocation: /x\r\n\r\n"))
+        #expect(try await DownloadBench().fetch(server.url("/cat")).bytes == 4)
+        #expect(server.requests.count == 1)
+    }
+
+    private static func chunked(_ text: String) -> LoopbackAnswer {
+        .lines("Transfer-Encoding: chunked").then(.send(Data(text.utf8)))
+    }
+
+    private static func drip(_ start: String, _ piece: String) -> LoopbackAnswer {
+        chunked(start).then(.drip(Data(String(repeating: piece, count: 10_000).utf8), pauseMilliseconds: 1))
+    }
+
+    // MARK: Encodings
+
+    @Test func `A bomb in an encoding nobody asked for is not unpacked`() async throws {
+        let bench = try DownloadBench()
+        let server = try LoopbackServer()
+        // 158 times; unpacked it would be 300 MB.
+        server.serve(
+            "/cat", .body(LoopbackGzip.bomb(unpackedBytes: 300_000_000), headers: ["Content-Encoding": "gzip"]))
+        let error = try await bench.failure(of: server.url("/cat"))
+        #expect(error.code == .downloadTooLarge)
+        // The first piece that is read may unpack as far as it was allowed to.
+        #expect(try bench.content.count < 10_000_000)
+    }
+
+    @Test func `A bomb in many layers is not unpacked`() async throws {
+        let inner = LoopbackGzip.stored(LoopbackGzip.bomb(unpackedBytes: 100_000_000))
+        let server = try LoopbackServer()
+        for encoding in ["gzip, gzip", "gzip, gzip, gzip, gzip, gzip, gzip, gzip, gzip"] {
+            server.serve("/cat", .body(inner, headers: ["Content-Encoding": encoding]))
+            let bench = try DownloadBench()
+            let result = await Result { try await bench.fetch(server.url("/cat")).bytes }
+            // Either it is a bomb, or it is taken as it is, packed.
+            #expect(try bench.content.count < 10_000_000, "\(result)")
+        }
+    }
+
+    @Test func `What unpacks to little is unpacked however small it was`() async throws {
+        let zeros = Data(count: 258 * 3_000)
+        let server = try LoopbackServer()
+        server.serve("/cat", .body(LoopbackGzip.stored(zeros), headers: ["Content-Encoding": "gzip"]))
+        #expect(try await DownloadBench().fetch(server.url("/cat")).bytes == zeros.count)
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What an async body returns or throws.
+    init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
