@@ -326,4 +326,10 @@ public enum Limits {
     /// Palette, colour profile and the like, which every frame of an animated PNG is decoded with: a profile is a few
     /// KB, a printer's 2 MB.
     public static let pngSharedBytesMax = 4_000_000
+    /// Packed text of a PNG: a thousand times as much may come out of it, each time the file is opened.
+    public static let pngPackedTextBytesMax = 250_000
+    /// Pictures that one of a HEIF is put together of: a phone's 48 megapixels are 192 tiles.
+    public static let heifTilesMax = 10_000
+    /// A QuickTime movie's index that is stored packed, when it is unpacked: an hour's is 5 MB.
+    public static let packedIndexBytesMax = 20_000_000
 }
