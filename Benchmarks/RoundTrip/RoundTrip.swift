@@ -26,10 +26,10 @@ struct RoundTrip {
         let empty = MediaCall.identify(IdentifyRequest(availableBytes: 0, isComplete: true))
         let identify = MediaCall.identify(IdentifyRequest(availableBytes: 4_096, isComplete: false))
         for (name, call) in [("empty call", empty), ("identification", identify)] {
-            let here = try await measure {
+            let here = await measure {
                 _ = try? processor.perform(call, descriptors: [source], deadline: .now + .seconds(30))
             }
-            let there = try await measure {
+            let there = await measure {
                 _ = try? await pool.perform(call, descriptors: [source], deadline: .now + .seconds(30))
             }
             print("\(name): in this process \(here), through the pool \(there)")
@@ -45,12 +45,12 @@ struct RoundTrip {
         var description: String { "\(median) µs (99 of 100 under \(slow) µs)" }
     }
 
-    private static func measure(_ body: () async throws -> Void) async rethrows -> Times {
-        for _ in 0..<warmUpRounds { try await body() }
+    private static func measure(_ body: () async -> Void) async -> Times {
+        for _ in 0..<warmUpRounds { await body() }
         var times: [Double] = []
         for _ in 0..<rounds {
             let start = ContinuousClock.now
-            try await body()
+            await body()
             let attoseconds = start.duration(to: .now).components.attoseconds
             times.append((Double(attoseconds) / 1e11).rounded() / 10)
         }

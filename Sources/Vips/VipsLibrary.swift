@@ -37,6 +37,7 @@ package enum VipsLibrary {
         // One job uses one core; the pool decides how many jobs run. No cache: no two jobs share a file.
         vips_concurrency_set(1)
         vips_cache_set_max(0)
+        try check(CVips_prepare_vector_code(), "init")
         CVips_block_all_operations()
         for name in families + loaders + savers { unsafe CVips_allow(name) }
         CVips_block_untrusted()
