@@ -21,7 +21,7 @@ swift_test := swift test --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time clean \
+.PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time bench-walls clean \
     toolchain
 
 help: ## List the targets
@@ -93,6 +93,9 @@ bench: build ## Run the benchmarks
 
 bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s and count what came back late
 	Benchmarks/on-time
+
+bench-walls: build ## Measure what the walls around the media child cost
+	Benchmarks/walls
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared

@@ -73,8 +73,8 @@ import Testing
         command.program = "python3"
         let result = try await command.run()
         bench.expect(try PrintedManifest(line: try #require(result.lines.first)), rejectedAs: code)
-        let memory = try #require(
-            result.errorText.split(separator: "\n").last.flatMap { Int($0) }, "\(result.errorText)")
+        let words = result.errorText.split(separator: "\n")
+        let memory = try #require(words.last.flatMap { Int($0) }, "\(result.errorText)")
         #expect(memory < Self.memoryMax)
         #expect(try bench.leftovers() == [])
     }
