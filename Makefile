@@ -21,7 +21,7 @@ swift_test := swift test --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test check test-long install bench bench-on-time clean toolchain
+.PHONY: help deps deps-test build demo test check test-long install bench bench-on-time bench-memory clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ bench: build ## Run the benchmarks
 
 bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s and count what came back late
 	Benchmarks/on-time
+
+bench-memory: build ## Prepare a thousand mixed files and show that memory stays flat
+	Benchmarks/flat-memory
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared

@@ -9,7 +9,7 @@ import MediaProcessing
 @main
 struct RoundTrip {
     private static let rounds = 3_000
-    private static let warmUpRounds = 200
+    private static let startRounds = 20
 
     static func main() async throws {
         guard CommandLine.arguments.count == 3 else {
@@ -26,16 +26,27 @@ struct RoundTrip {
         let empty = MediaCall.identify(IdentifyRequest(availableBytes: 0, isComplete: true))
         let identify = MediaCall.identify(IdentifyRequest(availableBytes: 4_096, isComplete: false))
         for (name, call) in [("empty call", empty), ("identification", identify)] {
-            let here = try await measure {
+            let here = await measure {
                 _ = try? processor.perform(call, descriptors: [source], deadline: .now + .seconds(30))
             }
-            let there = try await measure {
+            let there = await measure {
                 _ = try? await pool.perform(call, descriptors: [source], deadline: .now + .seconds(30))
             }
             print("\(name): in this process \(here), through the pool \(there)")
             print("  the way there and back: \(there.median - here.median) µs")
         }
         await pool.shutdown()
+        try await measureStart(executable: CommandLine.arguments[1], empty, source)
+    }
+
+    /// From nothing to the first answer: what a caller would wait without a warm child.
+    private static func measureStart(executable: String, _ call: MediaCall, _ source: CInt) async throws {
+        let times = try await measure(rounds: startRounds) {
+            let pool = try MediaPool(executable: executable, mediaSlots: 1)
+            _ = try? await pool.perform(call, descriptors: [source], deadline: .now + .seconds(30))
+            await pool.shutdown()
+        }
+        print("start of a child, first answer and end: \(times)")
     }
 
     private struct Times: CustomStringConvertible {
@@ -45,8 +56,8 @@ struct RoundTrip {
         var description: String { "\(median) µs (99 of 100 under \(slow) µs)" }
     }
 
-    private static func measure(_ body: () async throws -> Void) async rethrows -> Times {
-        for _ in 0..<warmUpRounds { try await body() }
+    private static func measure(rounds: Int = rounds, _ body: () async throws -> Void) async rethrows -> Times {
+        for _ in 0..<(rounds / 10) { try await body() }
         var times: [Double] = []
         for _ in 0..<rounds {
             let start = ContinuousClock.now
