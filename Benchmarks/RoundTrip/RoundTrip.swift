@@ -33,7 +33,7 @@ struct RoundTrip {
                 _ = try? await pool.perform(call, descriptors: [source], deadline: .now + .seconds(30))
             }
             print("\(name): in this process \(here), through the pool \(there)")
-            print("  the way there and back: \(there.median - here.median) µs")
+            print("  the way there and back: \(Int((there.median - here.median).rounded())) µs")
         }
         await pool.shutdown()
         try await measureStart(executable: CommandLine.arguments[1], empty, source)
