@@ -21,8 +21,8 @@ swift_test := swift test --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time bench-walls clean \
-    toolchain
+.PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time \
+    bench-walls bench-memory clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s 
 
 bench-walls: build ## Measure what the walls around the media child cost
 	Benchmarks/walls
+
+bench-memory: build ## Prepare a thousand mixed files and show that memory stays flat
+	Benchmarks/flat-memory
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared
