@@ -88,6 +88,8 @@ install: build ## Install into PREFIX (/usr/local) below DESTDIR: bin/attachprep
 
 bench: build ## Run the benchmarks
 	Benchmarks/run
+	$(release_build) --product RoundTrip
+	.build/release/RoundTrip .build/release/attachprep-media samples/media/grid.png
 
 bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s and count what came back late
 	Benchmarks/on-time

@@ -97,14 +97,23 @@ let package = Package(
             ],
             swiftSettings: strict + fuzzed),
 
+        // Measured by `make bench`.
+        .executableTarget(
+            name: "RoundTrip", dependencies: ["AttachPrep", "MediaEngine", "MediaProcessing"],
+            path: "Benchmarks/RoundTrip", swiftSettings: strict),
+
         // The specification.
+        // attachprep-media with a will of its own: files tell it what to try behind its walls.
+        .executableTarget(
+            name: "HostileMedia", dependencies: ["MediaChild", "RichPush", "Linux"],
+            path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("RichPushTests", ["RichPush"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
         specification("CurlTests", ["Curl"]),
-        specification("AttachPrepTests", ["AttachPrep"]),
+        specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
         specification("TestSupportTests", []),
         specification("TidyTests", []),

@@ -23,7 +23,7 @@ public final class AttachmentPreparer: Sendable {
     private let pool: MediaPool?
     private let logger: Logger
 
-    /// Starts the first media child, whose libraries then load while the first download runs.
+    /// Starts the media children that will be wanted, whose libraries then load while the first downloads run.
     ///
     /// - Parameter engine: media work in another place than the pool of children, for tests and for who asks for it.
     /// - Throws: `request.invalid` for a configuration that cannot be read, `internal` when `attachprep-media` is
@@ -36,14 +36,14 @@ public final class AttachmentPreparer: Sendable {
         self.logger = logger
         if let engine {
             pool = nil
-            rooms = try PipelineRooms(engine: engine, configuration: configuration)
+            rooms = try PipelineRooms(engine: engine, configuration: configuration, logger: logger)
         } else {
             let pool = try MediaPool(
                 executable: configuration.mediaExecutable ?? MediaExecutable.locate(),
                 mediaSlots: configuration.mediaSlots, requiresSandbox: configuration.requiresSandbox)
-            pool.warmUp()
+            pool.warmUp(requests: configuration.requestsExpected)
             self.pool = pool
-            rooms = try PipelineRooms(engine: pool, configuration: configuration)
+            rooms = try PipelineRooms(engine: pool, configuration: configuration, logger: logger)
         }
         StagingFolder.sweep(output: configuration.output)
     }

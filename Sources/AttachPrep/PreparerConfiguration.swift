@@ -14,6 +14,8 @@ public struct PreparerConfiguration: Sendable {
     public var download: DownloadPolicy
     /// Downloads at a time.
     public var requestsInFlight: Int
+    /// How many requests will come soon: as many media children start at once, up to one more than media slots.
+    public var requestsExpected: Int
     /// Renders at a time.
     public var mediaSlots: Int
     /// Where the output folder is served: `https://media.example/push` makes `https://media.example/push/<id>/<file>`.
@@ -22,6 +24,8 @@ public struct PreparerConfiguration: Sendable {
     public var allowsLocalFiles: Bool
     /// Whether nothing is worked on where the media process cannot be locked down as it should.
     public var requiresSandbox: Bool
+    /// Where what must outlive the process is kept, quarantine among it; nil keeps it in memory.
+    public var stateFolder: String?
     /// The path of `attachprep-media`; nil looks beside the running executable.
     public var mediaExecutable: String?
 
@@ -32,8 +36,10 @@ public struct PreparerConfiguration: Sendable {
         self.output = output
         download = DownloadPolicy()
         requestsInFlight = Limits.requestsInFlight
+        requestsExpected = 1
         mediaSlots = MediaSlots.machineDefault
         allowsLocalFiles = false
         requiresSandbox = false
+        stateFolder = StateFolder.defaultPath
     }
 }

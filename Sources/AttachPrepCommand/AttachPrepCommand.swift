@@ -15,7 +15,10 @@ struct AttachPrepCommand: AsyncParsableCommand {
               attachprep inspect holiday.heic
             """,
         version: Version.text,
-        subcommands: [PrepareCommand.self, BatchCommand.self, InspectCommand.self, DoctorCommand.self])
+        subcommands: [
+            PrepareCommand.self, BatchCommand.self, InspectCommand.self, QuarantineCommand.self,
+            DoctorCommand.self,
+        ])
 
     static func main() async {
         // A reader that goes away is told by the write that fails, not by a signal; libcurl asks for the same.

@@ -26,7 +26,7 @@ struct BatchCommand: AsyncParsableCommand {
         let lines = try BatchList.read(list)
         let defaults = try defaultRequest()
         let (report, output) = (report, output)
-        let session = try PreparerSession(machine: machine, output: output, report: report)
+        let session = try PreparerSession(machine: machine, output: output, report: report, requests: lines.count)
         let run = BatchRun(total: lines.count, format: report.format, output: output.output)
         let end = await Interruption.watch {
             await session.each(lines, inOrder: false) { line in

@@ -22,7 +22,7 @@ struct PrepareCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (sources, report, output, request) = (sources, report, output, request)
-        let session = try PreparerSession(machine: machine, output: output, report: report)
+        let session = try PreparerSession(machine: machine, output: output, report: report, requests: sources.count)
         let end = await Interruption.watch {
             await session.each(sources, inOrder: true) { source in
                 await session.prepare(source, resume: output.resume) { try request.request(for: source) }

@@ -9,8 +9,9 @@ struct PreparerSession: Sendable {
     private let concurrency: Int
 
     /// - Throws: `ValidationError` for options that cannot be read, so that it counts as wrong usage.
-    init(machine: MachineOptionGroup, output: OutputOptionGroup?, report: ReportOptionGroup) throws {
+    init(machine: MachineOptionGroup, output: OutputOptionGroup?, report: ReportOptionGroup, requests: Int = 1) throws {
         var configuration = machine.configuration(output: output?.output ?? PreparerConfiguration.scratchFolder)
+        configuration.requestsExpected = min(requests, machine.concurrency)
         configuration.baseURL = output?.baseURL
         var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = report.verbose ? .debug : .error

@@ -1,6 +1,11 @@
 #ifndef CCurl_SHIM_H
 #define CCurl_SHIM_H
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 // curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, which Swift does not import: one function of
 // fixed arguments for each type we pass.
@@ -35,6 +40,11 @@ static inline CURLcode CCurl_easy_setopt_opensocket(CURL *handle, curl_opensocke
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
+// CURLOPT_CLOSESOCKETFUNCTION's own type.
+static inline CURLcode CCurl_easy_setopt_closesocket(CURL *handle, curl_closesocket_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, value);
+}
+
 // CURLOPT_PREREQFUNCTION's own type.
 static inline CURLcode CCurl_easy_setopt_prereq(CURL *handle, curl_prereq_callback value) {
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
@@ -48,6 +58,22 @@ static inline CURLcode CCurl_easy_getinfo_long(CURL *handle, CURLINFO info, long
 // Times in microseconds and sizes in bytes.
 static inline CURLcode CCurl_easy_getinfo_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
     return curl_easy_getinfo(handle, info, value);
+}
+
+// Bytes of a TCP connection that its owner has read: those received, without those that still wait. glibc's header ends
+// before the count (Linux: a number of 64 bits at byte 128 of tcp_info), and ioctl is variadic. 0 when nobody can say.
+static inline int64_t CCurl_socket_bytes_read(int descriptor) {
+#ifdef __linux__
+    uint64_t information[32] = {0};
+    socklen_t length = sizeof information;
+    int waiting = 0;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, information, &length) != 0 || length < 136) return 0;
+    if (ioctl(descriptor, FIONREAD, &waiting) != 0) return 0;
+    return (int64_t)information[16] - waiting;
+#else
+    (void)descriptor;
+    return 0;
+#endif
 }
 
 // Numbers and switches of a multi handle.

@@ -117,14 +117,16 @@ static const unsigned CLinux_seccomp_allow = SECCOMP_RET_ALLOW;
 static const unsigned CLinux_seccomp_errno = SECCOMP_RET_ERRNO;
 static const unsigned CLinux_seccomp_kill = SECCOMP_RET_KILL_PROCESS;
 
-// As above: the machine that this was built for.
+// As above: the machine that this was built for; no filter fits another.
+static inline unsigned CLinux_audit_architecture(void) {
 #if defined(__x86_64__)
-static const unsigned CLinux_audit_architecture = AUDIT_ARCH_X86_64;
+    return AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
-static const unsigned CLinux_audit_architecture = AUDIT_ARCH_AARCH64;
+    return AUDIT_ARCH_AARCH64;
 #else
-static const unsigned CLinux_audit_architecture = 0;
+    return 0;
 #endif
+}
 
 // glibc declares it only for _GNU_SOURCE: fstatat's flag for the descriptor itself.
 static const unsigned CLinux_at_empty_path = 0x1000;
@@ -177,6 +179,12 @@ static inline int CLinux_prlimit_processor(int process, uint64_t seconds) {
     if (syscall(SYS_prlimit64, process, RLIMIT_CPU, NULL, limits) != 0) return -1;
     limits[0] = seconds < limits[1] ? seconds : limits[1];
     return (int) syscall(SYS_prlimit64, process, RLIMIT_CPU, limits, NULL);
+}
+
+// recvmsg alone is let through by the media child's filter. The length of the next message, which stays where it is.
+static inline ssize_t CLinux_recvmsg_length(int socket) {
+    struct msghdr message = {0};
+    return recvmsg(socket, &message, MSG_PEEK | MSG_TRUNC);
 }
 
 // EFD_CLOEXEC and its like are an enumeration that Swift imports as values it cannot join.

@@ -12,17 +12,16 @@ internal import CCurl
     private let errorText: UnsafeMutableBufferPointer<CChar>
 
     /// - Throws: when libcurl refuses an option or memory runs out.
-    init(_ settings: TransferSettings, observer: any TransferObserver) throws(CurlError) {
+    init(
+        _ settings: TransferSettings, observer: any TransferObserver, watch: LoopWatch
+    ) throws(CurlError) {
         guard let raw = unsafe curl_easy_init() else { throw CurlError(CURLE_FAILED_INIT, "curl_easy_init") }
         unsafe self.raw = raw
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0)
-        // The events live as long as this handle and are used only inside calls on it.
-        events = TransferEvents(observer: observer, clock: TransferClock(settings.limits)) {
-            var bytes: curl_off_t = 0
-            let code = unsafe CCurl_easy_getinfo_offset(raw, CURLINFO_SIZE_DOWNLOAD_T, &bytes)
-            return code == CURLE_OK ? Int(bytes) : 0
-        }
+        events = unsafe TransferEvents(
+            observer: observer, clock: TransferClock(settings.limits),
+            connection: TransferConnection(of: raw, isSecure: settings.url.hasPrefix("https:"), watch: watch))
         do {
             headers = try CurlList(settings.headers)
             pins = try CurlList(settings.pins)
@@ -53,6 +52,7 @@ internal import CCurl
         try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         // Bytes without a status line are no answer: whatever listens there speaks something else.
         try set(CURLOPT_HTTP09_ALLOWED, 0)
+        try set(CURLOPT_FRESH_CONNECT, settings.opensConnection ? 1 : 0)
         try set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
         try set(CURLOPT_CONNECTTIMEOUT_MS, settings.limits.connect.wholeMilliseconds)
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -80,6 +80,9 @@ internal import CCurl
         try unsafe set(CURLOPT_WRITEDATA, context)
         try unsafe CCurl_easy_setopt_opensocket(raw, curlOpenSocket).check("CURLOPT_OPENSOCKETFUNCTION")
         try unsafe set(CURLOPT_OPENSOCKETDATA, context)
+        try unsafe CCurl_easy_setopt_closesocket(raw, curlCloseSocket).check("CURLOPT_CLOSESOCKETFUNCTION")
+        try unsafe set(
+            CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(events.connection.watch.sockets).toOpaque())
         try unsafe CCurl_easy_setopt_prereq(raw, curlPreRequest).check("CURLOPT_PREREQFUNCTION")
         try unsafe set(CURLOPT_PREREQDATA, context)
     }

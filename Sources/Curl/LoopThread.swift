@@ -32,6 +32,7 @@ final class LoopThread {
         for order in mail.orders { begin(order, multi) }
         end(mail.cancelled.compactMap { running[$0] }, .cancelled, multi)
         guard !mail.isStopping else { return false }
+        multi.watch.watch(!running.isEmpty)
         do {
             try multi.perform()
             reap(multi)
@@ -45,7 +46,7 @@ final class LoopThread {
 
     private func begin(_ order: TransferOrder, _ multi: MultiHandle) {
         do {
-            let easy = try EasyHandle(order.settings, observer: order.observer)
+            let easy = try EasyHandle(order.settings, observer: order.observer, watch: multi.watch)
             try multi.add(easy)
             running[order.id] = Running(order: order, easy: easy)
         } catch {
@@ -53,10 +54,30 @@ final class LoopThread {
         }
     }
 
+    /// The connection was spoiled before the request was sent, so nothing was asked yet: another one is opened.
+    private func beginAnew(_ spoiled: Running, _ multi: MultiHandle) {
+        running.removeValue(forKey: spoiled.order.id)
+        do {
+            try multi.remove(spoiled.easy)
+            var settings = spoiled.order.settings
+            settings.opensConnection = true
+            begin(
+                TransferOrder(
+                    id: spoiled.order.id, settings: settings, observer: spoiled.order.observer,
+                    finish: spoiled.order.finish), multi)
+        } catch {
+            spoiled.order.finish(TransferReport(.failed(error)))
+        }
+    }
+
     private func reap(_ multi: MultiHandle) {
         while let (raw, code) = unsafe multi.nextFinished() {
             guard let finished = running.values.first(where: { unsafe $0.easy.raw == raw }) else { continue }
-            end([finished], code == CURLE_OK ? .completed : .failed(finished.easy.error(code)), multi)
+            if finished.easy.events.isConnectionSpoiled {
+                beginAnew(finished, multi)
+            } else {
+                end([finished], code == CURLE_OK ? .completed : .failed(finished.easy.error(code)), multi)
+            }
         }
     }
 

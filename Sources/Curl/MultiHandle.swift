@@ -7,6 +7,8 @@ internal import CCurl
 @safe final class MultiHandle: @unchecked Sendable {
     // Sendable because the thread takes it over whole, and curl_multi_wakeup is documented as safe from any thread.
     private let raw: UnsafeMutableRawPointer
+    /// Outlives every connection: they are closed when this handle is.
+    let watch: LoopWatch
 
     /// - Parameter idleConnectionsMax: connections kept open for the next transfer.
     /// - Throws: when libcurl does not start or memory runs out.
@@ -14,6 +16,12 @@ internal import CCurl
         try CurlLibrary.start()
         guard let raw = unsafe curl_multi_init() else { throw CurlError(CURLM_OUT_OF_MEMORY, "curl_multi_init") }
         unsafe self.raw = raw
+        guard let watch = LoopWatch() else {
+            _ = unsafe curl_multi_cleanup(raw)
+            throw CurlError(
+                interface: .multi, rawCode: 0, operation: "start the watch over downloads", text: "no thread left")
+        }
+        self.watch = watch
         try unsafe CCurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, idleConnectionsMax)
             .check("set CURLMOPT_MAXCONNECTS")
     }
@@ -22,6 +30,7 @@ internal import CCurl
         // Only a handle still in use or a call from inside a callback could fail here: both are bugs of ours.
         let code = unsafe curl_multi_cleanup(raw)
         precondition(code == CURLM_OK, "curl_multi_cleanup failed: a transfer outlived its loop")
+        watch.stop()
     }
 
     func add(_ easy: EasyHandle) throws(CurlError) {
@@ -36,7 +45,8 @@ internal import CCurl
     /// Does what can be done without waiting.
     func perform() throws(CurlError) {
         var running: Int32 = 0
-        try unsafe curl_multi_perform(raw, &running).check("curl_multi_perform")
+        let code = watch.inside { unsafe curl_multi_perform(raw, &running) }
+        try code.check("curl_multi_perform")
     }
 
     /// Waits until a socket is ready, one of libcurl's timers is due, somebody calls `wakeUp`, or the time is up.

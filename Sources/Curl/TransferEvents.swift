@@ -12,29 +12,39 @@ internal import CCurl
 final class TransferEvents {
     let observer: any TransferObserver
     var clock: TransferClock
-    /// Asks libcurl how much of the body was sent.
-    private let bytesSent: () -> Int
+    /// Whether the request was held back because the connection had something to say before it was asked.
+    private(set) var isConnectionSpoiled = false
+    let connection: TransferConnection
 
-    init(observer: any TransferObserver, clock: TransferClock, bytesSent: @escaping () -> Int) {
+    init(observer: any TransferObserver, clock: TransferClock, connection: TransferConnection) {
         self.observer = observer
         self.clock = clock
-        self.bytesSent = bytesSent
+        self.connection = connection
+    }
+
+    func maySendRequest(to address: String, _ remotePort: Int32, from localPort: Int32) -> Bool {
+        isConnectionSpoiled = connection.begin(localPort: localPort, remotePort: remotePort)
+        guard !isConnectionSpoiled, observer.maySendRequest(to: address) else { return false }
+        clock.sendRequest()
+        return true
     }
 
     func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        connection.bring(headerBytes: line.count)
         let isTrailer = observer.hasHead
         guard unsafe observer.received(headerLine: line) else { return false }
         if isTrailer {
             clock.receive(line.count)
         } else if observer.hasHead {
             clock.receiveHead()
+            connection.decideReuse()
         }
         return true
     }
 
     func received(body piece: UnsafeRawBufferPointer) -> Bool {
         clock.receive(piece.count)
-        return unsafe observer.received(body: piece, bytesSent: bytesSent())
+        return unsafe observer.received(body: piece, bytesSent: connection.bringBody())
     }
 
     /// Callbacks run inside calls on a handle that holds its events, so the pointer is always alive.
@@ -49,7 +59,8 @@ final class TransferEvents {
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return 0 }
     let bytes = unsafe UnsafeRawBufferPointer(start: line, count: size * count)
-    return unsafe events.received(headerLine: bytes) ? size * count : 0
+    let goesOn = events.connection.watch.outside { unsafe events.received(headerLine: bytes) }
+    return goesOn ? size * count : 0
 }
 
 /// CURLOPT_WRITEFUNCTION: CURL_WRITEFUNC_ERROR ends the transfer with CURLE_WRITE_ERROR, also for an empty piece.
@@ -58,7 +69,8 @@ final class TransferEvents {
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_WRITEFUNC_ERROR) }
     let bytes = unsafe UnsafeRawBufferPointer(start: piece, count: size * count)
-    return unsafe events.received(body: bytes) ? size * count : Int(CURL_WRITEFUNC_ERROR)
+    let goesOn = events.connection.watch.outside { unsafe events.received(body: bytes) }
+    return goesOn ? size * count : Int(CURL_WRITEFUNC_ERROR)
 }
 
 /// CURLOPT_OPENSOCKETFUNCTION: CURL_SOCKET_BAD ends the attempt with CURLE_COULDNT_CONNECT before a packet leaves.
@@ -70,7 +82,13 @@ final class TransferEvents {
     else { return CURL_SOCKET_BAD }
     // Children of this process must not inherit connections.
     let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+    return unsafe events.connection.watch.sockets.open(address.pointee.family, kind, address.pointee.protocol)
+}
+
+/// CURLOPT_CLOSESOCKETFUNCTION: the context is the list of sockets, which outlives the transfer as the connection does.
+@c func curlCloseSocket(_ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
+    guard let context = unsafe context else { return 1 }
+    return unsafe Unmanaged<OpenSockets>.fromOpaque(context).takeUnretainedValue().close(descriptor)
 }
 
 /// CURLOPT_PREREQFUNCTION: asked for every request, on a reused connection too.
@@ -79,9 +97,8 @@ final class TransferEvents {
     _ localAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ localPort: Int32
 ) -> Int32 {
     guard let events = unsafe TransferEvents.from(context), let address = unsafe address,
-        unsafe events.observer.maySendRequest(to: String(cString: address))
+        unsafe events.maySendRequest(to: String(cString: address), port, from: localPort)
     else { return CURL_PREREQFUNC_ABORT }
-    events.clock.sendRequest()
     return CURL_PREREQFUNC_OK
 }
 

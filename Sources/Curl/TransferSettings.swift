@@ -12,6 +12,8 @@ package struct TransferSettings: Sendable {
     package var certificateAuthorityFile: String?
     /// Whether a body that arrives with a Content-Encoding is decoded.
     package var decodesContent = true
+    /// Takes no connection that was used before.
+    package var opensConnection = false
     package var limits: TransferLimits
 
     package init(url: String, headers: [String] = [], limits: TransferLimits) {

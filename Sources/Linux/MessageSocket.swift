@@ -69,11 +69,9 @@ package final class MessageSocket: Sendable {
 
     /// Waits for a message and measures it where it lies, so that no more memory is taken than it needs.
     private func lengthOfNext(bytesMax: Int) throws(SystemError) -> Int? {
-        let length = try restarting("recv") {
-            recv(descriptor, nil, 0, CInt(MSG_PEEK | MSG_TRUNC))
-        }
+        let length = try restarting("recvmsg") { CLinux_recvmsg_length(descriptor) }
         guard let length, length > 0 else { return nil }
-        guard length <= bytesMax else { throw SystemError("recv", code: EMSGSIZE) }
+        guard length <= bytesMax else { throw SystemError("recvmsg", code: EMSGSIZE) }
         return length
     }
 

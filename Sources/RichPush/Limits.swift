@@ -124,8 +124,9 @@ public enum Limits {
     public static let resolveSecondsMax = 5.0
     /// Threads that wait for name servers: every request in flight has one, and as many may hang on dead servers.
     public static let resolverThreadsMax = 64
-    /// Addresses of a name that are tried; all of them are checked. A large CDN answers with 8 to 16.
-    public static let addressesTriedMax = 16
+    /// Addresses of a name and of one family that are tried; all of them are checked. libcurl takes longer for each
+    /// one that refuses: 16 dead ones cost it 9.5 s.
+    public static let addressesTriedMax = 4
     /// Servers close at 8 to 16 KB of request header; 64 KB of response header is an attack. Counted over one answer:
     /// informational answers before it and trailers after it included.
     public static let headerBytesMax = 65_536
@@ -146,6 +147,9 @@ public enum Limits {
     public static let identifyBytesFirst = 4_096
     /// The second, last look at content that the first could not name: MP3s with a large picture in front.
     public static let identifyBytesLast = 65_536
+    /// And so much is taken in of content that even the second look could not name: what is named only as a whole (a
+    /// song behind a broken tag with its picture) is small, and what has no name at all would fill the disk.
+    public static let unnamedBytesMax = 20_000_000
     /// A redirect's or an error's body is read so far that its connection can be used again; a longer one is cut off.
     public static let discardedBodyBytesMax = 16_384
     /// Longest URL we take: what browsers and CDNs agree on.
@@ -201,6 +205,17 @@ public enum Limits {
     public static let childFileBytesMax = 100_000_000
     /// Streams, the socket, a source and three outputs, each doubled by a library.
     public static let childOpenFilesMax = 64
+
+    // MARK: Quarantine
+
+    /// Ends of its media process after which content is refused: one may be the machine's fault, two are not.
+    public static let quarantineStrikes = 2
+    /// Two weeks: by then libraries have been updated, and content that once ended an old one deserves another try.
+    public static let quarantineStrikeSecondsMax = 14.0 * 24 * 3600
+    /// Entries in a state folder, some 500 bytes each; the oldest make room.
+    public static let quarantineEntriesMax = 10_000
+    /// Characters of an entry's source and of how its process ended.
+    public static let quarantineTextCharactersMax = 500
 
     // MARK: Soundness
 
@@ -311,4 +326,10 @@ public enum Limits {
     /// Palette, colour profile and the like, which every frame of an animated PNG is decoded with: a profile is a few
     /// KB, a printer's 2 MB.
     public static let pngSharedBytesMax = 4_000_000
+    /// Packed text of a PNG: a thousand times as much may come out of it, each time the file is opened.
+    public static let pngPackedTextBytesMax = 250_000
+    /// Pictures that one of a HEIF is put together of: a phone's 48 megapixels are 192 tiles.
+    public static let heifTilesMax = 10_000
+    /// A QuickTime movie's index that is stored packed, when it is unpacked: an hour's is 5 MB.
+    public static let packedIndexBytesMax = 20_000_000
 }

@@ -14,9 +14,12 @@ package enum VipsLibrary {
     /// Families of operations that work on pixels alone, and what they are made of. Not among them: what runs programs
     /// (`VipsSystem`), reads or writes files, draws text or draws SVG.
     package static let families = [
-        "VipsArithmetic", "VipsConversion", "VipsColour", "VipsColourspace", "VipsResample", "VipsThumbnail",
+        "VipsArithmetic", "VipsStatistic", "VipsConversion", "VipsColour", "VipsColourspace", "VipsResample",
+        "VipsThumbnail",
         // Between sRGB and linear light, to grey, and out of CMYK.
         "VipssRGB2scRGB", "VipsscRGB2sRGB", "VipsscRGB2BW", "VipsCMYK2XYZ",
+        // What alpha and borders are made of.
+        "VipsBlack",
         // The profiles that libvips has within itself; a name of any other would be a path, and we give none.
         "VipsProfileLoad",
     ]
@@ -34,7 +37,6 @@ package enum VipsLibrary {
         // One job uses one core; the pool decides how many jobs run. No cache: no two jobs share a file.
         vips_concurrency_set(1)
         vips_cache_set_max(0)
-        try check(CVips_prepare_vector_code(), "init")
         CVips_block_all_operations()
         for name in families + loaders + savers { unsafe CVips_allow(name) }
         CVips_block_untrusted()

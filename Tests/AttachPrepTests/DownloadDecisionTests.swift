@@ -85,11 +85,11 @@ import Testing
         (.outOfMemory, true, .internal, false),
     ])
     func `A broken transfer has one code, and is tried again or not`(
-        code: CurlCode, hasBody: Bool, error: ErrorCode, isRetried: Bool
+        code: CurlCode, hasHead: Bool, error: ErrorCode, isRetried: Bool
     ) {
         let failed = CurlError(interface: .easy, rawCode: code.rawValue, operation: "transfer", text: "")
-        let outcome = Exchange.Outcome(hasBody: hasBody)
-        switch NextStep(after: .failed(failed), outcome, facts(hasBody: hasBody)) {
+        let outcome = Exchange.Outcome()
+        switch NextStep(after: .failed(failed), outcome, facts(hasHead: hasHead)) {
         case .retry(let failure): #expect(failure.code == error && isRetried)
         case .fail(let failure): #expect(failure.code == error && !isRetried)
         case let step: Issue.record("\(step)")
@@ -155,7 +155,7 @@ import Testing
         try #require(ResumePoint(after: ResponseHead(status: 200, [("etag", "\"1\"")]), bytes: 100, total: 200))
     }
 
-    private func facts(hasBody: Bool = false) -> TransferFailure.Facts {
-        TransferFailure.Facts(host: "cdn.example", limits: DownloadTimeouts(), hasBody: hasBody, bytes: 100, total: 200)
+    private func facts(hasHead: Bool = false) -> TransferFailure.Facts {
+        TransferFailure.Facts(host: "cdn.example", limits: DownloadTimeouts(), hasHead: hasHead, bytes: 100, total: 200)
     }
 }

@@ -159,6 +159,13 @@ import Testing
         #expect(try bench.content == body)
     }
 
+    @Test func `A body that nobody can name is not taken in for ever`() async throws {
+        server.serve("/noise", .head(200).then(.sendForever(Data(count: 1 << 20))))
+        let error = try await bench.failure(of: server.url("/noise"), verdict: .undecided)
+        #expect(error.code == .mediaUnrecognized)
+        #expect(try bench.content.count < Limits.unnamedBytesMax * 2)
+    }
+
     // MARK: Time
 
     @Test func `Silence before the first byte is a timeout`() async throws {

@@ -17,8 +17,9 @@ struct HostileAnswer: Sendable, CustomTestStringConvertible {
 }
 
 extension DownloadBench {
-    /// Fetches the answer from a server of its own; the download must fail with the row's code, and no byte of it may
-    /// be left under way.
+    /// Fetches the answer from a server of its own; the download must fail with the row's code.
+    ///
+    /// - Returns: the requests that it took.
     @discardableResult
     func expectFailure(
         _ row: HostileAnswer, within budget: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation

@@ -17,8 +17,8 @@ struct SlotScheduleTests {
 
         func leave(_ number: Int) -> Bool { schedule.leave(number) }
 
-        func release(worker: Int, isRender: Bool) -> [SlotSchedule.Grant] {
-            schedule.release(worker: worker, isRender: isRender)
+        func release(worker: Int, isRender: Bool, isWarm: Bool = true) -> [SlotSchedule.Grant] {
+            schedule.release(worker: worker, isRender: isRender, isWarm: isWarm)
         }
     }
 
@@ -28,6 +28,14 @@ struct SlotScheduleTests {
         #expect(schedule.enter(2, isRender: true).map(\.waiter) == [2])
         #expect(schedule.enter(3, isRender: true).isEmpty)
         #expect(schedule.enter(4, isRender: false).map(\.waiter) == [4])
+    }
+
+    @Test func `A worker whose child still loads is taken after a warm one, before one without`() {
+        let schedule = Line(mediaSlots: 2)
+        #expect([1, 2].flatMap { schedule.enter($0, isRender: false) }.map(\.worker) == [0, 1])
+        _ = schedule.release(worker: 1, isRender: false)
+        _ = schedule.release(worker: 0, isRender: false, isWarm: false)
+        #expect([3, 4, 5].flatMap { schedule.enter($0, isRender: false) }.map(\.worker) == [1, 0, 2])
     }
 
     @Test func `A warm worker is taken before one that has no child yet`() throws {

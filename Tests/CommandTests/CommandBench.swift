@@ -29,7 +29,9 @@ struct CommandBench: Sendable {
     func command(
         _ arguments: [String], environment: [String: String?] = [:], input: String = "", timeoutSeconds: Double = 60
     ) throws -> RunCommand {
-        let own: [String: String?] = ["TMPDIR": folder.path("tmp"), "ATTACHPREP_MEDIA": nil]
+        let own: [String: String?] = [
+            "TMPDIR": folder.path("tmp"), "ATTACHPREP_MEDIA": nil, "XDG_STATE_HOME": folder.path("state"),
+        ]
         return RunCommand(
             try BuiltBinary.attachprep(), arguments, environment: own.merging(environment) { _, given in given },
             input: Array(input.utf8), folder: folder.path, timeoutSeconds: timeoutSeconds)

@@ -14,6 +14,8 @@ public struct LoopbackAnswer: Sendable {
         case hang
         /// Does nothing until the test opens the gate, the client has gone or the server stops.
         case wait(LoopbackGate)
+        /// Tells the test that it has come so far.
+        case open(LoopbackGate)
         /// Ends the connection in good order.
         case close
         /// Ends the connection with a TCP reset.

@@ -50,10 +50,15 @@ struct LoopbackConnection {
         return server.answer(method: String(words[0]), target: String(words[1]), headers: headers, connection: number)
     }
 
+    private func send(_ data: Data) -> Bool {
+        defer { server.count(bytesSent: data.count) }
+        return socket.send(data)
+    }
+
     /// Does one step; false when the connection is over.
     private func act(_ step: LoopbackAnswer.Step, _ pending: inout Data) -> Bool {
         switch step {
-        case .send(let data): return socket.send(data)
+        case .send(let data): return send(data)
         case .drip(let data, let pause):
             return data.allSatisfy { socket.send(Data([$0])) && !socket.isClosed(within: pause) }
         case .receive(let isEnough):
@@ -64,7 +69,7 @@ struct LoopbackConnection {
             pending = Data()
             return true
         case .sendForever(let data):
-            while socket.send(data) {}
+            while send(data) {}
             return false
         case .hang:
             socket.waitUntilClosed()
@@ -72,6 +77,9 @@ struct LoopbackConnection {
         case .wait(let gate):
             gate.wait { server.isStopped || socket.isClosed }
             return !server.isStopped
+        case .open(let gate):
+            gate.open()
+            return true
         case .close: return false
         case .reset:
             socket.resetOnClose()

@@ -19,6 +19,16 @@ public final class LoopbackGate: @unchecked Sendable {
         }
     }
 
+    /// Waits until the gate is open.
+    public func untilOpen() async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                self.wait { false }
+                continuation.resume()
+            }
+        }
+    }
+
     /// Blocks until the gate is open or `isOver` says that nobody waits any more.
     func wait(unless isOver: () -> Bool) {
         condition.withLock {

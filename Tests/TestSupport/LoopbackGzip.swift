@@ -29,6 +29,12 @@ public enum LoopbackGzip {
         return header + bits.bytes + littleEndian(UInt32(0)) + littleEndian(UInt32(unpackedBytes))
     }
 
+    /// A stream made by `bomb` with other bytes before what it unpacks to.
+    public static func begin(with content: Data, _ bomb: Data) -> Data {
+        let length = UInt16(content.count)
+        return header + [0] + littleEndian(length) + littleEndian(~length) + content + bomb.dropFirst(header.count)
+    }
+
     private static let header = Data([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
 
     private static func littleEndian(_ number: some FixedWidthInteger) -> Data {

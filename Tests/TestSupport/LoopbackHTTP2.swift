@@ -48,7 +48,7 @@ public enum LoopbackHTTP2 {
     }
 
     /// One connection: settings are exchanged and the request is read before the steps.
-    public static func conversation(settings: Data = Data(), _ steps: LoopbackAnswer.Step...) -> LoopbackAnswer {
+    public static func conversation(settings: Data = Data(), _ steps: [LoopbackAnswer.Step]) -> LoopbackAnswer {
         LoopbackAnswer(
             [
                 .send(frame(.settings, stream: 0, settings)), .receive(until: { frames(in: $0).contains(.headers) }),

@@ -75,6 +75,9 @@ public final class LoopbackServer: Sendable {
     /// How many connections were accepted so far.
     public var connectionCount: Int { state.connectionCount }
 
+    /// Bytes that were taken off its hands so far, those still under way included.
+    public var bytesSent: Int { state.bytesSent }
+
     /// How many connections are open now.
     public var openConnectionCount: Int { state.openConnectionCount }
 

@@ -9,6 +9,7 @@ final class LoopbackState: Sendable {
         var requests: [LoopbackRequest] = []
         var open: [Int: LoopbackSocket] = [:]
         var connectionCount = 0
+        var bytesSent = 0
         var isStopped = false
         var watchers: [Watcher] = []
     }
@@ -29,12 +30,17 @@ final class LoopbackState: Sendable {
     var requests: [LoopbackRequest] { state.withLock { $0.requests } }
     var connectionCount: Int { state.withLock { $0.connectionCount } }
     var openConnectionCount: Int { state.withLock { $0.open.count } }
+    var bytesSent: Int { state.withLock { $0.bytesSent } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     var greeting: LoopbackAnswer? { state.withLock { $0.greeting } }
 
     func greet(_ answer: LoopbackAnswer) {
         state.withLock { $0.greeting = answer }
+    }
+
+    func count(bytesSent: Int) {
+        state.withLock { $0.bytesSent += bytesSent }
     }
 
     func handle(_ path: String, _ handler: @escaping LoopbackServer.Handler) {

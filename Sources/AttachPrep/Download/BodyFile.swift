@@ -22,6 +22,8 @@ final class BodyFile: Sendable {
         var verdict = DownloadVerdict.undecided
         /// The byte counts at which a question is due, each asked once.
         var marks = [Limits.identifyBytesFirst, Limits.identifyBytesLast]
+        /// Whether the last question before the end was answered, and not decided.
+        var isUnnamed = false
     }
 
     /// Borrowed from the caller.
@@ -97,6 +99,7 @@ final class BodyFile: Sendable {
     func accept(_ verdict: DownloadVerdict) throws(AttachPrepError) {
         try state.withLock { state throws(AttachPrepError) in
             state.verdict = verdict
+            state.isUnnamed = verdict == .undecided && state.marks.isEmpty
             try check(max(state.total ?? 0, state.bytes), state)
         }
     }
@@ -104,6 +107,7 @@ final class BodyFile: Sendable {
     private func check(_ bytes: Int, _ state: borrowing State) throws(AttachPrepError) {
         if case .accepted(let limit, let tooLarge) = state.verdict, bytes > limit { throw tooLarge }
         if bytes > bytesMax { throw .bodyTooLarge(bytesMax) }
+        if state.isUnnamed, state.bytes > Limits.unnamedBytesMax { throw .unnamedBody }
     }
 
     private func write(_ piece: UnsafeRawBufferPointer, at start: Int) throws(AttachPrepError) {

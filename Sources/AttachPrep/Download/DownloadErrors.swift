@@ -48,11 +48,16 @@ extension AttachPrepError {
             "The file is larger than \(limit.grouped) bytes, the most that is taken in; link a smaller one.")
     }
 
+    static let unnamedBody = AttachPrepError(
+        .mediaUnrecognized,
+        "The first \(Limits.unnamedBytesMax.grouped) bytes of the file are no kind of media that is known; "
+            + "link a picture, a sound or a movie.")
+
     static func headersTooLarge(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTooLarge,
-            "\(host) sent more than \(Limits.headerBytesMax.grouped) bytes or \(Limits.headerLinesMax.grouped) lines of "
-                + "headers; use another server.")
+            "\(host) sent more than \(Limits.headerBytesMax.grouped) bytes or \(Limits.headerLinesMax.grouped) lines "
+                + "of headers; use another server.")
     }
 
     static func unpacksTooFar(_ host: String) -> AttachPrepError {

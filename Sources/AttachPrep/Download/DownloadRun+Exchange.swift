@@ -53,6 +53,7 @@ extension DownloadRun {
         settings.proxy = downloader.proxy?.text
         settings.certificateAuthorityFile = downloader.policy.certificateAuthorityFile
         settings.decodesContent = decodesContent
+        settings.opensConnection = opensConnection
         return settings
     }
 }

@@ -16,6 +16,8 @@ struct DownloadRun {
     private(set) var hop: WebAddress
     private(set) var resumePoint: ResumePoint?
     private(set) var decodesContent = true
+    /// The last try's connection is not trusted with the next one: it may be the reason that there is a next one.
+    private(set) var opensConnection = false
     private let schedule: RetrySchedule
     private var redirects = 0
     private var attempts = 1
@@ -65,7 +67,8 @@ struct DownloadRun {
         let (outcome, report) = try await exchange(with: hosts)
         record(outcome, report)
         let facts = TransferFailure.Facts(
-            host: hop.host, limits: downloader.timeouts, hasBody: outcome.hasBody, bytes: body.bytes, total: body.total,
+            host: hop.host, limits: downloader.timeouts, hasHead: outcome.head != nil, bytes: body.bytes,
+            total: body.total,
             proxyStatus: report.proxyStatus)
         return try await take(NextStep(after: report.ending, outcome, facts), retryAfter: report.retryAfter)
     }
@@ -84,6 +87,7 @@ struct DownloadRun {
     private mutating func record(_ outcome: Exchange.Outcome, _ report: TransferReport) {
         timings.add(report.timings)
         httpVersion = report.httpVersion ?? httpVersion
+        opensConnection = report.ending != .completed
         if case .whole = outcome.verdict { head = outcome.head }
     }
 

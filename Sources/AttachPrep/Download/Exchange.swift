@@ -15,8 +15,6 @@ final class Exchange: TransferObserver {
         /// The final answer's head; nil when none came whole.
         var head: ResponseHead?
         var verdict: ResponseVerdict?
-        /// Whether part of the body had come.
-        var hasBody = false
         /// Our own reason for ending the transfer.
         var refusal: AttachPrepError?
     }
@@ -67,17 +65,20 @@ final class Exchange: TransferObserver {
     var hasHead: Bool { outcome.head != nil }
 
     func received(body piece: UnsafeRawBufferPointer, bytesSent: Int) -> Bool {
-        guard let verdict = outcome.verdict else { return false }
+        guard let verdict = outcome.verdict else {
+            // After "101 Switching Protocols" comes another protocol.
+            return holds { () throws(AttachPrepError) in throw .notHTTP(host, "bytes without a final answer") }
+        }
         // What a redirect or an error says is read for the connection's sake alone.
         guard verdict.hasContent else { return true }
         return holds { () throws(AttachPrepError) in
             let bytes = state.withLock { state in
-                state.outcome.hasBody = true
                 state.bytesUnpacked += piece.count
                 return state.bytesUnpacked
             }
             let bytesMax = max(Limits.unpackedBytesFree, bytesSent * Limits.unpackedShareMax)
             guard bytes <= bytesMax else { throw .unpacksTooFar(host) }
+            try checkRange(further: piece.count)
             if try unsafe body.append(piece) { look.yield() }
         }
     }
@@ -98,6 +99,14 @@ final class Exchange: TransferObserver {
         case .continuation(let total): try body.declare(total: total)
         default: break
         }
+    }
+
+    /// A piece without a declared length may bring more than the range it stands for.
+    private func checkRange(further bytes: Int) throws(AttachPrepError) {
+        guard let head = outcome.head, head.status == 206, !head.isEncoded, let range = head.contentRange else {
+            return
+        }
+        guard body.bytes + bytes <= range.last + 1 else { throw .contradictory(host, "Content-Range") }
     }
 
     /// A long body that nobody wants is cut off, a short one is read so that the connection can be used again.

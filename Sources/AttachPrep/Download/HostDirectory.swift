@@ -15,7 +15,9 @@ struct HostDirectory: Sendable {
         for address in addresses {
             if let range = wall.refusal(of: address) { throw AttachPrepError.blocked(host, address, range) }
         }
-        return PinnedHost(host: host, port: port, addresses: Array(addresses.prefix(Limits.addressesTriedMax)))
+        let tried = [addresses.filter(\.isIPv4), addresses.filter { !$0.isIPv4 }]
+            .flatMap { $0.prefix(Limits.addressesTriedMax) }
+        return PinnedHost(host: host, port: port, addresses: addresses.filter { tried.contains($0) })
     }
 
     private func addresses(

@@ -31,6 +31,12 @@ package enum IPAddress: Hashable, Sendable {
     }
 }
 
+extension IPAddress {
+    var isIPv4: Bool {
+        if case .v4 = self { true } else { false }
+    }
+}
+
 extension IPAddress: CustomStringConvertible {
     /// The usual spelling, without brackets.
     package var description: String {

@@ -36,6 +36,12 @@ extension ResponseHead {
     /// What the server says of a piece of the body.
     package var contentRange: ContentRange? { self["content-range"].flatMap { ContentRange($0) } }
 
+    /// Whether a piece is as long as its range says, as far as a length is declared.
+    var isWholeRange: Bool {
+        guard let range = contentRange, let length = contentLength else { return true }
+        return range.last - range.first + 1 == length
+    }
+
     /// Every length that is declared; "5, 5" is two (RFC 9110, 8.6).
     private var lengths: [String] {
         values("content-length").flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }

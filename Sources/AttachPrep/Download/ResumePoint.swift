@@ -32,6 +32,7 @@ package struct ResumePoint: Sendable, Hashable {
         guard !head.isEncoded, let range = head.contentRange, range.first == offset else { return false }
         if let total, let other = range.total, total != other { return false }
         if let etag, let other = head["etag"], etag != other { return false }
-        return true
+        if etag == nil, let other = head["last-modified"], validator != other { return false }
+        return head.isWholeRange
     }
 }

@@ -21,8 +21,8 @@ extension TransferFailure {
     struct Facts: Sendable, Hashable {
         var host: String
         var limits: DownloadTimeouts
-        /// Whether part of the body had come.
-        var hasBody: Bool
+        /// Whether the answer's head had come whole: what breaks then is a file.
+        var hasHead: Bool
         /// Bytes in the file, and the whole if it is known.
         var bytes: Int
         var total: Int?
@@ -54,7 +54,7 @@ extension TransferFailure {
             self.init(error: .refusedByProxy(host, status, detail), remedy: .none)
             return
         }
-        if error.isTLSFailure, !facts.hasBody {
+        if error.isTLSFailure, !facts.hasHead {
             self.init(error: .tls(host, detail), remedy: .none)
             return
         }
@@ -66,9 +66,9 @@ extension TransferFailure {
         case .badContentEncoding: self.init(error: .undecodable(host, detail), remedy: .withoutDecoding)
         case .gotNothing, .sendError, .receiveError, .http2, .http2Stream, .partialFile:
             let truncated = AttachPrepError.truncated(host, bytes: facts.bytes, total: facts.total, detail: detail)
-            self.init(error: facts.hasBody ? truncated : .hungUp(host, detail), remedy: .retry)
+            self.init(error: facts.hasHead ? truncated : .hungUp(host, detail), remedy: .retry)
         case .weirdServerReply, .unsupportedProtocol: self.init(error: .notHTTP(host, detail), remedy: .none)
-        case .outOfMemory where !facts.hasBody, .tooLarge: self.init(error: .headersTooLarge(host), remedy: .none)
+        case .outOfMemory where !facts.hasHead, .tooLarge: self.init(error: .headersTooLarge(host), remedy: .none)
         case _ where code.isTLS: self.init(error: .tls(host, detail), remedy: .none)
         default: self.init(error: .internalFailure(detail), remedy: .none)
         }
@@ -93,7 +93,7 @@ extension AttachPrepError {
             detail: detail)
     }
 
-    fileprivate static func hungUp(_ host: String, _ detail: String) -> AttachPrepError {
+    static func hungUp(_ host: String, _ detail: String) -> AttachPrepError {
         AttachPrepError(
             .downloadConnect, "\(host) closed the connection without an answer; try again or check the server.",
             detail: detail)

@@ -6,9 +6,9 @@ import RichPush
 /// its thread.
 final class MediaChildLink {
     private let program: MediaProgram
-    private var current: MediaChild?
+    private var current: RunningChild?
     /// Loads its libraries while the current one still works.
-    private var successor: MediaChild?
+    private var successor: RunningChild?
     /// Whether a child of this executable ever came as far as to be ready.
     private var hasWorked = false
 
@@ -18,6 +18,9 @@ final class MediaChildLink {
 
     /// Where something happens that has to be attended to.
     var descriptors: [CInt] { [current?.descriptor, successor?.descriptor].compactMap(\.self) }
+
+    /// Whether a call could begin at once.
+    var isWarm: Bool { current?.isReady ?? false }
 
     /// Starts the child without waiting for it; a failure is met again, and told, by the first call.
     func warmUp() {
@@ -80,7 +83,7 @@ final class MediaChildLink {
     }
 
     /// Hears a child's first word; one that ended, or says anything else unasked, is buried.
-    private func greet(_ child: MediaChild) -> Bool {
+    private func greet(_ child: RunningChild) -> Bool {
         if let isFirstWord = try? child.receive() == nil, isFirstWord {
             hasWorked = true
             return true
@@ -96,7 +99,7 @@ final class MediaChildLink {
         let error: AttachPrepError
     }
 
-    private func perform(_ job: MediaJob, by child: MediaChild) throws -> MediaAnswer {
+    private func perform(_ job: MediaJob, by child: RunningChild) throws -> MediaAnswer {
         current = child
         guard job.begin(on: child.process) else { throw AttachPrepError.cancelled }
         var exchange = MediaExchange(job, child)
@@ -113,14 +116,14 @@ final class MediaChildLink {
         }
     }
 
-    private func bury(_ child: MediaChild, _ fault: ChildFault) -> ChildProcess.Ending {
+    private func bury(_ child: RunningChild, _ fault: ChildFault) -> ChildProcess.Ending {
         current = nil
         // One that closed its socket is about to end: how it ends says whose fault it was.
         if fault == .closed { _ = child.process.waitUntilEnded(milliseconds: Limits.childEndMillisecondsMax) }
         return child.end()
     }
 
-    private func startForCall() throws -> MediaChild {
+    private func startForCall() throws -> RunningChild {
         do {
             return try start()
         } catch {
@@ -129,7 +132,7 @@ final class MediaChildLink {
         }
     }
 
-    private func start() throws(SystemError) -> MediaChild {
-        try MediaChild.start(program)
+    private func start() throws(SystemError) -> RunningChild {
+        try RunningChild.start(program)
     }
 }

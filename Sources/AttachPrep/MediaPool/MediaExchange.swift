@@ -6,12 +6,12 @@ import RichPush
 /// One call: sent, waited for with an eye on the child's memory, and its answer held against what can be.
 struct MediaExchange {
     let job: MediaJob
-    let child: MediaChild
+    let child: RunningChild
     /// What a render had written when it was last heard of.
     private(set) var written: RenderedMedia?
     private var messages = 0
 
-    init(_ job: MediaJob, _ child: MediaChild) {
+    init(_ job: MediaJob, _ child: RunningChild) {
         self.job = job
         self.child = child
     }

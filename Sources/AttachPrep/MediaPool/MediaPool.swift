@@ -5,7 +5,8 @@ import Synchronization
 /// The engine in processes of their own: as many rendering children as media slots, and one more for quick questions.
 ///
 /// Children start with their first call and stay warm; a child that crashes or overruns its deadline costs its own call
-/// alone.
+/// alone, and the next one starts at once. A child is replaced after a number of calls, with age, and above a mark of
+/// memory, as far as possible while nobody waits for it.
 public final class MediaPool: MediaEngine {
     private let workers: [MediaWorker]
     private let state: Mutex<State>
@@ -37,9 +38,9 @@ public final class MediaPool: MediaEngine {
         for worker in workers { worker.abandon() }
     }
 
-    /// Starts the first child, so that its libraries load while something else goes on.
-    public func warmUp() {
-        workers.first?.warmUp()
+    /// Starts the children that so many requests will want, so that their libraries load while something else goes on.
+    public func warmUp(requests: Int = 1) {
+        for worker in workers.prefix(requests) { worker.warmUp() }
     }
 
     /// Ends all children once their calls are done, and returns when they are gone; no call may follow.
@@ -101,7 +102,8 @@ public final class MediaPool: MediaEngine {
 
     private func release(_ worker: Int, isRender: Bool) {
         state.withLock { state in
-            Self.hand(state.schedule.release(worker: worker, isRender: isRender), &state)
+            let grants = state.schedule.release(worker: worker, isRender: isRender, isWarm: workers[worker].isWarm)
+            Self.hand(grants, &state)
         }
     }
 

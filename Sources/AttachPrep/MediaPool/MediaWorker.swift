@@ -16,15 +16,19 @@ final class MediaWorker: Sendable {
     private let items: BlockingQueue<Item>
     /// Set before the order to stop stands in line: what ends meanwhile is not replaced.
     private let isStopping = Flag()
+    private let warmth = Flag()
 
     /// Starts the thread; the child follows with the first call or with `warmUp`.
     init(_ program: MediaProgram, number: Int) throws {
         let items = try BlockingQueue<Item>()
         self.items = items
-        try PermanentThread.start(name: "media-\(number)") { [isStopping] in
-            Self.run(items: items, program: program, isStopping: isStopping)
+        try PermanentThread.start(name: "media-\(number)") { [isStopping, warmth] in
+            Self.run(items: items, program: program, isStopping: isStopping, isWarm: warmth)
         }
     }
+
+    /// Whether its child was ready to go on after the last call.
+    var isWarm: Bool { warmth.isUp }
 
     /// Starts the child, so that its libraries load while something else goes on.
     func warmUp() {
@@ -33,13 +37,13 @@ final class MediaWorker: Sendable {
 
     /// Ends the child and the thread once the call under way is done.
     func stop() async {
-        isStopping.raise()
+        isStopping.set(true)
         await withCheckedContinuation { items.push(.stop($0)) }
     }
 
     /// As above, without waiting for it.
     func abandon() {
-        isStopping.raise()
+        isStopping.set(true)
         items.push(.stop(nil))
     }
 
@@ -54,7 +58,7 @@ final class MediaWorker: Sendable {
         }
     }
 
-    private static func run(items: BlockingQueue<Item>, program: MediaProgram, isStopping: Flag) {
+    private static func run(items: BlockingQueue<Item>, program: MediaProgram, isStopping: Flag, isWarm: Flag) {
         let link = MediaChildLink(program)
         while true {
             guard let item = items.pop(unlessReadable: link.descriptors) else {
@@ -63,7 +67,9 @@ final class MediaWorker: Sendable {
             }
             switch item {
             case .job(let job, let continuation):
-                continuation.resume(with: Result { try link.perform(job) })
+                let result = Result { try link.perform(job) }
+                isWarm.set(link.isWarm)
+                continuation.resume(with: result)
                 if !isStopping.isUp { link.prepareNext() }
             case .warmUp: link.warmUp()
             case .stop(let continuation):
@@ -75,13 +81,13 @@ final class MediaWorker: Sendable {
     }
 }
 
-/// Something that is so from a moment on.
+/// Something that is so or not, said by one thread to others.
 private final class Flag: Sendable {
     private let state = Atomic(false)
 
     var isUp: Bool { state.load(ordering: .relaxed) }
 
-    func raise() {
-        state.store(true, ordering: .relaxed)
+    func set(_ isUp: Bool) {
+        state.store(isUp, ordering: .relaxed)
     }
 }

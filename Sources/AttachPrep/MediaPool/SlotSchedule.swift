@@ -16,13 +16,14 @@ struct SlotSchedule {
     }
 
     private let mediaSlots: Int
-    private var idle: [Int]
+    /// From what is taken last to what is taken first: workers without a child, with one that loads, with a warm one.
+    private var idle: [(worker: Int, isWarm: Bool)]
     private var renders = 0
     private var line: [Waiter] = []
 
     init(mediaSlots: Int) {
         self.mediaSlots = mediaSlots
-        idle = Array((0...mediaSlots).reversed())
+        idle = (0...mediaSlots).reversed().map { ($0, false) }
     }
 
     /// Puts a call in line and returns what can begin now.
@@ -39,16 +40,19 @@ struct SlotSchedule {
     }
 
     /// A worker is free again; returns what can begin now.
-    mutating func release(worker: Int, isRender: Bool) -> [Grant] {
-        precondition(!idle.contains(worker), "a worker is released once")
+    ///
+    /// - Parameter isWarm: whether its child can begin at once: one that still loads is taken last.
+    mutating func release(worker: Int, isRender: Bool, isWarm: Bool = true) -> [Grant] {
+        precondition(!idle.contains { $0.worker == worker }, "a worker is released once")
         if isRender { renders -= 1 }
-        idle.append(worker)
+        let place = isWarm ? nil : idle.firstIndex { $0.isWarm }
+        idle.insert((worker, isWarm), at: place ?? idle.endIndex)
         return grants()
     }
 
     private mutating func grants() -> [Grant] {
         var grants: [Grant] = []
-        while let worker = idle.last, let place = nextPlace {
+        while let worker = idle.last?.worker, let place = nextPlace {
             let waiter = line.remove(at: place)
             idle.removeLast()
             if waiter.isRender { renders += 1 }

@@ -25,7 +25,7 @@ struct FetchStep: Sendable {
 
     private func download(_ url: String, into target: CInt, _ readable: OpenFile) async throws -> FetchedSource {
         let identification = SourceIdentification(
-            engine: rooms.engine, descriptor: readable.descriptor, deadline: deadline)
+            source: request.source, rooms: rooms, descriptor: readable.descriptor, deadline: deadline)
         let file = try await rooms.downloader.download(
             DownloadRequest(
                 url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
@@ -37,7 +37,7 @@ struct FetchStep: Sendable {
             let ceiling = SourceCeiling(format: format, request: request)
             return .accepted(bytesMax: ceiling.bytesMax, tooLarge: ceiling.error)
         }
-        let identified = try await identification.conclude(bytes: file.bytes)
+        let identified = try await identification.conclude(bytes: file.bytes, sha256: file.sha256)
         var timings = ManifestTimings(file.timings)
         timings.identify = identification.milliseconds
         return FetchedSource(
@@ -47,27 +47,37 @@ struct FetchStep: Sendable {
 
     // MARK: A file
 
-    /// Identified first: a file that is refused need not be copied.
+    /// Identified first: a file that is refused need not be copied. Unless it may be in quarantine: then its digest is.
     private func copy(_ path: String, into target: CInt, _ readable: OpenFile) async throws -> FetchedSource {
         let file = try LocalFile(path: path)
         guard file.bytes <= Limits.sourceBytesMax else { throw SourceCeiling.tooLarge(Limits.sourceBytesMax) }
         let identification = SourceIdentification(
-            engine: rooms.engine, descriptor: file.descriptor, deadline: deadline)
-        let identified = try await identification.conclude(bytes: file.bytes)
-        if let format = identified.format {
-            let ceiling = SourceCeiling(format: format, request: request)
-            guard file.bytes <= ceiling.bytesMax else { throw ceiling.error }
-        }
+            source: request.source, rooms: rooms, descriptor: file.descriptor, deadline: deadline)
+        let isSuspect = identification.isSuspect(availableBytes: file.bytes, isComplete: true)
+        if !isSuspect { try await identify(file, identification, sha256: nil) }
         let start = ContinuousClock.now
         let sha256 = try await rooms.blocking.run { [deadline] in
             try file.copy(to: target, deadline: deadline)
         }
         var timings = ManifestTimings()
         timings.transfer = start.duration(to: .now).milliseconds
+        let identified = try await identify(file, identification, sha256: sha256)
         timings.identify = identification.milliseconds
         return FetchedSource(
             file: readable, bytes: file.bytes, sha256: sha256, finalURL: nil, declaredMIMEType: nil,
             timings: timings, identified: identified)
+    }
+
+    @discardableResult
+    private func identify(_ file: LocalFile, _ identification: SourceIdentification, sha256: String?) async throws
+        -> IdentifiedMedia
+    {
+        let identified = try await identification.conclude(bytes: file.bytes, sha256: sha256)
+        if let format = identified.format {
+            let ceiling = SourceCeiling(format: format, request: request)
+            guard file.bytes <= ceiling.bytesMax else { throw ceiling.error }
+        }
+        return identified
     }
 }
 

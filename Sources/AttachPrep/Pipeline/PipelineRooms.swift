@@ -1,14 +1,34 @@
+import Logging
 import MediaEngine
 
 /// The rooms a request passes through, shared by all requests.
 struct PipelineRooms: Sendable {
     let engine: any MediaEngine
+    let quarantine: Quarantine
     let downloader: Downloader
     let blocking: BlockingLane
 
-    init(engine: any MediaEngine, configuration: PreparerConfiguration) throws {
+    init(engine: any MediaEngine, configuration: PreparerConfiguration, logger: Logger) throws {
         self.engine = engine
+        quarantine = Quarantine(stateFolder: configuration.stateFolder, logger: logger)
         downloader = try Downloader(policy: configuration.download, inFlightMax: configuration.requestsInFlight)
         blocking = try BlockingLane()
+    }
+
+    /// The engine for work on that content, which is refused in quarantine and blamed for the end of its process.
+    func engine(
+        for digest: String, _ subject: QuarantineEntry.Subject, source: String,
+        prefixes: @escaping @Sendable () -> [String] = { [] }
+    ) -> any MediaEngine {
+        WatchedEngine(
+            engine: engine, quarantine: quarantine, digest: digest,
+            subject: { QuarantineEntry(digest: digest, subject: subject, prefixes: prefixes()) }, source: source)
+    }
+
+    /// The engine for work on what was fetched.
+    func engine(for fetched: FetchedSource, of request: AttachmentRequest) -> any MediaEngine {
+        engine(for: fetched.sha256, .content, source: RedactedURL.redact(request.source)) {
+            FirstBytes.digests(of: fetched.descriptor)
+        }
     }
 }

@@ -52,7 +52,7 @@ struct Preparation: Sendable {
         async throws -> InspectedMedia
     {
         let question = InspectRequest(format: source.identified.format, decodesStills: false)
-        let turn = try await rooms.engine.inTurn(.question, clock) { engine, clock in
+        let turn = try await rooms.engine(for: source, of: request).inTurn(.question, clock) { engine, clock in
             try await withDeadline(clock.deadline, stage: "inspection") {
                 try await engine.inspect(question, source: source.descriptor, deadline: clock.deadline)
             }
@@ -68,7 +68,7 @@ struct Preparation: Sendable {
     ) async throws -> Renditions {
         if plan.pictures == nil, plan.conversion == nil { return Renditions(delivering: plan.passedType) }
         let reserve = min(Limits.publishReserveSeconds, request.budgetSeconds * Limits.publishReserveShare)
-        let turn = try await rooms.engine.inTurn(.render, clock) { [rooms] engine, clock in
+        let turn = try await rooms.engine(for: source, of: request).inTurn(.render, clock) { [rooms] engine, clock in
             try await RenderLadder(
                 plan: plan, source: source, engine: engine, blocking: rooms.blocking, staging: staging,
                 deadline: clock.deadline - .seconds(reserve)

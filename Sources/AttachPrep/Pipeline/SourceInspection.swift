@@ -38,8 +38,9 @@ struct SourceInspection: Sendable {
 
     private func inspect(_ source: FetchedSource, _ deadline: ContinuousClock.Instant) async throws -> InspectedMedia {
         let question = InspectRequest(format: source.identified.format, decodesStills: true)
-        return try await withDeadline(deadline, stage: "inspection") { [rooms] in
-            try await rooms.engine.inspect(question, source: source.descriptor, deadline: deadline)
+        return try await withDeadline(deadline, stage: "inspection") { [rooms, request] in
+            try await rooms.engine(for: source, of: request).inspect(
+                question, source: source.descriptor, deadline: deadline)
         }
     }
 }

@@ -29,6 +29,8 @@ struct MachineOptionGroup: ParsableArguments {
     @Flag(help: "Refuse to work where the media process cannot be locked down.")
     var requireSandbox = false
 
+    @OptionGroup var state: StateOptionGroup
+
     func validate() throws {
         guard concurrency >= 1 else { throw ValidationError("--concurrency is at least 1.") }
         guard (mediaSlots ?? 1) >= 1 else { throw ValidationError("--media-slots is at least 1.") }
@@ -47,6 +49,7 @@ struct MachineOptionGroup: ParsableArguments {
         configuration.mediaSlots = mediaSlots ?? MediaSlots.machineDefault
         configuration.allowsLocalFiles = true
         configuration.requiresSandbox = requireSandbox
+        configuration.stateFolder = state.folder
         return configuration
     }
 }

@@ -4,7 +4,7 @@ import MediaEngine
 import RichPush
 
 /// One running child: its process, its socket, and what it did and takes.
-final class MediaChild {
+final class RunningChild {
     let process: ChildProcess
     let usage: ProcessUsage
     private let socket: MessageSocket
@@ -12,6 +12,8 @@ final class MediaChild {
     private(set) var calls = 0
     /// Whether it has loaded its libraries; before that it has seen no file.
     private(set) var isReady = false
+    /// Of the call under way, or of the start.
+    private var deadline: ContinuousClock.Instant
 
     /// What a child may know of our environment: nothing but what keeps its memory small, and a time zone that needs no
     /// file.
@@ -21,17 +23,17 @@ final class MediaChild {
         self.process = process
         self.usage = usage
         self.socket = socket
+        deadline = started + .seconds(Limits.childStartSecondsMax)
+        allowProcessor()
     }
 
     /// Starts one without waiting for it; what it is sent meanwhile lies in its socket.
-    static func start(_ program: MediaProgram) throws(SystemError) -> MediaChild {
+    static func start(_ program: MediaProgram) throws(SystemError) -> RunningChild {
         let (ours, theirs) = try MessageSocket.pair()
         let process = try ChildProcess.spawn(
             path: program.executable, arguments: program.arguments, socket: theirs, environment: environment)
         do {
-            let child = MediaChild(process: process, usage: try ProcessUsage(of: process), socket: ours)
-            child.allowProcessor(seconds: Limits.childStartSecondsMax)
-            return child
+            return RunningChild(process: process, usage: try ProcessUsage(of: process), socket: ours)
         } catch {
             process.kill()
             _ = process.reap()
@@ -50,8 +52,9 @@ final class MediaChild {
     /// Sends a call and lets it use the processor until the deadline.
     func send(_ job: MediaJob) throws {
         calls += 1
-        let left = max(0, ContinuousClock.now.duration(to: job.deadline).milliseconds)
-        allowProcessor(seconds: left / 1000 * Self.cores)
+        deadline = job.deadline
+        allowProcessor()
+        let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds)
         let message = MediaCallMessage(number: calls, call: job.call, millisecondsLeft: Int(left))
         try socket.send(MediaMessageCoding.encode(message), descriptors: job.descriptors)
     }
@@ -88,7 +91,8 @@ final class MediaChild {
 
     /// An idle child has nothing to do.
     func rest() {
-        allowProcessor(seconds: 0)
+        deadline = .now
+        allowProcessor()
     }
 
     /// Ends it.
@@ -100,10 +104,11 @@ final class MediaChild {
     /// All of them may work on one file.
     private static let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
 
-    private func allowProcessor(seconds: Double) {
+    private func allowProcessor() {
         guard let used = usage.processorSeconds else { return }
+        let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds / 1000)
+        let limit = used + left * Self.cores + Limits.childProcessorSlackSeconds
         // One that cannot be limited has ended, which the next message shows.
-        let limit = Int((used + seconds + Limits.childProcessorSlackSeconds).rounded(.up))
-        try? ProcessAllowance.limitProcessor(seconds: limit, of: process)
+        try? ProcessAllowance.limitProcessor(seconds: Int(limit.rounded(.up)), of: process)
     }
 }

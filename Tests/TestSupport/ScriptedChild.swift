@@ -1,15 +1,12 @@
-import AttachPrep
 import Foundation
-import MediaEngine
-import TestSupport
 
 /// A program in the place of attachprep-media that does what a test writes down, in Python.
 ///
 /// It has `hear()`, which takes a call, `say(number, content)`, which answers, `send(bytes)` for what is no message of
 /// ours, `pause()`, which waits for its end, and `starts`, which counts the children that came before it, from 0.
-struct ScriptedChild {
-    let folder: TemporaryFolder
-    let path: String
+public struct ScriptedChild {
+    public let folder: TemporaryFolder
+    public let path: String
 
     private static let prelude = """
         #!/usr/bin/python3 -IS
@@ -22,6 +19,7 @@ struct ScriptedChild {
         def hear():
             data = parent.recv(1 << 20)
             if not data: sys.exit(0)
+            with open('FOLDER/calls', 'a') as log: log.write('call\\n')
             return json.loads(data)
         def pause():
             while parent.recv(1 << 20): pass
@@ -33,31 +31,29 @@ struct ScriptedChild {
         """
 
     /// - Parameter isReady: whether it first says that it is ready.
-    init(_ script: String, isReady: Bool = true) throws {
+    public init(_ script: String, isReady: Bool = true) throws {
         folder = try TemporaryFolder()
         let prelude = Self.prelude.replacingOccurrences(of: "FOLDER", with: folder.path)
         path = try folder.write(prelude + (isReady ? "say(0, ready)\n" : "") + script + "\n", to: "media")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
         try folder.write("", to: "starts")
-    }
-
-    /// Runs a pool of such children, and ends it.
-    func withPool<Result>(slots: Int = 1, _ body: (MediaPool) async throws -> Result) async throws -> Result {
-        let pool = try MediaPool(executable: path, mediaSlots: slots)
-        let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(pool)) } catch { result = .failure(error) }
-        await pool.shutdown()
-        return try withExtendedLifetime(folder) { try result.get() }
+        try folder.write("", to: "calls")
     }
 
     /// The children that were started, in order.
-    var processIDs: [pid_t] {
+    public var processIDs: [pid_t] {
         let text = (try? String(contentsOfFile: folder.path("starts"), encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { pid_t($0) }
     }
 
+    /// How many calls they heard.
+    public var calls: Int {
+        let text = (try? String(contentsOfFile: folder.path("calls"), encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").count
+    }
+
     /// A value as a Python literal: JSON but for its constants.
-    static func python(_ value: some Encodable) throws -> String {
+    public static func python(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)

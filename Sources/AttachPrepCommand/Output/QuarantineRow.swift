@@ -1,0 +1,47 @@
+import AttachPrep
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// One entry of the quarantine, as it is shown.
+struct QuarantineRow: Encodable {
+    let digest: String
+    /// Of the whole content, or of the first bytes when they alone were looked at.
+    let subject: QuarantineEntry.Subject
+    let isQuarantined: Bool
+    let strikes: Int
+    let first: Date
+    let last: Date
+    /// How its process ended, the last time.
+    let ending: String
+    let source: String
+
+    init(_ entry: QuarantineEntry) {
+        digest = entry.digest
+        subject = entry.subject
+        isQuarantined = entry.isQuarantined
+        strikes = entry.strikes.count
+        first = entry.strikes.first?.date ?? .distantPast
+        last = entry.strikes.last?.date ?? .distantPast
+        ending = entry.strikes.last?.ending ?? ""
+        source = entry.strikes.last?.source ?? ""
+    }
+
+    /// One line of JSON.
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// As a person reads it.
+    var text: String {
+        let state = isQuarantined ? "refused" : "one strike"
+        return TerminalText.safe(
+            "\(digest)  \(state)  \(last.formatted(.iso8601))  \(ending)  \(source)")
+    }
+}

@@ -1,0 +1,63 @@
+internal import CCurl
+
+/// What a transfer's callbacks ask and decide about the connection it runs on.
+///
+/// libcurl before 8.0 sends the next request over a connection on which bytes are waiting, and takes them for the
+/// answer to it: a server that says more than it was asked would answer requests that it never saw.
+@safe final class TransferConnection {
+    /// Borrowed: used only inside calls on the handle, which owns this object.
+    private let raw: UnsafeMutableRawPointer
+    private let isSecure: Bool
+    let watch: LoopWatch
+    /// Known from the request on.
+    private var descriptor: CInt?
+    private var bodyBytesBrought = 0
+
+    init(of raw: UnsafeMutableRawPointer, isSecure: Bool, watch: LoopWatch) {
+        unsafe self.raw = raw
+        self.isSecure = isSecure
+        self.watch = watch
+    }
+
+    /// Takes note of a header line.
+    func bring(headerBytes: Int) {
+        if let descriptor { watch.sockets.bring(headerBytes, over: descriptor) }
+    }
+
+    /// Takes note of what has arrived of the body.
+    ///
+    /// - Returns: its bytes so far, as they were sent.
+    func bringBody() -> Int {
+        var bytes: curl_off_t = 0
+        let code = unsafe CCurl_easy_getinfo_offset(raw, CURLINFO_SIZE_DOWNLOAD_T, &bytes)
+        guard code == CURLE_OK else { return bodyBytesBrought }
+        if let descriptor { watch.sockets.bring(Int(bytes) - bodyBytesBrought, over: descriptor) }
+        bodyBytesBrought = Int(bytes)
+        return bodyBytesBrought
+    }
+
+    /// The request is about to leave.
+    ///
+    /// - Returns: whether a connection without TLS that was used before has bytes for us, or its end, although nothing
+    ///   was asked.
+    func begin(localPort: Int32, remotePort: Int32) -> Bool {
+        descriptor = watch.sockets.find(localPort: localPort, remotePort: remotePort)
+        var opened = 0
+        guard !isSecure, unsafe CCurl_easy_getinfo_long(raw, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK, opened == 0
+        else { return false }
+        return descriptor.map { watch.sockets.hasInput($0) } ?? true
+    }
+
+    /// Keeps a connection with TLS for the next request only when it speaks HTTP/2.
+    ///
+    /// Its frames belong to requests by number. What is left of an HTTP/1 answer waits inside the TLS library, where
+    /// nobody can look for it.
+    func decideReuse() {
+        var version = 0
+        guard isSecure, unsafe CCurl_easy_getinfo_long(raw, CURLINFO_HTTP_VERSION, &version) == CURLE_OK,
+            version != Int(CURL_HTTP_VERSION_2_0)
+        else { return }
+        // Looked at when the transfer is over; it cannot fail, being a switch.
+        _ = unsafe CCurl_easy_setopt_long(raw, CURLOPT_FORBID_REUSE, 1)
+    }
+}
