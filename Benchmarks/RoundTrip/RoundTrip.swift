@@ -26,10 +26,10 @@ struct RoundTrip {
         let empty = MediaCall.identify(IdentifyRequest(availableBytes: 0, isComplete: true))
         let identify = MediaCall.identify(IdentifyRequest(availableBytes: 4_096, isComplete: false))
         for (name, call) in [("empty call", empty), ("identification", identify)] {
-            let here = try await measure {
+            let here = await measure {
                 _ = try? processor.perform(call, descriptors: [source], deadline: .now + .seconds(30))
             }
-            let there = try await measure {
+            let there = await measure {
                 _ = try? await pool.perform(call, descriptors: [source], deadline: .now + .seconds(30))
             }
             print("\(name): in this process \(here), through the pool \(there)")
