@@ -60,7 +60,8 @@ test-long: deps deps-test ## Run all tests, those with kills and full disks incl
 # that start the child or the command, the house rules, and those whose subject is the time or the memory that
 # something takes, which a sanitizer multiplies.
 sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|AttachPrepTests|PreparationTests
-not_sanitized := MediaPoolTests|HostileChildTests|ChildFailureTests|FrameInTimeTests|AnimationHazardTests|SoundPaceTests
+not_sanitized := MediaPoolTests|HostileChildTests|ChildFailureTests|ChildRecyclingTests|WallTests|FlatMemoryTests|\
+FrameInTimeTests|AnimationHazardTests|SoundPaceTests
 # The Swift runtime's own report of a crash would wait for a debugger and hide the sanitizer's.
 sanitizer_environment := SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(CURDIR)/tools/sanitizers/lsan.txt \
     TSAN_OPTIONS=suppressions=$(CURDIR)/tools/sanitizers/tsan.txt
