@@ -21,7 +21,8 @@ swift_test := swift test --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test check test-long install bench bench-on-time clean toolchain
+.PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time bench-walls clean \
+    toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,7 +45,7 @@ demo: build ## Serve the samples on loopback, prepare all of them by URL, show t
 	samples/demo
 
 check: deps ## Check format and house rules; build everything with warnings as errors
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests Fuzz
 	swift build --build-tests
 	$(swift_test) --skip-build --filter TidyTests
 
@@ -54,15 +55,47 @@ test: deps deps-test check ## Check, then run all tests but the long ones
 test-long: deps deps-test ## Run all tests, those with kills and full disks included
 	ATTACHPREP_LONG=1 $(swift_test)
 
+# A child that is locked down cannot run under a sanitizer (ASan's shadow does not fit its address space, and it opens
+# /proc), so these runs have the in-process engine: PreparationTests is the whole recipe with it. Left out are the tests
+# that start the child or the command, the house rules, and those whose subject is the time or the memory that
+# something takes, which a sanitizer multiplies.
+sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|AttachPrepTests|PreparationTests
+not_sanitized := MediaPoolTests|HostileChildTests|ChildFailureTests|FrameInTimeTests|AnimationHazardTests|SoundPaceTests
+# The Swift runtime's own report of a crash would wait for a debugger and hide the sanitizer's.
+sanitizer_environment := SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(CURDIR)/tools/sanitizers/lsan.txt \
+    TSAN_OPTIONS=suppressions=$(CURDIR)/tools/sanitizers/tsan.txt
+
+test-asan: deps deps-test ## Run the tests in one process under the address sanitizer, leaks included
+	swift build --build-tests --sanitize=address --scratch-path .build-asan
+	$(sanitizer_environment) $(swift_test) --skip-build --sanitize=address --scratch-path .build-asan \
+	    --filter '$(sanitized)' --skip '$(not_sanitized)'
+
+test-tsan: deps deps-test ## Run the tests in one process under the thread sanitizer
+	swift build --build-tests --sanitize=thread --scratch-path .build-tsan
+	clang -O1 -shared -fPIC -Wall -Werror tools/sanitizers/visible-locks.c -o .build-tsan/visible-locks.so
+	$(sanitizer_environment) LD_PRELOAD=$(CURDIR)/.build-tsan/visible-locks.so \
+	    $(swift_test) --skip-build --sanitize=thread --scratch-path .build-tsan \
+	    --filter '$(sanitized)' --skip '$(not_sanitized)'
+
+# Seconds for each target; TARGET=HeaderFuzz runs one.
+TIME ?= 60
+fuzz: deps ## Fuzz our own parsers: make fuzz TIME=60 [TARGET=HeaderFuzz]
+	Fuzz/run $(TIME) $(TARGET)
+
 install: build ## Install into PREFIX (/usr/local) below DESTDIR: bin/attachprep, libexec/attachprep-media
 	install -D -m 755 .build/release/attachprep $(DESTDIR)$(PREFIX)/bin/attachprep
 	install -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
 
 bench: build ## Run the benchmarks
 	Benchmarks/run
+	$(release_build) --product RoundTrip
+	.build/release/RoundTrip .build/release/attachprep-media samples/media/grid.png
 
 bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s and count what came back late
 	Benchmarks/on-time
+
+bench-walls: build ## Measure what the walls around the media child cost
+	Benchmarks/walls
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared

@@ -16,6 +16,13 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// Whether this is a build for `make fuzz`: its flags and its `main` must not reach anybody else's.
+let isFuzzing = Context.environment["ATTACHPREP_FUZZ"] != nil
+
+/// Coverage and address checks in our own code, and its internals within reach of the targets.
+let fuzzed: [SwiftSetting] =
+    isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])] : []
+
 /// Tests read fixtures and talk to sockets; spelling `unsafe` there would hide the specification.
 let testing: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -28,7 +35,7 @@ func cLibrary(_ name: String, pkgConfig: String, package: String) -> Target {
 }
 
 func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+    .target(name: name, dependencies: dependencies, swiftSettings: strict + fuzzed)
 }
 
 func specification(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -71,7 +78,7 @@ let package = Package(
         // The domain.
         room("RichPush"),
         room("MediaEngine", ["RichPush"]),
-        room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "Magic"]),
+        room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "Magic", "Linux"]),
         room("MediaChild", ["MediaProcessing", "Linux"]),
         .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaChild"], swiftSettings: strict),
         room(
@@ -88,17 +95,71 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + fuzzed),
+
+        // Measured by `make bench`.
+        .executableTarget(
+            name: "RoundTrip", dependencies: ["AttachPrep", "MediaEngine", "MediaProcessing"],
+            path: "Benchmarks/RoundTrip", swiftSettings: strict),
 
         // The specification.
+        // attachprep-media with a will of its own: files tell it what to try behind its walls.
+        .executableTarget(
+            name: "HostileMedia", dependencies: ["MediaChild", "RichPush", "Linux"],
+            path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("RichPushTests", ["RichPush"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),
+        specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
         specification("CurlTests", ["Curl"]),
-        specification("AttachPrepTests", ["AttachPrep"]),
+        specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
         specification("TestSupportTests", []),
         specification("TidyTests", []),
     ]
 )
+
+// What `make fuzz` runs: see Fuzz/README.md.
+if isFuzzing {
+    let settings = testing + fuzzed
+    // gold, which is SwiftPM's linker here, breaks over libFuzzer's symbols.
+    let linking: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]
+    let targets: [String: [Target.Dependency]] = [
+        "RequestFuzz": ["AttachPrep", "AttachPrepCommand"],
+        "OptionFuzz": ["AttachPrep", "AttachPrepCommand"],
+        "ManifestFuzz": ["AttachPrep", "AttachPrepCommand"],
+        "HeaderFuzz": ["AttachPrep"],
+        "AddressFuzz": ["AttachPrep", "Curl"],
+        "MessageFuzz": ["AttachPrep", "MediaEngine"],
+        "MovieWalkFuzz": ["WalkSupport"],
+        "SoundWalkFuzz": ["WalkSupport"],
+        "PictureWalkFuzz": ["WalkSupport"],
+        "AnimationWalkFuzz": ["WalkSupport"],
+        "SignatureFuzz": ["WalkSupport"],
+        "GIFEncoderFuzz": ["WalkSupport"],
+    ]
+    package.targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"),
+        .target(name: "FuzzSupport", dependencies: ["CLibFuzzer"], path: "Fuzz/FuzzSupport", swiftSettings: settings),
+        .target(
+            name: "WalkSupport", dependencies: ["FuzzSupport", "MediaProcessing"], path: "Fuzz/WalkSupport",
+            swiftSettings: settings),
+    ]
+    // A program cannot be part of another one; without its own `main` it is a library.
+    let withoutMain: SwiftSetting = .unsafeFlags([
+        "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "attachprep_main",
+    ])
+    package.products.removeAll { $0.name == "attachprep" }
+    package.targets = package.targets.map { target in
+        guard target.name == "AttachPrepCommand" else { return target }
+        return .target(
+            name: target.name, dependencies: target.dependencies, swiftSettings: strict + fuzzed + [withoutMain])
+    }
+    for (name, parsers) in targets.sorted(by: { $0.key < $1.key }) {
+        package.targets.append(
+            Target.executableTarget(
+                name: name, dependencies: parsers + ["FuzzSupport"], path: "Fuzz/" + name,
+                swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])], linkerSettings: linking))
+    }
+}

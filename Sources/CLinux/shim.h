@@ -117,14 +117,16 @@ static const unsigned CLinux_seccomp_allow = SECCOMP_RET_ALLOW;
 static const unsigned CLinux_seccomp_errno = SECCOMP_RET_ERRNO;
 static const unsigned CLinux_seccomp_kill = SECCOMP_RET_KILL_PROCESS;
 
-// As above: the machine that this was built for.
+// As above: the machine that this was built for; no filter fits another.
+static inline unsigned CLinux_audit_architecture(void) {
 #if defined(__x86_64__)
-static const unsigned CLinux_audit_architecture = AUDIT_ARCH_X86_64;
+    return AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
-static const unsigned CLinux_audit_architecture = AUDIT_ARCH_AARCH64;
+    return AUDIT_ARCH_AARCH64;
 #else
-static const unsigned CLinux_audit_architecture = 0;
+    return 0;
 #endif
+}
 
 // glibc declares it only for _GNU_SOURCE: fstatat's flag for the descriptor itself.
 static const unsigned CLinux_at_empty_path = 0x1000;

@@ -32,7 +32,7 @@ package struct SystemCallFilter: Sendable {
     /// Calls of another architecture have other numbers, and so have those of x32: they end the process.
     private mutating func begin() {
         load(CLinux_seccomp_architecture)
-        skip(1, unless: false, equals: CLinux_audit_architecture)
+        skip(1, unless: false, equals: CLinux_audit_architecture())
         answer(.kill)
         load(CLinux_seccomp_number)
         #if arch(x86_64)

@@ -7,6 +7,7 @@ import RichPush
 /// The child's one loop: a message in, the work, a message out.
 struct MediaChildLoop {
     let socket: MessageSocket
+    let intercept: MediaChildIntercept?
 
     /// Says that it is ready, and serves until the parent closes the socket.
     func run(_ processor: MediaProcessor) throws {
@@ -27,6 +28,7 @@ struct MediaChildLoop {
             let request = try MediaMessageCoding.decode(MediaCallMessage.self, from: message.bytes)
             number = request.number
             let deadline = ContinuousClock.now + .milliseconds(request.millisecondsLeft)
+            try intercept?(request.call, message.descriptors)
             let answer = try processor.perform(request.call, descriptors: message.descriptors, deadline: deadline) {
                 // Should it not arrive, the answer itself does not either.
                 try? send(MediaAnswerMessage(number: request.number, .progress($0)))

@@ -1,16 +1,22 @@
 import Glibc
 import Linux
-import MediaEngine
+package import MediaEngine
 import MediaProcessing
 import RichPush
+
+/// Looks at a call and its descriptors; what it throws is the answer.
+package typealias MediaChildIntercept = (MediaCall, [CInt]) throws -> Void
 
 /// The program `attachprep-media`: libraries, walls, then calls.
 package struct MediaChildProgram {
     /// The words after the program's name; see `MediaChildArgument`.
     let arguments: [String]
+    /// What looks at each call before it is worked on, and may do anything else instead: a test build's own attempts.
+    let intercept: MediaChildIntercept?
 
-    package init(arguments: [String]) {
+    package init(arguments: [String], intercept: MediaChildIntercept? = nil) {
         self.arguments = arguments
+        self.intercept = intercept
     }
 
     /// Serves until the parent closes the socket, or makes the one attempt that was asked for.
@@ -29,7 +35,8 @@ package struct MediaChildProgram {
                 return MediaChildExit.wallMissing
             }
         }
-        try MediaChildLoop(socket: MessageSocket(adopting: ChildProcess.socketDescriptor)).run(processor)
+        let socket = MessageSocket(adopting: ChildProcess.socketDescriptor)
+        try MediaChildLoop(socket: socket, intercept: intercept).run(processor)
         return 0
     }
 }

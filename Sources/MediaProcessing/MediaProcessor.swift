@@ -60,7 +60,10 @@ package final class MediaProcessor {
 
     /// Which call failed says what is wrong: a picture that does not load or decode is broken.
     private static func broken(_ error: VipsError) -> AttachPrepError {
-        let isOurs = ["jpegsave", "pngsave", "new_from_memory", "init"].contains(error.operation)
+        let isOurs =
+            ["jpegsave", "pngsave", "new_from_memory", "init"].contains(error.operation)
+            // No file can ask for an operation by name: our own list lacks one that we use.
+            || error.description.contains("operation is blocked")
         return isOurs
             ? AttachPrepError(.internal, "The picture could not be written.", detail: error.description)
             : AttachPrepError(

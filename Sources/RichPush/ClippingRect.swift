@@ -14,8 +14,9 @@ public struct ClippingRect: Sendable, Hashable {
 
     /// Throws `options.invalid_clipping_rect` unless the rectangle lies inside the unit square and is not empty.
     public init(x: Double, y: Double, width: Double, height: Double) throws {
+        // What hangs over by a rounding step is cut off, and something has to be left.
         let isInside =
-            x >= 0 && y >= 0 && width > 0 && height > 0
+            x >= 0 && y >= 0 && min(width, 1 - x) > 0 && min(height, 1 - y) > 0
             && x + width <= 1 + Self.roundingTolerance && y + height <= 1 + Self.roundingTolerance
         guard isInside, [x, y, width, height].allSatisfy(\.isFinite) else {
             throw AttachPrepError(

@@ -182,8 +182,6 @@ public enum Limits {
     /// And when it keeps more than that after a call, resident: with the largest picture on top (670 MB with the 54 MB
     /// of its libraries) it would pass `childMemoryBytesMax`, and that file would be blamed.
     public static let childIdleMemoryBytesMax = 250_000_000
-    /// And after half an hour of processor time: few long films leave as much behind as many pictures.
-    public static let childProcessorSecondsMark = 1_800.0
     /// Longest message between a child and its parent: an animation's 4,096 delays are about 25 KB of JSON.
     public static let childMessageBytesMax = 131_072
     /// Messages of one call: its answer, and one for what is written at each of the few stages of a render.
@@ -327,4 +325,10 @@ public enum Limits {
     /// Palette, colour profile and the like, which every frame of an animated PNG is decoded with: a profile is a few
     /// KB, a printer's 2 MB.
     public static let pngSharedBytesMax = 4_000_000
+    /// Packed text of a PNG: a thousand times as much may come out of it, each time the file is opened.
+    public static let pngPackedTextBytesMax = 250_000
+    /// Pictures that one of a HEIF is put together of: a phone's 48 megapixels are 192 tiles.
+    public static let heifTilesMax = 10_000
+    /// A QuickTime movie's index that is stored packed, when it is unpacked: an hour's is 5 MB.
+    public static let packedIndexBytesMax = 20_000_000
 }

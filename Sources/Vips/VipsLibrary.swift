@@ -14,10 +14,12 @@ package enum VipsLibrary {
     /// Families of operations that work on pixels alone, and what they are made of. Not among them: what runs programs
     /// (`VipsSystem`), reads or writes files, draws text or draws SVG.
     package static let families = [
-        "VipsArithmetic", "VipsConversion", "VipsColour", "VipsColourspace", "VipsResample", "VipsThumbnail",
-        "VipsStatistic", "VipsBlack",
+        "VipsArithmetic", "VipsStatistic", "VipsConversion", "VipsColour", "VipsColourspace", "VipsResample",
+        "VipsThumbnail",
         // Between sRGB and linear light, to grey, and out of CMYK.
         "VipssRGB2scRGB", "VipsscRGB2sRGB", "VipsscRGB2BW", "VipsCMYK2XYZ",
+        // What alpha and borders are made of.
+        "VipsBlack",
         // The profiles that libvips has within itself; a name of any other would be a path, and we give none.
         "VipsProfileLoad",
     ]

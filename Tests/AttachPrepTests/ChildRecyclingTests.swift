@@ -11,7 +11,6 @@ import Testing
     private struct Case: Sendable {
         var calls = 1
         var ageSeconds = 1.0
-        var processorSeconds: Double? = 1
         var megabytes: Int? = 60
         let expected: ChildRecycling
     }
@@ -19,12 +18,11 @@ import Testing
     @Test(arguments: [
         Case(expected: .none), Case(calls: 499, expected: .none), Case(calls: 500, expected: .inTurn),
         Case(ageSeconds: 3_599, expected: .none), Case(ageSeconds: 3_600, expected: .inTurn),
-        Case(processorSeconds: 100_000, expected: .inTurn), Case(processorSeconds: nil, expected: .none),
         Case(megabytes: 250, expected: .none), Case(megabytes: 251, expected: .atOnce),
         Case(calls: 500, megabytes: 800, expected: .atOnce), Case(megabytes: nil, expected: .none),
-    ]) private func `By calls, age, processor time and memory`(of child: Case) {
+    ]) private func `By calls, age and memory`(of child: Case) {
         let decision = ChildRecycling(
-            calls: child.calls, age: .seconds(child.ageSeconds), processorSeconds: child.processorSeconds,
+            calls: child.calls, age: .seconds(child.ageSeconds),
             residentBytes: child.megabytes.map { $0 * 1_000_000 })
         #expect(decision == child.expected)
     }

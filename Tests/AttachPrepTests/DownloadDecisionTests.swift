@@ -145,6 +145,12 @@ import Testing
         #expect(delay(.seconds(30)) == nil)
     }
 
+    @Test(arguments: ["bytes 0-9223372036854775807/*", "bytes 0-9223372036854775806/9223372036854775807"])
+    func `The largest range a number can say is answered like any other`(range: String) {
+        let verdict = ResponseVerdict(ResponseHead(status: 206, [("content-range", range)]), resuming: nil)
+        #expect(verdict == (range.hasSuffix("*") ? .refused(status: 206) : .whole(total: .max)))
+    }
+
     private func point() throws -> ResumePoint {
         try #require(ResumePoint(after: ResponseHead(status: 200, [("etag", "\"1\"")]), bytes: 100, total: 200))
     }

@@ -64,11 +64,11 @@ import Testing
         let child = try ScriptedChild("hear(); say(1, described); say(1, described); hear(); pause()")
         try await child.withPool { pool in
             _ = try await pool.describe(deadline: .now + .seconds(60))
-            let second = await Result { try await pool.describe(deadline: .now + .seconds(60)) }
-            if case .failure(let error) = second {
-                #expect((error as? AttachPrepError)?.code == .mediaDecoderCrashed)
-            } else {
+            do {
+                _ = try await pool.describe(deadline: .now + .seconds(60))
                 #expect(child.processIDs.count == 2)
+            } catch let error as AttachPrepError {
+                #expect(error.code == .mediaDecoderCrashed)
             }
         }
     }
@@ -133,8 +133,8 @@ import Testing
         try await ScriptedChild(
             """
             hear()
-            error = {'code': 'media.corrupt', 'message': 'a\\x1b[2Jb' * 2000, 'detail': 'd' * 90000, 'isRetryable': False}
-            say(1, {'failure': {'_0': error}}); pause()
+            error = {'code': 'media.corrupt', 'message': 'a\\x1b[2Jb' * 2000, 'detail': 'd' * 90000}
+            say(1, {'failure': {'_0': dict(error, isRetryable=False)}}); pause()
             """
         ).withPool { pool in
             let error = await #expect(throws: AttachPrepError.self) {

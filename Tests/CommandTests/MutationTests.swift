@@ -30,6 +30,17 @@ import Testing
         #expect(outcome.counts.filter { ["passed", "converted"].contains($0.key) }.count == 2)
     }
 
+    /// Files of earlier runs that ended in a fault of ours; small ones of them are kept in `Tests/Fixtures`.
+    @Test func `Files that once did harm do none`() async throws {
+        let folder = SourceTree.path("Tests/Fixtures/once-harmful")
+        let honest: Set<String> = ["passed", "converted", "shrunk", "media.corrupt"]
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { name in
+            HostileFile(name, honest) { _ in [UInt8](try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))) }
+        }
+        #expect(!files.isEmpty)
+        try await HostileBench().run(files)
+    }
+
     private func report(_ outcome: MutationRun.Outcome) throws {
         guard let path = Self.setting("_REPORT") else { return }
         let slowest = outcome.seconds.sorted { $0.value > $1.value }.prefix(20).map { "\($0.value) s \($0.key)" }

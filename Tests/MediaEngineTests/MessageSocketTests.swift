@@ -3,6 +3,7 @@ import Glibc
 import Linux
 import MediaEngine
 import RichPush
+import TestSupport
 import Testing
 
 struct MessageSocketTests {
@@ -100,5 +101,48 @@ struct ChildProcessTests {
             try ChildProcess.spawn(path: "/nonexistent/attachprep-media", socket: theirs, environment: [:])
         }
         #expect(error?.code == ENOENT)
+    }
+}
+
+struct ProcessWatchTests {
+    private func spawn(_ script: String) throws -> (ChildProcess, TemporaryFolder) {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("#!/bin/sh\n\(script)\n", to: "program")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        let (_, theirs) = try MessageSocket.pair()
+        return (try ChildProcess.spawn(path: path, socket: theirs, environment: [:]), folder)
+    }
+
+    @Test func `A child that uses more processor time than it was given is ended`() throws {
+        let (child, folder) = try spawn("while :; do :; done")
+        try ProcessAllowance.limitProcessor(seconds: 1, of: child)
+        #expect(child.reap() == .killed(signal: SIGXCPU))
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func `What a child may use can be raised again`() throws {
+        let (child, folder) = try spawn("while :; do :; done")
+        try ProcessAllowance.limitProcessor(seconds: 1, of: child)
+        try ProcessAllowance.limitProcessor(seconds: 1_000, of: child)
+        let usage = try ProcessUsage(of: child)
+        while let used = usage.processorSeconds, used < 1.2 { sched_yield() }
+        #expect(!child.hasEnded)
+        child.kill()
+        _ = child.reap()
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func `What a child takes is seen, until it has ended`() throws {
+        let (child, folder) = try spawn("while :; do :; done")
+        let usage = try ProcessUsage(of: child)
+        while let used = usage.processorSeconds, used < 0.05 { sched_yield() }
+        let resident = try #require(usage.residentBytes)
+        #expect(resident > 100_000 && resident < 50_000_000)
+        child.kill()
+        while !child.hasEnded { sched_yield() }
+        #expect(usage.residentBytes == nil)
+        _ = child.reap()
+        #expect(usage.processorSeconds == nil)
+        withExtendedLifetime(folder) {}
     }
 }

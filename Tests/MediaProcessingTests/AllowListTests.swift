@@ -99,6 +99,24 @@ import Vips
         }
     }
 
+    @Test(arguments: ["lab", "labs", "cmyk", "rgb16", "grey16", "scrgb", "xyz", "b-w", "multiband"])
+    func `pixels of every kind become sRGB`(kind: String) throws {
+        let file = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString)-\(kind).tif").path
+        if kind == "multiband" {
+            try GeneratedMedia.run("vips", ["black", file, "200", "100", "--bands", "5"])
+        } else {
+            try GeneratedMedia.run("vips", ["colourspace", StillFixture.sample("grid.png"), file, kind])
+        }
+        let still = try RenderedStill(
+            file, format: .tiff, anew: true, crop: ClippingRect(x: 0, y: 0, width: 0.5, height: 0.5))
+        #expect(still.media.attachment != nil && still.media.crop != nil)
+        try withDescriptor(URL(filePath: file)) { descriptor in
+            _ = try MediaProcessor().perform(
+                .inspect(InspectRequest(format: .tiff, decodesStills: true)), descriptors: [descriptor],
+                deadline: .now + .seconds(30))
+        }
+    }
+
     @Test(arguments: ["svg", "ppm", "pdf", "exr", "hdr", "fits", "jxl", "jp2", "v", "csv", "mat"])
     func `a picture of a format outside the lists does not load`(type: String) throws {
         let bytes: [UInt8]

@@ -30,6 +30,12 @@ struct ClippingRectTests {
         #expect(pixels.width >= 1 && pixels.height >= 1)
         #expect(pixels.left + pixels.width <= side && pixels.top + pixels.height <= side)
     }
+
+    @Test func `A rectangle of which nothing is left at the edge is empty`() {
+        // Within the rounding tolerance, and cut off to nothing.
+        #expect(throws: AttachPrepError.self) { try ClippingRect(x: 1, y: 0, width: 1e-10, height: 1) }
+        #expect(throws: AttachPrepError.self) { try ClippingRect(x: 0, y: 1, width: 1, height: 1e-10) }
+    }
 }
 
 struct OrientationTests {

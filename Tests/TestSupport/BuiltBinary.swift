@@ -10,6 +10,9 @@ public enum BuiltBinary {
     /// The path of `attachprep-media`.
     public static func attachprepMedia() throws -> String { try path(of: "attachprep-media") }
 
+    /// The path of the media child that does what files tell it.
+    public static func hostileMedia() throws -> String { try path(of: "HostileMedia") }
+
     /// The folder of the test bundle: `.build/<platform>/debug`.
     public static var folder: URL {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()

@@ -9,11 +9,13 @@ enum Rooms {
         "Linux": ["CLinux"],
         "RichPush": [],
         "MediaEngine": ["RichPush"],
-        "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "Magic"],
+        "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "Magic", "Linux"],
         "MediaChild": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
+        "HostileMedia": ["RichPush", "MediaChild", "Linux"],
         "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep"],
+        "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
     ]
 
     /// The C libraries' own rooms: module maps, no Swift.

@@ -2,12 +2,22 @@
 ///
 /// User info is removed, and the values of query keys that sign (`X-Amz-*`, `Signature`, `sig`, `token`, `key`, in any
 /// case) become `REDACTED`. Control characters, which would speak to a terminal, are percent-encoded. Works on the text
-/// alone, so that an address nobody can parse is redacted too.
+/// alone, so that an address nobody can parse is redacted too; and scalar by scalar, since an accent behind an `@` makes
+/// another character of it for Swift, but not for whoever fetches.
 public enum RedactedURL {
+    private typealias Scalars = Substring.UnicodeScalarView
+
     /// The text to show for an address.
     public static func redact(_ text: String) -> String {
-        let (head, tail) = split(withoutControls(text), at: ["?", "#"])
-        return withoutUserInfo(head) + redactPairs(tail)
+        var shown = withoutControls(text)
+        var before = ""
+        // What was hidden behind user info may look like user info itself; each round takes something away.
+        while shown != before {
+            before = shown
+            shown = String(withoutUserInfo(shown[...].unicodeScalars))
+        }
+        let (head, tail) = split(shown[...].unicodeScalars, at: ["?", "#"])
+        return String(head) + redactPairs(tail)
     }
 
     /// The same for a sentence: a server may lead to an address that fills a page.
@@ -34,50 +44,52 @@ public enum RedactedURL {
                 .contains { $0.contains(scalar) }
     }
 
-    private static func withoutUserInfo(_ head: Substring) -> String {
-        guard let colon = head.firstIndex(of: ":") else { return String(head) }
-        let start = head[colon...].dropFirst().drop { $0 == "/" || $0 == "\\" }.startIndex
-        guard start > head.index(after: colon), let at = endOfUserInfo(head[start...]) else { return String(head) }
-        return String(head[..<start] + head[head.index(after: at)...])
+    private static func withoutUserInfo(_ text: Scalars) -> Scalars {
+        guard let colon = text.firstIndex(of: ":") else { return text }
+        let start = text[colon...].dropFirst().drop { $0 == "/" || $0 == "\\" }.startIndex
+        guard start > text.index(after: colon), let at = endOfUserInfo(text[start...]) else { return text }
+        var shown = text[..<start]
+        shown.append(contentsOf: text[text.index(after: at)...])
+        return shown
     }
 
-    private static func endOfUserInfo(_ rest: Substring) -> Substring.Index? {
-        let authority = rest.prefix { $0 != "/" && $0 != "\\" }
+    private static func endOfUserInfo(_ rest: Scalars) -> Scalars.Index? {
+        let authority = rest.prefix { !["/", "?", "#"].contains($0) }
         if let at = authority.lastIndex(of: "@") { return at }
         // "user:pass/word@host" is no valid address, but the secret in it is one.
-        guard let port = authority.split(separator: ":", maxSplits: 1).dropFirst().first, Int(port) == nil else {
-            return nil
-        }
-        return rest.lastIndex(of: "@")
+        let behindAddress = authority.first == "[" ? authority.drop { $0 != "]" } : authority
+        guard let colon = behindAddress.firstIndex(of: ":") else { return nil }
+        let port = behindAddress[colon...].dropFirst()
+        return port.allSatisfy { ("0"..."9").contains($0) } ? nil : rest.lastIndex(of: "@")
     }
 
     /// Redacts "?a=b&c=d#e=f".
-    private static func redactPairs(_ tail: Substring) -> String {
+    private static func redactPairs(_ tail: Scalars) -> String {
         var shown = ""
         var rest = tail
         while let separator = rest.first {
             let (pair, further) = split(rest.dropFirst(), at: ["&", ";", "?", "#"])
-            shown.append(separator)
+            shown.unicodeScalars.append(separator)
             shown += redactPair(pair)
             rest = further
         }
         return shown
     }
 
-    private static func redactPair(_ pair: Substring) -> String {
+    private static func redactPair(_ pair: Scalars) -> String {
         guard let equals = pair.firstIndex(of: "="), signs(pair[..<equals]) else { return String(pair) }
         return String(pair[...equals]) + "REDACTED"
     }
 
-    private static func signs(_ key: Substring) -> Bool {
-        let key = decoded(key).lowercased()
+    private static func signs(_ key: Scalars) -> Bool {
+        let key = decoded(String(key)).lowercased()
         return key.hasPrefix("x-amz-") || signingKeys.contains(key)
     }
 
     private static let signingKeys: Set<String> = ["signature", "sig", "token", "key"]
 
     /// Percent-decodes, so that "%73ig" does not slip through.
-    private static func decoded(_ text: Substring) -> String {
+    private static func decoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -93,8 +105,7 @@ public enum RedactedURL {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func split(_ text: some StringProtocol, at separators: Set<Character>) -> (Substring, Substring) {
-        let text = Substring(text)
+    private static func split(_ text: Scalars, at separators: Set<Unicode.Scalar>) -> (Scalars, Scalars) {
         let index = text.firstIndex { separators.contains($0) } ?? text.endIndex
         return (text[..<index], text[index...])
     }

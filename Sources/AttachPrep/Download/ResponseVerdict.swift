@@ -47,10 +47,12 @@ package enum ResponseVerdict: Sendable, Hashable {
             return point.isContinued(by: head) ? .continuation(total: total) : .unusableRange
         }
         // Some servers answer 206 to everybody; it is good when it is the whole.
-        guard let range = head.contentRange, range.first == 0, range.last + 1 == range.total, head.isWholeRange else {
+        guard let range = head.contentRange, range.first == 0, let total = range.total, range.last == total - 1,
+            head.isWholeRange
+        else {
             return .refused(status: head.status)
         }
-        return .whole(total: head.isEncoded ? nil : range.total)
+        return .whole(total: head.isEncoded ? nil : total)
     }
 
     private static func redirect(_ head: ResponseHead) -> ResponseVerdict {

@@ -9,15 +9,11 @@ enum ChildRecycling: Hashable {
     /// Now: with the next file on top it could go over the limit, and the file would be blamed.
     case atOnce
 
-    /// - Parameters:
-    ///   - processorSeconds: used so far; nil when it has ended.
-    ///   - residentBytes: after its last call; nil when it has ended.
-    init(calls: Int, age: Duration, processorSeconds: Double?, residentBytes: Int?) {
+    /// - Parameter residentBytes: after its last call; nil when it has ended.
+    init(calls: Int, age: Duration, residentBytes: Int?) {
         if let residentBytes, residentBytes > Limits.childIdleMemoryBytesMax {
             self = .atOnce
-        } else if calls >= Limits.childCallsMax || age >= .seconds(Limits.childAgeSecondsMax)
-            || (processorSeconds ?? 0) >= Limits.childProcessorSecondsMark
-        {
+        } else if calls >= Limits.childCallsMax || age >= .seconds(Limits.childAgeSecondsMax) {
             self = .inTurn
         } else {
             self = .none

@@ -51,10 +51,7 @@ final class MediaChildLink {
             return
         }
         child.rest()
-        switch ChildRecycling(
-            calls: child.calls, age: child.age, processorSeconds: child.usage.processorSeconds,
-            residentBytes: child.usage.residentBytes)
-        {
+        switch ChildRecycling(calls: child.calls, age: child.age, residentBytes: child.usage.residentBytes) {
         case .none: break
         case .inTurn: if successor == nil { successor = try? start() }
         case .atOnce:

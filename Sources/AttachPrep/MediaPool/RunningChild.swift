@@ -15,9 +15,11 @@ final class RunningChild {
     /// Of the call under way, or of the start.
     private var deadline: ContinuousClock.Instant
 
-    /// What a child may know of our environment: nothing but what keeps its memory small, and a time zone that needs no
-    /// file.
-    private static let environment = ["LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "TZ": "UTC0"]
+    /// What a child may know of our environment: what keeps its memory small, a time zone that needs no file, and that
+    /// no backtrace is to be made, which would start a program.
+    private static let environment = [
+        "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "TZ": "UTC0", "SWIFT_BACKTRACE": "enable=no",
+    ]
 
     private init(process: ChildProcess, usage: ProcessUsage, socket: MessageSocket) {
         self.process = process
@@ -80,8 +82,6 @@ final class RunningChild {
         }
         if message == .ready, !isReady {
             isReady = true
-            // It has just set its own, wider limit.
-            allowProcessor()
             return nil
         }
         guard message.number == calls, calls > 0 else {

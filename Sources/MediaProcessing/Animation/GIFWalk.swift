@@ -39,6 +39,8 @@ package struct GIFWalk: Sendable, Hashable {
         walk.height = try window.littleEndian(at: 8, bytes: 2)
         var offset = 13 + colourTableBytes(try window.byte(at: 10))
         while let next = try walk.block(at: offset, of: window) { offset = next }
+        // The trailer is one byte; what follows it is no part of the picture.
+        if offset + 1 < window.size { walk.hasMetadata = true }
         if walk.frames == 0 { throw window.broken("no frame") }
         return walk
     }

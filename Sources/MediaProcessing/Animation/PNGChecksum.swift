@@ -1,3 +1,5 @@
+import RichPush
+
 /// The checksum of a PNG's chunks: CRC-32.
 ///
 /// Source: W3C, "Portable Network Graphics, Third Edition", annex D.
@@ -7,6 +9,22 @@ enum PNGChecksum {
     }
 
     static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        ~bytes.reduce(~0 as UInt32) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
+        ~folded(bytes, into: ~0)
+    }
+
+    /// Of a run of any length, which is never in memory as a whole.
+    static func of(_ range: Range<Int>, in window: ByteWindow) throws -> UInt32 {
+        var value: UInt32 = ~0
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let count = min(Limits.walkWindowBytes, range.upperBound - offset)
+            value = folded(try window.whole(at: offset, count: count), into: value)
+            offset += count
+        }
+        return ~value
+    }
+
+    private static func folded(_ bytes: some Sequence<UInt8>, into value: UInt32) -> UInt32 {
+        bytes.reduce(value) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
     }
 }

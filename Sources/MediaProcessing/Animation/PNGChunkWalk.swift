@@ -20,6 +20,7 @@ package struct PNGChunkWalk: Sendable, Hashable {
     private var isDeclaredAnimated = false
     private var hasData = false
     private var chunks = 0
+    private var packedTextBytes = 0
 
     /// Whether it moves: one that declares an animation of a single frame does not.
     package var isAnimated: Bool { isDeclaredAnimated && delaysMilliseconds.count > 1 }
@@ -69,12 +70,26 @@ package struct PNGChunkWalk: Sendable, Hashable {
         case "fcTL" where length >= 26 && isDeclaredAnimated:
             if delaysMilliseconds.count == Limits.animationFramesMax { throw tooManyFrames("PNG") }
             delaysMilliseconds.append(try Self.delay(at: offset + 20, of: window))
+        case "zTXt", "iTXt":
+            if try type == "zTXt" || Self.isPacked(textAt: offset, length: length, of: window) {
+                packedTextBytes += length
+            }
+            if packedTextBytes > Limits.pngPackedTextBytesMax {
+                throw window.broken("more than \(Limits.pngPackedTextBytesMax) bytes of packed text")
+            }
         case "IDAT":
             if !hasData { hasSeparateStill = isDeclaredAnimated && delaysMilliseconds.isEmpty }
             hasData = true
         default:
             if chunks == 1 { throw window.broken("no header first") }
         }
+    }
+
+    /// Whether international text is packed: a flag behind its keyword, which has 79 bytes at most and ends with a zero.
+    private static func isPacked(textAt offset: Int, length: Int, of window: ByteWindow) throws -> Bool {
+        let head = try window.bytes(at: offset, count: min(length, 82))
+        guard let end = head.firstIndex(of: 0), end + 1 < head.endIndex else { return true }
+        return head[end + 1] != 0
     }
 
     /// A fraction of a second; a denominator of 0 stands for hundredths.

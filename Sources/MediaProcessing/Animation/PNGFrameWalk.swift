@@ -82,7 +82,7 @@ struct PNGFrameWalk {
     /// The data is written anew under a checksum of ours, so the file's own is looked at here.
     private static func check(at offset: Int, length: Int, of window: ByteWindow) throws {
         let declared = try window.bigEndian(at: offset + length, bytes: 4)
-        let computed = PNGChecksum.of(try window.run(offset - 4..<offset + length))
+        let computed = try PNGChecksum.of(offset - 4..<offset + length, in: window)
         if Int(computed) != declared { throw window.broken("a wrong checksum at \(offset)") }
     }
 }

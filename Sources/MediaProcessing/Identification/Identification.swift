@@ -16,10 +16,14 @@ package enum Identification {
             throw AttachPrepError(.mediaEmpty, "The source is empty (0 bytes); check what the server sends.")
         }
         let first = try FirstBytes(read(descriptor, at: 0, upTo: min(request.availableBytes, windowBytes)))
-        let magic = try cookie.mimeType(of: first.bytes)
+        // It gives up on some bytes, where its rules lead round; then it knows nothing of them.
+        let magic = (try? cookie.mimeType(of: first.bytes)) ?? unknown
         let format = try format(of: first, magic: magic, descriptor: descriptor, isComplete: request.isComplete)
         return IdentifiedMedia(format: format, magicMIMEType: magic)
     }
+
+    /// libmagic's word for what it does not know.
+    private static let unknown = "application/octet-stream"
 
     /// How much of a file is looked at: the signatures lie in the first kilobytes.
     private static let windowBytes = 65_536

@@ -76,9 +76,20 @@ package struct BoxWalk: Sendable, Hashable {
             }
         case "moov":
             hasMovie = true
+            try checkPackedIndex(box, of: window)
             try descend(box, path: ["trak", "mdia", "minf", "stbl", "stsd"], of: window)
         default: break
         }
+    }
+
+    /// QuickTime's "compressed movie resource": its first bytes say how much is unpacked from it.
+    private func checkPackedIndex(_ movie: Box, of window: ByteWindow) throws {
+        guard movie.end - movie.content >= 44,
+            try window.characters(at: movie.content + 4, count: 4) == "cmov",
+            let data = try BoxSearch.first("cmvd", in: movie.content + 8..<movie.end, window), data.count >= 4,
+            try window.bigEndian(at: data.lowerBound, bytes: 4) > Limits.packedIndexBytesMax
+        else { return }
+        throw window.broken("a packed index of more than \(Limits.packedIndexBytesMax) bytes")
     }
 
     private mutating func descend(_ parent: Box, path: ArraySlice<String>, of window: ByteWindow) throws {

@@ -49,22 +49,21 @@ package final class ByteWindow {
     }
 
     package func byte(at offset: Int) throws -> UInt8 {
-        guard (0..<size).contains(offset) else { throw cut }
-        let index = offset - start
-        if index >= 0, index < window.count { return window[index] }
-        try move(to: offset)
-        guard let first = window.first else { throw cut }
-        return first
+        guard offset >= 0, offset < size else { throw cut }
+        if offset < start || offset - start >= window.count { try move(to: offset) }
+        guard offset - start < window.count else { throw cut }
+        return window[offset - start]
     }
 
     /// The bytes there, fewer at the end of the file. For short runs.
     package func bytes(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
         precondition(count <= Limits.walkWindowBytes, "a run is no longer than the window")
-        // Offsets and lengths come out of the file.
+        // Offsets and lengths come out of the file: nothing may be added to them before they are known to lie in it.
         guard count >= 0, (0...size).contains(offset) else { throw cut }
-        if offset < start || offset + count > start + window.count { try move(to: offset) }
+        if offset == size { return [] }
+        if offset < start || offset - start + count > window.count { try move(to: offset) }
         let index = offset - start
-        guard index >= 0, index < window.count else { return [] }
+        guard index < window.count else { return [] }
         return window[index..<min(index + count, window.count)]
     }
 
@@ -89,16 +88,12 @@ package final class ByteWindow {
     }
 
     private func move(to offset: Int) throws {
-        if descriptor < 0 {
-            if offset < 0 || offset >= size { throw cut }
-            return
-        }
+        if descriptor < 0 { return }
         if ContinuousClock.now >= deadline {
             throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the file was checked.")
         }
-        start = max(0, offset)
-        let wanted = min(Limits.walkWindowBytes, max(0, size - start))
-        window = try read(wanted, at: start)
+        start = offset
+        window = try read(min(Limits.walkWindowBytes, size - start), at: start)
     }
 
     private func read(_ count: Int, at offset: Int) throws -> [UInt8] {

@@ -28,7 +28,11 @@ package struct PNGParts: Sendable, Hashable {
             guard length <= window.size - offset - 12 else { throw window.cut }
             parts.take(type, offset..<(offset + 12 + length))
             offset += 12 + length
-            if type == "IEND" { return parts }
+            if type == "IEND" {
+                // An archive, a page, a program: a PNG that is something else as well.
+                if offset < window.size { parts.hasMetadata = true }
+                return parts
+            }
         }
         throw window.broken("too many chunks")
     }

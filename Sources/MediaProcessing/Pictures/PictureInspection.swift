@@ -24,6 +24,7 @@ struct PictureInspection {
     }
 
     private func inspectStill() throws -> InspectedMedia {
+        if format.isHEIF { try HEIFWalk.check(window("HEIF")) }
         let picture = try Picture.open(descriptor: source)
         try PictureLimits.check(width: picture.width, height: picture.height, format: format)
         var media = InspectedMedia(format: format)

@@ -92,6 +92,9 @@ struct PictureRendering {
     }
 
     func openStill(_ pages: Picture.Pages = .primary) throws -> Picture {
+        if request.format.isHEIF {
+            try HEIFWalk.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
+        }
         let picture = try Picture.open(descriptor: source, pages: pages)
         try PictureLimits.check(width: picture.width, height: picture.height, format: request.format)
         if request.format == .jpeg {
@@ -169,7 +172,7 @@ struct PictureRendering {
     /// A cover that cannot be read is no reason to refuse the sound.
     private func renderCoverArt() throws -> RenderedMedia {
         guard let bytes = try CoverArt.picture(descriptor: source, format: request.format, deadline: deadline),
-            let cover = try? Picture.open(encoded: bytes),
+            CoverArt.isHarmless(bytes), let cover = try? Picture.open(encoded: bytes),
             (try? PictureLimits.check(width: cover.width, height: cover.height)) != nil,
             cover.width * cover.height <= Limits.coverArtPixelsMax,
             let picture = try? cover.upright().inSRGB().inMemory()

@@ -58,7 +58,7 @@ package struct TIFFWalk {
         guard !overflow, count >= 0 else { throw window.broken("tag \(tag) of \(count) values") }
         let isInside = bytes <= (isBig ? 8 : 4)
         let values = isInside ? place : try number(at: place, bytes: isBig ? 8 : 4)
-        guard values <= window.size - bytes else { throw window.cut }
+        guard values >= 0, values <= window.size - bytes else { throw window.cut }
         return Entry(tag: tag, valueBytes: valueBytes, count: count, offset: values)
     }
 
@@ -76,7 +76,9 @@ package struct TIFFWalk {
         for part in 0..<min(offsets.count, lengths.count, Self.partsMax) {
             let start = try number(at: offsets.offset + part * offsets.valueBytes, bytes: offsets.valueBytes)
             let length = try number(at: lengths.offset + part * lengths.valueBytes, bytes: lengths.valueBytes)
-            guard start <= window.size, length <= window.size - start else { throw window.cut }
+            guard (0...window.size).contains(start), (0...window.size - start).contains(length) else {
+                throw window.cut
+            }
         }
     }
 }

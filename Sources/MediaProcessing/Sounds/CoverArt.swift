@@ -16,4 +16,14 @@ package enum CoverArt {
         }
         return nil
     }
+
+    /// Whether a cover is what covers are, JPEG or PNG, and nothing that unpacks to more than it looks.
+    static func isHarmless(_ bytes: [UInt8]) -> Bool {
+        let window = ByteWindow(bytes: bytes, noun: "cover")
+        switch PictureSignature.format(of: FirstBytes(Array(bytes.prefix(64)))) {
+        case .jpeg: return (try? StillMemory.coefficientBytes(window)) != nil
+        case .png: return (try? PNGChunkWalk.walk(window)) != nil
+        default: return false
+        }
+    }
 }

@@ -12,6 +12,9 @@ package struct MP3Walk: Sendable, Hashable {
     package private(set) var junkBytes = 0
 
     private var freeFormatBytes: Int?
+    private var freeFormatSearches = 0
+    /// Junk may look like the free format at every byte, and each search reads thousands of bytes.
+    private static let freeFormatSearchesMax = 1_000
     /// Whether the byte before was junk.
     private var isInJunk = false
 
@@ -91,6 +94,8 @@ package struct MP3Walk: Sendable, Hashable {
         of found: MPEGAudioHeader, at offset: Int, in window: ByteWindow
     ) throws -> Int? {
         if let freeFormatBytes { return freeFormatBytes + found.paddingBytes }
+        freeFormatSearches += 1
+        if freeFormatSearches > Self.freeFormatSearchesMax { return nil }
         for length in stride(from: 24, through: 8192, by: 1) where offset + length + 4 <= window.size {
             guard try window.byte(at: offset + length) == 0xFF, let next = try header(at: offset + length, of: window),
                 next.bitRate == nil, next.matches(found), next.isMono == found.isMono

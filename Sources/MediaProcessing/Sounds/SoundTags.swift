@@ -2,8 +2,12 @@
 ///
 /// Sources: id3.org (ID3v1, ID3v2.2 to 2.4), hydrogenaudio's "APEv2 specification", id3.org's "Lyrics3 v2.00".
 enum SoundTags {
+    private static let initials: [UInt8] = [0x49, 0x54, 0x41, 0x4C]
+
     /// Bytes of the tag at an offset; nil where none begins.
     static func length(at offset: Int, of window: ByteWindow) throws -> Int? {
+        // Asked at every byte of padding: most are told by the first one alone.
+        guard let first = try window.bytes(at: offset, count: 1).first, initials.contains(first) else { return nil }
         let bytes = Array(try window.bytes(at: offset, count: 32))
         if bytes.starts(with: Array("ID3".utf8)) { return identifier3(bytes) }
         if bytes.starts(with: Array("TAG".utf8)), offset + 128 <= window.size { return 128 }
@@ -29,18 +33,18 @@ enum SoundTags {
         return isHeader ? 32 + size : 32
     }
 
-    /// Lyrics say their length at their end alone; they are short, so it is looked for.
+    /// Lyrics say their length at their end alone; they are short, so it is looked for. Where lyrics begin anew there
+    /// was no end, which also keeps a file of nothing but beginnings from being searched over and over.
     private static func lyrics(at offset: Int, of window: ByteWindow) throws -> Int? {
         let text = try window.bytes(at: offset, count: 32_768)
-        for end in ["LYRICS200", "LYRICSEND"] {
-            let mark = Array(end.utf8)
-            var index = text.startIndex
-            while index + mark.count <= text.endIndex {
-                if text[index] == mark[0], text[index..<index + mark.count].elementsEqual(mark) {
-                    return index - text.startIndex + mark.count
-                }
-                index += 1
-            }
+        let word = Array("LYRICS".utf8)
+        var index = text.startIndex + word.count
+        while let next = text[index...].firstIndex(of: word[0]), next + 9 <= text.endIndex {
+            index = next + 1
+            guard text[next..<next + word.count].elementsEqual(word) else { continue }
+            let rest = String(decoding: text[next + word.count..<next + 9], as: UTF8.self)
+            if rest == "200" || rest == "END" { return next + 9 - text.startIndex }
+            if rest == "BEG" { return nil }
         }
         return nil
     }

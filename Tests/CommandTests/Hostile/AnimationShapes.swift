@@ -28,17 +28,17 @@ enum AnimationShapes {
         // A code table that is never cleared: each code of twelve bits stands for thousands of pixels.
         HostileFile("codes.gif", ["passed", "converted", "media.corrupt"]) { _ in gif(8_000, 8_000, codes() ++ [0x3B])
         },
-        HostileFile("extensions.gif", ["media.corrupt", "passed"]) { _ in
-            gif(1, 1, Bytes.repeated([0x21, 0xFE, 1, 65, 0], 2_000_000) ++ frame() ++ [0x3B])
+        HostileFile("extensions.gif", ["media.corrupt", "passed", "shrunk"]) { _ in
+            gif(1, 1, Bytes.repeated([0x21, 0xFE, 1, 65, 0], 400_000) ++ frame() ++ [0x3B])
         },
-        HostileFile("blocks.gif", ["media.corrupt", "passed"]) { _ in
-            gif(1, 1, [0x21, 0xFE] ++ Bytes.repeated([1, 65], 5_000_000) ++ [0] ++ frame() ++ [0x3B])
+        HostileFile("blocks.gif", ["media.corrupt", "passed", "shrunk"]) { _ in
+            gif(1, 1, [0x21, 0xFE] ++ Bytes.repeated([1, 65], 1_000_000) ++ [0] ++ frame() ++ [0x3B])
         },
         HostileFile("endless.gif", ["media.corrupt"]) { _ in
             gif(1, 1, [0x21, 0xFE] ++ Bytes.repeated([1, 65], 500_000))
         },
-        HostileFile("terminators.gif", ["media.corrupt", "passed"]) { _ in
-            gif(1, 1, frame() ++ Bytes.zeros(5_000_000) ++ [0x3B])
+        HostileFile("terminators.gif", ["media.corrupt", "passed", "shrunk"]) { _ in
+            gif(1, 1, frame() ++ Bytes.zeros(1_000_000) ++ [0x3B])
         },
         HostileFile("no-size.gif", ["media.corrupt", "passed", "converted"]) { _ in gif(0, 0, frame() ++ [0x3B]) },
         HostileFile("code-size.gif", ["media.corrupt"]) { _ in
@@ -100,7 +100,8 @@ enum AnimationShapes {
     }
 
     static let webps: [HostileFile] = [
-        HostileFile("lossless.webp", ["media.too_many_pixels"]) { _ in webp(lossless(16_384, 16_384)) },
+        HostileFile("lossless.webp", ["media.too_many_pixels", "media.corrupt"]) { _ in webp(lossless(16_384, 16_384))
+        },
         HostileFile("lossless-held.webp", ["converted", "media.corrupt"]) { _ in webp(lossless(10_900, 10_900)) },
         HostileFile("canvas.webp", ["media.too_many_pixels", "media.corrupt"]) { _ in
             webp(extended(16_777_216, 16_777_216, flags: 0) ++ lossless(1, 1))

@@ -6,6 +6,15 @@ enum BoxShapes {
 
     private static let type = Bytes.box("ftyp", Bytes.text("isom") ++ Bytes.zeros(4) ++ Bytes.text("isommp42"))
 
+    private static let samples = Bytes.box("mdat", Bytes.zeros(13_000))
+
+    private static let refused: Set<String> = ["media.corrupt", "media.unsupported"]
+    /// The file's own samples are shown, and nothing else.
+    private static let refusedOrOwn = refused.union(["converted"])
+
+    /// What the others break.
+    static let honest = HostileFile("honest.mp4", ["converted"]) { _ in movie(track()) ++ samples }
+
     /// A movie box around tracks.
     private static func movie(_ tracks: [UInt8], behind: [UInt8] = []) -> [UInt8] {
         let header = Bytes.fullBox(
@@ -15,7 +24,7 @@ enum BoxShapes {
 
     /// What a track's sample table may be made of; each part has an honest default.
     private struct Table {
-        var sizes = Bytes.fullBox("stsz", Bytes.bigEndian(100, 4) ++ Bytes.bigEndian(1, 4))
+        var sizes = Bytes.fullBox("stsz", Bytes.bigEndian(12_288, 4) ++ Bytes.bigEndian(1, 4))
         var times = Bytes.fullBox("stts", Bytes.bigEndian(1, 4) ++ Bytes.bigEndian(1, 4) ++ Bytes.bigEndian(1_000, 4))
         var chunks = Bytes.fullBox("stsc", Bytes.bigEndian(1, 4) ++ [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1])
         var offsets = Bytes.fullBox("stco", Bytes.bigEndian(1, 4) ++ Bytes.bigEndian(40, 4))
@@ -27,18 +36,18 @@ enum BoxShapes {
         var entries = 1
     }
 
-    /// A track of pictures of MPEG-4 video, whose entry carries no header of its own.
+    /// A track of pictures as they are, three bytes a pixel, which need no header of their own.
     private static func track(_ table: Table = Table()) -> [UInt8] {
         let entry = Bytes.box(
-            "mp4v",
+            "raw ",
             Bytes.zeros(6) ++ [0, 1] ++ Bytes.zeros(16) ++ Bytes.bigEndian(table.width, 2)
                 ++ Bytes.bigEndian(table.height, 2) ++ [0, 0x48, 0, 0, 0, 0x48, 0, 0] ++ Bytes.zeros(4) ++ [0, 1]
                 ++ Bytes.zeros(32) ++ [0, 24, 0xFF, 0xFF])
         let description = Bytes.fullBox("stsd", Bytes.bigEndian(table.entries, 4) ++ entry)
-        let samples = Bytes.box(
+        let tables = Bytes.box(
             "stbl", description ++ table.times ++ table.chunks ++ table.sizes ++ table.offsets ++ table.more)
         let information = Bytes.box(
-            "minf", Bytes.fullBox("vmhd", Bytes.zeros(8), flags: 1) ++ Bytes.box("dinf", table.references) ++ samples)
+            "minf", Bytes.fullBox("vmhd", Bytes.zeros(8), flags: 1) ++ Bytes.box("dinf", table.references) ++ tables)
         let header = Bytes.fullBox(
             "mdhd", Bytes.zeros(8) ++ Bytes.bigEndian(1_000, 4) ++ Bytes.bigEndian(1_000, 4) ++ Bytes.zeros(4))
         let handler = Bytes.fullBox("hdlr", Bytes.zeros(4) ++ Bytes.text("vide") ++ Bytes.zeros(13))
@@ -47,11 +56,13 @@ enum BoxShapes {
         return Bytes.box("trak", shown ++ table.edits ++ Bytes.box("mdia", header ++ handler ++ information))
     }
 
-    private static func file(_ name: String, _ change: @escaping @Sendable (inout Table) -> Void) -> HostileFile {
-        HostileFile(name, HostileFile.corrupt) { _ in
+    private static func file(
+        _ name: String, _ endings: Set<String> = refused, _ change: @escaping @Sendable (inout Table) -> Void
+    ) -> HostileFile {
+        HostileFile(name, endings) { _ in
             var table = Table()
             change(&table)
-            return movie(track(table)) ++ Bytes.box("mdat", Bytes.zeros(400))
+            return movie(track(table)) ++ samples
         }
     }
 
@@ -62,17 +73,18 @@ enum BoxShapes {
     /// Data references to other files, by address and by alias, in every spelling.
     static let references: [HostileFile] =
         ["url ", "alis", "urn ", "cios"].map { kind in
-            HostileFile("reference-\(kind.filter { $0 != " " }).mp4", HostileFile.corrupt) { traps in
+            HostileFile("reference-\(kind.filter { $0 != " " }).mp4", kind == "alis" ? refused : refusedOrOwn) {
+                traps in
                 var table = Table()
                 let target = kind == "alis" ? alias(traps.file) : Bytes.text("file://\(traps.file)\0")
                 let own = Bytes.fullBox(kind, target)
                 let other = Bytes.fullBox("url ", Bytes.text("\(traps.address)\0"))
                 table.references = Bytes.fullBox("dref", Bytes.bigEndian(2, 4) ++ own ++ other)
-                return movie(track(table)) ++ Bytes.box("mdat", Bytes.zeros(400))
+                return movie(track(table)) ++ samples
             }
         } + [
             // QuickTime's reference movies.
-            HostileFile("reference.mov", HostileFile.corrupt) { traps in
+            HostileFile("reference.mov", refused) { traps in
                 let data = Bytes.fullBox(
                     "rdrf",
                     Bytes.text("url ") ++ Bytes.bigEndian(traps.address.utf8.count + 1, 4)
@@ -81,45 +93,44 @@ enum BoxShapes {
             }
         ]
 
-    /// An alias record of the Mac OS with an absolute path.
+    /// An alias record of the Mac OS with an absolute path, which has colons there.
     private static func alias(_ path: String) -> [UInt8] {
-        let path = Bytes.text(path)
-        let head =
-            Bytes.zeros(4) ++ Bytes.bigEndian(150 + path.count + 8, 2) ++ [0, 2, 0, 0] ++ [4] ++ Bytes.text("disk")
-            ++ Bytes.zeros(23) ++ Bytes.zeros(12) ++ [6] ++ Bytes.text("secret") ++ Bytes.zeros(57) ++ Bytes.zeros(36)
-        return head ++ [0, 18] ++ Bytes.bigEndian(path.count, 2) ++ path ++ (path.count % 2 == 1 ? [0] : []) ++ [
-            0xFF, 0xFF, 0, 0,
-        ]
+        let path = Bytes.text("disk" + path.map { $0 == "/" ? ":" : String($0) }.joined())
+        let head = Bytes.zeros(10) ++ [4] ++ Bytes.text("disk") ++ Bytes.zeros(23) ++ Bytes.zeros(12)
+        let name = [6] ++ Bytes.text("secret") ++ Bytes.zeros(57) ++ Bytes.zeros(36)
+        let padding: [UInt8] = path.count % 2 == 1 ? [0] : []
+        return head ++ name ++ [0, 2] ++ Bytes.bigEndian(path.count, 2) ++ path ++ padding ++ [0xFF, 0xFF, 0, 0]
     }
 
     /// Sizes that are none, and structures that go round or down for ever.
     static let boxes: [HostileFile] = [
-        HostileFile("zero.mp4", "media.corrupt", type ++ Bytes.zeros(64)),
-        HostileFile("seven.mp4", "media.corrupt", type ++ Bytes.box("moov", Bytes.zeros(64), size: 7)),
-        HostileFile("huge.mp4", "media.corrupt", type ++ Bytes.box("moov", Bytes.zeros(64), size: 0xFFFF_FFFF)),
-        HostileFile("endless.mp4", "media.corrupt", type ++ Bytes.box("moov", Bytes.zeros(64), size: 0)),
+        HostileFile("zero.mp4", refused) { _ in type ++ Bytes.zeros(64) },
+        HostileFile("seven.mp4", refused) { _ in type ++ Bytes.box("moov", Bytes.zeros(64), size: 7) },
+        HostileFile("huge.mp4", refused) { _ in type ++ Bytes.box("moov", Bytes.zeros(64), size: 0xFFFF_FFFF) },
+        HostileFile("endless.mp4", refused) { _ in type ++ Bytes.box("moov", Bytes.zeros(64), size: 0) },
         HostileFile(
-            "long.mp4", "media.corrupt",
-            type ++ Bytes.box("moov", [0x7F] ++ [UInt8](repeating: 0xFF, count: 7), size: 1)),
+            "long.mp4", refused
+        ) { _ in type ++ Bytes.box("moov", [0x7F] ++ [UInt8](repeating: 0xFF, count: 7), size: 1) },
         HostileFile(
-            "negative.mp4", "media.corrupt", type ++ Bytes.box("moov", [UInt8](repeating: 0xFF, count: 8), size: 1)),
-        HostileFile("short-long.mp4", "media.corrupt", type ++ Bytes.box("moov", Bytes.bigEndian(3, 8), size: 1)),
-        HostileFile("deep.mp4", HostileFile.corrupt) { _ in type ++ nested(["moov"], 10_000) },
-        HostileFile("deep-mixed.mp4", HostileFile.corrupt) { _ in
+            "negative.mp4", refused
+        ) { _ in type ++ Bytes.box("moov", [UInt8](repeating: 0xFF, count: 8), size: 1) },
+        HostileFile("short-long.mp4", refused) { _ in type ++ Bytes.box("moov", Bytes.bigEndian(3, 8), size: 1) },
+        HostileFile("deep.mp4", refused) { _ in type ++ nested(["moov"], 10_000) },
+        HostileFile("deep-mixed.mp4", refused) { _ in
             type ++ nested(["moov", "trak", "mdia", "minf", "dinf", "stbl", "udta", "meta", "moof", "traf"], 100_000)
         },
-        HostileFile("many.mp4", HostileFile.corrupt) { _ in movie(Bytes.repeated(Bytes.box("free"), 200_000)) },
-        HostileFile("tracks.mp4", HostileFile.corrupt) { _ in
-            movie(Bytes.repeated(track(), 5_000)) ++ Bytes.box("mdat", Bytes.zeros(400))
+        HostileFile("many.mp4", refused) { _ in movie(Bytes.repeated(Bytes.box("free"), 200_000)) },
+        HostileFile("tracks.mp4", refused) { _ in
+            movie(Bytes.repeated(track(), 5_000)) ++ samples
         },
-        HostileFile("fragments.mp4", HostileFile.corrupt) { _ in
+        HostileFile("fragments.mp4", refusedOrOwn) { _ in
             let run = Bytes.fullBox("trun", Bytes.bigEndian(0x7FFF_FFFF, 4) ++ Bytes.zeros(8), flags: 1)
             let part = Bytes.box("traf", Bytes.fullBox("tfhd", Bytes.bigEndian(1, 4)) ++ run)
             let extends = Bytes.box("mvex", Bytes.fullBox("trex", Bytes.bigEndian(1, 4) ++ Bytes.zeros(16)))
             return movie(track(), behind: extends)
                 ++ Bytes.repeated(Bytes.box("moof", Bytes.fullBox("mfhd", Bytes.zeros(4)) ++ part), 40_000)
         },
-        HostileFile("fragment-samples.mp4", HostileFile.corrupt) { _ in
+        HostileFile("fragment-samples.mp4", refused) { _ in
             // No field a sample: a count alone makes millions of samples of no bytes.
             let run = Bytes.fullBox("trun", Bytes.bigEndian(50_000_000, 4))
             let part = Bytes.box("traf", Bytes.fullBox("tfhd", Bytes.bigEndian(1, 4), flags: 0x20000) ++ run)
@@ -127,7 +138,7 @@ enum BoxShapes {
             return movie(track(), behind: extends)
                 ++ Bytes.repeated(Bytes.box("moof", Bytes.fullBox("mfhd", Bytes.zeros(4)) ++ part), 20)
         },
-        HostileFile("index-loop.mp4", HostileFile.corrupt) { _ in
+        HostileFile("index-loop.mp4", refusedOrOwn) { _ in
             let entry = Bytes.bigEndian(1 << 31, 4) ++ Bytes.bigEndian(1_000, 4) ++ Bytes.zeros(4)
             return type
                 ++ Bytes.repeated(
@@ -137,15 +148,15 @@ enum BoxShapes {
                             ++ entry), 20_000)
                 ++ movie(track())
         },
-        HostileFile("tags.mp4", HostileFile.corrupt) { _ in
+        HostileFile("tags.mp4", refusedOrOwn) { _ in
             movie(
                 track(),
                 behind: Bytes.box(
                     "udta",
                     Bytes.box("\u{FF}nam", Bytes.repeated(Bytes.text("<b>\u{1B}[2J"), 1_000_000), size: 9_000_008)))
         },
-        HostileFile("compressed.mov", HostileFile.corrupt) { _ in
-            let stream = Bytes.bigEndian(400_000_000, 4) ++ Bytes.zlibBomb(400_000_000)
+        HostileFile("compressed.mov", refused) { _ in
+            let stream = Bytes.bigEndian(400_000_000, 4) ++ Bytes.zlibBomb(200_000_000)
             return type
                 ++ Bytes.box(
                     "moov", Bytes.box("cmov", Bytes.box("dcom", Bytes.text("zlib")) ++ Bytes.box("cmvd", stream)))
@@ -186,10 +197,10 @@ enum BoxShapes {
             $0.offsets = Bytes.fullBox(
                 "co64", Bytes.bigEndian(1, 4) ++ [0x7F] ++ [UInt8](repeating: 0xFF, count: 7))
         },
-        file("edits.mp4") { table in
+        file("edits.mp4", refusedOrOwn) { table in
             let edit = Bytes.bigEndian(1, 4) ++ Bytes.zeros(4) ++ [0, 1, 0, 0]
             table.edits = Bytes.box(
-                "edts", Bytes.fullBox("elst", Bytes.bigEndian(200_000, 4) ++ Bytes.repeated(edit, 200_000)))
+                "edts", Bytes.fullBox("elst", Bytes.bigEndian(20_000, 4) ++ Bytes.repeated(edit, 20_000)))
         },
         file("edits-declared.mp4") { table in
             table.edits = Bytes.box(
@@ -203,7 +214,7 @@ enum BoxShapes {
         HostileFile("pixels.mp4", ["media.corrupt", "media.too_many_pixels"]) { _ in
             var table = Table()
             (table.width, table.height) = (65_535, 65_535)
-            return movie(track(table)) ++ Bytes.box("mdat", Bytes.zeros(400))
+            return movie(track(table)) ++ samples
         },
     ]
 }

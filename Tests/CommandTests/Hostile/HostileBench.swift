@@ -23,13 +23,17 @@ struct HostileBench: Sendable {
     /// - Returns: The manifests by the files' names.
     @discardableResult
     func run(
-        _ files: [HostileFile], memoryMax: Int = memoryMax, sourceLocation: SourceLocation = #_sourceLocation
+        _ files: [HostileFile], rendition: String = "original", memoryMax: Int = memoryMax,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [String: PrintedManifest] {
         try bench.folder.makeFolder("hostile")
         let lines = try files.enumerated().map { index, file in
             let path = try bench.folder.write(file.bytes(traps), to: "hostile/\(file.name)")
             let options = #"{"crop": {"x": 0.1, "y": 0.1, "width": 0.5, "height": 0.5}, "thumbnailTime": 0}"#
-            return #"{"source": "\#(path)", "id": "h-\#(index)", "budget": \#(Self.budget), "options": \#(options)}"#
+            return """
+                {"source": "\(path)", "id": "h-\(index)", "budget": \(Self.budget), "rendition": "\(rendition)", \
+                "options": \(options)}
+                """
         }
         let list = try bench.folder.write(lines.joined(separator: "\n"), to: "list")
         let (result, peak) = try await run(bench.command(bench.words("batch", [list]), timeoutSeconds: 600))

@@ -30,6 +30,10 @@ import Testing
         try await hostile.run(DocumentShapes.all)
     }
 
+    @Test func `A movie made by hand is shown when nothing is wrong with it`() async throws {
+        try await hostile.run([BoxShapes.honest])
+    }
+
     @Test func `Movies do not fetch their samples from elsewhere`() async throws {
         try await hostile.run(BoxShapes.references)
     }

@@ -10,7 +10,9 @@ enum SoundShapes {
     }
 
     private static let kept: Set<String> = ["passed", "converted"]
-    private static let keptOrCorrupt: Set<String> = ["passed", "converted", "media.corrupt"]
+    private static let keptOrCorrupt: Set<String> = ["passed", "converted", "shrunk", "media.corrupt"]
+
+    private static let keptOrRefused = keptOrCorrupt.union(["media.unrecognized"])
 
     private static func sevenBits(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (21 - 7 * $0) & 0x7F) } }
 
@@ -48,7 +50,7 @@ enum SoundShapes {
         HostileFile("tag-extended.mp3", keptOrCorrupt) { _ in
             tag(4, flags: 0x40, [0x7F, 0x7F, 0x7F, 0x7F] ++ Bytes.zeros(60)) ++ frames
         },
-        HostileFile("tags.mp3", keptOrCorrupt) { _ in Bytes.repeated(tag(4, []), 200_000) ++ frames },
+        HostileFile("tags.mp3", keptOrRefused) { _ in Bytes.repeated(tag(4, []), 200_000) ++ frames },
         HostileFile("tag-ape.mp3", keptOrCorrupt) { _ in
             let ape =
                 Bytes.text("APETAGEX") ++ Bytes.littleEndian(2_000, 4) ++ [
@@ -67,13 +69,13 @@ enum SoundShapes {
                 ]
             return table ++ Bytes.zeros(417 - table.count) ++ frames
         },
-        HostileFile("lyrics.mp3", keptOrCorrupt) { _ in Bytes.repeated(frame ++ Bytes.text("LYRICSBEGIN"), 20_000) },
-        HostileFile("free.mp3", keptOrCorrupt) { _ in
+        HostileFile("lyrics.mp3", keptOrRefused) { _ in Bytes.repeated(frame ++ Bytes.text("LYRICSBEGIN"), 20_000) },
+        HostileFile("free.mp3", keptOrRefused) { _ in
             Bytes.repeated([0xFF, 0xFB, 0x00, 0xC0] ++ Bytes.zeros(20), 50_000)
         },
-        HostileFile("silence.mp3", ["converted", "media.corrupt", "media.too_long"]) { _ in
-            // Four hours at 8 kbit/s: frames of 24 bytes.
-            Bytes.repeated([0xFF, 0xE3, 0x18, 0xC0] ++ Bytes.zeros(68), 190_000)
+        HostileFile("silence.mp3", ["passed", "shrunk"]) { _ in
+            // An hour of nothing: frames of 72 bytes at 8 kbit/s.
+            Bytes.repeated([0xFF, 0xE3, 0x18, 0xC0] ++ Bytes.zeros(68), 50_000)
         },
     ]
 

@@ -73,7 +73,7 @@ enum StreamShapes {
                         block([255] ++ [UInt8](repeating: 255, count: 4_000), flags: 0x82)
                             ++ block([255, 1, 255, 255], flags: 0x86)))
         },
-        HostileFile("times.mkv", ["media.corrupt", "media.unsupported", "media.too_long", "media.unrecognized"]) { _ in
+        HostileFile("times.mkv", ["media.corrupt", "media.too_long", "converted"]) { _ in
             let frame = [0xFF, 0xFB, 0x90, 0xC0] ++ Bytes.zeros(413)
             let far = [0x7F] ++ [UInt8](repeating: 0xFF, count: 7)
             return segment(

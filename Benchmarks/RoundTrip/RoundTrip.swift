@@ -1,0 +1,60 @@
+import AttachPrep
+import Glibc
+import MediaEngine
+import MediaProcessing
+
+/// What a call to a warm media child costs beyond the work itself: the same calls in this process and through the pool.
+///
+/// `RoundTrip attachprep-media FILE`
+@main
+struct RoundTrip {
+    private static let rounds = 3_000
+    private static let warmUpRounds = 200
+
+    static func main() async throws {
+        guard CommandLine.arguments.count == 3 else {
+            print("RoundTrip attachprep-media FILE")
+            exit(2)
+        }
+        let source = unsafe open(CommandLine.arguments[2], O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else {
+            print("\(CommandLine.arguments[2]) cannot be opened")
+            exit(1)
+        }
+        let pool = try MediaPool(executable: CommandLine.arguments[1], mediaSlots: 1)
+        let processor = try MediaProcessor()
+        let empty = MediaCall.identify(IdentifyRequest(availableBytes: 0, isComplete: true))
+        let identify = MediaCall.identify(IdentifyRequest(availableBytes: 4_096, isComplete: false))
+        for (name, call) in [("empty call", empty), ("identification", identify)] {
+            let here = await measure {
+                _ = try? processor.perform(call, descriptors: [source], deadline: .now + .seconds(30))
+            }
+            let there = await measure {
+                _ = try? await pool.perform(call, descriptors: [source], deadline: .now + .seconds(30))
+            }
+            print("\(name): in this process \(here), through the pool \(there)")
+            print("  the way there and back: \(there.median - here.median) µs")
+        }
+        await pool.shutdown()
+    }
+
+    private struct Times: CustomStringConvertible {
+        let median: Double
+        let slow: Double
+
+        var description: String { "\(median) µs (99 of 100 under \(slow) µs)" }
+    }
+
+    private static func measure(_ body: () async -> Void) async -> Times {
+        for _ in 0..<warmUpRounds { await body() }
+        var times: [Double] = []
+        for _ in 0..<rounds {
+            let start = ContinuousClock.now
+            await body()
+            let attoseconds = start.duration(to: .now).components.attoseconds
+            times.append((Double(attoseconds) / 1e11).rounded() / 10)
+        }
+        times.sort()
+        return Times(median: times[rounds / 2], slow: times[rounds * 99 / 100])
+    }
+}

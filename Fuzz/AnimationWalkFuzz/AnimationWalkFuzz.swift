@@ -1,0 +1,72 @@
+import FuzzSupport
+import RichPush
+import WalkSupport
+
+@testable import MediaProcessing
+
+/// The walks over animations: blocks, chunks, boxes.
+@main enum AnimationWalkFuzz {
+    static func main() {
+        let file = WalkedFile(noun: "animation")
+        FuzzTarget.run { input in
+            var input = input
+            let walk = walks[Int(input.byte()) % walks.count]
+            try file.check(input.rest(), walk)
+        }
+    }
+
+    private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
+        { window in
+            let walk = try GIFWalk.walk(window)
+            // A separator, a place, a code size and the end of its data.
+            check(walk.frames, of: 12, in: window)
+            checkTime(walk.duration, walk.loopCount)
+            return walk
+        },
+        { window in
+            let walk = try PNGChunkWalk.walk(window)
+            check(walk.delaysMilliseconds.count, of: 38, in: window)
+            checkTime(walk.duration, walk.loopCount)
+            return walk
+        },
+        frames,
+        { window in
+            let walk = try WebPWalk.walk(window)
+            check(walk.delaysMilliseconds.count, of: 24, in: window)
+            checkTime(walk.duration, walk.loopCount)
+            return walk
+        },
+        { window in
+            let count = try AVIFLoops.count(window)
+            Invariant.hold(count >= 0, "no count is negative")
+            return count
+        },
+    ]
+
+    private static func check(_ frames: Int, of bytes: Int, in window: ByteWindow) {
+        Invariant.hold(frames <= Limits.animationFramesMax, "frames are bounded")
+        Invariant.hold(frames * bytes <= window.size, "\(frames) frames of at least \(bytes) in \(window.size)")
+    }
+
+    private static func checkTime(_ seconds: Double, _ loops: Int) {
+        Invariant.hold(seconds >= 0 && seconds.isFinite && loops >= 0, "time goes on")
+    }
+
+    private static func frames(_ window: ByteWindow) throws -> AnyHashable {
+        let chunks = try PNGChunkWalk.walk(window)
+        let walk = try PNGFrameWalk.walk(window, width: chunks.width, height: chunks.height)
+        for frame in walk.frames {
+            Invariant.hold(
+                frame.left >= 0 && frame.top >= 0 && frame.left + frame.width <= chunks.width
+                    && frame.top + frame.height <= chunks.height, "a frame lies on the canvas")
+            for range in frame.data {
+                Invariant.hold(range.lowerBound >= 0 && range.upperBound <= window.size, "its data lies in the file")
+            }
+        }
+        if chunks.isAnimated {
+            Invariant.hold(walk.frames.count == chunks.frames, "both walks count the same frames")
+        }
+        Invariant.hold(walk.shared.count <= window.size, "what is shared comes from the file")
+        return walk.frames.count
+    }
+}

@@ -1,0 +1,61 @@
+import FuzzSupport
+
+@testable import AttachPrep
+
+/// The head of an answer as a hostile server writes it, and what we conclude from it.
+///
+/// The first byte says how much of the file is there already; lines follow, a line feed behind each.
+@main enum HeaderFuzz {
+    static func main() {
+        FuzzTarget.run { input in
+            var input = input
+            let held = input.number(in: 0...4_096)
+            let lines = input.rest().split(separator: 0x0A, omittingEmptySubsequences: false)
+            var collector = HeadCollector()
+            var bytes = 0
+            var heads: [ResponseHead] = []
+            for line in lines {
+                bytes += line.count
+                if let head = line.withUnsafeBytes({ collector.collect($0) }) { heads.append(head) }
+            }
+            Invariant.hold(collector.bytes == bytes, "every header byte is counted")
+            Invariant.hold(heads.count <= 1, "an answer has one head")
+            for head in heads { check(head, held: held) }
+            for line in lines { checkRange(String(decoding: line, as: UTF8.self)) }
+        }
+    }
+
+    private static func check(_ head: ResponseHead, held: Int) {
+        Invariant.hold(head.status >= 200, "an informational answer is no head")
+        for (name, _) in head.fields { Invariant.hold(name == name.lowercased(), "names are in lower case") }
+        if let length = head.contentLength { Invariant.hold(length >= 0, "no length is negative") }
+        if let type = head.mimeType {
+            Invariant.hold(!type.isEmpty && !type.contains { $0 == ";" || $0.isWhitespace }, "a type has no parameters")
+        }
+        check(ResponseVerdict(head, resuming: nil), held: nil)
+        guard let point = ResumePoint(after: head, bytes: held, total: head.contentLength) else { return }
+        Invariant.hold(point.offset > 0, "what is continued has begun")
+        Invariant.hold(
+            point.headerLines.allSatisfy { !$0.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } },
+            "a server's word is no line of our own")
+        check(ResponseVerdict(head, resuming: point), held: point.offset)
+    }
+
+    private static func check(_ verdict: ResponseVerdict, held: Int?) {
+        switch verdict {
+        case .whole(let total): Invariant.hold(total ?? 0 >= 0, "no total is negative")
+        case .continuation(let total):
+            Invariant.hold(total ?? .max > held ?? 0, "a continuation goes on inside the whole")
+        case .redirect(let location): Invariant.hold(!location.isEmpty, "a redirect leads somewhere")
+        default: break
+        }
+    }
+
+    private static func checkRange(_ text: String) {
+        guard let range = ContentRange(text) else { return }
+        Invariant.hold(range.first >= 0 && range.first <= range.last, "a range is in order")
+        if let total = range.total { Invariant.hold(range.last < total, "a range lies inside the whole") }
+        let written = "bytes \(range.first)-\(range.last)/\(range.total.map(String.init) ?? "*")"
+        Invariant.hold(ContentRange(written) == range, "a range written again reads the same")
+    }
+}

@@ -1,0 +1,140 @@
+import AttachPrep
+import Foundation
+import Glibc
+import MediaEngine
+import RichPush
+import TestSupport
+import Testing
+
+/// The walls around the media child, tried by a child that does what files tell it.
+@Suite(.timeLimit(.minutes(2))) struct WallTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// Attempts that the kernel refuses; the child lives on.
+    static let refused = [
+        "read /etc/passwd", "read /proc/self/environ", "read /proc/self/mem", "write /tmp", "write /dev/shm", "list /",
+        "list /proc/self/fd", "code", "allocate \(Limits.childAddressSpaceBytesMax)",
+        "grow \(Limits.childFileBytesMax)", "open \(Limits.childOpenFilesMax)", "limits",
+    ]
+
+    /// Attempts that no decoder ever makes; they end the child.
+    static let fatal = ["connect 9", "execute /bin/true", "fork", "trace", "signal"]
+
+    @Test(arguments: refused) func `An attempt is refused, and the child works on`(order: String) async throws {
+        try await withPool { pool in
+            #expect(await outcome(of: order, pool) == .failure(.mediaUnsupported))
+            try await expectWork(pool)
+        }
+    }
+
+    @Test(arguments: fatal) func `An attempt ends the child, and the pool goes on`(order: String) async throws {
+        try await withPool { pool in
+            #expect(await outcome(of: order, pool) == .failure(.mediaDecoderCrashed))
+            try await expectWork(pool)
+        }
+    }
+
+    @Test func `No connection arrives where a child tried to connect`() async throws {
+        let server = try LoopbackServer()
+        server.serve("/", LoopbackAnswer([.close]))
+        let port = server.port
+        try await withPool { pool in
+            #expect(await outcome(of: "connect \(port)", pool) == .failure(.mediaDecoderCrashed))
+        }
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func `The file of another job is out of reach, by descriptor and by path`() async throws {
+        try await withPool { pool in
+            try await expectWork(pool)
+            let other = try folder.write("of another job", to: "other")
+            let descriptor = open(other, O_RDONLY | O_CLOEXEC)
+            defer { close(descriptor) }
+            #expect(await outcome(of: "others", pool) == .failure(.mediaUnsupported))
+            #expect(await outcome(of: "read \(other)", pool) == .failure(.mediaUnsupported))
+            #expect(
+                await outcome(of: "read /proc/\(getpid())/fd/\(descriptor)", pool) == .failure(.mediaUnsupported))
+        }
+    }
+
+    @Test func `Memory that is written to past the bound ends the child`() async throws {
+        try await withPool { pool in
+            let bytes = Limits.childMemoryBytesMax + 200_000_000
+            #expect(await outcome(of: "fill \(bytes)", pool) == .failure(.mediaDecoderCrashed))
+            try await expectWork(pool)
+        }
+    }
+
+    @Test(arguments: ["spin 1000", "hang"])
+    func `One that never comes back is ended at its deadline`(order: String) async throws {
+        try await withPool { pool in
+            #expect(await outcome(of: order, pool, seconds: 0.5) == .failure(.deadlineExceeded))
+            try await expectWork(pool)
+        }
+    }
+
+    @Test(arguments: ["crash", "leave"]) func `One that ends costs its call alone`(order: String) async throws {
+        try await withPool { pool in
+            #expect(await outcome(of: order, pool) == .failure(.mediaDecoderCrashed))
+            try await expectWork(pool)
+        }
+    }
+
+    /// Without it the tests above would pass with attempts that never had a chance.
+    @Test(arguments: [
+        "read /etc/passwd", "read /proc/self/environ", "write /tmp", "list /", "code",
+        "allocate \(Limits.childAddressSpaceBytesMax)", "grow \(Limits.childFileBytesMax)",
+        "open \(Limits.childOpenFilesMax)", "limits", "fork", "signal", "trace",
+    ])
+    func `Without walls the same attempt gets through`(order: String) async throws {
+        let program = try BuiltBinary.hostileMedia()
+        let script = try folder.write("#!/bin/sh\nexec '\(program)' --without-walls\n", to: "open")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        try await withPool(script) { pool in
+            #expect(await outcome(of: order, pool) == .failure(.internal))
+        }
+    }
+
+    // MARK: Means
+
+    private enum Outcome: Hashable {
+        case success
+        case failure(ErrorCode)
+    }
+
+    private func withPool(_ executable: String? = nil, _ body: (MediaPool) async throws -> Void) async throws {
+        let pool = try MediaPool(
+            executable: executable ?? BuiltBinary.hostileMedia(), mediaSlots: 1, requiresSandbox: executable == nil)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(pool)) } catch { result = .failure(error) }
+        await pool.shutdown()
+        try result.get()
+    }
+
+    /// Has a file worked on that tells the child what to try; its second descriptor is an output.
+    private func outcome(of order: String, _ pool: MediaPool, seconds: Double = 60) async -> Outcome {
+        do {
+            let source = open(try folder.write("attachprep-test \(order)\n", to: "order"), O_RDONLY | O_CLOEXEC)
+            let output = open(folder.path("output"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            defer { [source, output].forEach { _ = close($0) } }
+            _ = try await pool.perform(
+                .identify(IdentifyRequest(availableBytes: 10, isComplete: true)), descriptors: [source, output],
+                deadline: .now + .seconds(seconds))
+            return .success
+        } catch {
+            return .failure((error as? AttachPrepError)?.code ?? .internal)
+        }
+    }
+
+    private func expectWork(_ pool: MediaPool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let source = open(SourceTree.sample("grid.png"), O_RDONLY | O_CLOEXEC)
+        defer { close(source) }
+        let media = try await pool.inspect(
+            InspectRequest(format: .png, decodesStills: true), source: source, deadline: .now + .seconds(60))
+        #expect(media.width == 800, sourceLocation: sourceLocation)
+    }
+}
