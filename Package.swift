@@ -105,7 +105,7 @@ let package = Package(
         // The specification.
         // attachprep-media with a will of its own: files tell it what to try behind its walls.
         .executableTarget(
-            name: "HostileMedia", dependencies: ["MediaChild", "RichPush", "Linux"],
+            name: "HostileMedia", dependencies: ["MediaChild", "MediaEngine", "RichPush", "Linux"],
             path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("RichPushTests", ["RichPush"]),

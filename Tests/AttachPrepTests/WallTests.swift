@@ -61,6 +61,24 @@ import Testing
         }
     }
 
+    @Test func `What was delivered cannot be changed by a child that kept its output open`() async throws {
+        var configuration = PreparerConfiguration(output: folder.path("out"))
+        configuration.mediaExecutable = try BuiltBinary.hostileMedia()
+        configuration.allowsLocalFiles = true
+        configuration.stateFolder = nil
+        let preparer = try AttachmentPreparer(configuration)
+        let manifest = await preparer.prepare(AttachmentRequest(source: SourceTree.sample("grid.webp")))
+        let attachment = try #require(manifest.attachment)
+        let path = folder.path("out/\(manifest.id)/\(attachment.file)")
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let order = try folder.write("attachprep-test spoil\n", to: "spoil")
+        let spoiled = await preparer.prepare(AttachmentRequest(source: order))
+        // It could write: the file it wrote to is another one.
+        #expect(spoiled.error?.message == "got through: spoil")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        await preparer.shutdown()
+    }
+
     @Test func `Memory that is written to past the bound ends the child`() async throws {
         try await withPool { pool in
             let bytes = Limits.childMemoryBytesMax + 200_000_000

@@ -6,11 +6,14 @@ import RichPush
 struct HostileOrder {
     private let words: [Substring]
     private let descriptors: [CInt]
+    /// Outputs of earlier calls.
+    private let kept: [CInt]
 
     private static let mark = "attachprep-test "
 
-    init(_ descriptors: [CInt]) {
+    init(_ descriptors: [CInt], kept: [CInt]) {
         self.descriptors = descriptors
+        self.kept = kept
         var bytes = [UInt8](repeating: 0, count: 200)
         let count = descriptors.first.map { descriptor in
             unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
@@ -47,6 +50,7 @@ struct HostileOrder {
         case "open": Trespass.opens(descriptors: number)
         case "others": findsOtherFiles()
         case "limits": raisesLimits()
+        case "spoil": !kept.isEmpty && kept.allSatisfy { Trespass.grows($0, to: 100) }
         case "crash": abort()
         case "leave": exit(0)
         case "hang": hang()

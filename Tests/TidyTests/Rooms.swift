@@ -12,7 +12,7 @@ enum Rooms {
         "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "Magic", "Linux"],
         "MediaChild": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
-        "HostileMedia": ["RichPush", "MediaChild", "Linux"],
+        "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
         "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep"],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],

@@ -1,4 +1,3 @@
-import Crypto
 import Glibc
 import RichPush
 
@@ -34,42 +33,17 @@ final class LocalFile: Sendable {
         close(descriptor)
     }
 
-    /// A quarter of a megabyte: large enough that the calls cost nothing beside the copying.
-    private static let chunkBytes = 262_144
-
     /// Copies the file and returns its digest; blocking, as short as the file is small.
     ///
     /// - Throws: `deadline.exceeded` when the deadline passes on the way.
     func copy(to target: CInt, deadline: ContinuousClock.Instant) throws -> String {
-        var hash = SHA256()
-        var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
-        var offset = 0
-        while true {
-            guard ContinuousClock.now < deadline else { throw AttachPrepError.deadlinePassed(at: "fetching") }
-            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-                unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-            }
-            guard count >= 0 else {
-                throw AttachPrepError(
-                    .sourceNotFound, "The file cannot be read.", detail: unsafe String(cString: strerror(errno)))
-            }
-            guard count > 0 else { return hash.finalize().hexadecimal }
-            try unsafe chunk.withUnsafeBytes { buffer in
-                let part = unsafe UnsafeRawBufferPointer(rebasing: buffer.prefix(count))
-                unsafe hash.update(bufferPointer: part)
-                try unsafe Self.write(part, to: target)
-            }
-            offset += count
-        }
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer, to target: CInt) throws {
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe Glibc.write(target, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw OutputFailure.error(errno) }
-            written += count
+        do {
+            return try HashedCopy(of: descriptor, to: target) {
+                guard ContinuousClock.now < deadline else { throw AttachPrepError.deadlinePassed(at: "fetching") }
+            }.sha256
+        } catch let failure as HashedCopy.ReadFailure {
+            throw AttachPrepError(
+                .sourceNotFound, "The file cannot be read.", detail: unsafe String(cString: strerror(failure.code)))
         }
     }
 }
