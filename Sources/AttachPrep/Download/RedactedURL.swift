@@ -1,15 +1,14 @@
 /// An address as it may be shown: in messages, manifests, logs and the API.
 ///
 /// User info is removed, and the values of query keys that sign (`X-Amz-*`, `Signature`, `sig`, `token`, `key`, in any
-/// case) become `REDACTED`. Control characters, which would speak to a terminal, are percent-encoded. Works on the text
-/// alone, so that an address nobody can parse is redacted too; and scalar by scalar, since an accent behind an `@` makes
-/// another character of it for Swift, but not for whoever fetches.
+/// case) become `REDACTED`. Works on the text alone, so that an address nobody can parse is redacted too; and scalar by
+/// scalar, since an accent behind an `@` makes another character of it for Swift, but not for whoever fetches.
 public enum RedactedURL {
     private typealias Scalars = Substring.UnicodeScalarView
 
     /// The text to show for an address.
     public static func redact(_ text: String) -> String {
-        var shown = withoutControls(text)
+        var shown = text
         var before = ""
         // What was hidden behind user info may look like user info itself; each round takes something away.
         while shown != before {
@@ -20,9 +19,9 @@ public enum RedactedURL {
         return String(head) + redactPairs(tail)
     }
 
-    /// The same for a sentence: a server may lead to an address that fills a page.
+    /// The same for a sentence: a server may lead to an address that fills a page, or that speaks to a terminal.
     static func excerpt(_ text: String) -> String {
-        let shown = redact(text)
+        let shown = withoutControls(redact(text))
         return shown.count <= excerptCharactersMax ? shown : shown.prefix(excerptCharactersMax) + "…"
     }
 
