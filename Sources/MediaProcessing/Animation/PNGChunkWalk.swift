@@ -85,7 +85,7 @@ package struct PNGChunkWalk: Sendable, Hashable {
         }
     }
 
-    /// Whether international text is packed: a flag behind its keyword, which has 79 bytes at most and ends with a zero.
+    /// Whether international text is packed: a flag behind its keyword, which has up to 79 bytes and ends with a zero.
     private static func isPacked(textAt offset: Int, length: Int, of window: ByteWindow) throws -> Bool {
         let head = try window.bytes(at: offset, count: min(length, 82))
         guard let end = head.firstIndex(of: 0), end + 1 < head.endIndex else { return true }

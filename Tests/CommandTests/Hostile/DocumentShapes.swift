@@ -8,25 +8,29 @@ enum DocumentShapes {
         (
             "entity",
             {
-                "<?xml version=\"1.0\"?><!DOCTYPE svg [<!ENTITY x SYSTEM \"file://\($0.file)\">]><svg xmlns=\"\(svg)\"><text>&x;</text></svg>"
+                "<?xml version=\"1.0\"?><!DOCTYPE svg [<!ENTITY x SYSTEM \"file://\($0.file)\">]>"
+                    + "<svg xmlns=\"\(svg)\"><text>&x;</text></svg>"
             }
         ),
         (
             "parameter",
             {
-                "<?xml version=\"1.0\"?><!DOCTYPE svg [<!ENTITY % x SYSTEM \"\($0.address)\"> %x;]><svg xmlns=\"\(svg)\"/>"
+                "<?xml version=\"1.0\"?><!DOCTYPE svg [<!ENTITY % x SYSTEM \"\($0.address)\"> %x;]>"
+                    + "<svg xmlns=\"\(svg)\"/>"
             }
         ),
         (
             "image",
             {
-                "<svg xmlns=\"\(svg)\" xmlns:xlink=\"http://www.w3.org/1999/xlink\"><image xlink:href=\"file://\($0.file)\" width=\"9\" height=\"9\"/></svg>"
+                "<svg xmlns=\"\(svg)\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">"
+                    + "<image xlink:href=\"file://\($0.file)\" width=\"9\" height=\"9\"/></svg>"
             }
         ),
         (
             "include",
             {
-                "<svg xmlns=\"\(svg)\" xmlns:xi=\"http://www.w3.org/2001/XInclude\"><xi:include href=\"\($0.file)\" parse=\"text\"/></svg>"
+                "<svg xmlns=\"\(svg)\" xmlns:xi=\"http://www.w3.org/2001/XInclude\">"
+                    + "<xi:include href=\"\($0.file)\" parse=\"text\"/></svg>"
             }
         ),
         ("style", { "<svg xmlns=\"\(svg)\"><style>@import url(\"\($0.address)\");</style></svg>" }),
@@ -35,26 +39,30 @@ enum DocumentShapes {
             { _ in
                 let levels = (1...9).map { "<!ENTITY l\($0) \"\(String(repeating: "&l\($0 - 1);", count: 10))\">" }
                 return
-                    "<?xml version=\"1.0\"?><!DOCTYPE svg [<!ENTITY l0 \"ha\">\(levels.joined())]><svg xmlns=\"\(svg)\">&l9;</svg>"
+                    "<?xml version=\"1.0\"?><!DOCTYPE svg [<!ENTITY l0 \"ha\">\(levels.joined())]>"
+                    + "<svg xmlns=\"\(svg)\">&l9;</svg>"
             }
         ),
         (
             "postscript",
             {
-                "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n(\($0.file)) (r) file 99 string readstring\nshowpage\n"
+                "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n(\($0.file)) (r) file 99 string"
+                    + " readstring\nshowpage\n"
             }
         ),
         ("pipe", { "%!PS\n(%pipe%cat \($0.file)) (w) file closefile\n" }),
         (
             "pdf",
             {
-                "%PDF-1.4\n1 0 obj\n<</Type/Catalog/OpenAction<</S/URI/URI(\($0.address))>>>>\nendobj\ntrailer<</Root 1 0 R>>\n"
+                "%PDF-1.4\n1 0 obj\n<</Type/Catalog/OpenAction<</S/URI/URI(\($0.address))>>>>\nendobj\ntrailer<"
+                    + "</Root 1 0 R>>\n"
             }
         ),
         (
             "vector",
             {
-                "push graphic-context\nviewbox 0 0 9 9\nfill 'url(\($0.address)\"|cat \"\($0.file))'\npop graphic-context\n"
+                "push graphic-context\nviewbox 0 0 9 9\nfill 'url(\($0.address)\"|cat \"\($0.file))'\npop"
+                    + " graphic-context\n"
             }
         ),
         (
@@ -64,7 +72,8 @@ enum DocumentShapes {
         (
             "script",
             {
-                "<?xml version=\"1.0\"?><image><read filename=\"\($0.file)\"/><write filename=\"\($0.file).copy\"/></image>"
+                "<?xml version=\"1.0\"?><image><read filename=\"\($0.file)\"/>"
+                    + "<write filename=\"\($0.file).copy\"/></image>"
             }
         ),
         ("ephemeral", { "ephemeral:\($0.file)" }),

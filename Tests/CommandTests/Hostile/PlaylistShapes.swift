@@ -18,7 +18,8 @@ enum PlaylistShapes {
         (
             "hls-concat",
             {
-                "#EXTM3U\n#EXTINF:1,\nconcat:http://127.0.0.1:1/header.m3u8|\($0)\n#EXTINF:1,\nsubfile,,start,0,end,9,,:\($0)\n"
+                "#EXTM3U\n#EXTINF:1,\nconcat:http://127.0.0.1:1/header.m3u8|\($0)\n"
+                    + "#EXTINF:1,\nsubfile,,start,0,end,9,,:\($0)\n"
             }
         ),
         ("ffconcat", { "ffconcat version 1.0\nfile '\($0)'\nduration 5\n" }),
