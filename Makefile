@@ -21,8 +21,8 @@ swift_test := swift test --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time clean \
-    toolchain
+.PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time \
+    bench-walls bench-memory clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,7 +60,8 @@ test-long: deps deps-test ## Run all tests, those with kills and full disks incl
 # that start the child or the command, the house rules, and those whose subject is the time or the memory that
 # something takes, which a sanitizer multiplies.
 sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|AttachPrepTests|PreparationTests
-not_sanitized := MediaPoolTests|HostileChildTests|ChildFailureTests|FrameInTimeTests|AnimationHazardTests|SoundPaceTests
+with_child := MediaPoolTests|HostileChildTests|ChildFailureTests|ChildRecyclingTests|[.]WallTests|FlatMemoryTests
+with_clock := FrameInTimeTests|AnimationHazardTests|SoundPaceTests
 # The Swift runtime's own report of a crash would wait for a debugger and hide the sanitizer's.
 sanitizer_environment := SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(CURDIR)/tools/sanitizers/lsan.txt \
     TSAN_OPTIONS=suppressions=$(CURDIR)/tools/sanitizers/tsan.txt
@@ -68,14 +69,14 @@ sanitizer_environment := SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(C
 test-asan: deps deps-test ## Run the tests in one process under the address sanitizer, leaks included
 	swift build --build-tests --sanitize=address --scratch-path .build-asan
 	$(sanitizer_environment) $(swift_test) --skip-build --sanitize=address --scratch-path .build-asan \
-	    --filter '$(sanitized)' --skip '$(not_sanitized)'
+	    --filter '$(sanitized)' --skip '$(with_child)' --skip '$(with_clock)'
 
 test-tsan: deps deps-test ## Run the tests in one process under the thread sanitizer
 	swift build --build-tests --sanitize=thread --scratch-path .build-tsan
 	clang -O1 -shared -fPIC -Wall -Werror tools/sanitizers/visible-locks.c -o .build-tsan/visible-locks.so
 	$(sanitizer_environment) LD_PRELOAD=$(CURDIR)/.build-tsan/visible-locks.so \
 	    $(swift_test) --skip-build --sanitize=thread --scratch-path .build-tsan \
-	    --filter '$(sanitized)' --skip '$(not_sanitized)'
+	    --filter '$(sanitized)' --skip '$(with_child)' --skip '$(with_clock)'
 
 # Seconds for each target; TARGET=HeaderFuzz runs one.
 TIME ?= 60
@@ -93,6 +94,12 @@ bench: build ## Run the benchmarks
 
 bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s and count what came back late
 	Benchmarks/on-time
+
+bench-walls: build ## Measure what the walls around the media child cost
+	Benchmarks/walls
+
+bench-memory: build ## Prepare a thousand mixed files and show that memory stays flat
+	Benchmarks/flat-memory
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared

@@ -9,7 +9,7 @@ import MediaProcessing
 @main
 struct RoundTrip {
     private static let rounds = 3_000
-    private static let warmUpRounds = 200
+    private static let startRounds = 20
 
     static func main() async throws {
         guard CommandLine.arguments.count == 3 else {
@@ -33,9 +33,20 @@ struct RoundTrip {
                 _ = try? await pool.perform(call, descriptors: [source], deadline: .now + .seconds(30))
             }
             print("\(name): in this process \(here), through the pool \(there)")
-            print("  the way there and back: \(there.median - here.median) µs")
+            print("  the way there and back: \(Int((there.median - here.median).rounded())) µs")
         }
         await pool.shutdown()
+        try await measureStart(executable: CommandLine.arguments[1], empty, source)
+    }
+
+    /// From nothing to the first answer: what a caller would wait without a warm child.
+    private static func measureStart(executable: String, _ call: MediaCall, _ source: CInt) async throws {
+        let times = try await measure(rounds: startRounds) {
+            let pool = try MediaPool(executable: executable, mediaSlots: 1)
+            _ = try? await pool.perform(call, descriptors: [source], deadline: .now + .seconds(30))
+            await pool.shutdown()
+        }
+        print("start of a child, first answer and end: \(times)")
     }
 
     private struct Times: CustomStringConvertible {
@@ -45,12 +56,12 @@ struct RoundTrip {
         var description: String { "\(median) µs (99 of 100 under \(slow) µs)" }
     }
 
-    private static func measure(_ body: () async -> Void) async -> Times {
-        for _ in 0..<warmUpRounds { await body() }
+    private static func measure(rounds: Int = rounds, _ body: () async throws -> Void) async rethrows -> Times {
+        for _ in 0..<(rounds / 10) { try await body() }
         var times: [Double] = []
         for _ in 0..<rounds {
             let start = ContinuousClock.now
-            await body()
+            try await body()
             let attoseconds = start.duration(to: .now).components.attoseconds
             times.append((Double(attoseconds) / 1e11).rounded() / 10)
         }

@@ -4,7 +4,7 @@ import RichPush
 
 /// A file that is walked twice, from memory and through a descriptor: both have to come to the same.
 ///
-/// Every second input is torn apart over more than one of the window's lengths, so that a walk crosses its edges.
+/// Every eighth input is torn apart over more than one of the window's lengths, so that a walk crosses its edges.
 package final class WalkedFile {
     private let file = MemoryFile()
     private let noun: String
@@ -21,7 +21,7 @@ package final class WalkedFile {
             try walk(ByteWindow(descriptor: file.descriptor, noun: noun, deadline: .now + .seconds(60)))
         }
         Invariant.hold(inMemory == inFile, "memory and file agree: \(inMemory) against \(inFile)")
-        guard bytes.count > 1, bytes.count % 2 == 1 else { return }
+        guard bytes.count > 1, bytes.count % 8 == 1 else { return }
         let edge = Int(bytes[bytes.count - 1]) % bytes.count
         let gap = Limits.walkWindowBytes - edge
         file.replace(with: [(0, Array(bytes[..<edge])), (edge + gap, Array(bytes[edge...]))])

@@ -24,8 +24,10 @@
 // How many descriptors travel with one message: a source and three outputs. A constant of ours, for the buffer below.
 static const int CLinux_descriptors_max = 4;
 
-// CMSG_SPACE and its like are macros over pointer arithmetic. Sends bytes and, beside them, open descriptors.
-static inline ssize_t CLinux_sendmsg(int socket, const void *bytes, size_t length, const int *descriptors, int count) {
+// CMSG_SPACE and its like are macros over pointer arithmetic. Sends bytes and, beside them, open descriptors. With
+// flags 0 it waits for room, with MSG_DONTWAIT a full socket is EAGAIN.
+static inline ssize_t CLinux_sendmsg(
+    int socket, const void *bytes, size_t length, const int *descriptors, int count, int flags) {
     char control[CMSG_SPACE(sizeof(int) * 4)] = {0};
     struct iovec part = {(void *) bytes, length};
     struct msghdr message = {0};
@@ -40,7 +42,7 @@ static inline ssize_t CLinux_sendmsg(int socket, const void *bytes, size_t lengt
         header->cmsg_len = CMSG_LEN(sizeof(int) * (size_t) count);
         memcpy(CMSG_DATA(header), descriptors, sizeof(int) * (size_t) count);
     }
-    return sendmsg(socket, &message, MSG_NOSIGNAL);
+    return sendmsg(socket, &message, MSG_NOSIGNAL | flags);
 }
 
 // As above, the other way. Received descriptors close on exec; a message that did not fit is EMSGSIZE.

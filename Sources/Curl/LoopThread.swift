@@ -10,6 +10,10 @@ final class LoopThread {
     /// The longest sleep; nothing depends on it, every limit has its own instant.
     private static let waitMax = Duration.seconds(10)
 
+    /// The longest sleep while somebody waits for a connection: libcurl 7.88 sets no timer of its own when the third of
+    /// several addresses is to be tried (four that refuse took 5 s, and take 0.3 s so).
+    private static let connectingWaitMax = Duration.milliseconds(50)
+
     private let mailbox: LoopMailbox
     private var running: [UInt64: Running] = [:]
 
@@ -90,9 +94,10 @@ final class LoopThread {
     }
 
     private var timeLeft: Duration {
-        let next = running.values.map { $0.easy.events.clock.end.instant }.min()
-        guard let next else { return Self.waitMax }
-        return min(Self.waitMax, max(.zero, ContinuousClock.now.duration(to: next)))
+        let clocks = running.values.map(\.easy.events.clock)
+        guard let next = clocks.map(\.end.instant).min() else { return Self.waitMax }
+        let waitMax = clocks.contains(where: \.isConnecting) ? Self.connectingWaitMax : Self.waitMax
+        return min(waitMax, max(.zero, ContinuousClock.now.duration(to: next)))
     }
 
     private func end(_ transfers: [Running], _ ending: TransferEnding, _ multi: MultiHandle) {

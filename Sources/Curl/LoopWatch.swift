@@ -20,8 +20,8 @@ final class LoopWatch: Sendable {
     private static let bytesUnseenMax = 500_000
 
     /// What libcurl may read from one connection over its life beyond what transfers got from it: handshakes, frames,
-    /// sizes of chunks. More is padding, extensions and frames without content.
-    private static let bytesWastedMax = 10_000_000
+    /// sizes of chunks, the rest of answers that were given up. More is padding, extensions and empty frames.
+    private static let bytesWastedMax = 30_000_000
     /// Pieces may be that much smaller than what is wrapped around them before it counts as waste.
     private static let wrappingShareMax = 4
 
@@ -89,28 +89,4 @@ final class LoopWatch: Sendable {
             (lastBeat, lastRead) = (beat, read)
         }
     }
-}
-
-/// A semaphore: rung before it is waited for, it does not wait.
-@safe private final class LoopAlarm: @unchecked Sendable {
-    // Sendable because semaphores are made for several threads.
-    private let semaphore: UnsafeMutablePointer<sem_t>
-
-    init() {
-        unsafe semaphore = .allocate(capacity: 1)
-        let status = unsafe sem_init(semaphore, 0, 0)
-        precondition(status == 0, "a semaphore of this process cannot fail to begin at 0")
-    }
-
-    deinit {
-        // Nobody waits any more: it cannot fail.
-        _ = unsafe sem_destroy(semaphore)
-        unsafe semaphore.deallocate()
-    }
-
-    /// It could fail only after two thousand million rings that nobody heard.
-    func ring() { _ = unsafe sem_post(semaphore) }
-
-    /// An interrupted wait is a look too early, which does no harm.
-    func wait() { _ = unsafe sem_wait(semaphore) }
 }

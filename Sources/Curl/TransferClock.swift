@@ -32,6 +32,9 @@ struct TransferClock {
         receiveHead(at: now)
     }
 
+    /// Whether the request is still waiting for its connection.
+    var isConnecting: Bool { requestSent == nil }
+
     /// When the transfer must be stopped if nothing happens until then, and what it then died of.
     var end: (instant: ContinuousClock.Instant, ending: TransferEnding) {
         let stage = stageEnd

@@ -31,10 +31,15 @@ package final class MessageSocket: Sendable {
     }
 
     /// Sends one message; the descriptors are duplicated for the receiver.
-    package func send(_ bytes: [UInt8], descriptors: [CInt] = []) throws(SystemError) {
+    ///
+    /// - Parameter waits: whether it waits for room, however long the other end takes.
+    /// - Throws: EAGAIN when there is no room and it does not wait.
+    package func send(_ bytes: [UInt8], descriptors: [CInt] = [], waits: Bool = true) throws(SystemError) {
         precondition(descriptors.count <= CLinux_descriptors_max, "a message carries at most four descriptors")
         let sent = unsafe bytes.withUnsafeBytes { buffer in
-            unsafe CLinux_sendmsg(descriptor, buffer.baseAddress, buffer.count, descriptors, CInt(descriptors.count))
+            unsafe CLinux_sendmsg(
+                descriptor, buffer.baseAddress, buffer.count, descriptors, CInt(descriptors.count),
+                waits ? 0 : CInt(MSG_DONTWAIT))
         }
         guard sent == bytes.count else { throw SystemError("sendmsg") }
     }

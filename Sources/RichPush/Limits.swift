@@ -124,8 +124,7 @@ public enum Limits {
     public static let resolveSecondsMax = 5.0
     /// Threads that wait for name servers: every request in flight has one, and as many may hang on dead servers.
     public static let resolverThreadsMax = 64
-    /// Addresses of a name and of one family that are tried; all of them are checked. libcurl takes longer for each
-    /// one that refuses: 16 dead ones cost it 9.5 s.
+    /// Addresses of a name and of one family that are tried; all of them are checked. Who has four dead ones is down.
     public static let addressesTriedMax = 4
     /// Servers close at 8 to 16 KB of request header; 64 KB of response header is an attack. Counted over one answer:
     /// informational answers before it and trailers after it included.

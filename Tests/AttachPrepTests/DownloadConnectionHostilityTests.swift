@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "-1", "99999999999999999999", "-99999999999999999999", "0", "soon", "", "1e9", "Thu, 01 Jan 1970 00:00:00 GMT",
+        "-1", "99999999999999999999", "-99999999999999999999", "0", "soon", "", "Thu, 01 Jan 1970 00:00:00 GMT",
         "0x7fffffff",
     ])
     func `A wait that is none is our own`(value: String) async throws {

@@ -73,6 +73,29 @@ import Testing
         }
     }
 
+    @Test func `Calls that it answers without taking them do not hold us up`() async throws {
+        // It looks at a call where it lies, so that they pile up until no more fit.
+        let child = try ScriptedChild(
+            """
+            import fcntl, struct, termios
+            def queued(): return struct.unpack('i', fcntl.ioctl(3, termios.FIONREAD, bytes(4)))[0]
+            seen = 0
+            for number in range(1, 100000):
+                while queued() == seen: time.sleep(0.001)
+                seen = queued()
+                say(number, described)
+            """)
+        try await child.withPool { pool in
+            var error: AttachPrepError?
+            while error == nil {
+                do {
+                    _ = try await pool.describe(deadline: .now + .seconds(60))
+                } catch let thrown as AttachPrepError { error = thrown }
+            }
+            #expect(error?.code == .mediaDecoderCrashed)
+        }
+    }
+
     @Test func `Progress without end`() async throws {
         let media = try ScriptedChild.python(RenderedMedia())
         try await expectBuried(

@@ -12,15 +12,16 @@ import Testing
         server = try LoopbackServer()
     }
 
-    /// Resident at most, of the command and of its media child: 54 MB are the child's libraries.
-    private static let memoryMax = 200_000_000
+    /// Resident at most, of the command and of its media child: 39 to 63 MB were measured, 54 MB are the child's
+    /// libraries.
+    private static let memoryMax = 150_000_000
 
     private static let floods: [(name: String, code: String, bytesMax: Int, answer: LoopbackAnswer)] = [
         ("fields", "download.too_large", 8_000_000, endless("HTTP/1.1 200 OK\r\n", "X: 1\r\n")),
         ("one field", "download.too_large", 8_000_000, endless("HTTP/1.1 200 OK\r\nX: ", "a")),
         ("informational answers", "download.too_large", 8_000_000, endless("", "HTTP/1.1 103 Hints\r\n\r\n")),
         (
-            "an extension of a chunk", "download.truncated", 1_000_000_000,
+            "an extension of a chunk", "download.truncated", 800_000_000,
             endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;", "a")
         ),
         ("zeros", "media.unrecognized", 100_000_000, endless("HTTP/1.1 200 OK\r\n\r\n", "\0")),
@@ -42,8 +43,8 @@ import Testing
         #expect(server.bytesSent < flood.bytesMax, "\(flood.name): \(server.bytesSent)")
     }
 
-    @Test func `A bomb of 300 MB is not unpacked`() async throws {
-        let bomb = LoopbackGzip.bomb(unpackedBytes: 300_000_000)
+    @Test func `A bomb is not unpacked`() async throws {
+        let bomb = LoopbackGzip.bomb(unpackedBytes: 80_000_000)
         // The first bytes are a picture's, so that it is not refused for what it is.
         let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.bmp"))).prefix(60)
         let packed = LoopbackGzip.begin(with: picture, bomb)
@@ -73,8 +74,8 @@ import Testing
         command.program = "python3"
         let result = try await command.run()
         bench.expect(try PrintedManifest(line: try #require(result.lines.first)), rejectedAs: code)
-        let memory = try #require(
-            result.errorText.split(separator: "\n").last.flatMap { Int($0) }, "\(result.errorText)")
+        let words = result.errorText.split(separator: "\n")
+        let memory = try #require(words.last.flatMap { Int($0) }, "\(result.errorText)")
         #expect(memory < Self.memoryMax)
         #expect(try bench.leftovers() == [])
     }

@@ -93,11 +93,16 @@ import Testing
         #expect(succeeded.subtracting(Self.harmless) == [])
     }
 
-    /// The name of a line's system call; nil for signals, ends and the second half of one that was interrupted.
+    /// The name of the system call whose result stands on a line; nil for signals, ends and the first half of one that
+    /// another thread interrupted.
     private static func call(_ line: Substring) -> String? {
-        let text = line.drop { !$0.isWhitespace }.drop { $0.isWhitespace }
-        guard let bracket = text.firstIndex(of: "("), text.first?.isLetter == true else { return nil }
-        return String(text[..<bracket])
+        guard let equals = line.range(of: " = ", options: .backwards), !line.hasSuffix("<unfinished ...>") else {
+            return nil
+        }
+        var text = line[..<equals.lowerBound].drop { !$0.isWhitespace }.drop { $0.isWhitespace }
+        if text.hasPrefix("<... ") { text = text.dropFirst(5) }
+        let name = text.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        return name.isEmpty ? nil : String(name)
     }
 
     private static let harmless: Set<String> = [

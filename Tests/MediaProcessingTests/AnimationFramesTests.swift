@@ -1,9 +1,10 @@
 import Foundation
 import MediaEngine
-import MediaProcessing
 import RichPush
 import TestSupport
 import Testing
+
+@testable import MediaProcessing
 
 @Suite struct AnimationFramesTests {
     private func frames(_ path: String, _ format: MediaFormat) throws -> (loops: Int, frames: [SequenceFrame]) {
@@ -82,6 +83,20 @@ import Testing
         #expect(loops == 3)
         let references = try WrittenAnimation.frames(of: AnimationFixture.moving())
         for (frame, reference) in zip(frames, references) { #expect(Self.looksSame(frame.pixels, reference)) }
+    }
+
+    @Test(arguments: [1, 2, 3]) func `a WebP that is opened in runs has the frames of one that is opened at once`(
+        length: Int
+    ) throws {
+        let path = try AnimationFixture.webP(loop: 3)
+        let whole = try frames(path, .webp).frames
+        #expect(whole.count > length)
+        try withDescriptor(URL(fileURLWithPath: path)) { descriptor in
+            let bytes = whole[0].pixels.count * length
+            let sequence = try WebPFrames(descriptor, deadline: .now + .seconds(60), runBytesMax: bytes)
+            for frame in whole { #expect(try sequence.next()?.pixels == frame.pixels) }
+            #expect(try sequence.next() == nil)
+        }
     }
 
     @Test(arguments: [MediaFormat.webp, .png, .avif])

@@ -54,6 +54,17 @@ struct PictureBombTests {
         Self.expectTooManyPixels(file, .png)
     }
 
+    @Test func `An interlaced PNG of 800 MB of pixels is refused before they are held`() throws {
+        let size = Self.bigEndian(10_000) + Self.bigEndian(10_000)
+        let header = Array("IHDR".utf8) + size + [16, 6, 0, 0, 1]
+        let file = try Self.patched(
+            StillFixture.converted("small.png", ["-strip", "-define", "png:format=png24"]), "interlaced.png", at: 12,
+            header + Self.bigEndian(Int(Self.checksum(header))))
+        Self.expectTooManyPixels(file, .png)
+        let error = #expect(throws: AttachPrepError.self) { try Self.inspect(file, .png) }
+        #expect(error?.message.contains("interlaced") == true)
+    }
+
     @Test func `A WebP of a few bytes and 268 megapixels is refused by its header`() throws {
         let small = try StillFixture.converted("small.webp", ["-define", "webp:lossless=true", "-strip"])
         // Fourteen bits a side, less one, behind the signature of VP8L.

@@ -88,6 +88,11 @@ public final class LoopbackServer: Sendable {
         await state.until { [unowned self] in isSo(self) }
     }
 
+    /// Forgets its answers and the requests so far: for a server that several tests use one after the other.
+    public func forget() {
+        state.forget()
+    }
+
     /// Ends every connection; a hanging answer ends too.
     public func stop() {
         state.stop()

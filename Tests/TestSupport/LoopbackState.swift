@@ -39,6 +39,13 @@ final class LoopbackState: Sendable {
         state.withLock { $0.greeting = answer }
     }
 
+    func forget() {
+        state.withLock { state in
+            state.handlers = [:]
+            state.requests = []
+        }
+    }
+
     func count(bytesSent: Int) {
         state.withLock { $0.bytesSent += bytesSent }
     }

@@ -12,7 +12,7 @@ package struct ResponseHead: Sendable, Hashable {
     /// Reads "HTTP/1.1 200 OK"; nil for anything else.
     init?(statusLine: String) {
         let words = statusLine.split(separator: " ", maxSplits: 2)
-        guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]), 100...599 ~= status else {
+        guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]), 100...999 ~= status else {
             return nil
         }
         self.status = status

@@ -52,8 +52,10 @@ struct MediaExchange {
             return try body()
         } catch let error as SystemError {
             // One that has ended already is past reading.
-            throw error.code == EPIPE || error.code == ECONNRESET
-                ? ChildFault.closed : ChildFault.unreachable(error.description)
+            if error.code == EPIPE || error.code == ECONNRESET { throw ChildFault.closed }
+            // One that has answered has taken what it answered, so there is room.
+            if error.code == EAGAIN { throw ChildFault.nonsense("takes no calls") }
+            throw ChildFault.unreachable(error.description)
         }
     }
 

@@ -58,7 +58,7 @@ final class RunningChild {
         allowProcessor()
         let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds)
         let message = MediaCallMessage(number: calls, call: job.call, millisecondsLeft: Int(left))
-        try socket.send(MediaMessageCoding.encode(message), descriptors: job.descriptors)
+        try socket.send(MediaMessageCoding.encode(message), descriptors: job.descriptors, waits: false)
     }
 
     /// Waits so long for it to say something.

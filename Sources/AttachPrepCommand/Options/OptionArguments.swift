@@ -98,7 +98,7 @@ struct DurationArgument: ExpressibleByArgument {
     }
 
     var defaultValueDescription: String {
-        seconds == seconds.rounded() ? "\(Int(seconds))s" : "\(seconds)s"
+        Int(exactly: seconds).map { "\($0)s" } ?? "\(seconds)s"
     }
 }
 

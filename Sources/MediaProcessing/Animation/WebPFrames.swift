@@ -16,7 +16,10 @@ final class WebPFrames: FrameSequence {
 
     var count: Int { delays.count }
 
-    init(_ descriptor: CInt, deadline: ContinuousClock.Instant) throws {
+    /// - Parameter runBytesMax: of the pixels of one run.
+    init(
+        _ descriptor: CInt, deadline: ContinuousClock.Instant, runBytesMax: Int = Limits.animationRunBytesMax
+    ) throws {
         let walk = try WebPWalk.walk(ByteWindow(descriptor: descriptor, noun: "WebP", deadline: deadline))
         try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
         (width, height) = (walk.width, walk.height)
@@ -24,7 +27,7 @@ final class WebPFrames: FrameSequence {
         self.deadline = deadline
         delays = walk.delaysMilliseconds
         loopCount = walk.loopCount
-        runLength = max(1, Limits.animationRunBytesMax / (width * height * 4))
+        runLength = max(1, runBytesMax / (width * height * 4))
     }
 
     func next() throws -> SequenceFrame? {

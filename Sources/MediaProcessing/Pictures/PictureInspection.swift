@@ -27,6 +27,7 @@ struct PictureInspection {
         if format.isHEIF { try HEIFWalk.check(window("HEIF")) }
         let picture = try Picture.open(descriptor: source)
         try PictureLimits.check(width: picture.width, height: picture.height, format: format)
+        _ = try StillMemory.decoderBytes(picture, format: format, source: source, deadline: deadline)
         var media = InspectedMedia(format: format)
         describe(picture, in: &media)
         // HEIF and TIFF keep separate pictures in their pages.
@@ -37,7 +38,6 @@ struct PictureInspection {
 
     private func inspectJPEG() throws -> InspectedMedia {
         let window = try window("JPEG")
-        _ = try StillMemory.coefficientBytes(window)
         var media = try inspectStill()
         // What cannot be walked may still decode.
         media.hasMetadata = (try? JPEGSegments.walk(window))?.hasMetadata ?? true

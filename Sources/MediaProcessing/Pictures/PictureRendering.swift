@@ -97,10 +97,7 @@ struct PictureRendering {
         }
         let picture = try Picture.open(descriptor: source, pages: pages)
         try PictureLimits.check(width: picture.width, height: picture.height, format: request.format)
-        if request.format == .jpeg {
-            _ = try StillMemory.coefficientBytes(
-                ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline))
-        }
+        _ = try StillMemory.decoderBytes(picture, format: request.format, source: source, deadline: deadline)
         return picture
     }
 

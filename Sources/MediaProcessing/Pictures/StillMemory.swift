@@ -17,12 +17,7 @@ struct StillMemory {
         longSide = max(stored.width, stored.height)
         // What is turned is in memory twice, for a moment; so is what libwebp decodes, with its own pixels beside.
         let copies = stored.orientation == 1 && format != .webp ? 1 : 2
-        var taken = format == .webp ? pixels * Self.webPBytesPerPixel : 0
-        if format == .jpeg {
-            let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
-            taken = try Self.coefficientBytes(window)
-        }
-        if format == .png { taken = try Self.interlacedBytes(stored) }
+        let taken = try Self.decoderBytes(stored, format: format, source: source, deadline: deadline)
         let room = min(Limits.pictureMemoryBytesMax, Limits.pictureDecodingBytesMax - taken)
         share = Double(room) / Double(pixels * (stored.hasAlpha ? 4 : 3) * copies)
     }
@@ -35,6 +30,20 @@ struct StillMemory {
         let held = share < 1 ? Int(Double(longSide) * share.squareRoot()) : longSide
         let side = min(held, wanted ?? .max)
         return side < longSide ? max(1, side) : nil
+    }
+
+    /// What the decoder holds of a picture beside the rows it gives.
+    ///
+    /// - Throws: `media.too_many_pixels` when that is more than we give it.
+    static func decoderBytes(
+        _ stored: Picture, format: MediaFormat, source: CInt, deadline: ContinuousClock.Instant
+    ) throws -> Int {
+        switch format {
+        case .jpeg: try coefficientBytes(ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline))
+        case .png: try interlacedBytes(stored)
+        case .webp: stored.width * stored.height * webPBytesPerPixel
+        default: 0
+        }
     }
 
     /// What the loader holds of an interlaced PNG, whose last row is whole only at its end; 0 for others.

@@ -9,7 +9,7 @@ package enum OggWalk {
         var offset = 0
         var junk = 0
         while offset + 4 <= window.size {
-            guard try window.characters(at: offset, count: 4) == "OggS" else {
+            guard try window.byte(at: offset) == 0x4F, try window.characters(at: offset, count: 4) == "OggS" else {
                 offset += 1
                 junk += 1
                 if junk > Limits.soundJunkBytesMax { throw window.broken("no Ogg page near \(offset)") }
