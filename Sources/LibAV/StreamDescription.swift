@@ -58,19 +58,24 @@ package struct StreamDescription: Sendable {
         startTime = unsafe stream.pointee.start_time.timestamp
         declaredDuration = unsafe stream.pointee.duration.timestamp.flatMap { $0 > 0 ? $0 : nil }
         reorderDelay = Int(unsafe parameters.video_delay)
-        bitRate = unsafe parameters.bit_rate > 0 ? Int(parameters.bit_rate) : nil
+        bitRate = unsafe (1...Self.bitRateMax).contains(parameters.bit_rate) ? Int(parameters.bit_rate) : nil
         metadata = unsafe dictionary(stream.pointee.metadata)
         width = Int(unsafe parameters.width)
         height = Int(unsafe parameters.height)
         pixelFormat = kind == .video ? PixelFormat(AVPixelFormat(unsafe parameters.format)) : nil
         sampleAspectRatio = unsafe av_guess_sample_aspect_ratio(context, stream, nil).positive
-        frameRate = unsafe stream.pointee.avg_frame_rate.positive ?? stream.pointee.r_frame_rate.positive
+        let rate = unsafe stream.pointee.avg_frame_rate.positive ?? stream.pointee.r_frame_rate.positive
+        frameRate = rate.flatMap { $0 <= Self.frameRateMax ? $0 : nil }
         displayMatrix = unsafe Self.displayMatrix(stream)
         transfer = unsafe Self.transfer(parameters.color_trc)
         hasDolbyVision = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DOVI_CONF, nil) != nil
         channels = Int(unsafe parameters.ch_layout.nb_channels)
         sampleRate = Int(unsafe parameters.sample_rate)
     }
+
+    /// Bits and pictures a second that no stream has; headers that say more say nothing.
+    private static let bitRateMax: Int64 = 1_000_000_000
+    private static let frameRateMax = 1_000_000.0
 
     private static func kind(_ type: AVMediaType) -> Kind {
         switch type {

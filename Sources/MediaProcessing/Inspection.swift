@@ -8,15 +8,37 @@ enum Inspection {
     {
         if let format = request.format, format.kind == .image {
             return try PictureInspection(request: request, format: format, source: source, deadline: deadline)
-                .inspect()
+                .inspect().withinReason
         }
         var media = try MovieInspection.inspect(descriptor: source, format: request.format, deadline: deadline)
         media.duration = media.duration?.roundedToMicroseconds
-        return media
+        return media.withinReason
     }
 }
 
 extension Double {
     /// No container counts finer; the digits behind would be noise of binary fractions.
     var roundedToMicroseconds: Double { (self * 1_000_000).rounded() / 1_000_000 }
+}
+
+extension InspectedMedia {
+    /// Plays of an animation and seconds of a header that are no more than a number to whoever reads them; a file may
+    /// declare anything, and the parent takes what cannot be for a broken child.
+    fileprivate var withinReason: InspectedMedia {
+        var media = self
+        media.loopCount = media.loopCount.map { min($0, Int(Int32.max)) }
+        media.damage?.declaredDuration.bound()
+        media.video?.firstFrameTime.bound()
+        media.video?.lastFrameTime.bound()
+        return media
+    }
+}
+
+extension Double {
+    /// Thirty years to both sides; nothing in a movie is further away.
+    private static let secondsMax = 1e9
+
+    fileprivate mutating func bound() {
+        self = isNaN ? 0 : Swift.max(-Self.secondsMax, Swift.min(Self.secondsMax, self))
+    }
 }

@@ -60,7 +60,9 @@ struct OpenMovie {
         guard stream.kind == .video, !stream.isAttachedPicture else { return }
         // As stored, and as shown: a few stored pixels may be declared to be very wide.
         let (displayed, stored) = (DisplayGeometry(stream), stream.width.multipliedReportingOverflow(by: stream.height))
-        let isOver = stored.overflow || max(stored.partialValue, displayed.pixels) > Limits.moviePixelsMax
+        let isOver =
+            stored.overflow || max(stored.partialValue, displayed.pixels) > Limits.moviePixelsMax
+            || max(displayed.width, displayed.height) > Limits.pictureSidePixelsMax
         guard isOver else { return }
         throw AttachPrepError(
             .mediaTooManyPixels,

@@ -64,16 +64,18 @@ enum PNGShapes {
         HostileFile("frame-profile.png", HostileFile.corrupt) { _ in
             animation(declared: 2, frames: 2, shared: Bytes.png("iCCP", Bytes.text("a\0\0") ++ Bytes.zeros(5_000_000)))
         },
+        HostileFile("plays.png", ["converted", "passed"]) { _ in animation(declared: 2, frames: 2, plays: 0xFFFF_FFFF)
+        },
         HostileFile("canvas.png", tooMany) { _ in animation(declared: 100, frames: 100, canvas: 10_000) },
     ]
 
     private static func animation(
-        declared: Int, frames: Int, side: Int = 1, left: Int = 0, canvas: Int = 1, shared: [UInt8] = []
+        declared: Int, frames: Int, side: Int = 1, left: Int = 0, canvas: Int = 1, plays: Int = 0, shared: [UInt8] = []
     ) -> [UInt8] {
         let dot = Bytes.zlibBomb(258)
         var chunks =
             Bytes.pngHeader(canvas, canvas, colourType: 0)
-            ++ Bytes.png("acTL", Bytes.bigEndian(declared, 4) ++ Bytes.zeros(4)) ++ shared
+            ++ Bytes.png("acTL", Bytes.bigEndian(declared, 4) ++ Bytes.bigEndian(plays, 4)) ++ shared
         for frame in 0..<frames {
             let number = max(0, frame * 2 - 1)
             let isFirst = frame == 0
