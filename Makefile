@@ -57,11 +57,12 @@ test-long: deps deps-test ## Run all tests, those with kills and full disks incl
 
 # A child that is locked down cannot run under a sanitizer (ASan's shadow does not fit its address space, and it opens
 # /proc), so these runs have the in-process engine: PreparationTests is the whole recipe with it. Left out are the tests
-# that start the child or the command, the house rules, and those whose subject is the time or the memory that
-# something takes, which a sanitizer multiplies.
+# that start the child or the command, the house rules, and those whose subject is the time that encoding takes, which
+# a sanitizer multiplies; PreparationTests encodes a movie, a sound and an animation all the same.
 sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|AttachPrepTests|PreparationTests
 with_child := MediaPoolTests|HostileChildTests|ChildFailureTests|ChildRecyclingTests|[.]WallTests|FlatMemoryTests
-with_clock := FrameInTimeTests|AnimationHazardTests|SoundPaceTests
+with_clock := (Animation|Movie|Sound|Still|PNG)Ladder|Animation(Hazard|Conversion|Movie)|FrameInTime|SoundPace
+with_encoder := Movie(Shrink|Encoding)Tests
 # The Swift runtime's own report of a crash would wait for a debugger and hide the sanitizer's.
 sanitizer_environment := SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(CURDIR)/tools/sanitizers/lsan.txt \
     TSAN_OPTIONS=suppressions=$(CURDIR)/tools/sanitizers/tsan.txt
@@ -69,14 +70,16 @@ sanitizer_environment := SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(C
 test-asan: deps deps-test ## Run the tests in one process under the address sanitizer, leaks included
 	swift build --build-tests --sanitize=address --scratch-path .build-asan
 	$(sanitizer_environment) $(swift_test) --skip-build --sanitize=address --scratch-path .build-asan \
-	    --filter '$(sanitized)' --skip '$(with_child)' --skip '$(with_clock)'
+	    --filter '$(sanitized)' --skip '$(with_child)' --skip '$(with_clock)' \
+	    --skip '$(with_encoder)'
 
 test-tsan: deps deps-test ## Run the tests in one process under the thread sanitizer
 	swift build --build-tests --sanitize=thread --scratch-path .build-tsan
 	clang -O1 -shared -fPIC -Wall -Werror tools/sanitizers/visible-locks.c -o .build-tsan/visible-locks.so
 	$(sanitizer_environment) LD_PRELOAD=$(CURDIR)/.build-tsan/visible-locks.so \
 	    $(swift_test) --skip-build --sanitize=thread --scratch-path .build-tsan \
-	    --filter '$(sanitized)' --skip '$(with_child)' --skip '$(with_clock)'
+	    --filter '$(sanitized)' --skip '$(with_child)' --skip '$(with_clock)' \
+	    --skip '$(with_encoder)'
 
 # Seconds for each target; TARGET=HeaderFuzz runs one.
 TIME ?= 60
