@@ -2,8 +2,8 @@
 ///
 /// User info is removed, and the values of query keys that sign (`X-Amz-*`, `Signature`, `sig`, `token`, `key`, in any
 /// case) become `REDACTED`. Control characters, which would speak to a terminal, are percent-encoded. Works on the text
-/// alone, so that an address nobody can parse is redacted too; and scalar by scalar, since an accent behind an `@` makes
-/// another character of it for Swift, but not for whoever fetches.
+/// alone, so that an address nobody can parse is redacted too; and scalar by scalar, since an accent behind an `@`
+/// makes another character of it for Swift, but not for whoever fetches.
 public enum RedactedURL {
     private typealias Scalars = Substring.UnicodeScalarView
 
