@@ -156,10 +156,11 @@ if isFuzzing {
         return .target(
             name: target.name, dependencies: target.dependencies, swiftSettings: strict + fuzzed + [withoutMain])
     }
+    let compiling = settings + [.unsafeFlags(["-parse-as-library"])]
     for (name, parsers) in targets.sorted(by: { $0.key < $1.key }) {
+        let (path, dependencies) = ("Fuzz/\(name)", parsers + ["FuzzSupport"])
         package.targets.append(
             Target.executableTarget(
-                name: name, dependencies: parsers + ["FuzzSupport"], path: "Fuzz/" + name,
-                swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])], linkerSettings: linking))
+                name: name, dependencies: dependencies, path: path, swiftSettings: compiling, linkerSettings: linking))
     }
 }

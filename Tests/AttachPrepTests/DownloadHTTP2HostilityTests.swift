@@ -101,10 +101,14 @@ import Testing
 
     @Test(arguments: [0, 1, 11] as [UInt32])
     func `A connection that says goodbye in the body is a cut file`(code: UInt32) async throws {
-        let error = try await failure(
-            .send(
-                HTTP2.head([("content-length", "20000")]) + HTTP2.data(body.prefix(10_000))
-                    + HTTP2.goAway(last: 1, code)), .close)
+        let bench = try bench()
+        let head = HTTP2.head([("content-length", "20000")]) + HTTP2.data(body.prefix(10_000))
+        server.serve(
+            "*",
+            HTTP2.conversation([
+                .send(head), .wait(bench.isAt(10_000)), .send(HTTP2.goAway(last: 1, code)), .close,
+            ]))
+        let error = try await bench.failure(of: relay.url("/cat"))
         #expect(error.code == .downloadTruncated, "\(error)")
     }
 

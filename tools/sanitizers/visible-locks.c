@@ -1,9 +1,9 @@
 // Makes the contended half of Swift's Mutex visible to the thread sanitizer; preloaded by `make test-tsan`.
 //
-// Locking without contention is inlined into our own code, where the sanitizer sees the atomic. With contention the lock
-// changes hands inside libswiftSynchronization (a futex), which is not built for the sanitizer: it then knows of no order
-// between the two threads, and calls what the lock guards a race. Here the two functions of that slow path say so to it.
-// Nothing is suppressed: a variable that no lock guards is still reported.
+// Locking without contention is inlined into our own code, where the sanitizer sees the atomic. With contention the
+// lock changes hands inside libswiftSynchronization (a futex), which is not built for the sanitizer: it then knows of
+// no order between the two threads, and calls what the lock guards a race. Here the two functions of that slow path say
+// so to it. Nothing is suppressed: a variable that no lock guards is still reported.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
