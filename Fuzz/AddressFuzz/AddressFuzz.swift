@@ -74,7 +74,11 @@ import RichPush
         guard let url = try? CurlURL(parsing: text), let credentials = url.credentials else { return }
         for secret in [credentials.user, credentials.password]
         where secret.utf8.count >= 6 && !url.text.contains(secret) {
-            Invariant.hold(!shown.contains(secret), "user info that curl finds is not shown: \(text) \(shown)")
+            // The same characters may stand in the path as well, where they are nobody's secret.
+            let count = shown.ranges(of: secret).count
+            Invariant.hold(
+                count == 0 || count < text.ranges(of: secret).count,
+                "user info that curl finds is not shown: \(text) \(shown)")
         }
     }
 

@@ -15,8 +15,8 @@ import Testing
         bench = try DownloadBench()
     }
 
-    private static let meow = Data("meow".utf8)
-    private static let fake = Data("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfake".utf8)
+    private static var meow: Data { Data("meow".utf8) }
+    private static var fake: Data { Data("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfake".utf8) }
 
     // MARK: Breaks
 

@@ -248,33 +248,36 @@ import Testing
 
     // MARK: Broken rules
 
-    private static let broken: [(String, Data)] = [
-        ("a frame that is too large", HTTP2.frame(.data, Data(count: 20_000))),
-        ("a frame that says it is 16 MB", HTTP2.frame(.headers, Data(count: 100), declaring: 0xff_ffff)),
-        ("a body before the head", HTTP2.data(Data(count: 10))),
-        ("a stream that nobody opened", HTTP2.frame(.data, stream: 7, Data(count: 10))),
-        ("an even stream", HTTP2.frame(.headers, flags: 4, stream: 2, HTTP2.block([(":status", "200")]))),
-        ("stream 0 with a head", HTTP2.frame(.headers, flags: 4, stream: 0, HTTP2.block([(":status", "200")]))),
-        ("a continuation of nothing", HTTP2.frame(.continuation, HTTP2.block([("x", "a")]))),
-        ("a table entry that is not there", HTTP2.frame(.headers, flags: 4, Data([0xff, 0xff, 0xff, 0x7f]))),
-        ("a head without a status", HTTP2.frame(.headers, flags: 4, HTTP2.block([("x", "a")]))),
-        ("two statuses", HTTP2.frame(.headers, flags: 4, HTTP2.block([(":status", "200"), (":status", "302")]))),
-        ("a status that is a word", HTTP2.frame(.headers, flags: 4, HTTP2.block([(":status", "good")]))),
-        ("a line break in a field", HTTP2.head([("x", "a\r\nLocation: /b")])),
-        ("a zero byte in a field", HTTP2.head([("x", "a\0b")])),
-        ("settings of a wrong size", HTTP2.frame(.settings, stream: 0, Data(count: 5))),
-        ("a window that overflows", HTTP2.frame(.windowUpdate, HTTP2.bigEndian(0x7fff_ffff))),
-        ("a window that opens by nothing", HTTP2.frame(.windowUpdate, HTTP2.bigEndian(0))),
-        ("HTTP/1.1", Data("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmeow".utf8)),
-        ("garbage", Data((0..<2_000).map { UInt8(truncatingIfNeeded: $0 &* 197) })),
-        (
-            "a pushed answer",
-            HTTP2.frame(
-                .push, flags: 4,
-                HTTP2.bigEndian(2)
-                    + HTTP2.block([(":method", "GET"), (":path", "/x"), (":scheme", "https"), (":authority", "h")]))
-        ),
-    ]
+    /// Made anew each time: the leak sanitizer does not see bytes that only a static table holds.
+    private static var broken: [(String, Data)] {
+        [
+            ("a frame that is too large", HTTP2.frame(.data, Data(count: 20_000))),
+            ("a frame that says it is 16 MB", HTTP2.frame(.headers, Data(count: 100), declaring: 0xff_ffff)),
+            ("a body before the head", HTTP2.data(Data(count: 10))),
+            ("a stream that nobody opened", HTTP2.frame(.data, stream: 7, Data(count: 10))),
+            ("an even stream", HTTP2.frame(.headers, flags: 4, stream: 2, HTTP2.block([(":status", "200")]))),
+            ("stream 0 with a head", HTTP2.frame(.headers, flags: 4, stream: 0, HTTP2.block([(":status", "200")]))),
+            ("a continuation of nothing", HTTP2.frame(.continuation, HTTP2.block([("x", "a")]))),
+            ("a table entry that is not there", HTTP2.frame(.headers, flags: 4, Data([0xff, 0xff, 0xff, 0x7f]))),
+            ("a head without a status", HTTP2.frame(.headers, flags: 4, HTTP2.block([("x", "a")]))),
+            ("two statuses", HTTP2.frame(.headers, flags: 4, HTTP2.block([(":status", "200"), (":status", "302")]))),
+            ("a status that is a word", HTTP2.frame(.headers, flags: 4, HTTP2.block([(":status", "good")]))),
+            ("a line break in a field", HTTP2.head([("x", "a\r\nLocation: /b")])),
+            ("a zero byte in a field", HTTP2.head([("x", "a\0b")])),
+            ("settings of a wrong size", HTTP2.frame(.settings, stream: 0, Data(count: 5))),
+            ("a window that overflows", HTTP2.frame(.windowUpdate, HTTP2.bigEndian(0x7fff_ffff))),
+            ("a window that opens by nothing", HTTP2.frame(.windowUpdate, HTTP2.bigEndian(0))),
+            ("HTTP/1.1", Data("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmeow".utf8)),
+            ("garbage", Data((0..<2_000).map { UInt8(truncatingIfNeeded: $0 &* 197) })),
+            (
+                "a pushed answer",
+                HTTP2.frame(
+                    .push, flags: 4,
+                    HTTP2.bigEndian(2)
+                        + HTTP2.block([(":method", "GET"), (":path", "/x"), (":scheme", "https"), (":authority", "h")]))
+            ),
+        ]
+    }
 
     @Test(arguments: Self.broken.indices)
     func `Frames against the rules are no answer`(index: Int) async throws {
@@ -286,13 +289,9 @@ import Testing
     }
 
     @Test func `After a broken connection the next download has another one`() async throws {
-        let body = body
         server.serve("*") { request in
-            HTTP2.conversation([
-                .send(
-                    request.number == 1 ? Self.broken[0].1 : HTTP2.head() + HTTP2.data(body.prefix(100), isLast: true)),
-                .hang,
-            ])
+            let whole = HTTP2.head() + HTTP2.data(patterned(100), isLast: true)
+            return HTTP2.conversation([.send(request.number == 1 ? Self.broken[0].1 : whole), .hang])
         }
         #expect(try await bench().fetch(relay.url("/cat")).bytes == 100)
     }
