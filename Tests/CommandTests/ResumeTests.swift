@@ -40,6 +40,23 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    @Test func `A manifest of another hand does not speak to the terminal`() async throws {
+        let manifest = try await bench.prepare(server.url("/grid.jpg"))
+        let path = bench.path(manifest, "manifest.json")
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let name = "attachment\u{7F}\u{9B}.jpg"
+        try text.replacing("attachment.jpg", with: name).write(toFile: path, atomically: true, encoding: .utf8)
+        try FileManager.default.copyItem(
+            atPath: bench.path(manifest, "attachment.jpg"), toPath: bench.path(manifest, name))
+        let words = [
+            "prepare", "--output", bench.output, "--allow-private-network", "--resume", server.url("/grid.jpg"),
+        ]
+        let shown = try await bench.command(words).run().text
+        #expect(shown.contains(#"attachment\u{7f}\u{9b}.jpg"#), "\(shown)")
+        #expect(!shown.unicodeScalars.contains("\u{7F}"))
+        #expect(server.requests.count == 1)
+    }
+
     @Test(arguments: ["attachment.jpg", "thumbnail.jpg", "manifest.json"])
     func `A result of which a file is missing is made again`(file: String) async throws {
         let manifest = try await bench.prepare(server.url("/grid.jpg"))

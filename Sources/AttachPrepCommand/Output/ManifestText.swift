@@ -12,7 +12,7 @@ struct ManifestText {
         guard let attachment = manifest.attachment else {
             return ["\(source)  rejected"] + rejected.map(Self.row)
         }
-        let place = "\(output)/\(manifest.id)/\(attachment.file)"
+        let place = TerminalText.safe("\(output)/\(manifest.id)/\(attachment.file)")
         return ["\(source)  \(manifest.outcome.rawValue)  \(place)"] + delivered(attachment).map(Self.row)
     }
 
