@@ -17,6 +17,18 @@ package enum ProcessFlags {
 
     package static var refusesDumps: Bool { CLinux_prctl_is_dumpable() == 0 }
 
+    /// How many threads this process has; nil where `/proc` does not tell.
+    package static var threadCount: Int? {
+        guard let folder = unsafe opendir("/proc/self/task") else { return nil }
+        defer { unsafe closedir(folder) }
+        var count = 0
+        while let entry = unsafe readdir(folder) {
+            // The folder itself and the one above it are no threads.
+            if unsafe entry.pointee.d_name.0 != CChar(bitPattern: UInt8(ascii: ".")) { count += 1 }
+        }
+        return count
+    }
+
     /// Asks the kernel to kill this process when the thread that started it ends.
     package static func dieWithParent() throws(SystemError) {
         guard CLinux_prctl_die_with_parent() == 0 else { throw SystemError("prctl") }

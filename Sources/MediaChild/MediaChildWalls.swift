@@ -11,14 +11,18 @@ package enum MediaChildWalls {
     ///
     /// - Returns: the walls that could not be raised, each with the reason.
     package static func raise(_ walls: [Wall] = Wall.allCases) -> [(wall: Wall, fault: SystemError)] {
-        order.filter(walls.contains).compactMap { wall in
-            do throws(SystemError) {
-                try raise(wall)
-                return nil
-            } catch {
-                return (wall, error)
+        // Landlock and the filter hold for the thread that asks and those it starts: another one would stay outside.
+        let isAlone = (ProcessFlags.threadCount ?? 1) == 1
+        let strays = isAlone ? [] : [(wall: Wall.files, fault: SystemError("a thread has begun", code: EBUSY))]
+        return strays
+            + order.filter(walls.contains).compactMap { wall in
+                do throws(SystemError) {
+                    try raise(wall)
+                    return nil
+                } catch {
+                    return (wall, error)
+                }
             }
-        }
     }
 
     /// The filter comes last, since the other walls are raised by calls that it refuses; Landlock asks for the first.

@@ -22,6 +22,13 @@ import Testing
         #expect(code { try WebAddress(text) } == .sourceInvalidURL)
     }
 
+    /// To curl, which reads the text once more, the first is 0.0.0.1 and the second 127.0.0.1.
+    @Test(arguments: ["http://①/", "http://②①③⓪⑦⓪⑥④③③/", "http://⓪x7f①/"])
+    func `A name that becomes an address while it is made ASCII is refused`(text: String) throws {
+        #expect(code { try WebAddress(text) } == .sourceInvalidURL)
+        #expect(code { try WebAddress("http://cdn.example/").following(text) } == .sourceInvalidURL)
+    }
+
     @Test func `Blanks around an address do not count`() throws {
         #expect(try WebAddress("  https://cdn.example/cat \n").text == "https://cdn.example/cat")
     }

@@ -21,8 +21,8 @@ public final class MediaPool: MediaEngine {
 
     /// A pool whose children run that executable; at most `mediaSlots` of them render at a time.
     ///
+    /// - Parameter requiresSandbox: Whether every call ends as `sandbox.unavailable` where a child cannot be locked down.
     /// - Throws: `internal` when the machine has no thread left.
-    /// With `requiresSandbox` every call ends as `sandbox.unavailable` where the machine cannot lock a child down.
     public init(executable: String, mediaSlots: Int, requiresSandbox: Bool = false) throws {
         precondition(mediaSlots >= 1, "a pool renders in at least one slot")
         do {
