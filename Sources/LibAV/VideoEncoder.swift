@@ -22,6 +22,11 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     /// Frames a second, about: for the distance of keyframes and the level.
     package var frameRate: Double
     package var preset: Preset
+
+    /// As x264 chooses it, half as many again as cores, but no more than four: each holds pictures and a stack, and on a
+    /// machine of many cores other media are worked on beside.
+    static var threadCount: CInt { min(max(1, av_cpu_count() * 3 / 2), 4) }
+
     /// x264's constant rate factor: 18 is hardly told from the source, 51 the worst.
     package var quality: Double
     package var colours: VideoColours
@@ -73,6 +78,7 @@ extension Encoder {
         unsafe context.pointee.color_primaries = AVColorPrimaries(UInt32(settings.colours.primaries))
         unsafe context.pointee.color_trc = AVColorTransferCharacteristic(UInt32(settings.colours.transfer))
         unsafe context.pointee.color_range = AVCOL_RANGE_MPEG
+        unsafe context.pointee.thread_count = VideoEncoderSettings.threadCount
         var options = ["preset": "\(settings.preset)", "profile": "high", "crf": "\(settings.quality)"]
         if let lookahead = settings.lookahead { options["rc-lookahead"] = "\(lookahead)" }
         try encoder.start(options: options)

@@ -198,7 +198,7 @@ public enum Limits {
     public static let childEndMillisecondsMax = 500
     /// A child that has not answered the first question by then is broken.
     public static let childStartSecondsMax = 10.0
-    /// Libraries take 240 MB of addresses; the worst picture took 900 MB in all, and its source may be mapped as well.
+    /// Libraries take 240 MB of addresses; the worst picture took 1,030 MB in all; its source may be mapped as well.
     public static let childAddressSpaceBytesMax = 1_600_000_000
     /// Twice Apple's largest attachment: a rendition that grows beyond is given up long before.
     public static let childFileBytesMax = 100_000_000
