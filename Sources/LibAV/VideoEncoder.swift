@@ -23,8 +23,8 @@ package struct VideoEncoderSettings: Sendable, Hashable {
     package var frameRate: Double
     package var preset: Preset
 
-    /// As x264 chooses it, half as many again as cores, but no more than four: each holds pictures and a stack, and on a
-    /// machine of many cores other media are worked on beside.
+    /// As x264 chooses it, half as many again as cores, but no more than four: each holds pictures and a stack, and on
+    /// a machine of many cores other media are worked on beside.
     static var threadCount: CInt { min(max(1, av_cpu_count() * 3 / 2), 4) }
 
     /// x264's constant rate factor: 18 is hardly told from the source, 51 the worst.

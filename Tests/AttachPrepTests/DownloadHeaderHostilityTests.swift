@@ -24,7 +24,7 @@ import Testing
             HostileAnswer(
                 "10,000 times 100 Continue", .downloadTooLarge, .raw(Self.interim("100 Continue", times: 10_000))),
             HostileAnswer(
-                "10,000 times 103 Early Hints", .downloadTooLarge, .raw(Self.interim("103 Early Hints", times: 10_000))),
+                "10,000 times 103 Hints", .downloadTooLarge, .raw(Self.interim("103 Early Hints", times: 10_000))),
             HostileAnswer("100 Continue without end", .downloadTooLarge, endless("", "HTTP/1.1 100 Continue\r\n\r\n")),
         ]
     }

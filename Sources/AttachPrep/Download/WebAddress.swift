@@ -30,8 +30,8 @@ package struct WebAddress: Sendable, Hashable {
         guard Self.schemes.contains(url.scheme) else { throw .scheme(url.scheme, shown) }
         guard !httpsOnly || url.scheme == "https" else { throw .httpsOnly(shown) }
         guard !url.host.isEmpty, url.port > 0 else { throw .invalidURL(shown) }
-        // A circled digit becomes a digit only while the name is made ASCII: curl, which reads the text once more, would
-        // see an address where we saw a name.
+        // A circled digit becomes a digit only while the name is made ASCII: curl, which reads the text once more,
+        // would see an address where we saw a name.
         guard let again = try? CurlURL(parsing: url.text), again.host == url.host else { throw .invalidURL(shown) }
         self.url = url
         self.httpsOnly = httpsOnly

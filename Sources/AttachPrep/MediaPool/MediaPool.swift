@@ -21,7 +21,7 @@ public final class MediaPool: MediaEngine {
 
     /// A pool whose children run that executable; at most `mediaSlots` of them render at a time.
     ///
-    /// - Parameter requiresSandbox: Whether every call ends as `sandbox.unavailable` where a child cannot be locked down.
+    /// - Parameter requiresSandbox: Whether a call ends as `sandbox.unavailable` where a child cannot be locked down.
     /// - Throws: `internal` when the machine has no thread left.
     public init(executable: String, mediaSlots: Int, requiresSandbox: Bool = false) throws {
         precondition(mediaSlots >= 1, "a pool renders in at least one slot")
