@@ -7,7 +7,7 @@ import RichPush
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Libraries, formats and what is missing.")
+        abstract: "Libraries, formats, walls, and what is missing.")
 
     @OptionGroup(title: "Results") var report: ReportOptionGroup
 
