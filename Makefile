@@ -7,7 +7,7 @@ DESTDIR ?=
 # What building and the demo need: the four libraries, what SwiftPM's linking needs beside the Swift toolchain, git and
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
-    libcurl4-openssl-dev libmagic-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git \
+    libcurl4-openssl-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git \
     ca-certificates python3
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
 # tracer, a font for the burnt-in clock.

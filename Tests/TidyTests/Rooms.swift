@@ -14,7 +14,9 @@ enum Rooms {
         "AttachPrepMedia": ["MediaChild"],
         "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
         "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
-        "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep"],
+        "AttachPrepJobs": ["RichPush", "MediaEngine", "AttachPrep"],
+        "AttachPrepService": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs"],
+        "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepService"],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
     ]
 
@@ -24,8 +26,15 @@ enum Rooms {
     /// Modules of other packages, and the rooms that may import them.
     static let guests: [String: Set<String>] = [
         "ArgumentParser": ["AttachPrepCommand"],
-        "Crypto": ["AttachPrep"],
-        "Logging": ["AttachPrep", "AttachPrepCommand"],
+        "Configuration": ["AttachPrepService", "AttachPrepCommand"],
+        "Crypto": ["AttachPrep", "AttachPrepJobs", "AttachPrepService"],
+        "GRDB": ["AttachPrepJobs"],
+        "HTTPTypes": ["AttachPrepService"],
+        "Hummingbird": ["AttachPrepService"],
+        "Logging": ["AttachPrep", "AttachPrepJobs", "AttachPrepService", "AttachPrepCommand"],
+        "Metrics": ["AttachPrepJobs", "AttachPrepService"],
+        "NIOCore": ["AttachPrepService"],
+        "ServiceLifecycle": ["AttachPrepService"],
     ]
 
     /// Rooms that other platforms compile as well: nothing but these.

@@ -1,0 +1,5 @@
+import AttachPrep
+import Crypto
+import GRDB
+import Logging
+import Metrics

@@ -1,0 +1,6 @@
+import AttachPrepJobs
+import Configuration
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import ServiceLifecycle
