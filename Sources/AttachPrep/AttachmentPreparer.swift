@@ -64,6 +64,11 @@ public final class AttachmentPreparer: Sendable {
         }
     }
 
+    /// Prepares one request as a job's surroundings want it; a failure is a manifest as well.
+    public func carryOut(_ order: PreparationOrder) async -> PreparationEnd {
+        .ended(await prepare(order.request), nil)
+    }
+
     /// The manifest of an earlier run whose result still stands and is still what is asked for, or nil.
     public func finished(_ request: AttachmentRequest) -> Manifest? {
         guard case .success(let preparation) = begin(request) else { return nil }

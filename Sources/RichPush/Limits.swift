@@ -331,4 +331,88 @@ public enum Limits {
     public static let heifTilesMax = 10_000
     /// A QuickTime movie's index that is stored packed, when it is unpacked: an hour's is 5 MB.
     public static let packedIndexBytesMax = 20_000_000
+
+    // MARK: Jobs
+
+    /// Jobs waiting to run: some 200 MB of database, and a day's work of a small machine; more is a caller run wild.
+    public static let queuedJobsMax = 100_000
+    /// A lease; a worker that is gone is noticed after it. Heartbeats come from a thread that no decoding blocks.
+    public static let leaseSeconds = 15.0
+    /// Between heartbeats: two may be late before a lease is lost.
+    public static let heartbeatSeconds = 5.0
+    /// Attempts of a job, the first one included: with the back-off below some ten minutes of an origin's trouble.
+    public static let jobAttemptsMax = 5
+    /// Back-off after a first failure; doubled for each further one, then a random part of it is waited.
+    public static let jobBackOffSeconds = 5.0
+    /// And never more than that.
+    public static let jobBackOffSecondsMax = 600.0
+    /// Workers that may end while they have a job, before it is taken for what ended them. Machines are restarted and
+    /// processes killed for other reasons far more often, and decoding happens in processes of its own.
+    public static let jobLossesMax = 20
+    /// Running jobs that fetch from one host: a slow one must not hold all places.
+    public static let jobsPerHostMax = 16
+    /// How long an idempotency key is known: a day, as the contract says.
+    public static let idempotencySecondsMax = 24.0 * 3600
+    /// Characters of such a key; a UUID has 36.
+    public static let idempotencyKeyCharactersMax = 255
+    /// Finished jobs and their files are kept for a week: notifications are read or gone by then.
+    public static let retentionSeconds = 7.0 * 24 * 3600
+    /// Dead letters wait longer for somebody to look at them.
+    public static let deadRetentionSeconds = 30.0 * 24 * 3600
+    /// Files of results and uploads in all, decimal bytes.
+    public static let mediaQuotaBytes = 20_000_000_000
+    /// A phone fetches soon after the push: what is younger is not deleted for want of room.
+    public static let mediaAgeSecondsMin = 3_600.0
+    /// An upload is named by a job within a day, or forgotten.
+    public static let uploadSecondsMax = 24.0 * 3600
+    /// Lines of a job's log; the oldest make room.
+    public static let jobLogLinesMax = 200
+    /// Characters of such a line.
+    public static let jobLogCharactersMax = 2_000
+    /// Between SIGTERM and the end: what runs then goes back into the queue. Kubernetes kills after 30 s.
+    public static let drainSeconds = 20.0
+
+    // MARK: Service
+
+    /// One request of a batch has 64 KB; ten thousand usual ones of a kilobyte are 10 MB.
+    public static let batchBytesMax = 16_000_000
+    /// Requests of one batch: more are sent as several.
+    public static let batchRequestsMax = 10_000
+    /// Header lines of one request in all; proxies and servers commonly stop at 8 to 16 KB.
+    public static let requestHeaderBytesMax = 16_384
+    /// Connections at a time: 1,000 with 64 KB of buffers each are 64 MB.
+    public static let connectionsMax = 1_000
+    /// A connection on which nothing moves for so long is closed, whoever keeps it waiting.
+    public static let idleConnectionSecondsMax = 60.0
+    /// Requests a second for each token, and as many at once: what two cores answer without work to do.
+    public static let requestsPerSecondMax = 2_000.0
+    /// The longest a caller may wait for a job's end; proxies in between commonly give up after 60 s.
+    public static let preferredWaitSecondsMax = 55.0
+    /// Jobs on a page of a list.
+    public static let pageCountMax = 200
+    /// And when nobody says how many.
+    public static let pageCount = 50
+    /// Events that a listener may leave unread before it loses the oldest.
+    public static let eventBacklogMax = 1_000
+    /// Listeners to events at a time.
+    public static let eventListenersMax = 100
+    /// Bytes of a token: fewer can be guessed, more are a mistake.
+    public static let tokenBytesMin = 16
+    public static let tokenBytesMax = 512
+
+    // MARK: Webhooks
+
+    /// The schedule that Standard Webhooks gives as its example: seconds after the try before.
+    public static let webhookScheduleSeconds: [Double] = [
+        0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
+    ]
+    /// A receiver has so long to answer (Standard Webhooks: 15 to 30 s).
+    public static let webhookSecondsMax = 20.0
+    /// Webhooks on their way to one host at a time.
+    public static let webhooksPerHostMax = 8
+    /// Webhooks on their way at a time.
+    public static let webhooksInFlightMax = 32
+    /// Bytes of a signing secret (Standard Webhooks: 24 to 64).
+    public static let webhookSecretBytesMin = 24
+    public static let webhookSecretBytesMax = 64
 }

@@ -38,11 +38,33 @@ struct RequestTests {
         #"{"source": "a", "options": {"corp": null}}"#, #"{"source": "a", "oversize": "maybe"}"#,
         #"{"source": "a", "rendition": "poster"}"#, #"{"source": "a", "network": "5g"}"#,
         #"{"source": "a", "network": 0}"#, #"{"source": "a", "options": {"animation": "webm"}}"#,
-        #"{"source": "a", "callbackURL": "https://b"}"#, #"{"source": "a", "notBefore": 1}"#,
+        #"{"source": "a", "callbackURL": 7}"#, #"{"source": "a", "notBefore": 1}"#,
+        #"{"source": "a", "notAfter": "tomorrow"}"#, #"{"source": "a", "priority": "urgent"}"#,
     ])
     func `What cannot be read, or is not in this version, is an invalid request`(json: String) {
         let error = #expect(throws: AttachPrepError.self) { try request(json) }
         #expect(error?.code == .requestInvalid)
+    }
+
+    @Test func `Terms of a job are read, and change neither the id nor the digest`() throws {
+        let plain = try request(#"{"source": "https://a/b"}"#)
+        let asked = try request(
+            """
+            {"source": "https://a/b", "callbackURL": "https://b/c", "priority": "bulk",
+             "notBefore": "2026-11-21T20:51:02+01:00", "notAfter": "2026-11-21T20:00:00.250Z"}
+            """)
+        #expect(asked.terms.callbackURL == "https://b/c" && asked.terms.priority == .bulk)
+        #expect(asked.terms.notBefore.map(Timestamp.text) == "2026-11-21T19:51:02.000Z")
+        #expect(asked.terms.notAfter.map(Timestamp.text) == "2026-11-21T20:00:00.250Z")
+        #expect(try RequestIdentity(asked, localState: nil) == RequestIdentity(plain, localState: nil))
+        let written = try JSONEncoder().encode(asked)
+        #expect(try AttachmentRequest(json: Array(written), defaults: AttachmentRequest(source: "")) == asked)
+    }
+
+    @Test(arguments: ["ftp://b", "b", "https://"]) func `A callback goes to an http or https URL`(url: String) throws {
+        var asked = AttachmentRequest(source: "https://a/b")
+        asked.terms.callbackURL = url
+        #expect(throws: AttachPrepError.self) { try asked.validate() }
     }
 
     @Test func `What is to be found out has words of its own`() throws {

@@ -37,6 +37,8 @@ public struct AttachmentRequest: Sendable, Hashable {
     public var deviceBudgetSeconds: Double?
     /// Sent to the first origin only, kept for the run only, never returned.
     public var headers: [String: String]
+    /// When it is worked on as a job, and who is told.
+    public var terms: JobTerms
 
     public init(source: String) {
         self.source = source
@@ -46,6 +48,7 @@ public struct AttachmentRequest: Sendable, Hashable {
         unsupported = .convert
         budgetSeconds = Limits.budgetSeconds
         headers = [:]
+        terms = JobTerms()
     }
 
     /// The limit an attachment of a kind is held to, in decimal bytes: Apple's, the caller's, what a phone can fetch.
@@ -62,8 +65,9 @@ public struct AttachmentRequest: Sendable, Hashable {
     }
 
     /// Throws `request.invalid`, `options.invalid_time` or `options.invalid_size` for what cannot be meant.
-    func validate() throws {
+    package func validate() throws {
         try options.validate()
+        try terms.validate()
         if let id, !Self.isValid(id: id) {
             throw AttachPrepError(
                 .requestInvalid,
@@ -119,11 +123,11 @@ public struct AttachmentRequest: Sendable, Hashable {
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case source, id, options, rendition, oversize, unsupported, budget, maxBytes, network, deviceBudget, headers
-        case callbackURL, priority, notBefore
     }
 
     public init(from decoder: any Decoder) throws {
-        try decoder.refuseKeys(except: CodingKeys.allCases.map(\.rawValue))
+        try decoder.refuseKeys(
+            except: CodingKeys.allCases.map(\.rawValue) + JobTerms.CodingKeys.allCases.map(\.rawValue))
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self = decoder.userInfo[.requestDefaults] as? AttachmentRequest ?? AttachmentRequest(source: "")
         source = try values.decode(String.self, forKey: .source)
@@ -138,16 +142,7 @@ extension AttachmentRequest: Codable {
         deviceBudgetSeconds =
             try values.decodeIfPresent(Double.self, forKey: .deviceBudget) ?? deviceBudgetSeconds
         headers = try values.decodeIfPresent([String: String].self, forKey: .headers) ?? headers
-        try Self.refuseLaterKeys(in: values)
-    }
-
-    /// The contract has them; what this version does not carry out is refused, never dropped without a word.
-    private static func refuseLaterKeys(in values: KeyedDecodingContainer<CodingKeys>) throws {
-        for key in [CodingKeys.callbackURL, .notBefore] {
-            guard try !values.contains(key) || values.decodeNil(forKey: key) else {
-                throw AttachPrepError.notYet(key.rawValue)
-            }
-        }
+        terms = try JobTerms(from: try decoder.container(keyedBy: JobTerms.CodingKeys.self), defaults: terms)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -163,5 +158,7 @@ extension AttachmentRequest: Codable {
         try values.encodeIfPresent(network, forKey: .network)
         try values.encodeIfPresent(deviceBudgetSeconds, forKey: .deviceBudget)
         try values.encode(headers, forKey: .headers)
+        var more = encoder.container(keyedBy: JobTerms.CodingKeys.self)
+        try terms.encode(to: &more)
     }
 }

@@ -8,18 +8,19 @@ import RichPush
 #endif
 
 /// Where a request's result stands, and whether a result that stands there is still the one that is meant.
-struct RequestIdentity: Sendable, Hashable {
+package struct RequestIdentity: Sendable, Hashable {
     /// The caller's, else derived from the source and the options: the same request lands in the same place.
-    let id: String
+    package let id: String
     /// Of everything that would change the result, the state of a local file included.
-    let digest: String
+    package let digest: String
 
     /// - Parameter localState: size and time of a local source; nil for a URL.
-    init(_ request: AttachmentRequest, localState: String?) throws {
+    package init(_ request: AttachmentRequest, localState: String?) throws {
         var nameless = request
         nameless.id = nil
         // How long it may take changes nothing in what comes out.
         nameless.budgetSeconds = Limits.budgetSeconds
+        nameless.terms = JobTerms()
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let canonical = try encoder.encode(nameless)

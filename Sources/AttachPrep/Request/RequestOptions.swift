@@ -79,10 +79,3 @@ extension RequestOptions: Codable {
         try values.encode(bakesRotation, forKey: .bakeRotation)
     }
 }
-
-extension AttachPrepError {
-    /// An option of the contract that this version does not carry out.
-    static func notYet(_ option: String) -> AttachPrepError {
-        AttachPrepError(.requestInvalid, "The option \(option) is not in this version; leave it out.")
-    }
-}

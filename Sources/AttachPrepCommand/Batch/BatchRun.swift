@@ -27,6 +27,7 @@ final class BatchRun: Sendable {
     ) async -> Manifest {
         do {
             let request = try line.request(defaults: defaults)
+            try request.terms.refuseOutsideOfService()
             if resume, let manifest = session.preparer.finished(request) {
                 record(line) { $0.skipped += 1 }
                 return manifest

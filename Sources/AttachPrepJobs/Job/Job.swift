@@ -1,0 +1,76 @@
+public import AttachPrep
+public import RichPush
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A job as everybody may see it: nothing in it is secret.
+///
+/// Its JSON is the contract's (DESIGN 4.4): these nine keys, always all of them.
+public struct Job: Sendable, Hashable {
+    public var id: JobID
+    public var state: JobState
+    /// Without headers, with its addresses redacted.
+    public var request: AttachmentRequest
+    /// The manifest of a finished job, a rejected one too.
+    public var result: Manifest?
+    /// Why it failed, or why its last attempt did.
+    public var error: ManifestError?
+    /// How many times work on it began.
+    public var attempts: Int
+    public var createdAt: Date
+    /// When work on it began last.
+    public var startedAt: Date?
+    public var finishedAt: Date?
+    /// Where its files are served; not in the JSON.
+    public var media: MediaID?
+
+    public init(id: JobID, state: JobState, request: AttachmentRequest, attempts: Int = 0, createdAt: Date) {
+        self.id = id
+        self.state = state
+        self.request = request
+        self.attempts = attempts
+        self.createdAt = createdAt
+    }
+
+    /// The same job whose files have addresses below that one: `https://media.example/push` makes
+    /// `https://media.example/push/media/<media>/<file>`. Without one they have none.
+    public func located(at baseURL: String?) -> Job {
+        var job = self
+        job.result = result?.located(media, at: baseURL)
+        return job
+    }
+}
+
+extension Job: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case id, state, request, result, error, attempts, createdAt, startedAt, finishedAt
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(id, forKey: .id)
+        try values.encode(state, forKey: .state)
+        try values.encode(request, forKey: .request)
+        try values.encode(result, forKey: .result)
+        try values.encode(error, forKey: .error)
+        try values.encode(attempts, forKey: .attempts)
+        try values.encode(Timestamp.text(createdAt), forKey: .createdAt)
+        try values.encode(startedAt.map(Timestamp.text), forKey: .startedAt)
+        try values.encode(finishedAt.map(Timestamp.text), forKey: .finishedAt)
+    }
+}
+
+extension AttachmentRequest {
+    /// As it may be shown: without headers, and with addresses redacted.
+    public var shown: AttachmentRequest {
+        var request = self
+        request.source = RedactedURL.redact(source)
+        request.headers = [:]
+        request.terms.callbackURL = terms.callbackURL.map(RedactedURL.redact)
+        return request
+    }
+}

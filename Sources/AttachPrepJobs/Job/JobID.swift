@@ -1,0 +1,56 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The name of a job: a UUID of version 7 in lower case; names sort by the time they were given (RFC 9562, 5.7).
+public struct JobID: Sendable, Hashable, Comparable, CustomStringConvertible {
+    public let text: String
+
+    /// Reads a name; nil for what is no UUID. Capital letters are taken for small ones.
+    public init?(_ text: String) {
+        guard let uuid = UUID(uuidString: text) else { return nil }
+        self.text = uuid.uuidString.lowercased()
+    }
+
+    /// A new name: milliseconds since 1970, then 74 random bits.
+    public static func make(at date: Date = .now) -> JobID {
+        let milliseconds = UInt64(max(0, date.timeIntervalSince1970 * 1000))
+        var generator = SystemRandomNumberGenerator()
+        let (high, low) = (generator.next(), generator.next())
+        let first = (milliseconds << 16) | 0x7000 | (high & 0x0FFF)
+        let second = (low & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
+        let digits = Array(hexadecimal(first) + hexadecimal(second))
+        let groups = [digits[0..<8], digits[8..<12], digits[12..<16], digits[16..<20], digits[20..<32]]
+        return JobID(known: groups.map { String($0) }.joined(separator: "-"))
+    }
+
+    private init(known text: String) {
+        self.text = text
+    }
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    public var description: String { text }
+
+    public static func < (left: JobID, right: JobID) -> Bool { left.text < right.text }
+}
+
+extension JobID: Codable {
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        guard let id = JobID(try value.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "not a UUID")
+        }
+        self = id
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        try value.encode(text)
+    }
+}

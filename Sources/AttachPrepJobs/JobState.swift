@@ -1,5 +1,0 @@
-import AttachPrep
-import Crypto
-import GRDB
-import Logging
-import Metrics

@@ -1,0 +1,17 @@
+import RichPush
+
+/// What the HTTP service is told; what it is told by is `attachprep serve`.
+public struct ServiceSettings: Sendable {
+    /// The address to listen on.
+    public var host = "127.0.0.1"
+    /// 0 takes a free one.
+    public var port = 8080
+    /// Where the service is reached from outside: fills `url` in manifests. Without it they are null.
+    public var baseURL: String?
+    public var connectionsMax = Limits.connectionsMax
+    /// For each token; 0 does not limit.
+    public var requestsPerSecondMax = Limits.requestsPerSecondMax
+    public var idleConnectionSecondsMax = Limits.idleConnectionSecondsMax
+
+    public init() {}
+}
