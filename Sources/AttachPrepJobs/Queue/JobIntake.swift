@@ -25,7 +25,7 @@ public struct JobIntake: Sendable {
         if request.terms.callbackURL != nil, !sendsWebhooks {
             throw AttachPrepError(
                 .requestInvalid,
-                "This service sends no webhooks; give it a secret (ATTACHPREP_WEBHOOK_SECRETS), or leave callbackURL out."
+                "This service has no secret to sign webhooks with (ATTACHPREP_WEBHOOK_SECRETS); leave callbackURL out."
             )
         }
         if request.source.hasPrefix(Upload.scheme) { return try await uploaded(request) }
