@@ -415,4 +415,11 @@ public enum Limits {
     /// Bytes of a signing secret (Standard Webhooks: 24 to 64).
     public static let webhookSecretBytesMin = 24
     public static let webhookSecretBytesMax = 64
+
+    // MARK: Calls
+
+    /// Bytes of a request that is sent to somebody: a webhook is a manifest of some 3 KB (Standard Webhooks: 20 KB).
+    public static let callBytesMax = 65_536
+    /// Connections kept for the next call: a busy service has one receiver, or a few.
+    public static let callConnectionsIdleMax = 32
 }
