@@ -400,6 +400,9 @@ public enum Limits {
     public static let tokenBytesMin = 16
     public static let tokenBytesMax = 512
 
+    /// What a command takes as an answer of a service: a page of jobs, each with a manifest of 3 KB, many times over.
+    public static let serviceAnswerBytesMax = 16_000_000
+
     // MARK: Webhooks
 
     /// The schedule that Standard Webhooks gives as its example: seconds after the try before.

@@ -2,6 +2,12 @@ import ArgumentParser
 import AttachPrepJobs
 import RichPush
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// Where the jobs are: a running service, or a data folder.
 struct DeskOptionGroup: ParsableArguments {
     @Option(help: "text for people, json for programs.") var format = OutputFormat.text
@@ -15,7 +21,22 @@ struct DeskOptionGroup: ParsableArguments {
     @OptionGroup var state: StateOptionGroup
 
     private func open() throws -> any JobDesk {
+        let environment = ProcessInfo.processInfo.environment
+        do {
+            if let url = url ?? environment["ATTACHPREP_URL"] { return try ServiceDesk(url: url, token: try token()) }
+        } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
         throw AttachPrepError(.internal, "There is no desk.")
+    }
+
+    private func token() throws -> String? {
+        guard let tokenFile else { return ProcessInfo.processInfo.environment["ATTACHPREP_TOKEN"] }
+        guard let data = FileManager.default.contents(atPath: tokenFile) else {
+            throw ValidationError("The --token-file \(tokenFile) cannot be read; check its name and permissions.")
+        }
+        let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+        return lines.map { $0.filter { !$0.isWhitespace } }.first { !$0.isEmpty && !$0.hasPrefix("#") }
     }
 
     /// Does something with jobs; what is wrong is said, and false or an error ends the command with 1.
