@@ -402,6 +402,9 @@ public enum Limits {
     public static let tokenBytesMin = 16
     public static let tokenBytesMax = 512
 
+    /// What a command takes as an answer of a service: a page of jobs, each with a manifest of 3 KB, many times over.
+    public static let serviceAnswerBytesMax = 16_000_000
+
     // MARK: Webhooks
 
     /// The schedule that Standard Webhooks gives as its example: seconds after the try before.
@@ -417,4 +420,11 @@ public enum Limits {
     /// Bytes of a signing secret (Standard Webhooks: 24 to 64).
     public static let webhookSecretBytesMin = 24
     public static let webhookSecretBytesMax = 64
+
+    // MARK: Calls
+
+    /// Bytes of a request that is sent to somebody: a webhook is a manifest of some 3 KB (Standard Webhooks: 20 KB).
+    public static let callBytesMax = 65_536
+    /// Connections kept for the next call: a busy service has one receiver, or a few.
+    public static let callConnectionsIdleMax = 32
 }
