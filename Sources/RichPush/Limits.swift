@@ -133,6 +133,8 @@ public enum Limits {
     public static let headerLinesMax = 1_000
     /// ETags are some 40 bytes; a longer name for a version is not sent back.
     public static let validatorBytesMax = 512
+    /// The longest that a fetched source is taken for the current one, whatever its server says: a year (RFC 9111).
+    public static let freshSecondsMax = 365.0 * 24 * 3600
     /// How many times its size a body with a Content-Encoding may unpack to: media hardly shrinks, even flat BMPs and
     /// silent WAVs are not sent in such encodings.
     public static let unpackedShareMax = 100
