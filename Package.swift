@@ -149,7 +149,9 @@ let package = Package(
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
         specification("AttachPrepJobsTests", ["AttachPrepJobs"]),
         specification("AttachPrepServiceTests", ["AttachPrepService"]),
-        specification("WorkerTests", ["AttachPrepCommand", "AttachPrepMedia"]),
+        specification(
+            "WorkerTests",
+            ["AttachPrepCommand", "AttachPrepMedia", .product(name: "Crypto", package: "swift-crypto")]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
         specification("TestSupportTests", []),
         specification("TidyTests", []),
