@@ -160,7 +160,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
-        specification("WorkerTests", ["AttachPrepCommand", "AttachPrepMedia"]),
+        specification(
+            "WorkerTests",
+            ["AttachPrepCommand", "AttachPrepMedia", .product(name: "Crypto", package: "swift-crypto")]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
         specification("TestSupportTests", []),
         specification("TidyTests", []),

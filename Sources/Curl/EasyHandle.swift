@@ -23,7 +23,7 @@ internal import CCurl
             observer: observer, clock: TransferClock(settings.limits),
             connection: TransferConnection(of: raw, isSecure: settings.url.hasPrefix("https:"), watch: watch))
         do {
-            headers = try CurlList(settings.headers)
+            headers = try CurlList(settings.headers + Self.silenced(settings))
             pins = try CurlList(settings.pins)
         } catch {
             unsafe curl_easy_cleanup(raw)
@@ -64,8 +64,33 @@ internal import CCurl
             try set(CURLOPT_CAINFO, file)
             try set(CURLOPT_PROXY_CAINFO, file)
         }
+        try prepare(settings.method, settings.body)
         try set(CURLOPT_HTTPHEADER, headers)
         try set(CURLOPT_RESOLVE, pins)
+    }
+
+    private func prepare(_ method: TransferMethod, _ body: [UInt8]) throws(CurlError) {
+        switch method {
+        case .get: return
+        case .delete: try set(CURLOPT_CUSTOMREQUEST, method.rawValue)
+        case .post:
+            // The size first: without one libcurl looks for a zero byte.
+            try set(CURLOPT_POSTFIELDSIZE, body.count)
+            // An empty list may have no memory at all, which libcurl takes for no body; so there is always a byte.
+            var copied = body + [0]
+            let code = unsafe copied.withUnsafeMutableBytes { bytes in
+                unsafe CCurl_easy_setopt_pointer(raw, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress)
+            }
+            try code.check("set CURLOPT_COPYPOSTFIELDS")
+        }
+    }
+
+    /// Headers that libcurl would put into a POST by itself: a question before the body, which many servers leave
+    /// unanswered, and a form's type where the caller names none.
+    private static func silenced(_ settings: TransferSettings) -> [String] {
+        guard settings.method == .post else { return [] }
+        let namesType = settings.headers.contains { $0.lowercased().hasPrefix("content-type:") }
+        return ["Expect:"] + (namesType ? [] : ["Content-Type:"])
     }
 
     /// The size of libcurl's receive buffer: 64 KiB halves the calls of the default 16 KiB at a small cost in memory.

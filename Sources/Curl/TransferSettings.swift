@@ -1,7 +1,17 @@
-/// What one transfer shall do: a GET of one address, never a chain of them (redirects are the caller's).
+/// What a request asks for.
+package enum TransferMethod: String, Sendable, Hashable {
+    case get = "GET"
+    case post = "POST"
+    case delete = "DELETE"
+}
+
+/// What one transfer shall do: one request to one address, never a chain of them (redirects are the caller's).
 package struct TransferSettings: Sendable {
     /// http or https, without user info.
     package var url: String
+    package var method = TransferMethod.get
+    /// Sent with its length by a POST, and by nothing else; a type of content is the headers' to name.
+    package var body: [UInt8] = []
     /// Lines of the form "Name: value"; the caller has checked that no value holds a line break.
     package var headers: [String]
     /// Pins a name to addresses that the caller has checked, in CURLOPT_RESOLVE's form: "host:port:address[,address]".

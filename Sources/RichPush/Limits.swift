@@ -133,6 +133,8 @@ public enum Limits {
     public static let headerLinesMax = 1_000
     /// ETags are some 40 bytes; a longer name for a version is not sent back.
     public static let validatorBytesMax = 512
+    /// The longest that a fetched source is taken for the current one, whatever its server says: a year (RFC 9111).
+    public static let freshSecondsMax = 365.0 * 24 * 3600
     /// How many times its size a body with a Content-Encoding may unpack to: media hardly shrinks, even flat BMPs and
     /// silent WAVs are not sent in such encodings.
     public static let unpackedShareMax = 100
@@ -420,6 +422,9 @@ public enum Limits {
     /// Characters of a search: longer than any word that stands in a job's names and addresses.
     public static let searchCharactersMax = 200
 
+    /// What a command takes as an answer of a service: a page of jobs, each with a manifest of 3 KB, many times over.
+    public static let serviceAnswerBytesMax = 16_000_000
+
     // MARK: Webhooks
 
     /// The schedule that Standard Webhooks gives as its example: seconds after the try before.
@@ -435,4 +440,17 @@ public enum Limits {
     /// Bytes of a signing secret (Standard Webhooks: 24 to 64).
     public static let webhookSecretBytesMin = 24
     public static let webhookSecretBytesMax = 64
+    /// Secrets at a time: a change needs two, for as long as receivers take to change.
+    public static let webhookSecretsMax = 16
+    /// What a receiver says is read so far: its status is what counts.
+    public static let webhookAnswerBytesMax = 1_000
+    /// A try under way when the process ended is made again after it: its own time, and some waiting for a place.
+    public static let webhookLeaseSeconds = 60.0
+
+    // MARK: Calls
+
+    /// Bytes of a request that is sent to somebody: a webhook is a manifest of some 3 KB (Standard Webhooks: 20 KB).
+    public static let callBytesMax = 65_536
+    /// Connections kept for the next call: a busy service has one receiver, or a few.
+    public static let callConnectionsIdleMax = 32
 }

@@ -13,7 +13,7 @@ struct LoopbackConnection {
             guard act(step, &pending) else { return }
         }
         while let head = readHead(&pending) {
-            guard let answer = answer(to: head) else { return }
+            guard let answer = answer(to: head, &pending) else { return }
             for step in answer.steps {
                 guard act(step, &pending) else { return }
             }
@@ -37,7 +37,16 @@ struct LoopbackConnection {
         }
     }
 
-    private func answer(to head: String) -> LoopbackAnswer? {
+    private func readBody(_ count: Int, _ pending: inout Data) -> Data? {
+        while pending.count < count {
+            guard let more = socket.receive() else { return nil }
+            pending += more
+        }
+        defer { pending = Data(pending.dropFirst(count)) }
+        return Data(pending.prefix(count))
+    }
+
+    private func answer(to head: String, _ pending: inout Data) -> LoopbackAnswer? {
         var lines = head.components(separatedBy: "\r\n")
         let words = lines.removeFirst().split(separator: " ")
         guard words.count == 3 else { return nil }
@@ -47,7 +56,11 @@ struct LoopbackConnection {
             let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
             headers[line[..<colon].lowercased()] = value
         }
-        return server.answer(method: String(words[0]), target: String(words[1]), headers: headers, connection: number)
+        let length = headers["content-length"].flatMap { Int($0) } ?? 0
+        guard let body = readBody(length, &pending) else { return nil }
+        return server.answer(
+            LoopbackState.Question(
+                method: String(words[0]), target: String(words[1]), headers: headers, body: body, connection: number))
     }
 
     private func send(_ data: Data) -> Bool {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A request as the loopback server read it.
 public struct LoopbackRequest: Sendable {
     public let method: String
@@ -5,6 +7,8 @@ public struct LoopbackRequest: Sendable {
     public let target: String
     /// Names in lower case.
     public let headers: [String: String]
+    /// As long as its Content-Length says; empty without one.
+    public let body: Data
     /// 1 for the first request to this path, 2 for the second…
     public let number: Int
     /// Which connection it came over, from 1.

@@ -14,6 +14,15 @@ final class LoopbackState: Sendable {
         var watchers: [Watcher] = []
     }
 
+    /// A request that was not counted yet.
+    struct Question: Sendable {
+        let method: String
+        let target: String
+        let headers: [String: String]
+        let body: Data
+        let connection: Int
+    }
+
     private struct Watcher: Sendable {
         let id: UUID
         let isSo: @Sendable () -> Bool
@@ -70,12 +79,12 @@ final class LoopbackState: Sendable {
     }
 
     /// The answer to a request, which is recorded.
-    func answer(method: String, target: String, headers: [String: String], connection: Int) -> LoopbackAnswer {
-        let path = String(target.prefix { $0 != "?" })
+    func answer(_ question: Question) -> LoopbackAnswer {
+        let path = String(question.target.prefix { $0 != "?" })
         let (request, handler) = state.withLock { state in
             let request = LoopbackRequest(
-                method: method, target: target, headers: headers,
-                number: state.requests.count { $0.path == path } + 1, connection: connection)
+                method: question.method, target: question.target, headers: question.headers, body: question.body,
+                number: state.requests.count { $0.path == path } + 1, connection: question.connection)
             state.requests.append(request)
             return (request, state.handlers[path])
         }

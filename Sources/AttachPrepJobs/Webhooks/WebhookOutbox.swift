@@ -1,3 +1,4 @@
+internal import AttachPrep
 import RichPush
 
 #if canImport(FoundationEssentials)
@@ -10,6 +11,11 @@ import RichPush
 public protocol WebhookOutbox: Sendable {
     /// Webhooks that are due, for one sender: none of them is given again before `lease` is over.
     func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook]
+
+    /// The same, without those that go to hosts whose places are all taken: a dead receiver must not hide the others.
+    ///
+    /// - Parameter hosts: as `WebhookNotice.host` names them.
+    func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook]
 
     /// Notes what came of sending one.
     func record(_ id: WebhookID, _ outcome: WebhookOutcome) async throws
@@ -32,6 +38,13 @@ public protocol WebhookOutbox: Sendable {
 
     /// When the next pending one is due; nil when there is none.
     func nextWebhookDue() async throws -> Date?
+}
+
+extension WebhookOutbox {
+    /// For drivers that cannot look for hosts: the sender then puts back what it has no place for.
+    public func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook] {
+        try await claimWebhooks(count, lease: lease)
+    }
 }
 
 /// The name of a webhook, constant over its retries: `msg_` and the digits of a UUID of version 7.
@@ -83,6 +96,12 @@ public struct WebhookNotice: Sendable, Hashable {
         self.url = url
         self.event = event
         self.body = body
+    }
+
+    /// The host and port it goes to, such as `hooks.example:443`; empty for an address that cannot be read.
+    public var host: String {
+        guard let address = try? WebAddress(url) else { return "" }
+        return "\(address.host):\(address.port)"
     }
 }
 

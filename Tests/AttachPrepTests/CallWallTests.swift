@@ -1,0 +1,99 @@
+import Foundation
+import RichPush
+import TestSupport
+import Testing
+
+@testable import AttachPrep
+
+/// The wall between callbacks and the network inside.
+@Suite(.timeLimit(.minutes(1))) struct CallWallTests {
+    let server: LoopbackServer
+
+    init() throws {
+        server = try LoopbackServer(address: "127.0.0.2")
+        server.serve("/hook", .status(204))
+    }
+
+    private func order(_ url: String) -> WebCall {
+        WebCall(.post, url, body: Array("{}".utf8), answerBytesMax: 10, deadline: .now + .seconds(30))
+    }
+
+    private func expectRefused(_ url: String, _ sender: CallSender) async throws {
+        let order = order(url)
+        let error = await #expect(throws: AttachPrepError.self) { try await sender.send(order) }
+        #expect(error?.code == .sourceAddressBlocked)
+        #expect(error?.message.contains("--allow-callback-network") == true)
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test(arguments: ["127.0.0.2", "2130706434", "127.2", "[::ffff:127.0.0.2]", "[::1]", "0.0.0.0"])
+    func `An address inside is refused in every spelling`(host: String) async throws {
+        try await expectRefused("http://\(host):\(server.port)/hook", CallSender())
+    }
+
+    @Test func `A name that leads inside is refused`() async throws {
+        let resolver = FixedResolver(["hooks.example": ["127.0.0.2"]])
+        try await expectRefused(server.url("/hook", host: "hooks.example"), CallSender(resolver: resolver))
+    }
+
+    @Test func `A network beside the one that is opened is refused`() async throws {
+        let sender = try CallSender(networks: [AddressBlock("127.0.0.4/30"), AddressBlock("::/0")])
+        try await expectRefused(server.url("/hook"), sender)
+    }
+
+    @Test(arguments: ["127.0.0.2", "2130706434", "[::ffff:127.0.0.2]", "hooks.example"])
+    func `An opened network is reached in every spelling`(host: String) async throws {
+        let sender = try CallSender(
+            networks: [AddressBlock("127.0.0.2/31")], resolver: FixedResolver(["hooks.example": ["127.0.0.2"]]))
+        #expect(try await sender.send(order("http://\(host):\(server.port)/hook")).status == 204)
+    }
+
+    @Test func `One address outside the opened network drops a name's whole answer`() async throws {
+        let resolver = FixedResolver(["hooks.example": ["127.0.0.2", "127.0.0.9"]])
+        let sender = try CallSender(networks: [AddressBlock("127.0.0.2/31")], resolver: resolver)
+        try await expectRefused(server.url("/hook", host: "hooks.example"), sender)
+    }
+
+    @Test func `The second wall stands where the first one was passed`() throws {
+        let wall = try AddressWall(networks: [AddressBlock("127.0.0.2/31")])
+        let exchange = CallExchange(host: "x.example", wall: wall, bytesMax: 10)
+        #expect(exchange.mayConnect(to: "127.0.0.2") && exchange.maySendRequest(to: "::ffff:127.0.0.3"))
+        #expect(!exchange.mayConnect(to: "127.0.0.4") && !exchange.maySendRequest(to: "nonsense"))
+        #expect(exchange.refusal?.code == .sourceAddressBlocked)
+    }
+
+    @Test func `Proxy variables and a policy's proxy do not lead past the wall`() async throws {
+        setenv("http_proxy", "http://127.0.0.1:1", 1)
+        defer { unsetenv("http_proxy") }
+        let policy = DownloadPolicy(proxy: "http://127.0.0.1:1")
+        try await expectRefused(server.url("/hook"), CallSender(policy: policy))
+        let sender = try CallSender(policy: policy, networks: [AddressBlock("127.0.0.2")])
+        #expect(try await sender.send(order(server.url("/hook"))).status == 204)
+    }
+
+    @Test func `An open private network is open`() async throws {
+        let sender = try CallSender(policy: DownloadPolicy(allowsPrivateNetwork: true))
+        #expect(try await sender.send(order(server.url("/hook"))).status == 204)
+    }
+
+    @Test func `A receiver that is not who it says gets nothing`() async throws {
+        let relay = try TLSRelay(to: LoopbackServer(), protocols: [], as: .wrongName)
+        let policy = try DownloadPolicy(
+            allowsPrivateNetwork: true, certificateAuthorityFile: TestCertificates.shared.authorityFile)
+        let (sender, order) = (try CallSender(policy: policy), order(relay.url("/hook")))
+        let error = await #expect(throws: AttachPrepError.self) { try await sender.send(order) }
+        #expect(error?.code == .downloadTLS)
+    }
+
+    @Test func `A receiver with a certificate for its name is told over TLS`() async throws {
+        let server = try LoopbackServer()
+        server.serve("/hook", .status(204))
+        let relay = try TLSRelay(to: server, protocols: [])
+        let policy = try DownloadPolicy(certificateAuthorityFile: TestCertificates.shared.authorityFile)
+        let sender = try CallSender(
+            policy: policy, networks: [AddressBlock("127.0.0.1")],
+            resolver: FixedResolver(["cdn.example": ["127.0.0.1"]]))
+        _ = try await sender.send(order(relay.url("/hook", host: "cdn.example")))
+        #expect(server.requests.map(\.body) == [Data("{}".utf8)])
+    }
+}
