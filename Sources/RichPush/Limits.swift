@@ -401,6 +401,26 @@ public enum Limits {
     /// Bytes of a token: fewer can be guessed, more are a mistake.
     public static let tokenBytesMin = 16
     public static let tokenBytesMax = 512
+    /// Tokens at a time: each request is compared with all of them.
+    public static let tokensMax = 100
+    /// A token file: that many of the longest, and comments.
+    public static let tokenFileBytesMax = 262_144
+    /// Wrong tokens a second from one address before it is told to slow down: a client that is set up wrongly.
+    public static let wrongTokensPerSecondMax = 10.0
+    /// Addresses whose wrong tokens are counted.
+    public static let countedAddressesMax = 10_000
+    /// Connections over the limit that are told so; further ones wait until they are accepted.
+    public static let refusedConnectionsMax = 100
+    /// Between an answer after which a connection ends and its end: the client has so long to read it.
+    public static let lingerSeconds = 2.0
+    /// A body has to come faster than that, in the long run, bytes a second: the slowest phone network is.
+    public static let bodyBytesPerSecondMin = 1_000.0
+    /// Between comments in a stream of events: proxies cut what is silent for 30 to 60 s.
+    public static let eventHeartbeatSeconds = 15.0
+    /// A caller that waits for a job looks itself after so long: another process may have finished it.
+    public static let waitPollSeconds = 5.0
+    /// Characters of a search: longer than any word that stands in a job's names and addresses.
+    public static let searchCharactersMax = 200
 
     /// What a command takes as an answer of a service: a page of jobs, each with a manifest of 3 KB, many times over.
     public static let serviceAnswerBytesMax = 16_000_000

@@ -34,6 +34,10 @@ enum Rooms {
         "Logging": ["AttachPrep", "AttachPrepJobs", "AttachPrepService", "AttachPrepCommand"],
         "Metrics": ["AttachPrepJobs", "AttachPrepService"],
         "NIOCore": ["AttachPrepService"],
+        "NIOHTTP1": ["AttachPrepService"],
+        "NIOHTTPTypes": ["AttachPrepService"],
+        "NIOHTTPTypesHTTP1": ["AttachPrepService"],
+        "NIOPosix": ["AttachPrepService"],
         "ServiceLifecycle": ["AttachPrepService"],
     ]
 
