@@ -424,6 +424,12 @@ public enum Limits {
     /// Bytes of a signing secret (Standard Webhooks: 24 to 64).
     public static let webhookSecretBytesMin = 24
     public static let webhookSecretBytesMax = 64
+    /// Secrets at a time: a change needs two, for as long as receivers take to change.
+    public static let webhookSecretsMax = 16
+    /// What a receiver says is read so far: its status is what counts.
+    public static let webhookAnswerBytesMax = 1_000
+    /// A try under way when the process ended is made again after it: its own time, and some waiting for a place.
+    public static let webhookLeaseSeconds = 60.0
 
     // MARK: Calls
 

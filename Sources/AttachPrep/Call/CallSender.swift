@@ -11,7 +11,7 @@ package import RichPush
 ///
 /// - Names are resolved here, the whole answer is held against the table of refused addresses before a packet leaves,
 ///   and each connection and each request once more. A redirect is an answer: it is never followed.
-/// - Everything is bounded: what is sent, the answer's headers, what is kept of its body, and all of it by one deadline.
+/// - Everything is bounded: what is sent, the answer's headers, what is kept of its body, and all by one deadline.
 package final class CallSender: Sendable {
     private let policy: DownloadPolicy
     private let timeouts: DownloadTimeouts
