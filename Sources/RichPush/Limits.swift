@@ -353,6 +353,10 @@ public enum Limits {
     public static let jobLossesMax = 20
     /// Running jobs that fetch from one host: a slow one must not hold all places.
     public static let jobsPerHostMax = 16
+    /// A worker looks for jobs that other processes put into the queue, or gave back, at least so often.
+    public static let jobPollSeconds = 1.0
+    /// Log lines that wait to be kept, when they cannot be for a while; the oldest make room.
+    public static let jobLogBacklogMax = 5_000
     /// How long an idempotency key is known: a day, as the contract says.
     public static let idempotencySecondsMax = 24.0 * 3600
     /// Characters of such a key; a UUID has 36.
