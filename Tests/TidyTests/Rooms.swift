@@ -39,6 +39,7 @@ enum Rooms {
         "NIOHTTPTypesHTTP1": ["AttachPrepService"],
         "NIOPosix": ["AttachPrepService"],
         "ServiceLifecycle": ["AttachPrepService"],
+        "UnixSignals": ["AttachPrepService"],
     ]
 
     /// Rooms that other platforms compile as well: nothing but these.
