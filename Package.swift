@@ -156,7 +156,13 @@ let package = Package(
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
         specification("CurlTests", ["Curl"]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
-        specification("AttachPrepJobsTests", ["AttachPrepJobs"]),
+        specification(
+            "AttachPrepJobsTests",
+            [
+                "AttachPrepJobs", "MediaProcessing",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ]),
         specification(
             "AttachPrepServiceTests",
             [
