@@ -22,7 +22,7 @@ swift_test := swift test --disable-xctest --no-parallel
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time \
-    bench-walls bench-memory clean toolchain
+    bench-walls bench-memory bench-service clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,6 +103,9 @@ bench-walls: build ## Measure what the walls around the media child cost
 
 bench-memory: build ## Prepare a thousand mixed files and show that memory stays flat
 	Benchmarks/flat-memory
+
+bench-service: build ## Measure the service from end to end, and how long it takes to have a job accepted
+	Benchmarks/service
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared

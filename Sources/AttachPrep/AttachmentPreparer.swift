@@ -40,13 +40,17 @@ public final class AttachmentPreparer: Sendable {
         } else {
             let pool = try MediaPool(
                 executable: configuration.mediaExecutable ?? MediaExecutable.locate(),
-                mediaSlots: configuration.mediaSlots, requiresSandbox: configuration.requiresSandbox)
+                mediaSlots: configuration.mediaSlots, requiresSandbox: configuration.requiresSandbox,
+                niceness: configuration.mediaNiceness)
             pool.warmUp(requests: configuration.requestsExpected)
             self.pool = pool
             rooms = try PipelineRooms(engine: pool, configuration: configuration, logger: logger)
         }
         StagingFolder.sweep(output: configuration.output)
     }
+
+    /// The folder in which the folders of results appear.
+    public var output: String { configuration.output }
 
     /// Ends connections and children; call it once, when no request is under way.
     public func shutdown() async {
@@ -58,20 +62,29 @@ public final class AttachmentPreparer: Sendable {
 
     /// Prepares one request; a failure is a manifest as well, with the outcome `rejected` and its error.
     public func prepare(_ request: AttachmentRequest) async -> Manifest {
-        switch begin(request) {
-        case .failure(let manifest): return manifest
-        case .success(let preparation): return await preparation.run()
+        switch await carryOut(PreparationOrder(request)) {
+        case .ended(let manifest, _): return manifest
+        case .unchanged: preconditionFailure("nobody asked whether anything has changed")
         }
     }
 
     /// Prepares one request as a job's surroundings want it; a failure is a manifest as well.
     public func carryOut(_ order: PreparationOrder) async -> PreparationEnd {
-        .ended(await prepare(order.request), nil)
+        switch begin(order) {
+        case .failure(let manifest): return .ended(manifest, nil)
+        case .success(let preparation): return await preparation.run()
+        }
+    }
+
+    /// What happened since the start.
+    public var statistics: PreparerStatistics {
+        PreparerStatistics(
+            downloadedBytes: rooms.downloader.receivedBytes, children: pool?.replacements ?? ChildReplacements())
     }
 
     /// The manifest of an earlier run whose result still stands and is still what is asked for, or nil.
     public func finished(_ request: AttachmentRequest) -> Manifest? {
-        guard case .success(let preparation) = begin(request) else { return nil }
+        guard case .success(let preparation) = begin(PreparationOrder(request)) else { return nil }
         let folder = "\(configuration.output)/\(preparation.identity.id)"
         guard let data = FileManager.default.contents(atPath: "\(folder)/\(Manifest.fileName)"),
             let manifest = try? Manifest(json: data), manifest.requestDigest == preparation.identity.digest
@@ -85,15 +98,20 @@ public final class AttachmentPreparer: Sendable {
         case failure(Manifest)
     }
 
-    private func begin(_ request: AttachmentRequest) -> Beginning {
+    private func begin(_ order: PreparationOrder) -> Beginning {
+        let request = order.request
         do {
             try request.validate()
-            let location = try SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
+            let location =
+                try order.localFile.map { .file($0) }
+                ?? SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
             let identity = try RequestIdentity(request, localState: location.localState())
-            return .success(
-                Preparation(
-                    request: request, identity: identity, location: location, rooms: rooms,
-                    output: configuration.output, baseURL: configuration.baseURL, logger: logger))
+            var preparation = Preparation(
+                request: request, identity: identity, location: location, rooms: rooms,
+                output: configuration.output, baseURL: configuration.baseURL, logger: order.logger ?? logger)
+            preparation.folder = order.folder
+            preparation.validators = order.validators
+            return .success(preparation)
         } catch {
             return .failure(Manifest(refusing: request, error))
         }

@@ -38,6 +38,9 @@ public struct SourceValidators: Codable, Sendable, Hashable {
     public var entityTag: String?
     /// The `Last-Modified` as the server wrote it.
     public var lastModified: String?
+    /// SHA-256 of the address that answered, after redirects: two addresses may name different files by the same tag.
+    /// Nil is taken for the source's own.
+    public var address: String?
 
     public init(entityTag: String?, lastModified: String?) {
         self.entityTag = entityTag

@@ -18,6 +18,9 @@ public struct PreparerConfiguration: Sendable {
     public var requestsExpected: Int
     /// Renders at a time.
     public var mediaSlots: Int
+    /// How far media children stand behind this process in line for the processor, 0 to 19: with some, a service
+    /// answers at once while every core decodes.
+    public var mediaNiceness: Int
     /// Where the output folder is served: `https://media.example/push` makes `https://media.example/push/<id>/<file>`.
     public var baseURL: String?
     /// Whether paths and file URLs are sources: for a command line, never for a service.
@@ -38,6 +41,7 @@ public struct PreparerConfiguration: Sendable {
         requestsInFlight = Limits.requestsInFlight
         requestsExpected = 1
         mediaSlots = MediaSlots.machineDefault
+        mediaNiceness = 0
         allowsLocalFiles = false
         requiresSandbox = false
         stateFolder = StateFolder.defaultPath

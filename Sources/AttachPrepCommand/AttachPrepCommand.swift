@@ -16,8 +16,8 @@ struct AttachPrepCommand: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            PrepareCommand.self, BatchCommand.self, InspectCommand.self, QuarantineCommand.self,
-            DoctorCommand.self,
+            PrepareCommand.self, BatchCommand.self, InspectCommand.self, ServeCommand.self, JobsCommand.self,
+            WebhooksCommand.self, QuarantineCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {

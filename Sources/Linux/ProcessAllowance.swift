@@ -1,4 +1,5 @@
 import CLinux
+import Glibc
 
 /// What a child of ours may still take, set from outside: it cannot give itself more.
 package enum ProcessAllowance {
@@ -9,6 +10,17 @@ package enum ProcessAllowance {
         precondition(seconds > 0, "the kernel takes 0 for 1")
         guard CLinux_prlimit_processor(child.processID, UInt64(seconds)) == 0 else {
             throw SystemError("prlimit")
+        }
+    }
+
+    /// Puts a child and all of its threads behind in line for the processor: 1 to 19; no way leads back.
+    ///
+    /// Linux: `setpriority(2)`, which means one thread where it says "process". A child of ours leads a group of its
+    /// own, and the group has all of its threads.
+    package static func lower(by niceness: Int, _ child: ChildProcess) throws(SystemError) {
+        precondition(1...19 ~= niceness, "the kernel knows no other")
+        guard setpriority(CInt(PRIO_PGRP.rawValue), id_t(child.processID), CInt(niceness)) == 0 else {
+            throw SystemError("setpriority")
         }
     }
 }

@@ -10,6 +10,8 @@ package struct DownloadRequest: Sendable {
     package var bytesMax: Int
     /// When everything must have ended, retries included.
     package var deadline: ContinuousClock.Instant
+    /// What was fetched before: the download ends with `UnchangedSource` when it is still that.
+    package var validators: SourceValidators?
 
     package init(
         url: String, headers: [(name: String, value: String)] = [], bytesMax: Int = Limits.sourceBytesMax,

@@ -8,7 +8,8 @@ extension DownloadRun {
     func exchange(with hosts: [PinnedHost]) async throws -> (Exchange.Outcome, TransferReport) {
         let (looks, look) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let exchange = Exchange(
-            host: hop.host, body: body, wall: downloader.wall, resumePoint: resumePoint, look: look)
+            host: hop.host, body: body, wall: downloader.wall, traffic: downloader.traffic, resumePoint: resumePoint,
+            condition: condition, look: look)
         let settings = settings(for: hosts)
         let loop = downloader.loop
         let report = try await downloader.slots.run(until: deadline) {
@@ -47,7 +48,8 @@ extension DownloadRun {
             connect: timeouts.connect, firstByte: timeouts.firstByte, stall: timeouts.stall,
             stallBytesMin: timeouts.stallBytesMin, deadline: deadline)
         let lines = headers.lines(
-            isFirstOrigin: hop.origin == first.origin, authorization: first.basicAuthorization, resuming: resumePoint)
+            isFirstOrigin: hop.origin == first.origin, authorization: first.basicAuthorization, resuming: resumePoint,
+            condition: condition)
         var settings = TransferSettings(url: hop.text, headers: lines, limits: limits)
         settings.pins = hosts.filter { IPAddress($0.host) == nil }.map(\.pin)
         settings.proxy = downloader.proxy?.text

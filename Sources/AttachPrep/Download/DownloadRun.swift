@@ -1,6 +1,12 @@
 internal import Curl
 internal import RichPush
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// One download from its first hop to its last try.
 struct DownloadRun {
     typealias PrefixQuestion = @Sendable (_ bytesSoFar: Int, _ isComplete: Bool) async throws -> DownloadVerdict
@@ -25,6 +31,12 @@ struct DownloadRun {
     private var httpVersion: String?
     /// The head that the body in the file began with.
     private var head: ResponseHead?
+    /// What it says of how long it holds.
+    private var freshness = SourceFreshness()
+    /// Until when the redirects so far hold; nil when one of them does not say.
+    private var redirectsHold: Date? = .distantFuture
+    /// What was fetched before, while the server is to be asked about it.
+    private var validators: SourceValidators?
 
     /// - Throws: what is wrong with the request, before anything is sent.
     init(
@@ -38,6 +50,13 @@ struct DownloadRun {
         first = try WebAddress(request.url, httpsOnly: downloader.policy.httpsOnly)
         schedule = RetrySchedule(backOff: downloader.timeouts.backOff)
         hop = first
+        validators = headers.hasConditions ? nil : request.validators
+    }
+
+    /// What the hop is asked about; nothing when a part of the file is there already.
+    var condition: ConditionalRequest? {
+        guard resumePoint == nil else { return nil }
+        return ConditionalRequest(validators, for: hop, isFirst: redirects == 0)
     }
 
     mutating func run() async throws -> DownloadedFile {
@@ -51,7 +70,8 @@ struct DownloadRun {
         }
         return DownloadedFile(
             finalURL: hop.shown, declaredMIMEType: head?.mimeType, bytes: body.bytes, sha256: body.sha256,
-            timings: timings, httpVersion: httpVersion, attempts: attempts)
+            timings: timings, httpVersion: httpVersion, attempts: attempts,
+            freshness: freshness.limited(to: redirectsHold))
     }
 
     /// One hop or one try, and what follows from it; true when the file is whole.
@@ -64,8 +84,9 @@ struct DownloadRun {
             try await pause(failure.error, retryAfter: nil)
             return false
         }
+        let asked = Date.now
         let (outcome, report) = try await exchange(with: hosts)
-        record(outcome, report)
+        record(outcome, report, asked)
         let facts = TransferFailure.Facts(
             host: hop.host, limits: downloader.timeouts, hasHead: outcome.head != nil, bytes: body.bytes,
             total: body.total,
@@ -84,16 +105,26 @@ struct DownloadRun {
         return hosts
     }
 
-    private mutating func record(_ outcome: Exchange.Outcome, _ report: TransferReport) {
+    private mutating func record(_ outcome: Exchange.Outcome, _ report: TransferReport, _ asked: Date) {
         timings.add(report.timings)
         httpVersion = report.httpVersion ?? httpVersion
         opensConnection = report.ending != .completed
-        if case .whole = outcome.verdict { head = outcome.head }
+        guard let answer = outcome.head, let verdict = outcome.verdict else { return }
+        let freshness = SourceFreshness(answer, askedAt: asked, by: hop)
+        switch verdict {
+        case .whole: (head, self.freshness) = (answer, freshness)
+        case .unchanged:
+            let isStored = !CacheDirectives(answer.values("cache-control")).has("no-store")
+            self.freshness = validators.map { freshness.renewing($0, isStored: isStored) } ?? freshness
+        case .redirect: redirectsHold = redirectsHold.flatMap { limit in freshness.freshUntil.map { min($0, limit) } }
+        default: break
+        }
     }
 
     private mutating func take(_ step: NextStep, retryAfter: Duration?) async throws -> Bool {
         switch step {
         case .finish: return true
+        case .keep: throw UnchangedSource(freshness: freshness.limited(to: redirectsHold), timings: timings)
         case .fail(let error): throw error
         case .follow(let location): try follow(location)
         case .retry(let error):
@@ -117,6 +148,7 @@ struct DownloadRun {
         guard attempts < schedule.attemptsMax else { throw error }
         attempts += 1
         resumePoint = nil
+        validators = nil
     }
 
     private mutating func pause(_ error: AttachPrepError, retryAfter: Duration?) async throws {

@@ -13,6 +13,8 @@ package struct DownloadedFile: Sendable, Hashable {
     package var httpVersion: String?
     /// Tries, the first one included; redirects are not tries.
     package var attempts: Int
+    /// What the servers on the way said of how long it holds.
+    package var freshness = SourceFreshness()
 }
 
 /// Milliseconds by stage, summed over redirects and retries.

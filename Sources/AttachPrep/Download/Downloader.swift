@@ -23,6 +23,7 @@ package final class Downloader: Sendable {
     let proxy: ProxyServer?
     let slots: DownloadSlots
     let loop: TransferLoop
+    let traffic = TrafficCounter()
 
     /// - Parameters:
     ///   - inFlightMax: transfers at a time; further ones wait in order.
@@ -64,6 +65,9 @@ package final class Downloader: Sendable {
         var run = try DownloadRun(downloader: self, request: request, descriptor: descriptor, onPrefix: onPrefix)
         return try await run.run()
     }
+
+    /// Bytes of bodies so far, as they were handed on by libcurl; those of failures and redirects too.
+    package var receivedBytes: Int { traffic.bytes }
 
     /// Ends every download with `cancelled`, closes every connection, and returns when the curl thread is done.
     package func shutdown() async {

@@ -22,19 +22,24 @@ final class Exchange: TransferObserver {
     private let host: String
     private let body: BodyFile
     private let wall: AddressWall
+    private let traffic: TrafficCounter
     private let resumePoint: ResumePoint?
+    private let condition: ConditionalRequest?
     private let look: AsyncStream<Void>.Continuation
     private let state = Mutex(State())
 
     /// - Parameter look: told when the body asks for a verdict.
     init(
-        host: String, body: BodyFile, wall: AddressWall, resumePoint: ResumePoint?,
-        look: AsyncStream<Void>.Continuation
+        host: String, body: BodyFile, wall: AddressWall, traffic: TrafficCounter = TrafficCounter(),
+        resumePoint: ResumePoint?,
+        condition: ConditionalRequest? = nil, look: AsyncStream<Void>.Continuation
     ) {
         self.host = host
         self.body = body
         self.wall = wall
+        self.traffic = traffic
         self.resumePoint = resumePoint
+        self.condition = condition
         self.look = look
     }
 
@@ -65,12 +70,14 @@ final class Exchange: TransferObserver {
     var hasHead: Bool { outcome.head != nil }
 
     func received(body piece: UnsafeRawBufferPointer, bytesSent: Int) -> Bool {
+        traffic.add(piece.count)
         guard let verdict = outcome.verdict else {
             // After "101 Switching Protocols" comes another protocol.
             return holds { () throws(AttachPrepError) in throw .notHTTP(host, "bytes without a final answer") }
         }
         // What a redirect or an error says is read for the connection's sake alone.
-        guard verdict.hasContent else { return true }
+        // Behind "not modified" there is none (RFC 9110, 15.4.5): who sends one all the same need not be used again.
+        guard verdict.hasContent else { return verdict != .unchanged }
         return holds { () throws(AttachPrepError) in
             let bytes = state.withLock { state in
                 state.bytesUnpacked += piece.count
@@ -85,7 +92,7 @@ final class Exchange: TransferObserver {
 
     /// The head is whole: decides what the body is.
     private func begin(_ head: ResponseHead) throws(AttachPrepError) {
-        let verdict = ResponseVerdict(head, resuming: resumePoint)
+        let verdict = ResponseVerdict(head, resuming: resumePoint, asking: condition?.validators)
         state.withLock {
             $0.outcome.head = head
             $0.outcome.verdict = verdict
@@ -114,6 +121,7 @@ final class Exchange: TransferObserver {
         let outcome = outcome
         guard let head = outcome.head, let verdict = outcome.verdict, !verdict.hasContent else { return true }
         if case .contradictory = verdict { return false }
+        if verdict == .unchanged { return true }
         return head.contentLength.map { $0 <= Limits.discardedBodyBytesMax } ?? false
     }
 

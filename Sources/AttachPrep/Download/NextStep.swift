@@ -6,9 +6,11 @@ enum NextStep: Sendable, Hashable {
     /// The file is whole.
     case finish
     case follow(location: String)
+    /// Nothing is fetched: what was fetched before is still it.
+    case keep
     /// Wait and try again; the error is thrown when there is no further try.
     case retry(AttachPrepError)
-    /// Try again at once, without a range.
+    /// Try again at once, without a range and without a condition.
     case startOver(AttachPrepError)
     /// Try again at once, taking the bytes as they come.
     case startOverUndecoded(AttachPrepError)
@@ -34,7 +36,8 @@ enum NextStep: Sendable, Hashable {
     private static func step(_ verdict: ResponseVerdict, _ host: String) -> NextStep {
         switch verdict {
         case .redirect(let location): .follow(location: location)
-        case .unusableRange: .startOver(.changed(host))
+        case .unusableRange, .unusableCondition: .startOver(.changed(host))
+        case .unchanged: .keep
         case .busy(let status): .retry(.status(host, status, isRetryable: true))
         case .gone(let status): .fail(.gone(host, status))
         case .refused(let status): .fail(.status(host, status, isRetryable: false))

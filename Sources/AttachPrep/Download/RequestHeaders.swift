@@ -9,6 +9,11 @@ struct RequestHeaders: Sendable {
         "proxy-authorization", "proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
+    /// Names with which the caller asks for a version itself.
+    private static let conditions: Set<String> = [
+        "if-match", "if-modified-since", "if-none-match", "if-unmodified-since",
+    ]
+
     private let callers: [(name: String, value: String)]
 
     /// - Throws: `request.invalid` for a header that could not be sent as it is.
@@ -26,12 +31,18 @@ struct RequestHeaders: Sendable {
         self.callers = callers
     }
 
+    /// Whether the caller sets conditions of its own: then we set none.
+    var hasConditions: Bool { callers.contains { Self.conditions.contains($0.name.lowercased()) } }
+
     /// The lines for one hop.
     ///
     /// - Parameters:
     ///   - isFirstOrigin: the caller's headers and user info go nowhere else.
     ///   - authorization: made of the user info; the caller's own header goes before it.
-    func lines(isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?) -> [String] {
+    ///   - condition: never together with a range: what is there is a part of another version then.
+    func lines(
+        isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?, condition: ConditionalRequest? = nil
+    ) -> [String] {
         var fields = isFirstOrigin ? callers : []
         let own = [
             ("User-Agent", Self.userAgent), ("Accept", "*/*"), ("Authorization", isFirstOrigin ? authorization : nil),
@@ -42,7 +53,8 @@ struct RequestHeaders: Sendable {
         }
         fields.append(("Accept-Encoding", "identity"))
         // libcurl leaves a header with an empty value out unless it ends in a semicolon.
-        return fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" } + (point?.headerLines ?? [])
+        return fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+            + (point?.headerLines ?? condition?.headerLines ?? [])
     }
 
     private static let userAgent = "attachprep/\(ProductVersion.text)"

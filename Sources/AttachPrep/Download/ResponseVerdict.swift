@@ -7,6 +7,10 @@ package enum ResponseVerdict: Sendable, Hashable {
     case redirect(location: String)
     /// The server answered a range with something that does not fit; the download begins anew, without a range.
     case unusableRange
+    /// The file is still the one that was asked about.
+    case unchanged
+    /// "Not modified", but of another version than the one asked about; the download begins anew, without the question.
+    case unusableCondition
     /// A failure that passes: 408, 425, 429 and the 5xx.
     case busy(status: Int)
     /// 404 and 410.
@@ -16,7 +20,10 @@ package enum ResponseVerdict: Sendable, Hashable {
     /// A field that can be read in two ways.
     case contradictory(field: String)
 
-    package init(_ head: ResponseHead, resuming point: ResumePoint?) {
+    /// - Parameter validators: what the server was asked about; nil when it was not.
+    package init(
+        _ head: ResponseHead, resuming point: ResumePoint?, asking validators: SourceValidators? = nil
+    ) {
         if let field = head.contradictoryField {
             self = .contradictory(field: field)
             return
@@ -26,6 +33,7 @@ package enum ResponseVerdict: Sendable, Hashable {
             case 206: Self.partial(head, point)
             case 416 where point != nil: .unusableRange
             case 200...299: .whole(total: head.isEncoded ? nil : head.contentLength)
+            case 304: Self.unmodified(head, validators)
             case 301, 302, 303, 307, 308: Self.redirect(head)
             case 408, 425, 429, 500...599: .busy(status: head.status)
             case 404, 410: .gone(status: head.status)
@@ -53,6 +61,12 @@ package enum ResponseVerdict: Sendable, Hashable {
             return .refused(status: head.status)
         }
         return .whole(total: head.isEncoded ? nil : total)
+    }
+
+    /// Nobody is told "not modified" who did not ask.
+    private static func unmodified(_ head: ResponseHead, _ validators: SourceValidators?) -> ResponseVerdict {
+        guard let validators else { return .refused(status: head.status) }
+        return validators.contradicts(head) ? .unusableCondition : .unchanged
     }
 
     private static func redirect(_ head: ResponseHead) -> ResponseVerdict {

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Curl
 package import RichPush
 
@@ -66,6 +67,8 @@ package struct WebAddress: Sendable, Hashable {
     package var literal: IPAddress? { IPAddress(url.host) }
     /// Scheme, host and port: what secrets of the request belong to.
     package var origin: String { "\(url.scheme)://\(url.host):\(url.port)" }
+    /// SHA-256 of `text`: tells addresses apart without telling their secrets.
+    var digest: String { SHA256.hash(data: Array(text.utf8)).hexadecimal }
     /// The user info as the value of an `Authorization` header; nil without it.
     var basicAuthorization: String? { url.credentials.map(\.basicAuthorization) }
 

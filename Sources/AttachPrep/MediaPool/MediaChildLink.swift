@@ -6,14 +6,16 @@ import RichPush
 /// its thread.
 final class MediaChildLink {
     private let program: MediaProgram
+    private let counter: ReplacementCounter
     private var current: RunningChild?
     /// Loads its libraries while the current one still works.
     private var successor: RunningChild?
     /// Whether a child of this executable ever came as far as to be ready.
     private var hasWorked = false
 
-    init(_ program: MediaProgram) {
+    init(_ program: MediaProgram, counter: ReplacementCounter) {
         self.program = program
+        self.counter = counter
     }
 
     /// Where something happens that has to be attended to.
@@ -57,6 +59,7 @@ final class MediaChildLink {
         case .atOnce:
             current = successor ?? (try? start())
             successor = nil
+            counter.countRecycled()
             _ = child.end()
         }
     }
@@ -65,13 +68,17 @@ final class MediaChildLink {
     func attend() {
         if let child = current, child.isReadable, !greet(child) {
             current = nil
+            counter.countFailed()
             // A child that worked is replaced at once; one that never did would only fail again.
             if child.isReady { warmUp() }
         }
         guard let child = successor, child.isReadable else { return }
         successor = nil
         guard greet(child) else { return }
-        _ = current?.end()
+        if let former = current {
+            counter.countRecycled()
+            _ = former.end()
+        }
         current = child
     }
 
@@ -118,6 +125,7 @@ final class MediaChildLink {
 
     private func bury(_ child: RunningChild, _ fault: ChildFault) -> ChildProcess.Ending {
         current = nil
+        counter.countFailed()
         // One that closed its socket is about to end: how it ends says whose fault it was.
         if fault == .closed { _ = child.process.waitUntilEnded(milliseconds: Limits.childEndMillisecondsMax) }
         return child.end()

@@ -9,6 +9,7 @@ import Synchronization
 /// memory, as far as possible while nobody waits for it.
 public final class MediaPool: MediaEngine {
     private let workers: [MediaWorker]
+    private let counter = ReplacementCounter()
     private let state: Mutex<State>
 
     private struct State {
@@ -21,13 +22,17 @@ public final class MediaPool: MediaEngine {
 
     /// A pool whose children run that executable; at most `mediaSlots` of them render at a time.
     ///
-    /// - Parameter requiresSandbox: Whether a call ends as `sandbox.unavailable` where a child cannot be locked down.
+    /// - Parameters:
+    ///   - requiresSandbox: Whether a call ends as `sandbox.unavailable` where a child cannot be locked down.
+    ///   - niceness: 0 to 19: how far children stand behind this process in line for the processor.
     /// - Throws: `internal` when the machine has no thread left.
-    public init(executable: String, mediaSlots: Int, requiresSandbox: Bool = false) throws {
+    public init(executable: String, mediaSlots: Int, requiresSandbox: Bool = false, niceness: Int = 0) throws {
         precondition(mediaSlots >= 1, "a pool renders in at least one slot")
         do {
-            let program = MediaProgram(executable: executable, requiresSandbox: requiresSandbox)
-            workers = try (0...mediaSlots).map { try MediaWorker(program, number: $0) }
+            let program = MediaProgram(executable: executable, requiresSandbox: requiresSandbox, niceness: niceness)
+            workers = try (0...mediaSlots).map { [counter] in
+                try MediaWorker(program, number: $0, counter: counter)
+            }
         } catch {
             throw AttachPrepError(.internal, "No thread could be started for media work.", detail: "\(error)")
         }
@@ -37,6 +42,9 @@ public final class MediaPool: MediaEngine {
     deinit {
         for worker in workers { worker.abandon() }
     }
+
+    /// How often a child took another one's place.
+    public var replacements: ChildReplacements { counter.replacements }
 
     /// Starts the children that so many requests will want, so that their libraries load while something else goes on.
     public func warmUp(requests: Int = 1) {

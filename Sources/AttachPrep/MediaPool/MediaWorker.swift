@@ -19,11 +19,12 @@ final class MediaWorker: Sendable {
     private let warmth = Flag()
 
     /// Starts the thread; the child follows with the first call or with `warmUp`.
-    init(_ program: MediaProgram, number: Int) throws {
+    init(_ program: MediaProgram, number: Int, counter: ReplacementCounter) throws {
         let items = try BlockingQueue<Item>()
         self.items = items
         try PermanentThread.start(name: "media-\(number)") { [isStopping, warmth] in
-            Self.run(items: items, program: program, isStopping: isStopping, isWarm: warmth)
+            let link = MediaChildLink(program, counter: counter)
+            Self.run(items: items, link: link, isStopping: isStopping, isWarm: warmth)
         }
     }
 
@@ -58,8 +59,7 @@ final class MediaWorker: Sendable {
         }
     }
 
-    private static func run(items: BlockingQueue<Item>, program: MediaProgram, isStopping: Flag, isWarm: Flag) {
-        let link = MediaChildLink(program)
+    private static func run(items: BlockingQueue<Item>, link: MediaChildLink, isStopping: Flag, isWarm: Flag) {
         while true {
             guard let item = items.pop(unlessReadable: link.descriptors) else {
                 link.attend()

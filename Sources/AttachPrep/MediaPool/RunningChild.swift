@@ -35,6 +35,8 @@ final class RunningChild {
         let process = try ChildProcess.spawn(
             path: program.executable, arguments: program.arguments, socket: theirs, environment: environment)
         do {
+            // Before it has loaded its libraries, so that all of its threads are born that way.
+            if program.niceness > 0 { try ProcessAllowance.lower(by: program.niceness, process) }
             return RunningChild(process: process, usage: try ProcessUsage(of: process), socket: ours)
         } catch {
             process.kill()

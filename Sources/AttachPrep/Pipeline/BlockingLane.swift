@@ -2,10 +2,10 @@ import Linux
 import RichPush
 
 /// One thread for file work that blocks, so that Swift's cooperative pool never does.
-final class BlockingLane: Sendable {
+package final class BlockingLane: Sendable {
     private let items: BlockingQueue<@Sendable () -> Bool>
 
-    init() throws {
+    package init() throws {
         do {
             let items = try BlockingQueue<@Sendable () -> Bool>()
             self.items = items
@@ -22,7 +22,7 @@ final class BlockingLane: Sendable {
     }
 
     /// Runs the work on the lane's thread.
-    func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+    package func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             items.push {
                 continuation.resume(with: Swift.Result { try work() })

@@ -9,7 +9,10 @@ struct FetchStep: Sendable {
     let rooms: PipelineRooms
     let staging: StagingFolder
     let deadline: ContinuousClock.Instant
+    /// What was fetched before.
+    var validators: SourceValidators?
 
+    /// - Throws: `UnchangedSource` when the server says that the source is still the one of the validators.
     func run() async throws -> FetchedSource {
         let target = try staging.create(FetchedSource.fileName)
         defer { close(target) }
@@ -26,12 +29,11 @@ struct FetchStep: Sendable {
     private func download(_ url: String, into target: CInt, _ readable: OpenFile) async throws -> FetchedSource {
         let identification = SourceIdentification(
             source: request.source, rooms: rooms, descriptor: readable.descriptor, deadline: deadline)
-        let file = try await rooms.downloader.download(
-            DownloadRequest(
-                url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
-                bytesMax: Limits.sourceBytesMax, deadline: deadline),
-            into: target
-        ) { [request] availableBytes, isComplete in
+        var order = DownloadRequest(
+            url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
+            bytesMax: Limits.sourceBytesMax, deadline: deadline)
+        order.validators = validators
+        let file = try await rooms.downloader.download(order, into: target) { [request] availableBytes, isComplete in
             guard let format = try await identification.look(availableBytes: availableBytes, isComplete: isComplete)
             else { return .undecided }
             let ceiling = SourceCeiling(format: format, request: request)
@@ -42,14 +44,15 @@ struct FetchStep: Sendable {
         timings.identify = identification.milliseconds
         return FetchedSource(
             file: readable, bytes: file.bytes, sha256: file.sha256, finalURL: file.finalURL,
-            declaredMIMEType: file.declaredMIMEType, timings: timings, identified: identified)
+            declaredMIMEType: file.declaredMIMEType, timings: timings, identified: identified,
+            freshness: file.freshness)
     }
 
     // MARK: A file
 
     /// Identified first: a file that is refused need not be copied. Unless it may be in quarantine: then its digest is.
     private func copy(_ path: String, into target: CInt, _ readable: OpenFile) async throws -> FetchedSource {
-        let file = try LocalFile(path: path)
+        let file = try LocalFile(path: path, shown: location.shown(for: request))
         guard file.bytes <= Limits.sourceBytesMax else { throw SourceCeiling.tooLarge(Limits.sourceBytesMax) }
         let identification = SourceIdentification(
             source: request.source, rooms: rooms, descriptor: file.descriptor, deadline: deadline)

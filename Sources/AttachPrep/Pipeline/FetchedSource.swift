@@ -16,10 +16,12 @@ final class FetchedSource: Sendable {
     let timings: ManifestTimings
     /// What the first bytes say.
     let identified: IdentifiedMedia
+    /// What the servers said of how long it holds; nil for a file.
+    let freshness: SourceFreshness?
 
     init(
         file: OpenFile, bytes: Int, sha256: String, finalURL: String?, declaredMIMEType: String?,
-        timings: ManifestTimings, identified: IdentifiedMedia
+        timings: ManifestTimings, identified: IdentifiedMedia, freshness: SourceFreshness? = nil
     ) {
         self.file = file
         self.bytes = bytes
@@ -28,6 +30,7 @@ final class FetchedSource: Sendable {
         self.declaredMIMEType = declaredMIMEType
         self.timings = timings
         self.identified = identified
+        self.freshness = freshness
     }
 
     /// Open for reading alone.

@@ -10,19 +10,20 @@ final class LocalFile: Sendable {
 
     /// Opens a regular file.
     ///
+    /// - Parameter shown: what the caller knows it by; nil for the path itself.
     /// - Throws: `source.not_found`, `source.invalid_url` for a folder or a device.
-    init(path: String) throws {
+    init(path: String, shown: String? = nil) throws {
         // A pipe would block here until somebody writes into it.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw AttachPrepError(
-                .sourceNotFound, "The file \(path) cannot be opened; check its name and permissions.",
+                .sourceNotFound, "The file \(shown ?? path) cannot be opened; check its name and permissions.",
                 detail: unsafe String(cString: strerror(errno)))
         }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw AttachPrepError(.sourceInvalidURL, "\(path) is not a file; give a file or a URL.")
+            throw AttachPrepError(.sourceInvalidURL, "\(shown ?? path) is not a file; give a file or a URL.")
         }
         self.descriptor = descriptor
         bytes = Int(status.st_size)

@@ -11,17 +11,23 @@ struct Preparation: Sendable {
     let output: String
     let baseURL: String?
     let logger: Logger
+    /// The name of the result's folder; nil takes the manifest's id.
+    var folder: String?
+    /// What was fetched before.
+    var validators: SourceValidators?
 
     /// The recipe: fetch and identify, inspect, plan, render, publish. Never throws: a failure is a rejected manifest.
-    func run() async -> Manifest {
+    func run() async -> PreparationEnd {
         var clock = RequestClock(budgetSeconds: request.budgetSeconds)
         var manifest = Manifest(
             id: identity.id, requestDigest: identity.digest, outcome: .rejected,
             source: ManifestSource(url: RedactedURL.redact(request.source)))
+        var freshness: SourceFreshness?
         do {
             let staging = try StagingFolder(output: output)
             defer { staging.discard() }
             let source = try await fetch(staging, clock.deadline)
+            freshness = source.freshness
             manifest.source.record(source)
             manifest.timings = source.timings
             let media = try await inspect(source, &clock, &manifest.timings)
@@ -33,10 +39,12 @@ struct Preparation: Sendable {
                 renditions.degrade("not all of the file could be checked because the time was short")
             }
             manifest.timings.queue = clock.queueMilliseconds
-            return try await publish(plan, media, source, renditions, staging, manifest, clock)
+            return .ended(try await publish(plan, media, source, renditions, staging, manifest, clock), freshness)
+        } catch let unchanged as UnchangedSource {
+            return .unchanged(unchanged.freshness)
         } catch {
             manifest.timings.queue = clock.queueMilliseconds
-            return reject(manifest, error, clock)
+            return .ended(reject(manifest, error, clock), freshness)
         }
     }
 
@@ -44,7 +52,8 @@ struct Preparation: Sendable {
 
     private func fetch(_ staging: StagingFolder, _ deadline: ContinuousClock.Instant) async throws -> FetchedSource {
         let step = FetchStep(
-            request: request, location: location, rooms: rooms, staging: staging, deadline: deadline)
+            request: request, location: location, rooms: rooms, staging: staging, deadline: deadline,
+            validators: validators)
         return try await withDeadline(deadline, stage: "fetching") { try await step.run() }
     }
 
@@ -85,7 +94,7 @@ struct Preparation: Sendable {
     ) async throws -> Manifest {
         let step = PublishStep(
             plan: plan, media: media, source: source, renditions: renditions, request: request, baseURL: baseURL,
-            staging: staging)
+            staging: staging, folder: folder)
         // From here on nothing is asked of the network or of a decoder, so there is nothing to cancel.
         return try await rooms.blocking.run {
             let began = ContinuousClock.now

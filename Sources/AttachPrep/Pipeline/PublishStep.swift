@@ -17,6 +17,8 @@ struct PublishStep: Sendable {
     let request: AttachmentRequest
     let baseURL: String?
     let staging: StagingFolder
+    /// The name of the folder; nil takes the manifest's id.
+    let folder: String?
 
     /// Names the files and writes them into the manifest.
     func complete(_ manifest: Manifest) throws -> Manifest {
@@ -42,7 +44,7 @@ struct PublishStep: Sendable {
         let descriptor = try staging.create(Manifest.fileName)
         defer { close(descriptor) }
         try Self.write([UInt8](manifest.json()) + [UInt8(ascii: "\n")], to: descriptor)
-        try staging.publish(as: manifest.id)
+        try staging.publish(as: folder ?? manifest.id)
     }
 
     // MARK: What came of it

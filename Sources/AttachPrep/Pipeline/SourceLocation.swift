@@ -7,6 +7,14 @@ enum SourceLocation: Sendable, Hashable {
     /// A path on this machine.
     case file(String)
 
+    /// What a message may call a local file that stands for another source: nothing of where it lies.
+    func shown(for request: AttachmentRequest) -> String? {
+        guard case .file(let path) = self, path != request.source, !request.source.hasPrefix("file:") else {
+            return nil
+        }
+        return request.source
+    }
+
     /// Reads a source as a person writes it: pure.
     ///
     /// - Parameter allowsFiles: only a command line may name files of this machine.

@@ -1,11 +1,18 @@
 import ArgumentParser
 import AttachPrep
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// Where what must outlive a command is kept.
 struct StateOptionGroup: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Keep quarantine here (default: $XDG_STATE_HOME/attachprep or ~/.local/state/attachprep).",
+            "Keep queue and quarantine here (ATTACHPREP_STATE; default: $XDG_STATE_HOME/attachprep or "
+                + "~/.local/state/attachprep).",
             valueName: "dir"))
     var state: String?
 
@@ -14,5 +21,7 @@ struct StateOptionGroup: ParsableArguments {
     }
 
     /// Nil where there is neither the option nor a home.
-    var folder: String? { state ?? StateFolder.defaultPath }
+    var folder: String? {
+        state ?? ProcessInfo.processInfo.environment["ATTACHPREP_STATE"] ?? StateFolder.defaultPath
+    }
 }

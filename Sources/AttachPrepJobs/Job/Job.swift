@@ -45,9 +45,27 @@ public struct Job: Sendable, Hashable {
     }
 }
 
-extension Job: Encodable {
+extension Job: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, state, request, result, error, attempts, createdAt, startedAt, finishedAt
+    }
+
+    /// As a service's answer is read; where its files lie is in its manifest.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            id: try values.decode(JobID.self, forKey: .id), state: try values.decode(JobState.self, forKey: .state),
+            request: try values.decode(AttachmentRequest.self, forKey: .request),
+            attempts: try values.decode(Int.self, forKey: .attempts),
+            createdAt: try Self.time(.createdAt, in: values) ?? .distantPast)
+        result = try values.decodeIfPresent(Manifest.self, forKey: .result)
+        error = try values.decodeIfPresent(ManifestError.self, forKey: .error)
+        startedAt = try Self.time(.startedAt, in: values)
+        finishedAt = try Self.time(.finishedAt, in: values)
+    }
+
+    private static func time(_ key: CodingKeys, in values: KeyedDecodingContainer<CodingKeys>) throws -> Date? {
+        try values.decodeIfPresent(String.self, forKey: key).flatMap(Timestamp.date)
     }
 
     public func encode(to encoder: any Encoder) throws {

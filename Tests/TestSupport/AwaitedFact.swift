@@ -1,12 +1,12 @@
+import Dispatch
 import Foundation
-import TestSupport
 
 /// Waits for a fact that nobody reports, such as a process or a file: looked at a hundred times a second.
 ///
 /// - Parameters:
 ///   - name: what the failure says when it never comes true.
 ///   - action: done at once, on the thread that looks: the tasks of other tests may hold this one up.
-func waitUntil(
+public func waitUntil(
     _ name: String, seconds: Double = 30, _ isSo: @escaping @Sendable () -> Bool,
     then action: @escaping @Sendable () -> Void = {}
 ) async throws {
@@ -26,40 +26,61 @@ func waitUntil(
     }
 }
 
+/// Asks for a fact, twenty times a second, until it is so: for facts that somebody has to be asked for.
+public func askUntil(
+    _ name: String, seconds: Double = 60, _ isSo: @Sendable () async throws -> Bool
+) async throws {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while try await !isSo() {
+        guard Date() < end else { throw FactMissing(description: "\(name) never came true") }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) { continuation.resume() }
+        }
+    }
+}
+
 /// Does blocking work on a thread of its own: the pool has two threads here, and servers and signals wait on them.
-func onOwnThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+public func onOwnThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Swift.Result { try work() }) }
     }
 }
 
 /// A fact did not come true in time.
-struct FactMissing: Error, CustomStringConvertible {
-    let description: String
+public struct FactMissing: Error, CustomStringConvertible {
+    public let description: String
+
+    public init(description: String) {
+        self.description = description
+    }
 }
 
 /// Processes as `/proc` shows them.
-struct ProcessFacts: Sendable, Hashable {
-    let processID: pid_t
+public struct ProcessFacts: Sendable, Hashable {
+    public let processID: pid_t
+
+    public init(processID: pid_t) {
+        self.processID = processID
+    }
 
     /// The numbers of the processes that this one started and that still run.
-    var children: [ProcessFacts] {
+    public var children: [ProcessFacts] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.compactMap { pid_t($0) }.map(ProcessFacts.init).filter {
+        return names.compactMap { pid_t($0) }.map(ProcessFacts.init(processID:)).filter {
             $0.isRunning && $0.parent == processID
         }
     }
 
-    var parent: pid_t? { field(1).map(pid_t.init) }
+    public var parent: pid_t? { field(1).map(pid_t.init) }
 
     /// A zombie has ended; nobody may have reaped it.
-    var isRunning: Bool { fields.first.map { $0 != "Z" } ?? false }
+    public var isRunning: Bool { fields.first.map { $0 != "Z" } ?? false }
 
     /// Processor time in hundredths of a second.
-    var ticks: Int { (field(11) ?? 0) + (field(12) ?? 0) }
+    public var ticks: Int { (field(11) ?? 0) + (field(12) ?? 0) }
 
     /// The most resident memory it ever had, in KB; 0 when it is gone.
-    var memoryPeak: Int {
+    public var memoryPeak: Int {
         guard let text = try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
         else { return 0 }

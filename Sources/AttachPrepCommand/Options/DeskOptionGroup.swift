@@ -1,0 +1,99 @@
+import ArgumentParser
+import AttachPrepJobs
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Where the jobs are: a running service, or a data folder.
+struct DeskOptionGroup: ParsableArguments {
+    @Option(help: "text for people, json for programs.") var format = OutputFormat.text
+
+    @Option(help: ArgumentHelp("A running service (ATTACHPREP_URL), as http://127.0.0.1:8080.", valueName: "url"))
+    var url: String?
+
+    @Option(help: ArgumentHelp("A file with the service's token (or ATTACHPREP_TOKEN).", valueName: "file"))
+    var tokenFile: String?
+
+    @OptionGroup var state: StateOptionGroup
+
+    private func open() async throws -> any JobDesk {
+        let environment = ProcessInfo.processInfo.environment
+        do {
+            if let url = url ?? environment["ATTACHPREP_URL"] { return try ServiceDesk(url: url, token: try token()) }
+        } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
+        guard let folder = state.folder else {
+            throw ValidationError("There is no home folder to look for jobs in; give --state or --url.")
+        }
+        do {
+            return try await StoreDesk(folder: folder)
+        } catch {
+            Self.tell(error)
+            throw CommandEnd.someRejected
+        }
+    }
+
+    private func token() throws -> String? {
+        guard let tokenFile else { return ProcessInfo.processInfo.environment["ATTACHPREP_TOKEN"] }
+        guard let data = FileManager.default.contents(atPath: tokenFile) else {
+            throw ValidationError("The --token-file \(tokenFile) cannot be read; check its name and permissions.")
+        }
+        let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+        return lines.map { $0.filter { !$0.isWhitespace } }.first { !$0.isEmpty && !$0.hasPrefix("#") }
+    }
+
+    /// Does something with jobs; what is wrong is said, and false or an error ends the command with 1.
+    func use(_ work: (any JobDesk, OutputFormat) async throws -> Bool) async throws {
+        let desk = try await open()
+        var isFine = false
+        do {
+            isFine = try await work(desk, format)
+        } catch {
+            Self.tell(error)
+        }
+        await desk.close()
+        guard isFine else { throw CommandEnd.someRejected }
+    }
+
+    /// Does something with each of these jobs, or with all of a state, and shows what it says.
+    func each(
+        _ ids: [JobID], orAll state: JobState? = nil,
+        _ work: (any JobDesk, JobID, OutputFormat) async throws -> String
+    ) async throws {
+        try await use { desk, format in
+            var isFine = true
+            var ids = ids
+            if let state { ids = try await Self.all(state, of: desk) }
+            for id in ids {
+                do {
+                    StandardStreams.result(try await work(desk, id, format))
+                } catch {
+                    Self.tell(error)
+                    isFine = false
+                }
+            }
+            return isFine
+        }
+    }
+
+    private static func all(_ state: JobState, of desk: any JobDesk) async throws -> [JobID] {
+        var ids: [JobID] = []
+        var cursor: JobID?
+        repeat {
+            let page = try await desk.list(JobFilter(states: [state]), after: cursor, limit: Limits.pageCountMax)
+            ids += page.jobs.map(\.id)
+            cursor = page.next
+        } while cursor != nil
+        return ids
+    }
+
+    private static func tell(_ error: any Error) {
+        let sentence = (error as? AttachPrepError)?.message ?? "That did not work: \(error)"
+        StandardStreams.note("attachprep: \(TerminalText.safe(sentence))")
+    }
+}

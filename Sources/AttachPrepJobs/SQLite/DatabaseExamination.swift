@@ -1,0 +1,81 @@
+import GRDB
+import Glibc
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Looks at a database before anything may change it: one that is damaged or somebody else's stays as it is.
+struct DatabaseExamination {
+    /// Larger ones are not read to their end at each start: that takes seconds.
+    private static let checkedBytesMax = 64_000_000
+
+    let path: String
+
+    /// - Throws: `queue.unavailable`, which names the file and the remedy.
+    func run() throws {
+        let bytes = try size()
+        guard bytes > 0 else { return }
+        try checkBeginning()
+        do {
+            var configuration = GRDB.Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(SQLiteStore.busySeconds)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try queue.read { try examine($0, isSmall: bytes <= Self.checkedBytesMax) }
+            try queue.close()
+        } catch let error as DatabaseError {
+            switch error.resultCode {
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: throw damage("\(error)")
+            default: throw StoreFault.error(error)
+            }
+        }
+    }
+
+    private func size() throws -> Int {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw StoreFolder.refusal(path, errno) }
+        return Int(status.st_size)
+    }
+
+    /// SQLite, "Database File Format", 1.3: the header string.
+    private func checkBeginning() throws {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StoreFolder.refusal(path, errno) }
+        defer { close(descriptor) }
+        let magic = Array("SQLite format 3\0".utf8)
+        var found = [UInt8](repeating: 0, count: magic.count)
+        let count = unsafe found.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+        guard count == magic.count, found == magic else { throw damage("it does not begin like one") }
+    }
+
+    private func examine(_ database: Database, isSmall: Bool) throws {
+        let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+        let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        guard tables == 0 || application == StoreSchema.applicationID else {
+            throw AttachPrepError(
+                .queueUnavailable, "\(path) is another program's database; choose another --state.",
+                isRetryable: false)
+        }
+        guard version <= StoreSchema.version else {
+            throw AttachPrepError(
+                .queueUnavailable,
+                "\(path) was written by a newer attachprep (format \(version), this one knows "
+                    + "\(StoreSchema.version)); update attachprep, or choose another --state.", isRetryable: false)
+        }
+        guard isSmall else { return }
+        let finding = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
+        guard finding == "ok" else { throw damage(finding ?? "no answer") }
+    }
+
+    private func damage(_ detail: String) -> AttachPrepError {
+        AttachPrepError(
+            .queueUnavailable,
+            "\(path) is damaged and was left as it is; put a copy in its place, or move it away to begin anew.",
+            detail: detail, isRetryable: false)
+    }
+}

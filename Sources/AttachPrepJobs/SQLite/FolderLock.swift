@@ -1,0 +1,28 @@
+import Glibc
+import RichPush
+
+/// The right of one process to a data folder, until it ends.
+///
+/// Linux: flock(2). The kernel gives it back however the process ends.
+final class FolderLock: Sendable {
+    private let descriptor: CInt
+
+    /// - Throws: `queue.unavailable` when another process has it.
+    init(_ folder: StoreFolder) throws {
+        descriptor = unsafe open(folder.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StoreFolder.refusal(folder.lock, errno) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            close(descriptor)
+            guard code == EWOULDBLOCK else { throw StoreFolder.refusal(folder.lock, code) }
+            throw AttachPrepError(
+                .queueUnavailable,
+                "Another attachprep serve works on \(folder.path); stop it, or choose another --state.",
+                isRetryable: false)
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}

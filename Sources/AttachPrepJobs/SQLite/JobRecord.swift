@@ -1,0 +1,89 @@
+import AttachPrep
+import GRDB
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A row of jobs as it is read: it leaves the database's thread before its JSON is decoded.
+struct JobRecord: Sendable {
+    static let columns = """
+        uuid, state, request, result, error, attempts, created_at, started_at, finished_at, media
+        """
+
+    var uuid: String
+    var state: String
+    var request: String
+    var result: String?
+    var error: String?
+    var attempts: Int
+    var createdAt: Int64
+    var startedAt: Int64?
+    var finishedAt: Int64?
+    var media: String?
+
+    init(_ row: Row) {
+        uuid = row[0]
+        state = row[1]
+        request = row[2]
+        result = row[3]
+        error = row[4]
+        attempts = row[5]
+        createdAt = row[6]
+        startedAt = row[7]
+        finishedAt = row[8]
+        media = row[9]
+    }
+
+    /// - Throws: `queue.unavailable` for a row that none of our versions wrote.
+    func job() throws -> Job {
+        guard let id = JobID(uuid), let state = JobState(rawValue: state) else {
+            throw StoreFault.unreadable("a job")
+        }
+        var job = Job(
+            id: id, state: state, request: try StoredJSON.request(request), attempts: attempts,
+            createdAt: Date(milliseconds: createdAt))
+        job.result = try result.map { try StoredJSON.value($0, "a manifest") }
+        job.error = try error.map { try StoredJSON.value($0, "an error") }
+        job.startedAt = startedAt.map { Date(milliseconds: $0) }
+        job.finishedAt = finishedAt.map { Date(milliseconds: $0) }
+        job.media = media.flatMap(MediaID.init)
+        return job
+    }
+}
+
+/// The same in a worker's hands.
+struct ClaimedRecord: Sendable {
+    static let columns = "\(JobRecord.columns), secret, key, due_at, losses"
+
+    var record: JobRecord
+    var secret: String?
+    var key: String
+    var dueAt: Int64
+    var losses: Int
+    var token: Int64
+
+    init(_ row: Row, token: Int64) {
+        record = JobRecord(row)
+        secret = row[10]
+        key = row[11]
+        dueAt = row[12]
+        losses = row[13]
+        self.token = token
+    }
+
+    func claimed() throws -> ClaimedJob {
+        let job = try record.job()
+        var request = job.request
+        if let secret {
+            let secrets: JobSecrets = try StoredJSON.value(secret, "a job's secrets")
+            request = secrets.restored(to: request)
+        }
+        return ClaimedJob(
+            job: job, request: request, key: WorkKey(key), lease: JobLease(job: job.id, token: token),
+            dueAt: Date(milliseconds: dueAt), failures: max(0, record.attempts - 1 - losses), losses: losses)
+    }
+}

@@ -1,0 +1,35 @@
+import GRDB
+
+/// A filter as SQL: the condition of a `WHERE` over jobs, without their states.
+struct JobSelection: Sendable {
+    private(set) var condition = "1"
+    private(set) var arguments: [(any DatabaseValueConvertible & Sendable)?] = []
+    /// Each is asked for by itself, since an index has them one after the other.
+    let states: [JobState]?
+
+    init(_ filter: JobFilter, finishedOnly: Bool = false) throws {
+        let wanted = filter.states.map { states in JobState.allCases.filter(states.contains) }
+        states = finishedOnly ? (wanted ?? JobState.allCases).filter(\.isFinished) : wanted
+        if let ids = filter.ids {
+            add("uuid IN (SELECT value FROM json_each(?))", try StoredJSON.text(ids))
+        }
+        if let date = filter.createdBefore { add("created_at < ?", date.milliseconds) }
+        if let search = filter.search, !search.isEmpty {
+            let pattern = "%\(Self.escaped(search))%"
+            let columns = ["uuid", "caller_id", "source", "error_code"]
+            let parts = columns.map { "\($0) LIKE ? ESCAPE '\\'" }
+            condition += " AND (\(parts.joined(separator: " OR ")))"
+            arguments += columns.map { _ in pattern }
+        }
+    }
+
+    mutating func add(_ part: String, _ argument: any DatabaseValueConvertible & Sendable) {
+        condition += " AND \(part)"
+        arguments.append(argument)
+    }
+
+    /// What LIKE takes for itself is taken as it is written.
+    private static func escaped(_ text: String) -> String {
+        text.reduce(into: "") { $0 += "%_\\".contains($1) ? "\\\($1)" : "\($1)" }
+    }
+}

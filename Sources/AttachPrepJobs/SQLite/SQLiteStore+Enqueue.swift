@@ -1,0 +1,32 @@
+import AttachPrep
+import GRDB
+import RichPush
+
+extension SQLiteStore {
+    public func enqueue(
+        _ submissions: [JobSubmission], idempotency: IdempotencyKey?
+    ) async throws -> EnqueuedJobs {
+        let date = clock.wall()
+        let new = try submissions.map { try NewJob($0, at: date) }
+        let limit = limits.queuedJobsMax
+        let earlier = try await write { database, changes -> [JobRecord]? in
+            if let idempotency, let earlier = try idempotency.jobs(database, at: date.milliseconds) { return earlier }
+            try Self.checkRoom(for: new.count, limit: limit, database)
+            for one in new { try one.insert(database) }
+            try idempotency?.keep(new.map(\.job.id), database, at: date.milliseconds)
+            changes += new.map { JobFeed.Change(job: $0.job.id, state: .queued) }
+            return nil
+        }
+        guard let earlier else { return EnqueuedJobs(jobs: new.map(\.job), areRepeated: false) }
+        return EnqueuedJobs(jobs: try earlier.map { try $0.job() }, areRepeated: true)
+    }
+
+    /// - Throws: `queue.full`.
+    static func checkRoom(for count: Int, limit: Int, _ database: Database) throws {
+        let queued = try database.number("SELECT number FROM tally WHERE name = 'queued'") ?? 0
+        guard Int(queued) + count <= limit else {
+            throw AttachPrepError(
+                .queueFull, "\(queued) jobs wait already, and the queue takes \(limit); try again later.")
+        }
+    }
+}

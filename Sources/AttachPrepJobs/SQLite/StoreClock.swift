@@ -1,0 +1,74 @@
+import Glibc
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The two times a store goes by: what the wall shows, which may jump, and what has really passed.
+public struct StoreClock: Sendable {
+    public var wall: @Sendable () -> Date
+    /// Milliseconds since the machine started, those it slept included; they never go back.
+    public var steadyMilliseconds: @Sendable () -> Int64
+    /// Changes with each start of the machine: what was measured before it means nothing after it.
+    public var bootID: String
+
+    public init(
+        wall: @escaping @Sendable () -> Date, steadyMilliseconds: @escaping @Sendable () -> Int64, bootID: String
+    ) {
+        self.wall = wall
+        self.steadyMilliseconds = steadyMilliseconds
+        self.bootID = bootID
+    }
+
+    /// The machine's.
+    public static var system: StoreClock {
+        StoreClock(wall: { .now }, steadyMilliseconds: { bootMilliseconds() }, bootID: systemBootID())
+    }
+
+    /// Linux: clock_gettime(2), CLOCK_BOOTTIME.
+    private static func bootMilliseconds() -> Int64 {
+        var time = timespec()
+        let code = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        precondition(code == 0, "every Linux since 2.6.39 has this clock")
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    private static func systemBootID() -> String {
+        let data = try? Data(contentsOf: URL(fileURLWithPath: "/proc/sys/kernel/random/boot_id"))
+        return String(decoding: data ?? Data(), as: UTF8.self).filter { !$0.isWhitespace }
+    }
+}
+
+/// A moment, as both clocks show it.
+struct StoreMoment: Sendable {
+    var wall: Int64
+    var steady: Int64
+    var bootID: String
+}
+
+extension StoreClock {
+    func now() -> StoreMoment {
+        StoreMoment(wall: wall().milliseconds, steady: steadyMilliseconds(), bootID: bootID)
+    }
+}
+
+extension Date {
+    /// Since 1970, as times are written into the database.
+    var milliseconds: Int64 {
+        // A date beyond what 64 bits of milliseconds hold is one that never comes.
+        Int64(exactly: (timeIntervalSince1970 * 1000).rounded()) ?? (timeIntervalSince1970 < 0 ? .min : .max)
+    }
+
+    init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+}
+
+extension Duration {
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,29 @@
+import RichPush
+
+/// Who opens a store.
+public enum StoreRole: Sendable, Hashable {
+    /// The one service of the folder: a second one is refused.
+    case service
+    /// A command, which works beside the service and makes no database.
+    case command
+}
+
+/// What a kept change survives.
+public enum StoreDurability: String, Sendable, Hashable, CaseIterable {
+    /// The end of the process, however it comes.
+    case normal
+    /// The end of the machine's power, too.
+    case always
+}
+
+/// How much a store keeps, and for how long.
+public struct StoreLimits: Sendable, Hashable {
+    public var queuedJobsMax = Limits.queuedJobsMax
+    public var retentionSeconds = Limits.retentionSeconds
+    public var deadRetentionSeconds = Limits.deadRetentionSeconds
+    public var mediaQuotaBytes = Limits.mediaQuotaBytes
+    public var mediaAgeSecondsMin = Limits.mediaAgeSecondsMin
+    public var uploadSecondsMax = Limits.uploadSecondsMax
+
+    public init() {}
+}

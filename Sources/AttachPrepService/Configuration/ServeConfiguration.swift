@@ -1,0 +1,119 @@
+public import AttachPrep
+public import AttachPrepJobs
+public import Logging
+import RichPush
+
+/// All that `attachprep serve` is told, read and checked before anything starts.
+public struct ServeConfiguration: Sendable {
+    public enum LogFormat: String, CaseIterable, Sendable {
+        case text
+        case json
+    }
+
+    public var service: ServiceSettings
+    public var preparer: PreparerConfiguration
+    public var stateFolder: String
+    public var tokens: [String]
+    public var tokenFile: String?
+    public var webhookSecrets: [String]
+    public var webhookSecretFile: String?
+    public var callbackNetworks: [String]
+    public var durability: StoreDurability
+    public var drainSeconds: Double
+    public var retentionSeconds: Double
+    public var deadRetentionSeconds: Double
+    public var mediaQuotaBytes: Int
+    public var queuedJobsMax: Int
+    public var logFormat: LogFormat
+    public var logLevel: Logger.Level
+    /// Variables that begin with ours and mean nothing: misspelt, most likely.
+    public var unknownVariables: [String]
+
+    /// - Parameter flags: what stood on the command line.
+    /// - Throws: `request.invalid`, whose sentence names the flag or the variable at fault.
+    public init(flags: [Setting: String], environment: [String: String]) throws {
+        let reader = SettingReader(flags: flags, environment: EnvironmentNames.withoutServiceLinks(environment))
+        guard let state = reader.text(.state)?.value ?? StateFolder.defaultPath(environment: environment) else {
+            throw AttachPrepError(
+                .requestInvalid, "There is no home folder to keep state in; give --state or \(Setting.state.variable).")
+        }
+        stateFolder = state
+        service = try Self.service(reader)
+        preparer = try Self.preparer(reader, state: state)
+        tokens = reader.list(.tokens)
+        tokenFile = reader.text(.tokenFile)?.value
+        webhookSecrets = reader.list(.webhookSecrets)
+        webhookSecretFile = reader.text(.webhookSecretFile)?.value
+        callbackNetworks = reader.list(.allowCallbackNetwork)
+        durability = try reader.choice(.fsync, StoreDurability.self) ?? .normal
+        drainSeconds = try reader.seconds(.drain, 0...3_600) ?? Limits.drainSeconds
+        retentionSeconds = try reader.seconds(.retention, 60...Self.yearsMax) ?? Limits.retentionSeconds
+        deadRetentionSeconds = try reader.seconds(.deadRetention, 60...Self.yearsMax) ?? Limits.deadRetentionSeconds
+        mediaQuotaBytes = try Self.quota(reader)
+        queuedJobsMax = try reader.whole(.maxQueue, 1...10_000_000) ?? Limits.queuedJobsMax
+        logFormat = try reader.choice(.logFormat, LogFormat.self) ?? .text
+        logLevel = try reader.choice(.logLevel, Logger.Level.self) ?? .info
+        unknownVariables = EnvironmentNames.unknown(in: environment)
+    }
+
+    /// Ten years, in seconds.
+    private static let yearsMax = 10.0 * 365 * 86_400
+
+    private static func service(_ reader: SettingReader) throws -> ServiceSettings {
+        var settings = ServiceSettings()
+        settings.host = reader.text(.host)?.value ?? settings.host
+        settings.port = try reader.whole(.port, 0...65_535) ?? settings.port
+        settings.connectionsMax = try reader.whole(.connections, 1...1_000_000) ?? settings.connectionsMax
+        let rate = try reader.whole(.requestsPerSecond, 0...1_000_000)
+        settings.requestsPerSecondMax = rate.map(Double.init) ?? settings.requestsPerSecondMax
+        settings.baseURL = try reader.value(.baseURL, "give an http or https URL without a query.") { text in
+            (try? WebAddress(text)) != nil && !text.contains("?") && !text.contains("#") ? text : nil
+        }
+        return settings
+    }
+
+    private static func preparer(_ reader: SettingReader, state: String) throws -> PreparerConfiguration {
+        var configuration = PreparerConfiguration(output: "\(state)/work")
+        configuration.stateFolder = state
+        configuration.download = DownloadPolicy(
+            httpsOnly: try reader.isOn(.httpsOnly), allowsPrivateNetwork: try reader.isOn(.allowPrivateNetwork),
+            certificateAuthorityFile: reader.text(.caFile)?.value, proxy: reader.text(.proxy)?.value,
+            resolveOverrides: reader.list(.resolve))
+        configuration.requestsInFlight = try reader.whole(.concurrency, 1...10_000) ?? Limits.requestsInFlight
+        configuration.mediaSlots = try reader.whole(.mediaSlots, 1...1_000) ?? MediaSlots.machineDefault
+        configuration.requestsExpected = configuration.mediaSlots + 1
+        configuration.requiresSandbox = try reader.isOn(.requireSandbox)
+        configuration.mediaNiceness = Limits.serviceMediaNiceness
+        return configuration
+    }
+
+    private static func quota(_ reader: SettingReader) throws -> Int {
+        let remedy = "give bytes as in 500MB or 20GB, at least \(Limits.movieBytesMax)."
+        return try reader.value(.mediaQuota, remedy) { text in
+            Quantity.bytes(text).flatMap { $0 >= Limits.movieBytesMax ? $0 : nil }
+        } ?? Limits.mediaQuotaBytes
+    }
+}
+
+/// Names in an environment that begin with ours. Pure.
+enum EnvironmentNames {
+    private static let prefix = "ATTACHPREP_"
+    /// Read by other parts: where the media program is, and what the clients' samples use.
+    private static let others: Set<String> = ["ATTACHPREP_MEDIA", "ATTACHPREP_URL", "ATTACHPREP_TOKEN"]
+
+    static func unknown(in environment: [String: String]) -> [String] {
+        let known = Set(Setting.allCases.map(\.variable)).union(others)
+        return withoutServiceLinks(environment).keys.filter { $0.hasPrefix(prefix) && !known.contains($0) }.sorted()
+    }
+
+    /// Kubernetes gives every container variables for each service: one called attachprep makes
+    /// `ATTACHPREP_PORT=tcp://10.0.0.1:80` and more like it, and means none of ours.
+    static func withoutServiceLinks(_ environment: [String: String]) -> [String: String] {
+        environment.filter { name, value in
+            let rest = name.dropFirst(prefix.count)
+            guard name.hasPrefix(prefix) else { return true }
+            if rest.hasPrefix("SERVICE_") || rest.hasPrefix("PORT_") { return false }
+            return !(rest == "PORT" && value.hasPrefix("tcp://"))
+        }
+    }
+}

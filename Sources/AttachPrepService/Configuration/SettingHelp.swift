@@ -1,0 +1,80 @@
+import AttachPrep
+import RichPush
+
+extension Setting {
+    /// One sentence, without the default.
+    public var help: String {
+        switch self {
+        case .host: "The address to listen on; without tokens only a loopback address."
+        case .port: "The port to listen on; 0 takes a free one."
+        case .baseURL: "Where the service is reached from outside; fills the url of every file."
+        case .state: "The folder of the queue, the results and the quarantine."
+        case .tokens: "Bearer tokens, separated by commas."
+        case .tokenFile: "A file of bearer tokens, one a line; read again when it changes."
+        case .webhookSecrets: "Secrets that sign webhooks (whsec_…), separated by commas; all of them sign."
+        case .webhookSecretFile: "A file of such secrets, one a line; read again when it changes."
+        case .allowCallbackNetwork: "Let webhooks go to this private network (CIDR); may be repeated."
+        case .fsync: "normal survives kill -9, always survives a power failure too."
+        case .drain: "How long running jobs may go on after SIGTERM."
+        case .retention: "How long finished jobs and their files are kept."
+        case .deadRetention: "How long dead letters are kept."
+        case .mediaQuota: "Bytes of files that are kept; the oldest finished ones make room."
+        case .maxQueue: "Jobs that may wait; more are refused."
+        case .connections: "Connections at a time."
+        case .requestsPerSecond: "Requests a second for each token; 0 does not limit."
+        case .logFormat: "Log lines as text or json."
+        case .logLevel: "debug, info, notice, warning or error."
+        case .concurrency: "Jobs worked on at a time."
+        case .mediaSlots: "Media worked on at a time."
+        case .requireSandbox: "Refuse to work where the media process cannot be locked down."
+        case .httpsOnly: "Refuse http sources, on redirects too."
+        case .allowPrivateNetwork: "Let sources lie on loopback, private and reserved addresses."
+        case .caFile: "Trust the certificates of this PEM file."
+        case .proxy: "Fetch through this proxy, which then checks the addresses."
+        case .resolve: "Resolve a name to an address, as curl does; may be repeated."
+        }
+    }
+
+    /// What stands for its value; nil for one that is on or off.
+    public var valueName: String? {
+        switch self {
+        case .host: "address"
+        case .port, .maxQueue, .connections, .requestsPerSecond, .concurrency, .mediaSlots: "n"
+        case .baseURL, .proxy: "url"
+        case .state: "dir"
+        case .tokens, .webhookSecrets: "list"
+        case .tokenFile, .webhookSecretFile, .caFile: "file"
+        case .allowCallbackNetwork: "cidr"
+        case .fsync: "normal|always"
+        case .drain, .retention, .deadRetention: "time"
+        case .mediaQuota: "bytes"
+        case .logFormat: "text|json"
+        case .logLevel: "level"
+        case .resolve: "host:port:address"
+        case .requireSandbox, .httpsOnly, .allowPrivateNetwork: nil
+        }
+    }
+
+    /// What holds when nobody says anything, as a person writes it; nil for nothing.
+    public var defaultText: String? {
+        switch self {
+        case .host: ServiceSettings().host
+        case .baseURL: "the address it listens on"
+        case .port: "\(ServiceSettings().port)"
+        case .state: "$XDG_STATE_HOME/attachprep or ~/.local/state/attachprep"
+        case .fsync: "normal"
+        case .drain: "\(Int(Limits.drainSeconds))s"
+        case .retention: "\(Int(Limits.retentionSeconds / 86_400))d"
+        case .deadRetention: "\(Int(Limits.deadRetentionSeconds / 86_400))d"
+        case .mediaQuota: "\(Limits.mediaQuotaBytes / 1_000_000_000)GB"
+        case .maxQueue: "\(Limits.queuedJobsMax)"
+        case .connections: "\(Limits.connectionsMax)"
+        case .requestsPerSecond: "\(Int(Limits.requestsPerSecondMax))"
+        case .logFormat: "text"
+        case .logLevel: "info"
+        case .concurrency: "\(Limits.requestsInFlight)"
+        case .mediaSlots: "the cores"
+        default: nil
+        }
+    }
+}

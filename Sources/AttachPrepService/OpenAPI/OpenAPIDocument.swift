@@ -1,0 +1,3 @@
+import NIOCore
+
+enum OpenAPIDocument { static let bytes = ByteBuffer(string: "{}") }

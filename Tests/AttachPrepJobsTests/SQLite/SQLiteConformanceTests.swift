@@ -1,0 +1,22 @@
+import AttachPrepJobs
+import Testing
+
+@Suite struct SQLiteConformanceTests {
+    private var limits: StoreLimits {
+        var limits = StoreLimits()
+        limits.queuedJobsMax = DriverUnderTest.queuedJobsMax
+        return limits
+    }
+
+    @Test(arguments: JobQueueConformance.behaviours)
+    func `SQLite is a job queue`(_ behaviour: Behaviour) async throws {
+        let sqlite = try await SQLiteUnderTest(limits)
+        try await behaviour.check(sqlite.driver)
+    }
+
+    @Test(arguments: JobCatalogueConformance.behaviours)
+    func `SQLite is a job catalogue`(_ behaviour: Behaviour) async throws {
+        let sqlite = try await SQLiteUnderTest(limits)
+        try await behaviour.check(sqlite.driver)
+    }
+}

@@ -1,0 +1,104 @@
+import AttachPrep
+import RichPush
+import Testing
+
+@testable import AttachPrepService
+
+/// What `attachprep serve` is told, and what it says of what it cannot read.
+struct ServeConfigurationTests {
+    private func read(_ flags: [Setting: String] = [:], _ environment: [String: String] = [:]) throws
+        -> ServeConfiguration
+    {
+        try ServeConfiguration(flags: flags, environment: ["HOME": "/home/push"].merging(environment) { $1 })
+    }
+
+    @Test func `Without a word it listens on loopback and keeps its state at home`() throws {
+        let configuration = try read()
+        #expect(configuration.service.host == "127.0.0.1" && configuration.service.port == 8080)
+        #expect(configuration.stateFolder == "/home/push/.local/state/attachprep")
+        #expect(configuration.preparer.output == "/home/push/.local/state/attachprep/work")
+        #expect(configuration.preparer.stateFolder == configuration.stateFolder)
+        #expect(!configuration.preparer.allowsLocalFiles && configuration.durability == .normal)
+        #expect(configuration.unknownVariables.isEmpty)
+    }
+
+    @Test func `Every setting is read from the environment`() throws {
+        let configuration = try read(
+            [:],
+            [
+                "ATTACHPREP_HOST": "0.0.0.0", "ATTACHPREP_PORT": "9000", "ATTACHPREP_BASE_URL": "https://m.example/p",
+                "ATTACHPREP_STATE": "/data", "ATTACHPREP_TOKENS": "a, b", "ATTACHPREP_TOKEN_FILE": "/t",
+                "ATTACHPREP_WEBHOOK_SECRETS": "whsec_a", "ATTACHPREP_WEBHOOK_SECRET_FILE": "/w",
+                "ATTACHPREP_ALLOW_CALLBACK_NETWORK": "10.0.0.0/8,fd00::/8", "ATTACHPREP_FSYNC": "always",
+                "ATTACHPREP_DRAIN": "5s", "ATTACHPREP_RETENTION": "2d", "ATTACHPREP_DEAD_RETENTION": "12h",
+                "ATTACHPREP_MEDIA_QUOTA": "2GB", "ATTACHPREP_MAX_QUEUE": "7", "ATTACHPREP_CONNECTIONS": "8",
+                "ATTACHPREP_REQUESTS_PER_SECOND": "0", "ATTACHPREP_LOG_FORMAT": "json",
+                "ATTACHPREP_LOG_LEVEL": "debug", "ATTACHPREP_CONCURRENCY": "4", "ATTACHPREP_MEDIA_SLOTS": "3",
+                "ATTACHPREP_REQUIRE_SANDBOX": "true", "ATTACHPREP_HTTPS_ONLY": "1",
+                "ATTACHPREP_ALLOW_PRIVATE_NETWORK": "yes", "ATTACHPREP_CA_FILE": "/ca", "ATTACHPREP_PROXY": "http://p",
+                "ATTACHPREP_RESOLVE": "a:1:127.0.0.1",
+            ])
+        let (service, preparer) = (configuration.service, configuration.preparer)
+        #expect(service.host == "0.0.0.0" && service.port == 9000 && service.baseURL == "https://m.example/p")
+        #expect(configuration.stateFolder == "/data" && configuration.tokens == ["a", "b"])
+        #expect(configuration.tokenFile == "/t" && configuration.webhookSecrets == ["whsec_a"])
+        #expect(configuration.webhookSecretFile == "/w")
+        #expect(configuration.callbackNetworks == ["10.0.0.0/8", "fd00::/8"] && configuration.durability == .always)
+        #expect(configuration.drainSeconds == 5 && configuration.retentionSeconds == 172_800)
+        #expect(configuration.deadRetentionSeconds == 43_200 && configuration.mediaQuotaBytes == 2_000_000_000)
+        #expect(configuration.queuedJobsMax == 7 && service.connectionsMax == 8 && service.requestsPerSecondMax == 0)
+        #expect(configuration.logFormat == .json && configuration.logLevel == .debug)
+        #expect(preparer.requestsInFlight == 4 && preparer.mediaSlots == 3 && preparer.requiresSandbox)
+        #expect(preparer.download.httpsOnly && preparer.download.allowsPrivateNetwork)
+        #expect(preparer.download.certificateAuthorityFile == "/ca" && preparer.download.proxy == "http://p")
+        #expect(preparer.download.resolveOverrides == ["a:1:127.0.0.1"])
+    }
+
+    @Test func `A flag wins over its variable`() throws {
+        #expect(try read([.port: "1"], ["ATTACHPREP_PORT": "2"]).service.port == 1)
+    }
+
+    @Test(arguments: [
+        (Setting.port, "80 80"), (.port, "65536"), (.port, "-1"), (.baseURL, "ftp://a"), (.baseURL, "https://a?b"),
+        (.fsync, "sometimes"), (.drain, "soon"), (.drain, "2h"), (.retention, "5s"), (.mediaQuota, "1GiB"),
+        (.mediaQuota, "1MB"), (.maxQueue, "0"), (.logLevel, "loud"), (.logFormat, "xml"), (.concurrency, "0"),
+        (.mediaSlots, "two"), (.requireSandbox, "perhaps"), (.requestsPerSecond, "-1"), (.connections, "0"),
+    ])
+    func `What cannot be read names its flag or its variable`(setting: Setting, text: String) throws {
+        let typed = try #require(throws: AttachPrepError.self) { try read([setting: text]) }
+        #expect(typed.message.contains(setting.flag) && typed.message.contains(text))
+        let inherited = try #require(throws: AttachPrepError.self) { try read([:], [setting.variable: text]) }
+        #expect(inherited.message.contains(setting.variable) && inherited.code == .requestInvalid)
+    }
+
+    @Test func `A variable that means nothing is named`() throws {
+        let unknown = try read([:], ["ATTACHPREP_PROT": "80", "ATTACHPREP_MEDIA": "/m"]).unknownVariables
+        #expect(unknown == ["ATTACHPREP_PROT"])
+    }
+
+    @Test func `Variables that Kubernetes makes for a service of our name mean nothing`() throws {
+        let links = [
+            "ATTACHPREP_PORT": "tcp://10.0.0.1:80", "ATTACHPREP_SERVICE_HOST": "10.0.0.1",
+            "ATTACHPREP_PORT_80_TCP_ADDR": "10.0.0.1",
+        ]
+        let configuration = try read([:], links)
+        #expect(configuration.service.port == 8080 && configuration.unknownVariables.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("20s", 20), ("10m", 600), ("12h", 43_200), ("7d", 604_800), ("1.5m", 90), ("30", 30),
+        ] as [(String, Double)])
+    func `Times are written with their unit`(text: String, seconds: Double) {
+        #expect(Quantity.seconds(text) == seconds)
+    }
+
+    @Test(arguments: ["", "s", "1w", "tens", "nan", "infs"]) func `What is no time is none`(text: String) {
+        #expect(Quantity.seconds(text) == nil)
+    }
+
+    @Test(arguments: [("20GB", 20_000_000_000), ("500mb", 500_000_000), ("64kB", 64_000), ("7", 7), ("7B", 7)])
+    func `Sizes are decimal`(text: String, bytes: Int) {
+        #expect(Quantity.bytes(text) == bytes)
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is said about `attachprep serve`.
+@Suite(.timeLimit(.minutes(1))) struct ServeHelpTests {
+    /// The settings' names, from the one table of them.
+    private func settings() throws -> [String] {
+        let text = try String(
+            contentsOfFile: SourceTree.path("Sources/AttachPrepService/Configuration/Setting.swift"), encoding: .utf8)
+        return text.split(separator: "\n").filter { $0.hasPrefix("    case ") }.compactMap { line in
+            let parts = line.dropFirst("    case ".count).split(separator: "\"")
+            return (parts.count > 1 ? parts[1] : parts[0]).description
+        }
+    }
+
+    private func variable(_ name: String) -> String {
+        "ATTACHPREP_" + name.uppercased().replacingOccurrences(of: "-", with: "_")
+    }
+
+    @Test func `Every setting stands in the help, with its variable`() async throws {
+        let help = try await RunCommand(BuiltBinary.attachprep(), ["serve", "--help"]).run().text
+        let words = help.split(whereSeparator: { $0.isWhitespace || "();,.".contains($0) }).map(String.init)
+        for name in try settings() {
+            #expect(words.contains(variable(name)), "\(name)")
+            if !["tokens", "webhook-secrets"].contains(name) { #expect(words.contains("--\(name)"), "\(name)") }
+        }
+    }
+
+    @Test func `Every setting stands in the README, with its variable`() throws {
+        let readme = try String(contentsOfFile: SourceTree.path("README.md"), encoding: .utf8)
+        for name in try settings() { #expect(readme.contains("| `\(variable(name))` |"), "\(name)") }
+    }
+
+    @Test(arguments: [["--port", "http"], ["--fsync", "sometimes"], ["--drain", "soon"]])
+    func `A setting that cannot be read is wrong usage, named`(words: [String]) async throws {
+        let result = try await RunCommand(BuiltBinary.attachprep(), ["serve"] + words).run()
+        #expect(result.exitCode == 2 && result.errorText.contains(words[0]) && result.errorText.contains(words[1]))
+    }
+}

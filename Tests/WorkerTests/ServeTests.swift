@@ -1,0 +1,122 @@
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+/// A job from its submission to the files a phone fetches, with the real `attachprep serve`.
+@Suite(.timeLimit(.minutes(3))) struct ServeTests {
+    let bench: ServiceBench
+
+    init() throws {
+        bench = try ServiceBench()
+    }
+
+    private func digest(_ data: Data) -> String {
+        SHA256.hash(data: data).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    @Test func `A job is taken, worked off, and its files are served as its manifest says`() async throws {
+        let service = try await bench.start(["--base-url", "https://media.example/push"])
+        let id = try await service.client.submit(
+            #"{"source": "\#(try ServiceBench.url("grid.webp"))", "id": "cat"}"#)
+        let job = try await service.client.ended(id)
+        #expect(job.state == "succeeded" && job.attempts == 1 && job.result?["id"] as? String == "cat")
+        for name in ["attachment", "thumbnail"] {
+            let file = try #require(job.file(name))
+            #expect(file.url.hasPrefix("https://media.example/push/media/"))
+            let local = service.url + file.url.dropFirst("https://media.example/push".count)
+            let answer = try await service.client.get(local)
+            #expect(answer.status == 200 && digest(answer.body) == file.sha256)
+        }
+        #expect(try await service.stop().exitCode == 0)
+        #expect(try bench.leftovers() == [])
+    }
+
+    @Test func `Who prefers to wait gets the manifest, of a rejected source as well`() async throws {
+        let service = try await bench.start()
+        for (sample, outcome) in [("grid.heic", "converted"), ("truncated.jpg", "rejected")] {
+            let answer = try await service.client.send(
+                "POST", "/v1/jobs", body: #"{"source": "\#(try ServiceBench.url(sample))"}"#,
+                headers: ["Prefer": "wait=30"])
+            let manifest = try answer.json()
+            #expect(answer.status == 200 && manifest["outcome"] as? String == outcome, "\(answer.text)")
+        }
+        try await service.stop()
+    }
+
+    @Test func `All samples end as their manifests of the command do`() async throws {
+        let service = try await bench.start()
+        let names = try FileManager.default.contentsOfDirectory(atPath: SourceTree.path("samples/media")).sorted()
+        let ids = try await service.client.submit(
+            lines: try names.map { #"{"source": "\#(try ServiceBench.url($0))"}"# })
+        try await service.client.allEnded(seconds: 120)
+        for (name, id) in zip(names, ids) {
+            let job = try await service.client.job(id)
+            let printed = try await bench.command(
+                ["prepare", "--format", "json", "--allow-private-network", "--output", bench.folder.path("out")]
+                    + [try ServiceBench.url(name)]
+            ).run().text
+            let manifest = try JSONSerialization.jsonObject(with: Data(printed.utf8)) as? [String: Any]
+            #expect(job.result?["outcome"] as? String == manifest?["outcome"] as? String, "\(name)")
+            let error = manifest?["error"] as? [String: Any]
+            #expect(job.errorCode == error?["code"] as? String, "\(name)")
+        }
+        try await service.stop()
+    }
+
+    @Test func `A second service on the same folder is refused`() async throws {
+        let service = try await bench.start()
+        let second = try await bench.command(["serve", "--port", "0"]).run()
+        #expect(second.exitCode == 1 && second.errorText.contains("Another attachprep serve"), "\(second.errorText)")
+        try await service.stop()
+    }
+
+    @Test func `After SIGTERM running jobs are finished, waiting ones stay, and nothing is lost`() async throws {
+        let origin = try LoopbackServer()
+        let gate = LoopbackGate()
+        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        origin.serve("/slow.jpg", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(picture).steps))
+        let first = try await bench.start(["--concurrency", "1"])
+        let slow = try await first.client.submit(#"{"source": "\#(origin.url("/slow.jpg"))"}"#)
+        await origin.until { $0.requests.count == 1 }
+        let waiting = try await first.client.submit(#"{"source": "\#(try ServiceBench.url("grid.png"))"}"#)
+        first.running.send(SIGTERM)
+        try await waitUntil("it has heard it") { (try? first.running.errorTextSoFar().contains("draining")) ?? false }
+        gate.open()
+        let result = try await first.running.result()
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        let second = try await bench.start()
+        #expect(try await second.client.job(slow).state == "succeeded")
+        #expect(try await second.client.ended(waiting).state == "succeeded")
+        try await second.stop()
+    }
+
+    @Test func `A drain that is over gives its jobs back uncounted`() async throws {
+        let origin = try LoopbackServer()
+        origin.serve("/never.jpg", LoopbackAnswer([.hang]))
+        let first = try await bench.start(["--drain", "1s"])
+        let id = try await first.client.submit(#"{"source": "\#(origin.url("/never.jpg"))"}"#)
+        await origin.until { $0.requests.count == 1 }
+        #expect(try await first.stop().exitCode == 0)
+        let listed = try await bench.command(["jobs", "list", "--format", "json"]).run()
+        let job = try JobFacts(
+            try #require(try JSONSerialization.jsonObject(with: Data(listed.text.utf8)) as? [String: Any]))
+        #expect(job.id == id && job.state == "queued" && job.attempts == 0)
+        #expect(try bench.leftovers() == [])
+    }
+
+    @Test func `The same source, asked for by many, is fetched once`() async throws {
+        let origin = try LoopbackServer()
+        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        origin.serve("/cat.jpg", .body(picture, type: "image/jpeg"))
+        let service = try await bench.start()
+        _ = try await service.client.submit(
+            lines: (0..<100).map { #"{"source": "\#(origin.url("/cat.jpg"))", "id": "cat-\#($0)"}"# })
+        try await service.client.allEnded(seconds: 60)
+        let jobs = try await service.client.jobs()
+        #expect(jobs.count == 100 && jobs.allSatisfy { $0.state == "succeeded" })
+        #expect(Set(jobs.compactMap { $0.result?["id"] as? String }).count == 100)
+        #expect(origin.requests(to: "/cat.jpg").count == 1)
+        try await service.stop()
+    }
+}

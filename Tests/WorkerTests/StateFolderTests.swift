@@ -1,0 +1,112 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Data folders that are not as they should be.
+@Suite(.timeLimit(.minutes(3))) struct StateFolderTests {
+    let bench: ServiceBench
+
+    init() throws {
+        bench = try ServiceBench()
+    }
+
+    private func refused(_ state: String, sourceLocation: SourceLocation = #_sourceLocation) async throws -> String {
+        let result = try await bench.command(["serve", "--port", "0", "--state", state], timeoutSeconds: 30).run()
+        #expect(result.exitCode == 1, "\(result.errorText)", sourceLocation: sourceLocation)
+        return result.errorText
+    }
+
+    @Test func `A database that is damaged is named, and stays as it is`() async throws {
+        let service = try await bench.start()
+        _ = try await service.client.submit(#"{"source": "\#(try ServiceBench.url("grid.jpg"))"}"#)
+        try await service.client.allEnded(seconds: 30)
+        try await service.stop()
+        for name in ["jobs.sqlite-wal", "jobs.sqlite-shm"] {
+            try? FileManager.default.removeItem(atPath: "\(bench.state)/\(name)")
+        }
+        var bytes = try bench.folder.bytes(of: "state/jobs.sqlite")
+        for index in 100..<min(bytes.count, 40_000) { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
+        try bench.folder.write(bytes, to: "state/jobs.sqlite")
+        let text = try await refused(bench.state)
+        #expect(text.contains("jobs.sqlite"), "\(text)")
+        #expect(try bench.folder.bytes(of: "state/jobs.sqlite") == bytes)
+    }
+
+    @Test func `A file that is no database is named, and stays as it is`() async throws {
+        try bench.folder.makeFolder("state")
+        try bench.folder.write("once upon a time, there was no database", to: "state/jobs.sqlite")
+        #expect(try await refused(bench.state).contains("jobs.sqlite"))
+        let text = String(decoding: try bench.folder.bytes(of: "state/jobs.sqlite"), as: UTF8.self)
+        #expect(text == "once upon a time, there was no database")
+    }
+
+    @Test func `A folder where nothing may be written is named`() async throws {
+        // Root may write everywhere but here.
+        #expect(try await refused("/proc/attachprep").contains("/proc/attachprep"))
+    }
+
+    @Test(.enabled(if: Self.canMount, "only root may mount"))
+    func `On a disk that is read-only it says so`() async throws {
+        let script = """
+            mkdir -p state && mount -t tmpfs -o ro none state || exit 90
+            exec "$0" serve --port 0 --state state
+            """
+        let words = ["-m", "sh", "-c", script, try BuiltBinary.attachprep()]
+        let result = try await RunCommand("unshare", words, folder: bench.folder.path, timeoutSeconds: 30).run()
+        #expect(result.exitCode == 1 && result.errorText.contains("state"), "\(result.errorText)")
+    }
+
+    @Test(.enabled(if: Self.canMount, "only root may mount"))
+    func `On a full disk jobs are refused or retried, and it works again when there is room`() async throws {
+        // The mount is in the service's own namespace, so what fills the disk runs there, too, when it is told to.
+        let script = """
+            mkdir -p state && mount -t tmpfs -o size=6m none state || exit 90
+            (while [ ! -e fill ]; do sleep 0.05; done
+             dd if=/dev/zero of=state/filling bs=4096 2>/dev/null; touch filled
+             while [ ! -e free ]; do sleep 0.05; done
+             rm state/filling; touch freed) &
+            exec "$0" serve --port 0 --state state --allow-private-network --log-format json
+            """
+        let words = ["-m", "sh", "-c", script, try BuiltBinary.attachprep()]
+        let running = try RunCommand("unshare", words, folder: bench.folder.path, timeoutSeconds: 120).start()
+        try await waitUntil("it listens") { (try? running.errorTextSoFar().contains(RunningService.mark)) ?? false }
+        let text = try running.errorTextSoFar()
+        let lines = text.split(separator: "\n").map(String.init)
+        let service = RunningService(
+            running: running, url: try #require(lines.lazy.compactMap(RunningService.address).first, "\(text)"))
+        let first = try await service.client.submit(#"{"source": "\#(try ServiceBench.url("grid.jpg"))"}"#)
+        _ = try await service.client.ended(first)
+        try bench.folder.write("", to: "fill")
+        try await waitUntil("the disk is full") { FileManager.default.fileExists(atPath: bench.folder.path("filled")) }
+        let line = #"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#
+        let answer = try await service.client.send("POST", "/v1/jobs", body: line)
+        // What little room the log of the database has may still take it.
+        #expect([202, 503, 507].contains(answer.status), "\(answer.text)")
+        #expect(try await service.client.get("/healthz").status == 200)
+        try bench.folder.write("", to: "free")
+        try await waitUntil("there is room") { FileManager.default.fileExists(atPath: bench.folder.path("freed")) }
+        let other = #"{"source": "\#(try ServiceBench.url("grid.png"))"}"#
+        try await askUntil("a job is taken") {
+            try await service.client.send("POST", "/v1/jobs", body: other).status == 202
+        }
+        try await service.client.allEnded(seconds: 60)
+        #expect(try await service.client.jobs().allSatisfy { $0.state == "succeeded" })
+        try await service.stop()
+    }
+
+    private static let canMount =
+        (try? RunCommand("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).runBlocking().exitCode) == 0
+
+    @Test func `Ten thousand waiting jobs do not hold up its start`() async throws {
+        let first = try await bench.start()
+        let line = #"{"source": "http://127.0.0.1:9/x?"#
+        _ = try await first.client.submit(
+            lines: (0..<10_000).map { line + "\($0)\", \"notBefore\": \"2099-01-01T00:00:00Z\"}" })
+        try await first.kill()
+        let second = try await bench.start()
+        let id = try await second.client.submit(#"{"source": "\#(try ServiceBench.url("grid.jpg"))"}"#)
+        #expect(try await second.client.ended(id).state == "succeeded")
+        #expect(try await second.client.get("/readyz").status == 200)
+        try await second.stop()
+    }
+}
