@@ -463,4 +463,9 @@ public enum Limits {
     public static let callBytesMax = 65_536
     /// Connections kept for the next call: a busy service has one receiver, or a few.
     public static let callConnectionsIdleMax = 32
+
+    // MARK: Metrics
+
+    /// Series that are kept: all of ours are some two hundred, and each is a line or twenty of every reading.
+    public static let metricSeriesMax = 2_000
 }
