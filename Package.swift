@@ -150,7 +150,12 @@ let package = Package(
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
         specification("CurlTests", ["Curl"]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
-        specification("AttachPrepJobsTests", ["AttachPrepJobs"]),
+        specification(
+            "AttachPrepJobsTests",
+            [
+                "AttachPrepJobs", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         specification("AttachPrepServiceTests", ["AttachPrepService"]),
         specification(
             "WorkerTests",
