@@ -156,6 +156,7 @@ let package = Package(
             "AttachPrepJobsTests",
             [
                 "AttachPrepJobs", "MediaProcessing",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ]),
