@@ -124,6 +124,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]),
         .executableTarget(
             name: "AttachPrepCommand",
@@ -139,6 +140,9 @@ let package = Package(
         .executableTarget(
             name: "RoundTrip", dependencies: ["AttachPrep", "MediaEngine", "MediaProcessing"],
             path: "Benchmarks/RoundTrip", swiftSettings: strict),
+        .executableTarget(
+            name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "RichPush"],
+            path: "Benchmarks/QueueRate", swiftSettings: strict),
 
         // The specification.
         // attachprep-media with a will of its own: files tell it what to try behind its walls.
