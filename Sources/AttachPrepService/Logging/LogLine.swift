@@ -15,7 +15,7 @@ struct LogLine {
     let metadata: Logger.Metadata
 
     /// Ends in a line feed, and holds no other.
-    func text(_ format: LogFormat) -> String {
+    func text(_ format: ServeConfiguration.LogFormat) -> String {
         switch format {
         case .text: plain
         case .json: json

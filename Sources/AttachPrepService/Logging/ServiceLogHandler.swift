@@ -16,16 +16,19 @@ public struct ServiceLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?
 
-    private let format: LogFormat
+    private let format: ServeConfiguration.LogFormat
     private let output: LogOutput
     private let now: @Sendable () -> Date
 
     /// - Parameter label: not written: one process, one log.
-    public init(label: String, format: LogFormat, logLevel: Logger.Level = .info) {
+    public init(label: String, format: ServeConfiguration.LogFormat, logLevel: Logger.Level = .info) {
         self.init(format: format, logLevel: logLevel, output: .standardError, now: { Date() })
     }
 
-    init(format: LogFormat, logLevel: Logger.Level, output: LogOutput, now: @escaping @Sendable () -> Date) {
+    init(
+        format: ServeConfiguration.LogFormat, logLevel: Logger.Level, output: LogOutput,
+        now: @escaping @Sendable () -> Date
+    ) {
         self.format = format
         self.logLevel = logLevel
         self.output = output

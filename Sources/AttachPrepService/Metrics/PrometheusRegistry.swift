@@ -29,7 +29,9 @@ public final class PrometheusRegistry: MetricsFactory {
     private let seriesMax: Int
     private let state = Mutex(State())
 
-    public init(descriptions: [String: MetricDescription] = [:], seriesMax: Int = Limits.metricSeriesMax) {
+    public init(
+        descriptions: [String: MetricDescription] = MetricDescription.service, seriesMax: Int = Limits.metricSeriesMax
+    ) {
         self.descriptions = descriptions
         self.seriesMax = seriesMax
     }
