@@ -140,6 +140,9 @@ let package = Package(
         .executableTarget(
             name: "RoundTrip", dependencies: ["AttachPrep", "MediaEngine", "MediaProcessing"],
             path: "Benchmarks/RoundTrip", swiftSettings: strict),
+        .executableTarget(
+            name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "RichPush"],
+            path: "Benchmarks/QueueRate", swiftSettings: strict),
 
         // The specification.
         // attachprep-media with a will of its own: files tell it what to try behind its walls.
@@ -153,7 +156,13 @@ let package = Package(
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
         specification("CurlTests", ["Curl"]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
-        specification("AttachPrepJobsTests", ["AttachPrepJobs"]),
+        specification(
+            "AttachPrepJobsTests",
+            [
+                "AttachPrepJobs", "MediaProcessing",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ]),
         specification(
             "AttachPrepServiceTests",
             [

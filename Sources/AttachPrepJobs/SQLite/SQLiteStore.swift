@@ -19,6 +19,7 @@ public final class SQLiteStore: Sendable {
     let turns = LaneTurns()
     let jumps: ClockJumps
     let files: ContentFiles
+    let rounds = SweepRounds()
     let logger: Logger
     /// Held as long as the store is there; nil for a command.
     private let lock: FolderLock?

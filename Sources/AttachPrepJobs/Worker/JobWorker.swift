@@ -21,6 +21,7 @@ public final class JobWorker: Sendable {
     private struct State {
         var hasBegun = false
         var isOver = false
+        var beatsSoon = false
         /// When it has to be gone; nil while it works on.
         var leavesBy: ContinuousClock.Instant?
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -150,10 +151,28 @@ public final class JobWorker: Sendable {
     private func hear(_ change: JobFeed.Change) {
         switch change.state {
         case .queued: bell.ring()
-        case .cancelled where rooms.hands.contains(change.job): Task { await beat() }
+        // Claimed, or called off while it runs: a beat tells.
+        case .running where rooms.hands.contains(change.job): beatSoon()
         default: break
         }
     }
+
+    /// One beat for all that is heard within a moment.
+    private func beatSoon() {
+        let isFirst = state.withLock { state in
+            defer { state.beatsSoon = true }
+            return !state.beatsSoon
+        }
+        guard isFirst else { return }
+        Task {
+            try await ContinuousClock().sleep(for: Self.moment)
+            state.withLock { $0.beatsSoon = false }
+            await beat()
+        }
+    }
+
+    /// Nobody who calls a job off notices less, and a hundred claims in it are one beat.
+    private static let moment = Duration.milliseconds(200)
 
     // MARK: Leases
 

@@ -14,11 +14,13 @@ import RichPush
 /// | `attachprep_jobs_due` | |
 /// | `attachprep_jobs_oldest_due_seconds` | |
 /// | `attachprep_webhooks` | `state` |
+/// | `attachprep_media_bytes` | |
 extension JobMetrics {
     /// - Throws: `queue.unavailable`; the gauges then keep what they last showed.
-    public func refresh(_ store: any JobCatalogue & WebhookOutbox) async throws {
+    public func refresh(_ store: any JobCatalogue & WebhookOutbox & ResultStore) async throws {
         let counts = try await store.counts()
         let webhooks = try await store.webhookCounts()
+        set("media_bytes", Double(try await store.mediaBytes()))
         for state in JobState.allCases {
             set("jobs", Double(counts.byState[state] ?? 0), ("state", state.rawValue))
         }

@@ -32,6 +32,9 @@ enum RetryDecision: Sendable, Hashable {
     case die
     case retry(at: Date)
 
+    /// The next attempt is due after the failure, by the milliseconds of any store: else the failure would be its own.
+    static let secondsMin = 0.005
+
     /// - Parameters:
     ///   - failures: of this job, this one included.
     ///   - failedAt: since when the failure is known: those who share it wait from the same time on.
@@ -50,7 +53,7 @@ enum RetryDecision: Sendable, Hashable {
         }
         // A failure of the future is one of before a clock was put back.
         let start = failedAt <= now ? failedAt : now
-        let date = max(now, start.addingTimeInterval(policy.ceiling(failures: failures) * chance))
+        let date = max(now.addingTimeInterval(Self.secondsMin), start.addingTimeInterval(policy.ceiling(failures: failures) * chance))
         self = notAfter.map { date < $0 } ?? true ? .retry(at: date) : .fail
     }
 

@@ -100,10 +100,10 @@ struct IdempotencyWord {
     /// - Throws: `request.invalid`.
     init?(_ request: Request) throws {
         guard let field = request.headers[.idempotencyKey] else { return nil }
-        let isQuoted = field.count >= 2 && field.hasPrefix("\"") && field.hasSuffix("\"")
+        let isQuoted = field.count > 2 && field.hasPrefix("\"") && field.hasSuffix("\"")
         text = isQuoted ? String(field.dropFirst().dropLast()) : field
-        let isVisible = text.utf8.allSatisfy { $0 >= 32 && $0 < 127 }
-        guard !text.isEmpty, isVisible, text.utf8.count <= Limits.idempotencyKeyCharactersMax else {
+        let isVisible = field.utf8.allSatisfy { $0 >= 32 && $0 < 127 }
+        guard !field.isEmpty, isVisible, field.utf8.count <= Limits.idempotencyKeyCharactersMax else {
             throw AttachPrepError(
                 .requestInvalid,
                 "The Idempotency-Key is not 1 to \(Limits.idempotencyKeyCharactersMax) visible ASCII characters.")

@@ -7,6 +7,8 @@ import Synchronization
 final class Housekeeping: Sendable {
     private let store: SQLiteStore
     private let logger: Logger
+    /// Whether files take more room than they may, and nothing can be done about it.
+    let isOverQuota = Atomic(false)
     private let bell: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
@@ -31,5 +33,24 @@ final class Housekeeping: Sendable {
     func stop() { ring.finish() }
 
     private func sweep() async {
+        do {
+            let report = try await store.sweep()
+            if report.jobs + report.results + report.uploads + report.files > 0 {
+                logger.info(
+                    "swept",
+                    metadata: [
+                        "jobs": "\(report.jobs)", "results": "\(report.results)", "uploads": "\(report.uploads)",
+                        "files": "\(report.files)", "bytes": "\(report.bytes)", "left": "\(report.mediaBytes)",
+                    ])
+            }
+            if report.isOverQuota {
+                logger.warning(
+                    "over the quota, and all that is left is needed or too young",
+                    metadata: ["bytes": "\(report.mediaBytes)"])
+            }
+            isOverQuota.store(report.isOverQuota, ordering: .relaxed)
+        } catch {
+            logger.error("what is no longer needed could not be removed", metadata: ["error": "\(error)"])
+        }
     }
 }

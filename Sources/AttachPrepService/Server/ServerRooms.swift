@@ -23,6 +23,7 @@ struct ServerRooms: Sendable {
         let store = try await SQLiteStore.open(
             folder: configuration.stateFolder, durability: configuration.durability, role: .service,
             limits: configuration.storeLimits, feed: feed, logger: logger)
+        try WorkFolder.clear(configuration.preparer.output)
         preparer = try AttachmentPreparer(configuration.preparer, logger: logger)
         let metrics = JobMetrics(factory: registry)
         worker = JobWorker(
