@@ -124,6 +124,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]),
         .executableTarget(
             name: "AttachPrepCommand",
@@ -139,6 +140,9 @@ let package = Package(
         .executableTarget(
             name: "RoundTrip", dependencies: ["AttachPrep", "MediaEngine", "MediaProcessing"],
             path: "Benchmarks/RoundTrip", swiftSettings: strict),
+        .executableTarget(
+            name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "RichPush"],
+            path: "Benchmarks/QueueRate", swiftSettings: strict),
 
         // The specification.
         // attachprep-media with a will of its own: files tell it what to try behind its walls.
@@ -152,7 +156,15 @@ let package = Package(
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
         specification("CurlTests", ["Curl"]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
-        specification("AttachPrepJobsTests", ["AttachPrepJobs"]),
+        specification(
+            "AttachPrepJobsTests",
+            [
+                "AttachPrepJobs", "MediaProcessing",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ]),
         specification(
             "AttachPrepServiceTests",
             [

@@ -353,6 +353,10 @@ public enum Limits {
     public static let jobLossesMax = 20
     /// Running jobs that fetch from one host: a slow one must not hold all places.
     public static let jobsPerHostMax = 16
+    /// A worker looks for jobs that other processes put into the queue, or gave back, at least so often.
+    public static let jobPollSeconds = 1.0
+    /// Log lines that wait to be kept, when they cannot be for a while; the oldest make room.
+    public static let jobLogBacklogMax = 5_000
     /// How long an idempotency key is known: a day, as the contract says.
     public static let idempotencySecondsMax = 24.0 * 3600
     /// Characters of such a key; a UUID has 36.
@@ -373,6 +377,9 @@ public enum Limits {
     public static let jobLogCharactersMax = 2_000
     /// Between SIGTERM and the end: what runs then goes back into the queue. Kubernetes kills after 30 s.
     public static let drainSeconds = 20.0
+
+    /// Between two looks for what is no longer needed.
+    public static let housekeepingSeconds = 60.0
 
     // MARK: Service
 
@@ -425,6 +432,9 @@ public enum Limits {
     /// What a command takes as an answer of a service: a page of jobs, each with a manifest of 3 KB, many times over.
     public static let serviceAnswerBytesMax = 16_000_000
 
+    /// Media children stand so far behind the service in line for the processor: an answer takes next to none of it.
+    public static let serviceMediaNiceness = 5
+
     // MARK: Webhooks
 
     /// The schedule that Standard Webhooks gives as its example: seconds after the try before.
@@ -453,4 +463,9 @@ public enum Limits {
     public static let callBytesMax = 65_536
     /// Connections kept for the next call: a busy service has one receiver, or a few.
     public static let callConnectionsIdleMax = 32
+
+    // MARK: Metrics
+
+    /// Series that are kept: all of ours are some two hundred, and each is a line or twenty of every reading.
+    public static let metricSeriesMax = 2_000
 }

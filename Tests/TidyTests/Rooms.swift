@@ -18,6 +18,7 @@ enum Rooms {
         "AttachPrepService": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepService"],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
+        "QueueRate": ["RichPush", "AttachPrep", "AttachPrepJobs"],
     ]
 
     /// The C libraries' own rooms: module maps, no Swift.
@@ -39,6 +40,7 @@ enum Rooms {
         "NIOHTTPTypesHTTP1": ["AttachPrepService"],
         "NIOPosix": ["AttachPrepService"],
         "ServiceLifecycle": ["AttachPrepService"],
+        "UnixSignals": ["AttachPrepService"],
     ]
 
     /// Rooms that other platforms compile as well: nothing but these.

@@ -33,3 +33,17 @@ extension IdempotencyKey {
             [caller, key, bodyDigest, now, try StoredJSON.text(jobs)])
     }
 }
+
+extension IdempotencyKey {
+    /// Forgets some of those that are too old.
+    ///
+    /// - Returns: how many there were.
+    static func forget(_ database: Database, at now: Int64) throws -> Int {
+        try database.rows(
+            """
+            DELETE FROM idempotency WHERE (caller, key) IN (SELECT caller, key FROM idempotency
+                WHERE created_at <= ? LIMIT \(SQLiteStore.removalCountMax)) RETURNING 1
+            """, [now - Int64(Limits.idempotencySecondsMax * 1000)]
+        ).count
+    }
+}

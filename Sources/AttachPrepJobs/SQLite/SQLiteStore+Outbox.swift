@@ -9,6 +9,10 @@ import RichPush
 
 extension SQLiteStore: WebhookOutbox {
     public func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] {
+        try await claimWebhooks(count, lease: lease, notTo: [])
+    }
+
+    public func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook] {
         let moment = clock.now()
         let jumps = jumps
         return try await write { database, _ in
@@ -18,7 +22,8 @@ extension SQLiteStore: WebhookOutbox {
                 UPDATE webhook SET lease_until = NULL
                 WHERE state = 'pending' AND lease_until IS NOT NULL AND lease_until <= ?
                 """, [moment.steady])
-            return try WebhookClaim.take(count, until: moment.steady + lease.milliseconds, database, at: moment.wall)
+            let claim = WebhookClaim(count: count, leaseUntil: moment.steady + lease.milliseconds, fullHosts: hosts)
+            return try claim.take(database, at: moment.wall)
         }
     }
 
@@ -43,7 +48,7 @@ extension SQLiteStore: WebhookOutbox {
 
     public func giveUpWebhooks(to url: String, error: String) async throws -> Int {
         let now = clock.now().wall
-        let host = NewWebhook.host(of: url)
+        let host = WebhookNotice(url: url, event: .attachmentPrepared, body: "").host
         return try await write { database, _ in
             let rows = try database.rows(
                 """
@@ -56,8 +61,16 @@ extension SQLiteStore: WebhookOutbox {
     }
 
     public func nextWebhookDue() async throws -> Date? {
-        try await read { database in
-            try WebhookClaim.hosts(database).map(\.next).min().map { Date(milliseconds: $0) }
+        let steady = clock.now().steady
+        return try await read { database in
+            let free = try WebhookClaim.hosts(database).map(\.next).min()
+            // What a try never came back from is due again.
+            let lost = try database.number(
+                """
+                SELECT min(next_at) FROM webhook
+                WHERE state = 'pending' AND lease_until IS NOT NULL AND lease_until <= ?
+                """, [steady])
+            return [free, lost].compactMap(\.self).min().map { Date(milliseconds: $0) }
         }
     }
 
@@ -69,52 +82,5 @@ extension SQLiteStore: WebhookOutbox {
             }
             return counts
         }
-    }
-}
-
-/// Gives every receiver its turn: one that is down, with thousands of webhooks, holds no more than its share.
-enum WebhookClaim {
-    static func take(_ count: Int, until lease: Int64, _ database: Database, at now: Int64) throws -> [Webhook] {
-        var webhooks: [Webhook] = []
-        for (host, next) in try hosts(database).sorted(by: { $0.next < $1.next }) where next <= now {
-            let leased = try database.number(
-                """
-                SELECT count(*) FROM webhook WHERE state = 'pending' AND lease_until IS NOT NULL AND host = ?
-                """, [host])
-            let share = min(count - webhooks.count, Limits.webhooksPerHostMax - Int(leased ?? 0))
-            guard share > 0 else { continue }
-            let ids = try database.rows(
-                """
-                SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND host = ? AND next_at <= ?
-                ORDER BY next_at, id LIMIT ?
-                """, [host, now, share])
-            for id in ids { webhooks += try takeOne(id[0], until: lease, database) }
-        }
-        return webhooks
-    }
-
-    private static func takeOne(_ id: Int64, until lease: Int64, _ database: Database) throws -> [Webhook] {
-        try database.run("UPDATE webhook SET lease_until = ? WHERE id = ?", [lease, id])
-        let row = try database.row(
-            "SELECT \(WebhookRecord.columns) FROM webhook JOIN job ON job.id = webhook.job WHERE webhook.id = ?", [id])
-        return try row.map { [try WebhookRecord.webhook($0)] } ?? []
-    }
-
-    /// Receivers that have something to get, with when the first of it is due. One seek for each.
-    static func hosts(_ database: Database) throws -> [(host: String, next: Int64)] {
-        let rows = try database.rows(
-            """
-            WITH RECURSIVE found (host) AS (
-                SELECT min(host) FROM webhook WHERE state = 'pending' AND lease_until IS NULL
-                UNION ALL
-                SELECT (SELECT min(host) FROM webhook
-                    WHERE state = 'pending' AND lease_until IS NULL AND host > found.host)
-                FROM found WHERE found.host IS NOT NULL
-            )
-            SELECT host, (SELECT min(next_at) FROM webhook
-                WHERE state = 'pending' AND lease_until IS NULL AND webhook.host = found.host)
-            FROM found WHERE host IS NOT NULL
-            """)
-        return rows.map { ($0[0], $0[1]) }
     }
 }

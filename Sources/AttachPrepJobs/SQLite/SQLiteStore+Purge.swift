@@ -16,7 +16,7 @@ extension SQLiteStore {
                 if removed.count < Self.removalCountMax { break }
             }
         }
-        try await dropResults(media.sorted())
+        _ = try await dropResults(media.sorted(), .purged)
         return count
     }
 

@@ -1,0 +1,63 @@
+import AttachPrep
+import AttachPrepJobs
+import Glibc
+import RichPush
+
+/// What the queue alone does: jobs a second through enqueue, claim and finish, and how long calls take in a long queue.
+///
+/// `QueueRate FOLDER`: the folder is made, and what is in it afterwards may be thrown away. Its disk decides over the
+/// rate of `always`.
+@main
+struct QueueRate {
+    private static let jobs = 20_000
+    private static let callers = 64
+    private static let backlogs = [10_000, 100_000]
+
+    static func main() async throws {
+        guard CommandLine.arguments.count == 2 else {
+            print("QueueRate FOLDER")
+            exit(2)
+        }
+        let folder = CommandLine.arguments[1]
+        for durability in StoreDurability.allCases {
+            let store = try await open("\(folder)/\(durability.rawValue)", durability)
+            let rate = try await RateMeasurement(store: store, jobs: jobs, callers: callers).run()
+            print(
+                "\(durability.rawValue): \(rate) jobs/s (enqueue one, claim one, finish; "
+                    + "\(callers) callers at a time, 1,000 hosts)")
+        }
+        for backlog in backlogs {
+            let store = try await open("\(folder)/backlog-\(backlog)", .normal)
+            print("\(backlog) jobs queued:")
+            for line in try await BacklogMeasurement(store: store, backlog: backlog).run() { print("  \(line)") }
+        }
+    }
+
+    private static func open(_ folder: String, _ durability: StoreDurability) async throws -> SQLiteStore {
+        try await SQLiteStore.open(folder: folder, durability: durability, role: .service, feed: JobFeed())
+    }
+}
+
+extension JobSubmission {
+    /// A request of its own.
+    static func numbered(_ number: Int, host: String? = nil) -> JobSubmission {
+        let host = host ?? "cdn\(number % 1_000).example"
+        var request = AttachmentRequest(source: "https://\(host)/pictures/\(number).jpg?size=large")
+        request.headers = ["Authorization": "Bearer \(number)"]
+        return JobSubmission(
+            request: request, key: WorkKey("\(String(repeating: "0", count: 56))\(10_000_000 + number)-30000"),
+            host: host)
+    }
+}
+
+extension Manifest {
+    static let sample: Manifest = {
+        var manifest = Manifest(
+            id: "sample", requestDigest: String(repeating: "0", count: 64), outcome: .converted,
+            source: ManifestSource(url: "https://cdn.example/picture.jpg"))
+        manifest.attachment = ManifestFile(
+            file: "attachment.jpg", type: .jpeg, bytes: 61_220, sha256: String(repeating: "0", count: 64))
+        manifest.reasons = ["image/webp is not an attachable type"]
+        return manifest
+    }()
+}

@@ -1,0 +1,144 @@
+import AttachPrep
+import GRDB
+import Glibc
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension SQLiteStore {
+    /// Removes the files of contents that no result has, and only then their rows: what is on the disk is counted.
+    func removeContents(_ contents: [String]) async throws -> SweepReport {
+        guard !contents.isEmpty else { return SweepReport() }
+        let (files, pool) = (files, pool)
+        let removed = try await files.run {
+            // On the thread that places files: between this look and the removal nobody can begin to need one.
+            let named = try pool.read { database in
+                try database.rows(
+                    "SELECT DISTINCT sha256 FROM result_file WHERE sha256 IN (SELECT value FROM json_each(?))",
+                    [try StoredJSON.text(contents)]
+                ).map { $0[0] as String }
+            }
+            return files.remove(Set(contents).subtracting(named).sorted(), at: files.path)
+        }
+        let list = try StoredJSON.text(removed.map(\.name))
+        try await write { database, _ in
+            try database.run(
+                """
+                DELETE FROM content WHERE sha256 IN (SELECT value FROM json_each(?))
+                AND NOT EXISTS (SELECT 1 FROM result_file WHERE result_file.sha256 = content.sha256)
+                """, [list])
+        }
+        return SweepReport(removed)
+    }
+
+    /// Uploads whose time is over and that no job needs.
+    func sweepUploads(at now: Int64) async throws -> SweepReport {
+        var report = SweepReport()
+        while true {
+            let gone = try await write { database, _ in
+                try database.rows(
+                    """
+                    DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE expires_at <= ?
+                        AND NOT \(ExpiredUploads.isNeeded) LIMIT \(Self.removalCountMax)) RETURNING id
+                    """, [now]
+                ).map { $0[0] as String }
+            }
+            let files = files
+            report.add(
+                SweepReport(try await files.run { files.remove(gone) { "\(files.folder.uploads)/\($0)" } }))
+            report.uploads += gone.count
+            if gone.count < Self.removalCountMax { return report }
+        }
+    }
+
+    /// Files that no row names: a process ended between placing one and committing its row, or between the two steps
+    /// of a removal.
+    package func sweepLeftovers() async throws -> SweepReport {
+        let files = files
+        var report = SweepReport()
+        for folder in try await files.run({ ContentFiles.names(files.folder.content) }) where folder.count == 2 {
+            let names = try await files.run { ContentFiles.names("\(files.folder.content)/\(folder)") }
+            let contents = names.filter { $0.count == 64 && $0.hasPrefix(folder) }
+            for start in stride(from: 0, to: contents.count, by: Self.removalCountMax) {
+                let some = Array(contents[start..<min(start + Self.removalCountMax, contents.count)])
+                report.add(try await removeContents(try await unnamed(some, "result_file", "sha256")))
+            }
+        }
+        report.add(try await removeContents(try await orphans()))
+        report.add(try await sweepUnnamedUploads())
+        return report
+    }
+
+    private func unnamed(_ names: [String], _ table: String, _ column: String) async throws -> [String] {
+        let list = try StoredJSON.text(names)
+        return try await read { database in
+            try database.rows(
+                """
+                SELECT value FROM json_each(?) WHERE NOT EXISTS
+                    (SELECT 1 FROM \(table) WHERE \(table).\(column) = value)
+                """, [list]
+            ).map { $0[0] }
+        }
+    }
+
+    /// Contents with a row of their own and no result: their file may be gone already.
+    private func orphans() async throws -> [String] {
+        try await read { database in
+            try database.rows(
+                """
+                SELECT sha256 FROM content WHERE NOT EXISTS
+                    (SELECT 1 FROM result_file WHERE result_file.sha256 = content.sha256)
+                """
+            ).map { $0[0] }
+        }
+    }
+
+    private func sweepUnnamedUploads() async throws -> SweepReport {
+        let (files, pool) = (files, pool)
+        let names = try await files.run { ContentFiles.names(files.folder.uploads) }
+        let candidates = try await unnamed(names.filter { MediaID($0) != nil }, "upload", "id")
+        return SweepReport(
+            try await files.run {
+                // As above: what was kept meanwhile has its row, or is held.
+                let gone = try candidates.filter { name in
+                    try pool.read { try $0.number("SELECT 1 FROM upload WHERE id = ?", [name]) } == nil
+                }
+                return files.remove(gone) { "\(files.folder.uploads)/\($0)" }
+            })
+    }
+}
+
+/// A file that is gone.
+struct RemovedFile: Sendable {
+    var name: String
+    var bytes: Int
+}
+
+extension SweepReport {
+    init(_ removed: [RemovedFile]) {
+        self.init()
+        files = removed.count
+        bytes = removed.map(\.bytes).reduce(0, +)
+    }
+}
+
+extension ContentFiles {
+    /// Removes files that nobody holds; those that were not there any more count as removed.
+    func remove(_ names: [String], at path: (String) -> String) -> [RemovedFile] {
+        names.compactMap { name in
+            guard !isHeld(name) else { return nil }
+            let bytes = Self.size(path(name)) ?? 0
+            guard unsafe unlink(path(name)) == 0 || errno == ENOENT else { return nil }
+            return RemovedFile(name: name, bytes: bytes)
+        }
+    }
+
+    /// What is in a folder; nothing when it cannot be read.
+    static func names(_ folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+}

@@ -1,0 +1,56 @@
+import GRDB
+import RichPush
+
+/// Gives every receiver its turn: one that is down, with thousands of webhooks, holds no more than its share.
+struct WebhookClaim: Sendable {
+    var count: Int
+    /// On the steady clock.
+    var leaseUntil: Int64
+    /// Hosts that get nothing now.
+    var fullHosts: Set<String>
+
+    func take(_ database: Database, at now: Int64) throws -> [Webhook] {
+        var webhooks: [Webhook] = []
+        for (host, next) in try Self.hosts(database).sorted(by: { $0.next < $1.next }) {
+            guard next <= now, !fullHosts.contains(host) else { continue }
+            let leased = try database.number(
+                """
+                SELECT count(*) FROM webhook WHERE state = 'pending' AND lease_until IS NOT NULL AND host = ?
+                """, [host])
+            let share = min(count - webhooks.count, Limits.webhooksPerHostMax - Int(leased ?? 0))
+            guard share > 0 else { continue }
+            let ids = try database.rows(
+                """
+                SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND host = ? AND next_at <= ?
+                ORDER BY next_at, id LIMIT ?
+                """, [host, now, share])
+            for id in ids { webhooks += try takeOne(id[0], database) }
+        }
+        return webhooks
+    }
+
+    private func takeOne(_ id: Int64, _ database: Database) throws -> [Webhook] {
+        try database.run("UPDATE webhook SET lease_until = ? WHERE id = ?", [leaseUntil, id])
+        let row = try database.row(
+            "SELECT \(WebhookRecord.columns) FROM webhook JOIN job ON job.id = webhook.job WHERE webhook.id = ?", [id])
+        return try row.map { [try WebhookRecord.webhook($0)] } ?? []
+    }
+
+    /// Receivers that have something to get, with when the first of it is due. One seek for each.
+    static func hosts(_ database: Database) throws -> [(host: String, next: Int64)] {
+        let rows = try database.rows(
+            """
+            WITH RECURSIVE found (host) AS (
+                SELECT min(host) FROM webhook WHERE state = 'pending' AND lease_until IS NULL
+                UNION ALL
+                SELECT (SELECT min(host) FROM webhook
+                    WHERE state = 'pending' AND lease_until IS NULL AND host > found.host)
+                FROM found WHERE found.host IS NOT NULL
+            )
+            SELECT host, (SELECT min(next_at) FROM webhook
+                WHERE state = 'pending' AND lease_until IS NULL AND webhook.host = found.host)
+            FROM found WHERE host IS NOT NULL
+            """)
+        return rows.map { ($0[0], $0[1]) }
+    }
+}
