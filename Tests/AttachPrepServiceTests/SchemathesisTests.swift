@@ -26,7 +26,9 @@ struct SchemathesisTests {
             [
                 "--config-file", folder.path("schemathesis.toml"), "run",
                 "http://127.0.0.1:\(service.port)/openapi.json", "--header",
-                "Authorization: Bearer \(LiveService.token)", "--checks", "all", "--seed", "20261121",
+                "Authorization: Bearer \(LiveService.token)", "--seed", "20261121",
+                // All checks but that what was deleted is gone: DELETE cancels a job, and it can still be seen.
+                "--checks", "all", "--exclude-checks", "use_after_free",
                 "--max-examples", "15", "--request-timeout", "20", "--no-color",
                 // A stream that never ends is the matter of EventTests.
                 "--exclude-operation-id", "listen",

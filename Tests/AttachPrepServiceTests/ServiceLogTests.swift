@@ -57,7 +57,9 @@ import Testing
 
     @Test(arguments: ["a\nb", "a\r\nb", "\u{1b}[2J", "\u{202e}abc", "\u{2028}", "\u{85}", "\0", "\t\"\\", "ü😀"])
     func `No text makes a second line or moves a cursor, and JSON reads back as it was`(text: String) throws {
-        for format in ServeConfiguration.LogFormat.allCases { logger(format).error("\(text)", metadata: ["k\(text)": "\(text)"]) }
+        for format in ServeConfiguration.LogFormat.allCases {
+            logger(format).error("\(text)", metadata: ["k\(text)": "\(text)"])
+        }
         let lines = try self.text
         #expect(lines.unicodeScalars.count { $0 == "\n" } == 2 && lines.hasSuffix("\n"))
         let strange = lines.unicodeScalars.filter { scalar in

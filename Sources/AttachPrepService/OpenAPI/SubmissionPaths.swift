@@ -57,12 +57,6 @@ enum SubmissionPaths {
                 "schema": ["oneOf": [["$ref": "#/components/schemas/Job"], ["$ref": "#/components/schemas/Jobs"]]]
             ]
         ],
-        "links": [
-            "show": ["operationId": "showJob", "parameters": ["id": "$response.body#/id"]],
-            "cancel": ["operationId": "cancelJob", "parameters": ["id": "$response.body#/id"]],
-            "retry": ["operationId": "retryJob", "parameters": ["id": "$response.body#/id"]],
-            "log": ["operationId": "showJobLog", "parameters": ["id": "$response.body#/id"]],
-        ],
     ]
 
     private static let headers: [String: JSONValue] = [
