@@ -87,8 +87,8 @@ fuzz: deps ## Fuzz our own parsers: make fuzz TIME=60 [TARGET=HeaderFuzz]
 	Fuzz/run $(TIME) $(TARGET)
 
 install: build ## Install into PREFIX (/usr/local) below DESTDIR: bin/attachprep, libexec/attachprep-media
-	install -D -m 755 .build/release/attachprep $(DESTDIR)$(PREFIX)/bin/attachprep
-	install -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
+	install -s -D -m 755 .build/release/attachprep $(DESTDIR)$(PREFIX)/bin/attachprep
+	install -s -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
 
 bench: build ## Run the benchmarks
 	Benchmarks/run
