@@ -9,9 +9,9 @@ extension SQLiteStore {
     ) async throws -> [ClaimedJob] {
         let moment = clock.now()
         let claim = JobClaim(worker: worker, leaseMilliseconds: lease.milliseconds, hostLimit: hostLimit)
-        let (jumps, turns) = (jumps, turns)
+        let (turns, hasJumped) = (turns, jumps.isBehind(moment))
         let records = try await write { database, changes in
-            try jumps.heal(database, at: moment)
+            if hasJumped { try ClockJumps.cut(database, at: moment) }
             changes += try LostLeases.takeBack(database, at: moment)
             try JobParking.admit(database, hostLimit: hostLimit)
             let records = try claim.take(count, turns, database, at: moment)
@@ -20,6 +20,7 @@ extension SQLiteStore {
             }
             return records
         }
+        jumps.note(moment)
         return records.compactMap { record in
             do {
                 return try record.claimed()
