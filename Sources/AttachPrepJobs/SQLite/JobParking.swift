@@ -9,6 +9,8 @@ import GRDB
 enum JobParking {
     /// How many jobs of a lane a claim looks at.
     static let windowCount = 64
+    /// How many such looks a step takes: parking so many takes some twenty milliseconds, for which others wait.
+    static let windowsMax = 32
 
     /// Whether the job `candidate` can run: its host, of which `?2` may run, has room, and nobody works on its key.
     static let canRun = """
@@ -80,7 +82,8 @@ enum JobParking {
                 """
                 UPDATE job SET parked = 0 WHERE id IN (
                     SELECT id FROM job INDEXED BY job_\(column)_parked
-                    WHERE state = 'queued' AND parked = \(mark) AND \(column) = ? AND lane = ? ORDER BY due_at, id LIMIT ?)
+                    WHERE state = 'queued' AND parked = \(mark) AND \(column) = ? AND lane = ?
+                    ORDER BY due_at, id LIMIT ?)
                 """, [name, lane.lane, count])
         }
     }

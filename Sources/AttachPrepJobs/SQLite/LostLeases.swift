@@ -20,7 +20,8 @@ enum LostLeases {
     ) throws -> [JobFeed.Change] {
         let rows = try database.rows(
             """
-            UPDATE job INDEXED BY job_lease SET losses = losses + 1, token = NULL, worker = NULL, lease_until = NULL, cancelling = 0,
+            UPDATE job INDEXED BY job_lease
+            SET losses = losses + 1, token = NULL, worker = NULL, lease_until = NULL, cancelling = 0,
                 state = CASE cancelling WHEN 1 THEN 'cancelled' ELSE 'queued' END,
                 finished_at = CASE cancelling WHEN 1 THEN ?2 END,
                 secret = CASE WHEN cancelling = 1 AND secret IS NOT NULL THEN '\(JobSecrets.wiped)' ELSE secret END,
