@@ -49,6 +49,9 @@ public final class AttachmentPreparer: Sendable {
         StagingFolder.sweep(output: configuration.output)
     }
 
+    /// The folder in which the folders of results appear.
+    public var output: String { configuration.output }
+
     /// Ends connections and children; call it once, when no request is under way.
     public func shutdown() async {
         await rooms.downloader.shutdown()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrepService
+import Logging
 import RichPush
 
 #if canImport(FoundationEssentials)
@@ -30,6 +31,14 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as AttachPrepError {
             throw ValidationError(error.message)
         }
-        _ = configuration
+        let logger = Logger(label: "attachprep", configuration.logFormat, configuration.logLevel)
+        do {
+            try await AttachmentServer.serve(configuration, logger: logger)
+        } catch let error as AttachPrepError {
+            logger.debug("could not serve", metadata: ["error": "\(error)"])
+            if error.code == .requestInvalid { throw ValidationError(error.message) }
+            StandardStreams.note("attachprep: \(TerminalText.safe(error.message))")
+            throw CommandEnd.someRejected
+        }
     }
 }

@@ -353,6 +353,10 @@ public enum Limits {
     public static let jobLossesMax = 20
     /// Running jobs that fetch from one host: a slow one must not hold all places.
     public static let jobsPerHostMax = 16
+    /// A worker looks for jobs that other processes put into the queue, or gave back, at least so often.
+    public static let jobPollSeconds = 1.0
+    /// Log lines that wait to be kept, when they cannot be for a while; the oldest make room.
+    public static let jobLogBacklogMax = 5_000
     /// How long an idempotency key is known: a day, as the contract says.
     public static let idempotencySecondsMax = 24.0 * 3600
     /// Characters of such a key; a UUID has 36.
@@ -373,6 +377,9 @@ public enum Limits {
     public static let jobLogCharactersMax = 2_000
     /// Between SIGTERM and the end: what runs then goes back into the queue. Kubernetes kills after 30 s.
     public static let drainSeconds = 20.0
+
+    /// Between two looks for what is no longer needed.
+    public static let housekeepingSeconds = 60.0
 
     // MARK: Service
 
@@ -401,9 +408,32 @@ public enum Limits {
     /// Bytes of a token: fewer can be guessed, more are a mistake.
     public static let tokenBytesMin = 16
     public static let tokenBytesMax = 512
+    /// Tokens at a time: each request is compared with all of them.
+    public static let tokensMax = 100
+    /// A token file: that many of the longest, and comments.
+    public static let tokenFileBytesMax = 262_144
+    /// Wrong tokens a second from one address before it is told to slow down: a client that is set up wrongly.
+    public static let wrongTokensPerSecondMax = 10.0
+    /// Addresses whose wrong tokens are counted.
+    public static let countedAddressesMax = 10_000
+    /// Connections over the limit that are told so; further ones wait until they are accepted.
+    public static let refusedConnectionsMax = 100
+    /// Between an answer after which a connection ends and its end: the client has so long to read it.
+    public static let lingerSeconds = 2.0
+    /// A body has to come faster than that, in the long run, bytes a second: the slowest phone network is.
+    public static let bodyBytesPerSecondMin = 1_000.0
+    /// Between comments in a stream of events: proxies cut what is silent for 30 to 60 s.
+    public static let eventHeartbeatSeconds = 15.0
+    /// A caller that waits for a job looks itself after so long: another process may have finished it.
+    public static let waitPollSeconds = 5.0
+    /// Characters of a search: longer than any word that stands in a job's names and addresses.
+    public static let searchCharactersMax = 200
 
     /// What a command takes as an answer of a service: a page of jobs, each with a manifest of 3 KB, many times over.
     public static let serviceAnswerBytesMax = 16_000_000
+
+    /// Media children stand so far behind the service in line for the processor: an answer takes next to none of it.
+    public static let serviceMediaNiceness = 5
 
     // MARK: Webhooks
 
@@ -433,4 +463,9 @@ public enum Limits {
     public static let callBytesMax = 65_536
     /// Connections kept for the next call: a busy service has one receiver, or a few.
     public static let callConnectionsIdleMax = 32
+
+    // MARK: Metrics
+
+    /// Series that are kept: all of ours are some two hundred, and each is a line or twenty of every reading.
+    public static let metricSeriesMax = 2_000
 }

@@ -35,7 +35,12 @@ enum Rooms {
         "Logging": ["AttachPrep", "AttachPrepJobs", "AttachPrepService", "AttachPrepCommand"],
         "Metrics": ["AttachPrepJobs", "AttachPrepService"],
         "NIOCore": ["AttachPrepService"],
+        "NIOHTTP1": ["AttachPrepService"],
+        "NIOHTTPTypes": ["AttachPrepService"],
+        "NIOHTTPTypesHTTP1": ["AttachPrepService"],
+        "NIOPosix": ["AttachPrepService"],
         "ServiceLifecycle": ["AttachPrepService"],
+        "UnixSignals": ["AttachPrepService"],
     ]
 
     /// Rooms that other platforms compile as well: nothing but these.

@@ -13,7 +13,7 @@ import Testing
 
     /// Jobs of all kinds, each with its own result.
     private func lines(_ count: Int, from origin: LoopbackServer) throws -> [String] {
-        let samples = ["grid.jpg", "grid.png", "grid.webp", "grid.heic", "counter.gif", "tone.mp3", "clock.mp4"]
+        let samples = ["grid.jpg", "grid.png", "grid.webp", "grid.heic", "counter.gif", "cover.mp3", "clock.mp4"]
         for sample in samples {
             let body = try Data(contentsOf: URL(filePath: SourceTree.sample(sample)))
             for number in 0..<count { origin.serve("/\(number)/\(sample)", .body(body, type: "image/jpeg")) }

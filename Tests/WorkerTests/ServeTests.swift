@@ -67,7 +67,7 @@ import Testing
     @Test func `A second service on the same folder is refused`() async throws {
         let service = try await bench.start()
         let second = try await bench.command(["serve", "--port", "0"]).run()
-        #expect(second.exitCode == 1 && second.errorText.contains("another attachprep serve"), "\(second.errorText)")
+        #expect(second.exitCode == 1 && second.errorText.contains("Another attachprep serve"), "\(second.errorText)")
         try await service.stop()
     }
 

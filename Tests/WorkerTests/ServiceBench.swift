@@ -66,16 +66,15 @@ final class ServiceBench: Sendable {
 /// A service that listens.
 struct RunningService: Sendable {
     /// What its log says when it listens.
-    static let mark = "\"message\":\"serving\""
+    static let mark = "serving"
 
     let running: RunningCommand
     let url: String
 
+    /// The address in that line, however lines are written.
     static func address(in line: String) -> String? {
-        guard line.contains(mark), let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) else {
-            return nil
-        }
-        return (object as? [String: Any])?["url"] as? String
+        guard line.contains(mark), let start = line.range(of: "http://") else { return nil }
+        return String(line[start.lowerBound...].prefix { !"\" ,".contains($0) })
     }
 
     var client: ServiceClient { ServiceClient(url: url) }

@@ -15,6 +15,12 @@ struct WebhookRow: Codable, Sendable, Hashable {
     var lastStatus: Int?
     var lastError: String?
 
+    private enum CodingKeys: String, CodingKey {
+        case id, job, url
+        case event = "type"
+        case state, attempts, createdAt, nextAt, endedAt, lastStatus, lastError
+    }
+
     init(_ webhook: Webhook) {
         id = webhook.id.text
         job = webhook.job.text

@@ -20,14 +20,22 @@ struct DeskOptionGroup: ParsableArguments {
 
     @OptionGroup var state: StateOptionGroup
 
-    private func open() throws -> any JobDesk {
+    private func open() async throws -> any JobDesk {
         let environment = ProcessInfo.processInfo.environment
         do {
             if let url = url ?? environment["ATTACHPREP_URL"] { return try ServiceDesk(url: url, token: try token()) }
         } catch let error as AttachPrepError {
             throw ValidationError(error.message)
         }
-        throw AttachPrepError(.internal, "There is no desk.")
+        guard let folder = state.folder else {
+            throw ValidationError("There is no home folder to look for jobs in; give --state or --url.")
+        }
+        do {
+            return try await StoreDesk(folder: folder)
+        } catch {
+            Self.tell(error)
+            throw CommandEnd.someRejected
+        }
     }
 
     private func token() throws -> String? {
@@ -41,7 +49,7 @@ struct DeskOptionGroup: ParsableArguments {
 
     /// Does something with jobs; what is wrong is said, and false or an error ends the command with 1.
     func use(_ work: (any JobDesk, OutputFormat) async throws -> Bool) async throws {
-        let desk = try open()
+        let desk = try await open()
         var isFine = false
         do {
             isFine = try await work(desk, format)

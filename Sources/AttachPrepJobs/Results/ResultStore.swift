@@ -27,6 +27,14 @@ public protocol ResultStore: Sendable {
 
     /// A file to serve; nil when there is none of that name.
     func file(_ name: String, of media: MediaID) async throws -> StoredFile?
+
+    /// Decimal bytes of all files of results and uploads.
+    func mediaBytes() async throws -> Int
+}
+
+extension ResultStore {
+    /// For drivers that do not count.
+    public func mediaBytes() async throws -> Int { 0 }
 }
 
 /// A result that is kept.

@@ -23,7 +23,9 @@ internal import Synchronization
 public final class WebhookSender: Sendable {
     private struct State {
         var lanes = WebhookLanes()
-        var deliveries: [WebhookID: Task<Void, Never>] = [:]
+        /// By number: a webhook that is replayed may be sent again before its last try is put away.
+        var deliveries: [Int: Task<Void, Never>] = [:]
+        var lastDelivery = 0
         var isStopping = false
         /// Whether the outbox's last failure was reported, which is done once.
         var isFailing = false
@@ -141,12 +143,12 @@ public final class WebhookSender: Sendable {
     /// - Returns: whether there may be more.
     private func claim() async throws -> Bool {
         startWaiting()
-        let (free, full, isStopping) = state.withLock { ($0.lanes.free, $0.lanes.fullHosts, $0.isStopping) }
+        let (free, isStopping) = state.withLock { ($0.lanes.free, $0.isStopping) }
         guard free > 0, !isStopping, !secrets.current.isEmpty else { return false }
         guard let due = try await outbox.nextWebhookDue(), due <= now() else { return false }
         let lease = Duration.seconds(Limits.webhookLeaseSeconds)
         let end = ContinuousClock.now + lease - .seconds(Limits.webhookSecondsMax)
-        let claimed = try await outbox.claimWebhooks(free, lease: lease, notTo: full)
+        let claimed = try await outbox.claimWebhooks(free, lease: lease)
         state.withLock { $0.lanes.add(claimed, until: end) }
         startWaiting()
         return !claimed.isEmpty
@@ -155,22 +157,19 @@ public final class WebhookSender: Sendable {
     private func startWaiting() {
         state.withLock { state in
             while !state.isStopping, let (webhook, host) = state.lanes.next() {
-                // A lease that ran out early, as a clock that jumps may make it: one try is enough.
-                guard state.deliveries[webhook.id] == nil else {
-                    state.lanes.finish(host)
-                    continue
-                }
-                state.deliveries[webhook.id] = Task {
+                state.lastDelivery += 1
+                let number = state.lastDelivery
+                state.deliveries[number] = Task {
                     await deliver(webhook)
-                    finish(webhook.id, host)
+                    finish(number, host)
                 }
             }
         }
     }
 
-    private func finish(_ id: WebhookID, _ host: String) {
+    private func finish(_ number: Int, _ host: String) {
         state.withLock { state in
-            state.deliveries[id] = nil
+            state.deliveries[number] = nil
             state.lanes.finish(host)
         }
         ring.yield()

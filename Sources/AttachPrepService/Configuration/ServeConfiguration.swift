@@ -1,4 +1,5 @@
 public import AttachPrep
+public import AttachPrepJobs
 public import Logging
 import RichPush
 
@@ -9,12 +10,6 @@ public struct ServeConfiguration: Sendable {
         case json
     }
 
-    /// How much of what was said to be kept survives what.
-    public enum Durability: String, CaseIterable, Sendable {
-        case normal
-        case always
-    }
-
     public var service: ServiceSettings
     public var preparer: PreparerConfiguration
     public var stateFolder: String
@@ -23,7 +18,7 @@ public struct ServeConfiguration: Sendable {
     public var webhookSecrets: [String]
     public var webhookSecretFile: String?
     public var callbackNetworks: [String]
-    public var durability: Durability
+    public var durability: StoreDurability
     public var drainSeconds: Double
     public var retentionSeconds: Double
     public var deadRetentionSeconds: Double
@@ -50,7 +45,7 @@ public struct ServeConfiguration: Sendable {
         webhookSecrets = reader.list(.webhookSecrets)
         webhookSecretFile = reader.text(.webhookSecretFile)?.value
         callbackNetworks = reader.list(.allowCallbackNetwork)
-        durability = try reader.choice(.fsync, Durability.self) ?? .normal
+        durability = try reader.choice(.fsync, StoreDurability.self) ?? .normal
         drainSeconds = try reader.seconds(.drain, 0...3_600) ?? Limits.drainSeconds
         retentionSeconds = try reader.seconds(.retention, 60...Self.yearsMax) ?? Limits.retentionSeconds
         deadRetentionSeconds = try reader.seconds(.deadRetention, 60...Self.yearsMax) ?? Limits.deadRetentionSeconds
@@ -88,6 +83,7 @@ public struct ServeConfiguration: Sendable {
         configuration.mediaSlots = try reader.whole(.mediaSlots, 1...1_000) ?? MediaSlots.machineDefault
         configuration.requestsExpected = configuration.mediaSlots + 1
         configuration.requiresSandbox = try reader.isOn(.requireSandbox)
+        configuration.mediaNiceness = Limits.serviceMediaNiceness
         return configuration
     }
 

@@ -59,6 +59,7 @@ extension Setting {
     public var defaultText: String? {
         switch self {
         case .host: ServiceSettings().host
+        case .baseURL: "the address it listens on"
         case .port: "\(ServiceSettings().port)"
         case .state: "$XDG_STATE_HOME/attachprep or ~/.local/state/attachprep"
         case .fsync: "normal"

@@ -1,0 +1,41 @@
+import AttachPrep
+import AttachPrepJobs
+import Logging
+import RichPush
+
+/// Jobs in a data folder, whether or not a service works on it.
+struct StoreDesk: JobDesk {
+    private let store: SQLiteStore
+
+    /// - Throws: `queue.unavailable`.
+    init(folder: String) async throws {
+        store = try await SQLiteStore.open(
+            folder: folder, role: .command, feed: JobFeed(),
+            logger: Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    func close() async {}
+
+    func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage {
+        try await store.list(filter, after: cursor, limit: limit)
+    }
+
+    func job(_ id: JobID) async throws -> Job {
+        guard let job = try await store.job(id) else {
+            throw AttachPrepError(.requestNotFound, "There is no job \(id).")
+        }
+        return job
+    }
+
+    func log(of id: JobID) async throws -> [JobLogLine] { try await store.log(of: id) }
+    func retry(_ id: JobID) async throws -> Job { try await store.retry(id) }
+    func cancel(_ id: JobID) async throws -> Job { try await store.cancel(id) }
+    func purge(_ filter: JobFilter) async throws -> Int { try await store.purge(filter) }
+
+    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookRows {
+        let page = try await store.webhooks(filter, after: cursor, limit: limit)
+        return WebhookRows(webhooks: page.webhooks.map(WebhookRow.init), next: page.next?.text)
+    }
+
+    func replay(_ filter: WebhookFilter) async throws -> Int { try await store.replayWebhooks(filter) }
+}

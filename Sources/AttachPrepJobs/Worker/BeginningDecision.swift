@@ -1,0 +1,43 @@
+import AttachPrep
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Whether work on a claimed job begins at all: pure.
+enum BeginningDecision: Sendable, Hashable {
+    case begin
+    /// Its time is over.
+    case fail(AttachPrepError)
+    /// It is taken for what ended the workers that had it.
+    case die(AttachPrepError)
+
+    init(losses: Int, notAfter: Date?, now: Date) {
+        if losses > Limits.jobLossesMax {
+            self = .die(.lostTooOften(losses))
+        } else if let notAfter, notAfter <= now {
+            self = .fail(.begunTooLate(notAfter))
+        } else {
+            self = .begin
+        }
+    }
+}
+
+extension AttachPrepError {
+    fileprivate static func lostTooOften(_ losses: Int) -> AttachPrepError {
+        AttachPrepError(
+            .internal,
+            "\(losses) workers ended while they had this job, more than \(Limits.jobLossesMax); "
+                + "look at it, then retry it.", isRetryable: false)
+    }
+
+    fileprivate static func begunTooLate(_ date: Date) -> AttachPrepError {
+        AttachPrepError(
+            .deadlineExceeded,
+            "The job's time was over at \(Timestamp.text(date)) before work on it began; give it a later notAfter.",
+            isRetryable: false)
+    }
+}

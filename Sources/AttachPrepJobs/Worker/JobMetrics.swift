@@ -1,0 +1,103 @@
+public import AttachPrep
+public import Metrics
+import RichPush
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a worker counts and measures; names begin with `attachprep_`.
+///
+/// | name | labels |
+/// | --- | --- |
+/// | `attachprep_jobs_ended_total` | `state`, `code` (empty for success) |
+/// | `attachprep_job_attempts_total` | |
+/// | `attachprep_job_retries_total` | `code` |
+/// | `attachprep_results_reused_total` | `kind`: shared, fresh, unchanged |
+/// | `attachprep_job_wait_seconds` | |
+/// | `attachprep_stage_seconds` | `stage`: as in a manifest's timings |
+/// | `attachprep_download_bytes_total` | |
+/// | `attachprep_media_children_restarted_total` | `reason`: failed, recycled |
+public final class JobMetrics: Sendable {
+    private let factory: any MetricsFactory
+    private let noted = Mutex(PreparerStatistics())
+
+    /// - Parameter factory: where they are kept: the service's registry.
+    public init(factory: any MetricsFactory) {
+        self.factory = factory
+        // What has not happened yet is 0, so that the first time is seen as a rise.
+        count("download_bytes_total", 0)
+        for reason in ["failed", "recycled"] { count("media_children_restarted_total", 0, ("reason", reason)) }
+        for kind in ReuseDecision.Kind.allCases { count("results_reused_total", 0, ("kind", kind.rawValue)) }
+    }
+
+    // MARK: What happens to jobs
+
+    func claimed(_ waitedSeconds: Double) {
+        count("job_attempts_total", 1)
+        measure("job_wait_seconds", waitedSeconds)
+    }
+
+    func ended(_ state: JobState, _ code: ErrorCode?) {
+        count("jobs_ended_total", 1, ("state", state.rawValue), ("code", code?.rawValue ?? ""))
+    }
+
+    func postponed(_ code: ErrorCode) {
+        count("job_retries_total", 1, ("code", code.rawValue))
+    }
+
+    func reused(_ kind: ReuseDecision.Kind) {
+        count("results_reused_total", 1, ("kind", kind.rawValue))
+    }
+
+    /// Of work that was done; stages that a request did not come to, or that took no time, are left out.
+    func worked(_ timings: ManifestTimings) {
+        for (name, milliseconds) in timings.stages where milliseconds > 0 {
+            measure("stage_seconds", milliseconds / 1000, ("stage", name))
+        }
+    }
+
+    /// Counts what has been added to a preparer's numbers since the last time.
+    public func note(_ statistics: PreparerStatistics) {
+        // Several look side by side: one that looked earlier may come later.
+        let last = noted.withLock { noted in
+            let last = noted
+            noted.downloadedBytes = max(last.downloadedBytes, statistics.downloadedBytes)
+            noted.children.failed = max(last.children.failed, statistics.children.failed)
+            noted.children.recycled = max(last.children.recycled, statistics.children.recycled)
+            return last
+        }
+        let children = (now: statistics.children, last: last.children)
+        count("download_bytes_total", statistics.downloadedBytes - last.downloadedBytes)
+        count("media_children_restarted_total", children.now.failed - children.last.failed, ("reason", "failed"))
+        count("media_children_restarted_total", children.now.recycled - children.last.recycled, ("reason", "recycled"))
+    }
+
+    // MARK: The factory
+
+    private func count(_ name: String, _ amount: Int, _ labels: (String, String)...) {
+        guard amount >= 0 else { return }
+        Counter(label: "attachprep_\(name)", dimensions: labels, factory: factory).increment(by: amount)
+    }
+
+    private func measure(_ name: String, _ seconds: Double, _ labels: (String, String)...) {
+        Timer(label: "attachprep_\(name)", dimensions: labels, factory: factory).recordSeconds(seconds)
+    }
+
+    func set(_ name: String, _ value: Double, _ labels: (String, String)...) {
+        Gauge(label: "attachprep_\(name)", dimensions: labels, factory: factory).record(value)
+    }
+}
+
+extension ManifestTimings {
+    fileprivate var stages: [(String, Double)] {
+        [
+            ("queue", queue), ("dns", dns), ("connect", connect), ("tls", tls), ("firstByte", firstByte),
+            ("transfer", transfer), ("identify", identify), ("inspect", inspect), ("render", render),
+            ("publish", publish), ("total", total),
+        ]
+    }
+}

@@ -1,0 +1,27 @@
+import AttachPrepJobs
+
+/// Several jobs that were taken in at once.
+struct JobsAnswer: Encodable {
+    var jobs: [Job]
+}
+
+/// A page of jobs.
+struct JobPageAnswer: Encodable {
+    var jobs: [Job]
+    var next: JobID?
+
+    private enum CodingKeys: String, CodingKey {
+        case jobs, next
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(jobs, forKey: .jobs)
+        try values.encode(next, forKey: .next)
+    }
+}
+
+/// How many jobs were removed.
+struct PurgeAnswer: Encodable {
+    var purged: Int
+}

@@ -1,0 +1,112 @@
+public import AttachPrepJobs
+import Hummingbird
+import HummingbirdCore
+public import Logging
+import NIOCore
+import RichPush
+public import ServiceLifecycle
+
+/// The HTTP service: jobs, uploads and results for callers with a token, media for phones.
+///
+/// ```swift
+/// let service = try AttachmentService(
+///     store: store, intake: intake, feed: feed, tokens: tokens, settings: settings,
+///     metricsPage: { exporter.page() }, readiness: { ReadinessReport() }, logger: logger)
+/// try await ServiceGroup(services: [service], gracefulShutdownSignals: [.sigterm], logger: logger).run()
+/// ```
+public struct AttachmentService: Service {
+    /// The port it listens on, once it does.
+    public let boundPort = BoundPort()
+
+    private let feed: JobFeed
+    private let tokens: AccessTokens
+    private let settings: ServiceSettings
+    private let logger: Logger
+    private let waiters: JobWaiters
+    private let health: HealthRoutes
+    /// All that can be asked for.
+    let endpoints: [Endpoint]
+
+    /// - Parameters:
+    ///   - feed: the one that the store tells of its changes.
+    ///   - metricsPage: the text of `/metrics`.
+    ///   - readiness: asked with each `/readyz`.
+    /// - Throws: `request.invalid` when it would be open to other machines without a token.
+    public init(
+        store: any JobStore, intake: JobIntake, feed: JobFeed, tokens: AccessTokens, settings: ServiceSettings,
+        metricsPage: @escaping @Sendable () async -> String, readiness: @escaping @Sendable () async -> ReadinessReport,
+        logger: Logger
+    ) throws {
+        try LoopbackRule.check(host: settings.host, tokens: tokens)
+        (self.feed, self.tokens, self.settings, self.logger) = (feed, tokens, settings, logger)
+        waiters = JobWaiters(waitersMax: settings.connectionsMax)
+        health = HealthRoutes(metricsPage: metricsPage, readiness: readiness)
+        let submission = JobSubmissionRoutes(
+            store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
+        let events = EventRoutes(feed: feed, heartbeatSeconds: Limits.eventHeartbeatSeconds)
+        endpoints =
+            submission.endpoints + JobRoutes(store: store, baseURL: settings.baseURL).endpoints
+            + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
+            + MediaRoutes(store: store).endpoints + health.endpoints
+            + PageRoutes(document: OpenAPIDocument.bytes).endpoints
+    }
+
+    /// Serves until it is asked to stop: then it takes no new connections, answers those who wait for a job at once,
+    /// ends streams of events, and finishes the answers it has begun.
+    public func run() async throws {
+        let changes = JobWaiters.changes(of: feed)
+        let application = application()
+        defer { boundPort.end() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [waiters] in await waiters.listen(to: changes) }
+            group.addTask { [tokens] in await Self.watch(tokens) }
+            defer { group.cancelAll() }
+            try await withGracefulShutdownHandler {
+                do {
+                    try await application.run()
+                } catch {
+                    throw BindFault.named(error, settings)
+                }
+            } onGracefulShutdown: {
+                health.leave()
+                waiters.finish()
+                feed.finish()
+            }
+        }
+    }
+
+    private func application() -> Application<RouterResponder<ServiceContext>> {
+        var outer: [any MiddlewareProtocol<Request, Response, ServiceContext>] = [
+            RequestNaming(), ProblemAnswers(endpoints: endpoints),
+        ]
+        if !tokens.isRequired {
+            outer.append(LoopbackWall(mediaHost: settings.baseURL.flatMap(LoopbackRule.host(ofURL:))))
+        }
+        let gate = AccessGate(
+            tokens: tokens,
+            requests: TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2),
+            wrongTokens: TokenBuckets(
+                perSecond: Limits.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
+        let (rules, count) = (ConnectionRules(settings), ConnectionCount(limit: settings.connectionsMax))
+        let (port, logger) = (boundPort, logger)
+        return Application(
+            router: ServiceRouter.router(endpoints, outer: outer, gate: gate),
+            server: HTTPServerBuilder { ServiceChannel(responder: $0, rules: rules, count: count) },
+            configuration: ApplicationConfiguration(
+                address: .hostname(settings.host, port: settings.port),
+                availableConnectionsDelegate: .maximum(
+                    settings.connectionsMax + Limits.refusedConnectionsMax, logger: logger)),
+            onServerRunning: { channel in
+                try? await channel.pipeline.addHandler(AcceptFaults(logger: logger), position: .first).get()
+                port.listens(on: channel.localAddress?.port ?? 0)
+            },
+            logger: logger)
+    }
+
+    /// Looks at the token file once a second, on a thread that may block.
+    private static func watch(_ tokens: AccessTokens) async {
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            try? await FileThreads.run { tokens.refresh() }
+        }
+    }
+}

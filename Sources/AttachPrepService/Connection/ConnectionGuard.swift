@@ -1,0 +1,131 @@
+import NIOCore
+import NIOHTTP1
+
+/// Watches one connection: time, order and manners of what comes in and goes out. Runs on its event loop.
+///
+/// A connection is closed when nothing moves on it for too long, whoever keeps it waiting: a client that sends no
+/// request, one that sends it slowly, one that does not read its answer. After a broken request, a refused body, or
+/// when the service stops, the answer says `Connection: close`; what else comes is dropped while the client reads it.
+final class ConnectionGuard: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    let rules: ConnectionRules
+    let count: ConnectionCount
+    var exchanges = ExchangeOrder()
+    var clock = ConnectionClock()
+    /// Over the limit of connections: told so when it asks for something.
+    var isRefused = false
+    /// Nothing is read or written any more; the client may still read what it was told.
+    var isClosing = false
+    var isQuiescing = false
+    /// What is wrong with the request after those that are still to be answered.
+    var fault: Problem?
+    var ticks: RepeatedTask?
+
+    init(rules: ConnectionRules, count: ConnectionCount) {
+        self.rules = rules
+        self.count = count
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        isRefused = !count.begin()
+        clock.rest(from: .now())
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let tick = isRefused ? rules.linger : rules.tick
+        ticks = context.eventLoop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { _ in
+            let (handler, context) = bound.value
+            handler.look(context: context)
+        }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        count.end()
+        ticks?.cancel()
+        ticks = nil
+        // Whoever reads the body must not take its beginning for all of it.
+        if exchanges.isBodyOpen { context.fireErrorCaught(HTTPParserError.invalidEOFState) }
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        if isRefused, !isClosing, case .head = part { return refuse(context: context) }
+        guard !isClosing, !isRefused, fault == nil else { return }
+        switch part {
+        case .head(let head):
+            exchanges.begin(head)
+            clock.bodyBegins(at: .now())
+        case .body(let bytes): clock.body(bytes.readableBytes, at: .now())
+        case .end: exchanges.endBody()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // What is dropped must still be read, else the client is told that its bytes were lost, not why.
+        if isClosing { context.read() }
+        context.fireChannelReadComplete()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard error is HTTPParserError, !isClosing else { return context.fireErrorCaught(error) }
+        fault = Problem.unreadable(error)
+        if exchanges.isBodyOpen {
+            // Its handler hears of it, and its answer is the last one.
+            context.fireErrorCaught(error)
+        } else if exchanges.isEmpty {
+            tell(fault, context: context)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is ChannelShouldQuiesceEvent:
+            isQuiescing = true
+            if exchanges.isEmpty { context.close(promise: nil) }
+        case ChannelEvent.inputClosed where isClosing: context.close(promise: nil)
+        case ChannelEvent.inputClosed where exchanges.isBodyOpen:
+            context.fireErrorCaught(HTTPParserError.invalidEOFState)
+            context.fireUserInboundEventTriggered(event)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        clock.unreadSince = context.channel.isWritable ? nil : .now()
+        context.fireChannelWritabilityChanged()
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is BodyWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        if !isClosing, exchanges.takeExpectation() {
+            let head = HTTPResponseHead(version: .http1_1, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        }
+        promise?.succeed()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !isClosing, !exchanges.isEmpty else {
+            promise?.succeed()
+            return
+        }
+        switch unwrapOutboundIn(data) {
+        case .head(let head):
+            let framed = exchanges.answer(head, isLast: isQuiescing || fault != nil)
+            context.write(wrapOutboundOut(.head(framed)), promise: promise)
+        case .body: context.write(data, promise: promise)
+        case .end:
+            context.writeAndFlush(data, promise: promise)
+            answerEnded(context: context)
+        }
+    }
+}
+
+/// Sent down a connection by who is about to read a request's body: a client may be waiting to be told (RFC 9110,
+/// 10.1.1).
+struct BodyWanted: Sendable {}

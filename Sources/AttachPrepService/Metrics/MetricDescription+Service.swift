@@ -1,0 +1,27 @@
+internal import AttachPrepJobs
+
+extension MetricDescription {
+    /// What the service counts, by name.
+    public static let service: [String: MetricDescription] = [
+        "attachprep_jobs": MetricDescription("Jobs there are, by state."),
+        "attachprep_jobs_due": MetricDescription("Queued jobs that could run now."),
+        "attachprep_jobs_oldest_due_seconds": MetricDescription("How long the oldest of those could have run."),
+        "attachprep_webhooks": MetricDescription("Webhooks there are, by state; pending is the backlog."),
+        "attachprep_media_bytes": MetricDescription("Bytes of the files that are kept."),
+        "attachprep_jobs_ended_total": MetricDescription(
+            "Jobs that ended, by state and error code (empty for success)."),
+        "attachprep_job_attempts_total": MetricDescription("Attempts at jobs."),
+        "attachprep_job_retries_total": MetricDescription(
+            "Attempts that failed and are made again, by error code."),
+        "attachprep_results_reused_total": MetricDescription(
+            "Jobs that needed no work: shared with another job, still fresh, or unchanged at the origin."),
+        "attachprep_job_wait_seconds": MetricDescription(
+            "From when a job could run until it ran.", buckets: secondsBuckets + [1_800, 7_200]),
+        "attachprep_stage_seconds": MetricDescription("Time in each stage of a preparation."),
+        "attachprep_download_bytes_total": MetricDescription("Bytes fetched from origins."),
+        "attachprep_media_children_restarted_total": MetricDescription(
+            "Media children that were replaced, because they failed or had done their share."),
+        WebhookMetrics.triesLabel: MetricDescription("Tries of webhooks, by outcome: delivered, retried, given_up."),
+        WebhookMetrics.secondsLabel: MetricDescription("Time of a try of a webhook."),
+    ]
+}

@@ -1,0 +1,77 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import RichPush
+
+/// Who may ask, and how often.
+struct AccessGate: Sendable {
+    let tokens: AccessTokens
+    /// Of each caller.
+    let requests: TokenBuckets
+    /// Of each address that shows wrong tokens.
+    let wrongTokens: TokenBuckets
+
+    func middleware(for access: Endpoint.Access) -> GateMiddleware {
+        GateMiddleware(gate: self, access: access)
+    }
+
+    /// The name of who asks.
+    ///
+    /// - Throws: a problem with 401 or 429.
+    func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> String? {
+        guard access != .everybody else { return nil }
+        guard tokens.isRequired else { return "local" }
+        if let token = Self.token(in: request), let caller = tokens.caller(showing: token) { return caller }
+        if access == .callersAndLoopback, Self.isFromHere(request, context) { return "local" }
+        // A right token always passes: behind a proxy everybody has the same address.
+        if let seconds = wrongTokens.take(context.peer ?? "") {
+            throw Problem(.requestRateLimited, "Too many requests from this address show no valid token; slow down.")
+                .retrying(after: seconds)
+        }
+        var problem = Problem(
+            .requestUnauthorized, "Show one of the service's tokens, as in Authorization: Bearer <token>.")
+        problem.fields[.wwwAuthenticate] = "Bearer"
+        throw problem
+    }
+
+    /// - Throws: a problem with 429.
+    func count(_ caller: String) throws {
+        guard let seconds = requests.take(caller) else { return }
+        throw Problem(.requestRateLimited, "This token has made too many requests in a second; come back later.")
+            .retrying(after: seconds)
+    }
+
+    private static func token(in request: Request) -> String? {
+        guard let field = request.headers[.authorization] else { return nil }
+        let words = field.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
+        return String(words[1].drop { $0 == " " })
+    }
+
+    /// A proxy on this machine speaks for others.
+    private static func isFromHere(_ request: Request, _ context: ServiceContext) -> Bool {
+        guard let peer = context.peer, LoopbackRule.isLoopback(peer) else { return false }
+        return request.headers[.forwarded] == nil && request.headers[.forwardedFor] == nil
+    }
+}
+
+/// The gate before one endpoint.
+struct GateMiddleware: RouterMiddleware {
+    typealias Context = ServiceContext
+
+    let gate: AccessGate
+    let access: Endpoint.Access
+
+    func handle(
+        _ request: Request, context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        if let caller = try gate.caller(of: request, context, access: access) {
+            try gate.count(caller)
+            context.caller = caller
+            context.logger[metadataKey: "caller"] = "\(caller.prefix(8))"
+        }
+        return try await next(request, context)
+    }
+}

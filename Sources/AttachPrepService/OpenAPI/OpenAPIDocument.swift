@@ -1,0 +1,67 @@
+import NIOCore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The service as OpenAPI 3.1 describes it; a test holds it to the routes, and a fuzzer to what they answer.
+enum OpenAPIDocument {
+    static let value: JSONValue = [
+        "openapi": "3.1.0",
+        "info": [
+            "title": "attachprep", "version": "1", "summary": "Media for notification attachments",
+            "description": """
+            Takes requests, prepares the media they name, and serves the results. Times are RFC 3339 in UTC, \
+            bytes are decimal. Errors are application/problem+json with a stable code.
+            """,
+        ],
+        "tags": [
+            ["name": "jobs", "description": "Requests that are worked on"],
+            ["name": "webhooks", "description": "What callers are told when a job ends"],
+            ["name": "uploads", "description": "Files as sources"],
+            ["name": "media", "description": "What phones fetch"],
+            ["name": "service", "description": "The service about itself"],
+        ],
+        "security": [["bearer": []]],
+        "paths": .object(paths),
+        "components": [
+            "securitySchemes": [
+                "bearer": [
+                    "type": "http", "scheme": "bearer",
+                    "description": "One of the service's tokens. A service without tokens asks for none, on loopback.",
+                ]
+            ],
+            "schemas": .object(schemas),
+            "responses": .object(ProblemResponses.all),
+            "headers": .object(HeaderDescriptions.all),
+        ],
+    ]
+
+    static let bytes: ByteBuffer = {
+        guard let data = try? JSONAnswer.encoder().encode(value) else {
+            preconditionFailure("a value of literals is encodable")
+        }
+        return ByteBuffer(bytes: data)
+    }()
+
+    /// With a HEAD for each GET: it answers the same without a body.
+    private static var paths: [String: JSONValue] {
+        let groups = [
+            SubmissionPaths.all, JobPaths.all, WebhookPaths.all, UploadPaths.all, EventPaths.all, MediaPaths.all,
+            HealthPaths.all, PagePaths.all,
+        ]
+        return groups.reduce(into: [:]) { paths, group in
+            for (path, item) in group {
+                paths[path] = (paths[path] ?? [:]).merging(item)
+                if item["get"] != .null { paths[path]?["head"] = Operation.head(of: item["get"]) }
+            }
+        }
+    }
+
+    private static var schemas: [String: JSONValue] {
+        [RequestSchemas.all, ManifestSchemas.all, JobSchemas.all, WebhookSchemas.all, ServiceSchemas.all]
+            .reduce(into: [:]) { $0.merge($1) { $1 } }
+    }
+}

@@ -1,0 +1,91 @@
+import AttachPrep
+import RichPush
+
+enum RequestSchemas {
+    static let all: [String: JSONValue] = [
+        "AttachmentRequest": [
+            "type": "object", "additionalProperties": false, "required": ["source"], "properties": request,
+            "description": "Unknown members are refused; null is as good as leaving a member out.",
+        ],
+        "AttachmentRequestLines": [
+            "type": "string", "description": "One AttachmentRequest a line",
+            "examples": [
+                "{\"source\":\"https://cdn.example.org/1.webp\"}\n{\"source\":\"https://cdn.example.org/2.mp4\"}\n"
+            ],
+        ],
+        "ShownRequest": [
+            "type": "object", "required": ["source"],
+            "description": "An AttachmentRequest as it may be shown: without headers, its addresses redacted.",
+            "properties": ["source": ["type": "string"], "headers": ["type": "object", "maxProperties": 0]],
+        ],
+        "Options": [
+            "type": ["object", "null"], "additionalProperties": false, "properties": RequestOptionSchemas.members,
+        ],
+    ]
+
+    static let example: JSONValue = [
+        "source": "https://cdn.example.org/cat.mp4", "id": "push-4711", "rendition": "display", "network": "lte",
+        "deviceBudget": 10, "budget": 20, "priority": "high", "headers": ["Authorization": "Bearer of-the-origin"],
+        "callbackURL": "https://hooks.example.org/push",
+        "options": ["thumbnailTime": 1.5, "thumbnailSize": ["width": 600, "height": 600], "crop": "smart:16:9"],
+    ]
+
+    private static let request: JSONValue = [
+        "source": [
+            "type": "string", "minLength": 1, "maxLength": .whole(Limits.urlBytesMax),
+            "pattern": "^(https?://[^\\s/?#]\\S*|upload:[0-9a-f]{32})$",
+            "description": "An http or https URL, or what an upload was answered with",
+        ],
+        "id": [
+            "type": ["string", "null"], "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$",
+            "description": "The caller's name for the result; else one is derived from the request",
+        ],
+        "options": ["$ref": "#/components/schemas/Options"],
+        "rendition": Schema.choice(RequestedRendition.self, "How much of the source is kept"),
+        "oversize": Schema.choice(AttachmentRequest.Oversize.self, "What to do with a file over its limit"),
+        "unsupported": Schema.choice(AttachmentRequest.Unsupported.self, "What to do with what iOS does not attach"),
+        "budget": seconds("The seconds that work on it may take", Limits.budgetSeconds),
+        "maxBytes": [
+            "type": ["integer", "null"], "minimum": 1, "maximum": .whole(.max),
+            "description": "A limit below Apple's, in decimal bytes",
+        ],
+        "network": network,
+        "deviceBudget": seconds("The seconds that a phone on that network has to fetch it", nil),
+        "headers": [
+            "type": ["object", "null"], "description": "Sent to the first origin alone, never shown",
+            "propertyNames": ["pattern": "^[!-9;-~]+$"],
+            "additionalProperties": ["type": "string", "pattern": "^[^\\x00-\\x08\\x0A-\\x1F]*$"],
+        ],
+        "callbackURL": [
+            "type": ["string", "null"], "maxLength": .whole(Limits.urlBytesMax),
+            "pattern": "^https?://[a-z][a-z0-9.-]*(:[0-9]{1,4})?(/\\S*)?$",
+            "description": "Told by a webhook (Standard Webhooks) when the job ends; the service needs a secret for it",
+        ],
+        "priority": Schema.choice(JobPriority.self, "The lane"),
+        "notBefore": [
+            "type": ["string", "null"], "format": "date-time", "description": "Not begun before",
+        ],
+        "notAfter": [
+            "type": ["string", "null"], "format": "date-time",
+            "description": "Neither begun nor tried again after; later than notBefore",
+        ],
+    ]
+
+    private static func seconds(_ description: String, _ usual: Double?) -> JSONValue {
+        var schema: JSONValue = [
+            "type": ["number", "null"], "exclusiveMinimum": 0, "maximum": .number(Limits.budgetSecondsMax),
+            "description": .text(description),
+        ]
+        if let usual { schema["default"] = .number(usual) }
+        return schema
+    }
+
+    private static let network: JSONValue = [
+        "description": "The network that the phone is expected on, or kilobits a second",
+        "anyOf": [
+            ["enum": ["3g", "lte", "wifi", nil]],
+            ["type": "integer", "minimum": 10, "maximum": 10_000_000],
+            ["type": "string", "pattern": "^[1-9][0-9]{1,6}$"],
+        ],
+    ]
+}

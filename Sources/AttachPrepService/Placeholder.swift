@@ -1,6 +1,0 @@
-import AttachPrepJobs
-import Configuration
-import HTTPTypes
-import Hummingbird
-import NIOCore
-import ServiceLifecycle

@@ -1,0 +1,56 @@
+import AttachPrepJobs
+import Logging
+import RichPush
+import Synchronization
+
+/// Removes what is no longer needed, at the start and once a minute.
+final class Housekeeping: Sendable {
+    private let store: SQLiteStore
+    private let logger: Logger
+    /// Whether files take more room than they may, and nothing can be done about it.
+    let isOverQuota = Atomic(false)
+    private let bell: AsyncStream<Void>
+    private let ring: AsyncStream<Void>.Continuation
+
+    init(store: SQLiteStore, logger: Logger) {
+        self.store = store
+        self.logger = logger
+        (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Returns after `stop`.
+    func run() async {
+        let timer = Task { [ring] in
+            while !Task.isCancelled {
+                ring.yield()
+                try await ContinuousClock().sleep(for: .seconds(Limits.housekeepingSeconds))
+            }
+        }
+        for await _ in bell { await sweep() }
+        timer.cancel()
+    }
+
+    func stop() { ring.finish() }
+
+    private func sweep() async {
+        do {
+            let report = try await store.sweep()
+            if report.jobs + report.results + report.uploads + report.files > 0 {
+                logger.info(
+                    "swept",
+                    metadata: [
+                        "jobs": "\(report.jobs)", "results": "\(report.results)", "uploads": "\(report.uploads)",
+                        "files": "\(report.files)", "bytes": "\(report.bytes)", "left": "\(report.mediaBytes)",
+                    ])
+            }
+            if report.isOverQuota {
+                logger.warning(
+                    "over the quota, and all that is left is needed or too young",
+                    metadata: ["bytes": "\(report.mediaBytes)"])
+            }
+            isOverQuota.store(report.isOverQuota, ordering: .relaxed)
+        } catch {
+            logger.error("what is no longer needed could not be removed", metadata: ["error": "\(error)"])
+        }
+    }
+}

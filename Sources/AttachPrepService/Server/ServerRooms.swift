@@ -1,0 +1,83 @@
+import AttachPrep
+import AttachPrepJobs
+import Logging
+import Metrics
+import RichPush
+
+/// What a server is made of, each part given what it needs of the others.
+struct ServerRooms: Sendable {
+    let service: AttachmentService
+    let worker: JobWorker
+    let sender: WebhookSender
+    let housekeeping: Housekeeping
+    private let tokens: AccessTokens
+    private let preparer: AttachmentPreparer
+    private let calls: CallSender
+
+    init(_ configuration: ServeConfiguration, logger: Logger) async throws {
+        let feed = JobFeed()
+        let registry = PrometheusRegistry(descriptions: MetricDescription.service)
+        tokens = try AccessTokens(configuration.tokens, file: configuration.tokenFile, logger: logger)
+        let secrets = try WebhookSecrets(
+            literals: configuration.webhookSecrets, file: configuration.webhookSecretFile, logger: logger)
+        let store = try await SQLiteStore.open(
+            folder: configuration.stateFolder, durability: configuration.durability, role: .service,
+            limits: configuration.storeLimits, feed: feed, logger: logger)
+        try WorkFolder.clear(configuration.preparer.output)
+        preparer = try AttachmentPreparer(configuration.preparer, logger: logger)
+        let metrics = JobMetrics(factory: registry)
+        worker = JobWorker(
+            store: store, preparer: preparer, feed: feed, settings: configuration.workerSettings, metrics: metrics,
+            logger: logger)
+        calls = try CallSender(
+            policy: configuration.callbackPolicy,
+            networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) })
+        sender = WebhookSender(
+            outbox: store, secrets: secrets, calls: calls, feed: feed, metrics: WebhookMetrics(factory: registry),
+            logger: logger)
+        housekeeping = Housekeeping(store: store, logger: logger)
+        let sends = !configuration.webhookSecrets.isEmpty || configuration.webhookSecretFile != nil
+        let intake = JobIntake(
+            uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly)
+        let page = MetricsPage(registry: registry, metrics: metrics, store: store, preparer: preparer, logger: logger)
+        service = try AttachmentService(
+            store: store, intake: intake, feed: feed, tokens: tokens, settings: configuration.service,
+            metricsPage: { await page.text() },
+            readiness: { [worker] in ReadinessReport(reasons: [worker.health.reason].compactMap { $0 }) },
+            logger: logger)
+    }
+
+    /// Reads tokens again; secrets are, when they are needed and their file has changed.
+    func reload() { tokens.reload() }
+
+    /// Ends children and connections.
+    func close() async {
+        await calls.shutdown()
+        await preparer.shutdown()
+    }
+}
+
+extension ServeConfiguration {
+    var storeLimits: StoreLimits {
+        var limits = StoreLimits()
+        limits.queuedJobsMax = queuedJobsMax
+        limits.retentionSeconds = retentionSeconds
+        limits.deadRetentionSeconds = deadRetentionSeconds
+        limits.mediaQuotaBytes = mediaQuotaBytes
+        return limits
+    }
+
+    var workerSettings: WorkerSettings {
+        var settings = WorkerSettings(name: "serve")
+        settings.concurrency = preparer.requestsInFlight
+        settings.baseURL = service.baseURL
+        return settings
+    }
+
+    /// As for downloads, but for the private network: `--allow-callback-network` opens that for webhooks.
+    var callbackPolicy: DownloadPolicy {
+        var policy = preparer.download
+        policy.httpsOnly = false
+        return policy
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import RichPush
+import Testing
+
+@testable import AttachPrepJobs
+
+@Suite struct WebhookScheduleTests {
+    private let schedule = WebhookSchedule()
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func outcome(_ status: Int, tries: Int = 1, retryAfter: Duration? = nil) -> WebhookOutcome {
+        let reply = WebhookReply.answered(host: "h.example:443", status: status, retryAfter: retryAfter)
+        return schedule.outcome(of: reply, tries: tries, at: now, chance: 0)
+    }
+
+    @Test func `Without luck the published schedule is kept to the second`() {
+        let delays = (1...10).map { schedule.delay(afterTries: $0, retryAfter: nil, chance: 0) }
+        #expect(delays == [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, nil])
+    }
+
+    @Test func `Chance makes a step longer by up to a tenth, never shorter`() throws {
+        for chance in [0, 0.25, 0.999] {
+            let delay = try #require(schedule.delay(afterTries: 2, retryAfter: nil, chance: chance))
+            #expect(delay == 300 * (1 + 0.1 * chance))
+        }
+    }
+
+    @Test(arguments: [
+        (1, 1, 5.0), (1, 60, 60), (1, 299, 299), (1, 300, 300), (1, 4_000, 300), (3, 60, 1_800), (9, 90_000, 86_400),
+        (8, 90_000, 86_400),
+    ])
+    func `A receiver gets the time it asks for, up to the next step's length`(tries: Int, asked: Int, waited: Double) {
+        #expect(schedule.delay(afterTries: tries, retryAfter: .seconds(asked), chance: 0) == waited)
+    }
+
+    @Test(arguments: [200, 201, 202, 204, 299])
+    func `Every 2xx is a delivery`(status: Int) {
+        #expect(outcome(status) == .delivered(status: status))
+        #expect(outcome(status, tries: 10) == .delivered(status: status))
+    }
+
+    @Test(arguments: [301, 302, 304, 307, 400, 401, 403, 404, 408, 429, 500, 502, 503, 504])
+    func `Every other status is tried again`(status: Int) {
+        guard case .retry(let date, status, let error) = outcome(status) else {
+            return #expect(Bool(false), "\(outcome(status))")
+        }
+        #expect(date == now.addingTimeInterval(5))
+        #expect(error.contains("h.example:443 answered \(status)"))
+        #expect(error.contains("redirect") == (300...399 ~= status))
+    }
+
+    @Test func `Who answers 410 is not asked again`() {
+        guard case .givenUp(410, let error) = outcome(410) else { return #expect(Bool(false), "\(outcome(410))") }
+        #expect(error.contains("wants no more"))
+    }
+
+    @Test func `After the last try it is given up`() {
+        guard case .retry = outcome(500, tries: 9) else { return #expect(Bool(false), "\(outcome(500, tries: 9))") }
+        #expect(outcome(500, tries: 10) == .givenUp(status: 500, error: "h.example:443 answered 500."))
+    }
+
+    @Test func `A receiver that cannot be reached is tried again, with the sentence and without the detail`() {
+        let error = AttachPrepError(.downloadTimeout, "It was slow.", detail: "libcurl said")
+        let outcome = schedule.outcome(of: .failed(error), tries: 2, at: now, chance: 0)
+        #expect(outcome == .retry(at: now.addingTimeInterval(300), status: nil, error: "It was slow."))
+    }
+
+    // MARK: Places
+
+    private func webhooks(_ count: Int, to host: String) -> [Webhook] {
+        (0..<count).map { _ in
+            let notice = WebhookNotice(url: "https://\(host)/in", event: .attachmentPrepared, body: "{}")
+            return Webhook(id: .make(), job: .make(), notice: notice, state: .pending, attempts: 0, createdAt: now)
+        }
+    }
+
+    @Test func `One host takes its places, and no more`() {
+        var lanes = WebhookLanes(inFlightMax: 6, perHostMax: 2)
+        lanes.add(webhooks(4, to: "dead.example") + webhooks(2, to: "quick.example"), until: .now + .seconds(60))
+        let hosts = (0..<6).compactMap { _ in lanes.next()?.host }
+        #expect(hosts == ["dead.example:443", "dead.example:443", "quick.example:443", "quick.example:443"])
+        #expect(lanes.free == 2)
+        lanes.finish("quick.example:443")
+        #expect(lanes.next() == nil)
+        lanes.finish("dead.example:443")
+        #expect(lanes.next()?.host == "dead.example:443")
+    }
+
+    @Test func `All hosts together take no more than there is`() {
+        var lanes = WebhookLanes(inFlightMax: 3, perHostMax: 2)
+        lanes.add((0..<5).flatMap { webhooks(1, to: "h\($0).example") }, until: .now + .seconds(60))
+        #expect((0..<5).compactMap { _ in lanes.next() }.count == 3)
+        #expect(lanes.free == 0)
+    }
+
+    @Test func `What has waited for its place too long is left to its lease`() {
+        var lanes = WebhookLanes(inFlightMax: 3, perHostMax: 2)
+        let now = ContinuousClock.now
+        lanes.add(webhooks(2, to: "h.example"), until: now + .seconds(40))
+        #expect(lanes.next(at: now + .seconds(39)) != nil)
+        #expect(lanes.next(at: now + .seconds(40)) == nil)
+    }
+
+    @Test func `A driver that gives too much does not fill the memory`() {
+        var lanes = WebhookLanes(inFlightMax: 1, perHostMax: 1)
+        for _ in 0..<10 { lanes.add(webhooks(100, to: "h.example"), until: .now + .seconds(60)) }
+        var count = 0
+        while let next = lanes.next() {
+            count += 1
+            lanes.finish(next.host)
+        }
+        #expect(count == 256)
+    }
+}

@@ -1,0 +1,68 @@
+import AttachPrep
+import AttachPrepJobs
+import Crypto
+import Foundation
+import RichPush
+import Synchronization
+import TestSupport
+
+/// A preparer that does what a test writes down, and remembers what it was told.
+final class ScriptedPreparer: JobPreparing {
+    typealias Script = @Sendable (_ order: PreparationOrder, _ number: Int) async -> PreparationEnd
+
+    let output: String
+    private let script: Script
+    private let taken = Mutex<[PreparationOrder]>([])
+
+    /// - Parameter script: told the order's number, from 1.
+    init(output: String, _ script: @escaping Script) {
+        self.output = output
+        self.script = script
+    }
+
+    var orders: [PreparationOrder] { taken.withLock { $0 } }
+
+    var statistics: PreparerStatistics { PreparerStatistics(downloadedBytes: orders.count * 1000) }
+
+    func carryOut(_ order: PreparationOrder) async -> PreparationEnd {
+        let number = taken.withLock { taken in
+            taken.append(order)
+            return taken.count
+        }
+        return await script(order, number)
+    }
+}
+
+extension PreparationOrder {
+    /// A result whose attachment holds that text, in its folder.
+    func prepared(
+        in output: String, _ text: String = "meow", _ outcome: Outcome = .passed, _ freshness: SourceFreshness? = nil
+    ) -> PreparationEnd {
+        var manifest = Manifest(
+            id: request.id ?? "derived", requestDigest: "digest", outcome: outcome,
+            source: ManifestSource(url: request.source))
+        let digest = SHA256.hash(data: Data(text.utf8)).map { String(format: "%02x", $0) }.joined()
+        manifest.attachment = ManifestFile(
+            file: "attachment.jpg", type: .jpeg, bytes: text.utf8.count, sha256: digest)
+        manifest.timings.transfer = 5
+        manifest.timings.total = 10
+        let path = "\(output)/\(folder ?? manifest.id)"
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try? Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/attachment.jpg"))
+        return .ended(manifest, freshness)
+    }
+
+    func rejected(_ code: ErrorCode) -> PreparationEnd {
+        var manifest = Manifest(
+            id: request.id ?? "derived", requestDigest: "digest", outcome: .rejected,
+            source: ManifestSource(url: request.source))
+        manifest.error = ManifestError(AttachPrepError(code, "It did not work."))
+        return .ended(manifest, nil)
+    }
+}
+
+/// Returns when the task is cancelled.
+func untilCancelled() async {
+    // A stream that never brings anything ends with its task.
+    for await _ in AsyncStream<Void>.makeStream().stream {}
+}

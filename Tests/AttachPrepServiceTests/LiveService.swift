@@ -1,0 +1,77 @@
+import AttachPrepJobs
+import AttachPrepService
+import Logging
+import RichPush
+import ServiceLifecycle
+import TestSupport
+
+/// A service that really listens, on a port of its own, over a store in memory.
+final class LiveService: Sendable {
+    let folder: TemporaryFolder
+    let feed = JobFeed()
+    let store: MemoryStore
+    let port: Int
+    let service: AttachmentService
+    let token: String?
+    private let group: ServiceGroup
+    private let running: Task<Void, any Error>
+
+    static let token = "a-token-for-tests-0123456789"
+
+    init(
+        token: String? = LiveService.token, tokens: AccessTokens? = nil, sendsWebhooks: Bool = true,
+        reasons: [String] = [], _ change: (inout ServiceSettings) -> Void = { _ in }
+    ) async throws {
+        folder = try TemporaryFolder()
+        store = MemoryStore(folder: folder.path, feed: feed)
+        self.token = token
+        var settings = ServiceSettings()
+        settings.port = 0
+        settings.baseURL = "https://media.example"
+        change(&settings)
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let service = try AttachmentService(
+            store: store, intake: JobIntake(uploads: store, sendsWebhooks: sendsWebhooks), feed: feed,
+            tokens: try tokens ?? AccessTokens(token.map { [$0] } ?? [], logger: logger), settings: settings,
+            metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }, logger: logger)
+        self.service = service
+        let group = ServiceGroup(services: [service], logger: logger)
+        self.group = group
+        running = Task { try await group.run() }
+        guard let port = await service.boundPort.value else {
+            try await running.value
+            throw HTTPCaller.NoAnswer(description: "the service ended before it listened")
+        }
+        self.port = port
+    }
+
+    deinit {
+        running.cancel()
+    }
+
+    /// With the token, if there is one.
+    var caller: HTTPCaller {
+        HTTPCaller(port: port, headers: token.map { [("Authorization", "Bearer \($0)")] } ?? [], service: self)
+    }
+
+    /// Without a token.
+    var stranger: HTTPCaller { HTTPCaller(port: port, service: self) }
+
+    func beginToStop() async {
+        await group.triggerGracefulShutdown()
+    }
+
+    func ended() async throws {
+        try await running.value
+    }
+
+    /// A job that was taken in.
+    func job(_ source: String = "https://media.example.org/cat.webp") async throws -> JobID {
+        let answer = try await caller.post("/v1/jobs", json: #"{"source": "\#(source)"}"#)
+        guard let id = (answer.object["id"] as? String).flatMap(JobID.init) else {
+            throw HTTPCaller.NoAnswer(description: "no job: \(answer.text)")
+        }
+        return id
+    }
+}

@@ -1,0 +1,178 @@
+import AttachPrep
+import AttachPrepJobs
+import Foundation
+import RichPush
+import Synchronization
+
+/// Everything a service asks for, in memory: what it says is up to the test.
+final class MemoryStore: JobStore {
+    struct State {
+        var jobs: [JobID: Job] = [:]
+        var keys: [String: (digest: String, ids: [JobID])] = [:]
+        var logs: [JobLogLine] = []
+        var webhooks: [Webhook] = []
+        var files: [String: StoredFile] = [:]
+        var uploads: [MediaID: Upload] = [:]
+        var discarded = 0
+        var fault: AttachPrepError?
+    }
+
+    let state = Mutex(State())
+    let folder: String
+    let feed: JobFeed
+
+    init(folder: String, feed: JobFeed) {
+        self.folder = folder
+        self.feed = feed
+    }
+
+    func change(_ job: JobID, _ change: (inout Job) -> Void) {
+        let state = state.withLock { state in
+            guard var found = state.jobs[job] else { return JobState.queued }
+            change(&found)
+            state.jobs[job] = found
+            return found.state
+        }
+        feed.publish([JobFeed.Change(job: job, state: state)])
+    }
+
+    private func check() throws {
+        if let fault = state.withLock(\.fault) { throw fault }
+    }
+
+    func enqueue(_ submissions: [JobSubmission], idempotency: IdempotencyKey?) async throws -> EnqueuedJobs {
+        try check()
+        return try state.withLock { state in
+            let name = idempotency.map { "\($0.caller) \($0.key)" }
+            if let name, let known = state.keys[name] {
+                guard known.digest == idempotency?.bodyDigest else {
+                    throw AttachPrepError(.requestConflict, "This Idempotency-Key came with another body.")
+                }
+                return EnqueuedJobs(jobs: known.ids.compactMap { state.jobs[$0] }, areRepeated: true)
+            }
+            let jobs = submissions.map {
+                Job(id: .make(), state: .queued, request: $0.request.shown, createdAt: .now)
+            }
+            for job in jobs { state.jobs[job.id] = job }
+            if let name, let idempotency { state.keys[name] = (idempotency.bodyDigest, jobs.map(\.id)) }
+            return EnqueuedJobs(jobs: jobs, areRepeated: false)
+        }
+    }
+
+    func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: Int) async throws -> [ClaimedJob] { [] }
+    func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStanding] { [:] }
+    func finish(_ lease: JobLease, _ ending: JobEnding, notice: WebhookNotice?) async throws -> Bool { false }
+    func postpone(_ lease: JobLease, until date: Date, error: ManifestError) async throws -> Bool { false }
+    func release(_ leases: [JobLease]) async throws {}
+    func nextDue() async throws -> Date? { nil }
+
+    func cancel(_ id: JobID) async throws -> Job {
+        try known(id) { job in
+            guard !job.state.isFinished else {
+                throw AttachPrepError(.requestConflict, "The job has finished; there is nothing to cancel.")
+            }
+            job.state = .cancelled
+        }
+    }
+
+    func retry(_ id: JobID) async throws -> Job {
+        try known(id) { job in
+            guard job.state.isRetryable else {
+                throw AttachPrepError(.requestConflict, "The job is \(job.state.rawValue); only ended ones run again.")
+            }
+            job.state = .queued
+        }
+    }
+
+    private func known(_ id: JobID, _ change: (inout Job) throws -> Void) throws -> Job {
+        try check()
+        return try state.withLock { state in
+            guard var job = state.jobs[id] else { throw AttachPrepError(.requestNotFound, "There is no such job.") }
+            try change(&job)
+            state.jobs[id] = job
+            return job
+        }
+    }
+
+    func job(_ id: JobID) async throws -> Job? {
+        try check()
+        return state.withLock { $0.jobs[id] }
+    }
+
+    func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage {
+        try check()
+        let all = state.withLock { $0.jobs.values.sorted { $0.id > $1.id } }.filter { job in
+            (filter.states?.contains(job.state) ?? true) && cursor.map { job.id < $0 } ?? true
+                && filter.search.map { job.request.source.contains($0) } ?? true
+        }
+        return JobPage(jobs: Array(all.prefix(limit)), next: all.count > limit ? all[limit - 1].id : nil)
+    }
+
+    func counts() async throws -> JobCounts { JobCounts(byState: [:], byError: [:], due: 0, oldestDue: nil) }
+
+    func purge(_ filter: JobFilter) async throws -> Int {
+        state.withLock { state in
+            let gone = state.jobs.values.filter { job in
+                job.state.isFinished && (filter.states?.contains(job.state) ?? true)
+                    && (filter.ids?.contains(job.id) ?? true)
+                    && filter.createdBefore.map { job.createdAt < $0 } ?? true
+            }
+            for job in gone { state.jobs[job.id] = nil }
+            return gone.count
+        }
+    }
+
+    func log(of id: JobID) async throws -> [JobLogLine] { state.withLock { $0.logs.filter { $0.job == id } } }
+    func append(_ lines: [JobLogLine]) async throws { state.withLock { $0.logs += lines } }
+
+    func result(for key: WorkKey) async throws -> StoredResult? { nil }
+    func store(
+        _ manifest: Manifest, folder: String?, for key: WorkKey, freshness: SourceFreshness?, fetchedAt: Date
+    ) async throws -> StoredResult {
+        StoredResult(media: .make(), manifest: manifest, freshness: freshness, fetchedAt: fetchedAt)
+    }
+    func renew(_ media: MediaID, _ freshness: SourceFreshness, fetchedAt: Date) async throws {}
+    func file(_ name: String, of media: MediaID) async throws -> StoredFile? {
+        state.withLock { $0.files["\(media)/\(name)"] }
+    }
+
+    func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] { [] }
+    func record(_ id: WebhookID, _ outcome: WebhookOutcome) async throws {}
+    func giveUpWebhooks(to url: String, error: String) async throws -> Int { 0 }
+    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPage {
+        let all = state.withLock(\.webhooks).filter { webhook in
+            (filter.states?.contains(webhook.state) ?? true) && filter.job.map { webhook.job == $0 } ?? true
+        }
+        return WebhookPage(webhooks: Array(all.prefix(limit)), next: all.count > limit ? all[limit - 1].id : nil)
+    }
+    func replayWebhooks(_ filter: WebhookFilter) async throws -> Int {
+        state.withLock(\.webhooks).filter { webhook in
+            (filter.states?.contains(webhook.state) ?? true) && (filter.ids?.contains(webhook.id) ?? true)
+        }.count
+    }
+    func webhookCounts() async throws -> [WebhookState: Int] { [:] }
+    func nextWebhookDue() async throws -> Date? { nil }
+
+    func beginUpload() async throws -> UploadInProgress {
+        try check()
+        let id = MediaID.make()
+        let path = "\(folder)/\(id)"
+        try Data().write(to: URL(fileURLWithPath: path))
+        return UploadInProgress(id: id, path: path)
+    }
+
+    func keep(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
+        let kept = Upload(
+            id: upload.id, path: upload.path, bytes: bytes, sha256: sha256, createdAt: .now,
+            expiresAt: .now + Limits.uploadSecondsMax)
+        state.withLock { $0.uploads[upload.id] = kept }
+        return kept
+    }
+
+    func discard(_ upload: UploadInProgress) async {
+        try? FileManager.default.removeItem(atPath: upload.path)
+        state.withLock { $0.discarded += 1 }
+    }
+
+    func upload(_ id: MediaID) async throws -> Upload? { state.withLock { $0.uploads[id] } }
+}
