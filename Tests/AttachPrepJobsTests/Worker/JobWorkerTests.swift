@@ -288,6 +288,22 @@ import Testing
         #expect(job.attempts == 0)
     }
 
+    @Test func `A worker whose task is cancelled leaves at once, and loses nothing`() async throws {
+        let bench = try await WorkerBench { order, _, _ in
+            await untilCancelled()
+            return order.rejected(.cancelled)
+        }
+        let id = try await bench.enqueue(.sample())[0]
+        let worker = bench.makeWorker()
+        #expect(worker.health == .starting)
+        let run = Task { await worker.run() }
+        try await askUntil("the work") { bench.orders.count == 1 }
+        run.cancel()
+        await run.value
+        #expect(worker.health == .draining)
+        #expect(try await bench.job(id).state == .queued)
+    }
+
     // MARK: Logs and gauges
 
     @Test func `A job's lines are kept with it`() async throws {
