@@ -33,7 +33,7 @@ struct JobAttempt: Sendable {
             return try await find()
         } catch {
             logger.error("the attempt broke off", metadata: ["error": "\(error)"])
-            return rejected(refusal(error), fetchedAt: claimedAt)
+            return .rejected(refusal(error), failedAt: .now)
         }
     }
 

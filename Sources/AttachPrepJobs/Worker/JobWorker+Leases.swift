@@ -23,8 +23,8 @@ extension JobWorker {
         }
     }
 
-    /// Renews leases that may be about to run out, before a claim takes back those that have: a process that was stopped
-    /// for a while, or whose disk was, must not lose its jobs to itself.
+    /// Renews leases that may be about to run out, before a claim takes back those that have: a process that was
+    /// stopped for a while, or whose disk was, must not lose its jobs to itself.
     func beatIfLate() async {
         let beatenAt = state.withLock { $0.beatenAt }
         guard rooms.hands.count > 0, beatenAt + rooms.settings.lease / 2 < .now else { return }
