@@ -161,6 +161,7 @@ let package = Package(
             [
                 "AttachPrepJobs", "MediaProcessing",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ]),

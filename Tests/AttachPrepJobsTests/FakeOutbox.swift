@@ -1,4 +1,5 @@
 import Foundation
+import RichPush
 import Synchronization
 
 @testable import AttachPrepJobs
@@ -10,7 +11,6 @@ final class FakeOutbox: WebhookOutbox {
         var leased: Set<WebhookID> = []
         var now = Date(timeIntervalSince1970: 1_800_000_000)
         var failuresLeft = 0
-        var claims: [Set<String>] = []
         var watchers: [(isSo: @Sendable ([Webhook]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -20,8 +20,6 @@ final class FakeOutbox: WebhookOutbox {
 
     var now: Date { state.withLock { $0.now } }
     var webhooks: [Webhook] { state.withLock { $0.webhooks } }
-    /// The hosts that each claim left out.
-    var claims: [Set<String>] { state.withLock { $0.claims } }
 
     func advance(by seconds: Double) {
         state.withLock { $0.now += seconds }
@@ -92,15 +90,17 @@ final class FakeOutbox: WebhookOutbox {
     // MARK: The outbox
 
     func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] {
-        try await claimWebhooks(count, lease: lease, notTo: [])
-    }
-
-    func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook] {
         try change { state in
-            state.claims.append(hosts)
+            var out: [String: Int] = [:]
+            for webhook in state.webhooks where state.leased.contains(webhook.id) {
+                out[webhook.notice.host, default: 0] += 1
+            }
             let due = state.webhooks.filter { webhook in
-                webhook.state == .pending && !state.leased.contains(webhook.id) && !hosts.contains(webhook.notice.host)
-                    && webhook.nextAt.map { $0 <= state.now } ?? false
+                guard webhook.state == .pending, !state.leased.contains(webhook.id),
+                    webhook.nextAt.map({ $0 <= state.now }) ?? false
+                else { return false }
+                out[webhook.notice.host, default: 0] += 1
+                return out[webhook.notice.host, default: 0] <= Limits.webhooksPerHostMax
             }
             state.leased.formUnion(due.prefix(count).map(\.id))
             return Array(due.prefix(count))

@@ -25,11 +25,6 @@ struct WebhookLanes: Sendable {
     /// How many more may be on their way.
     var free: Int { inFlightMax - inFlight.values.reduce(0, +) }
 
-    /// Hosts that nothing more is to be claimed for.
-    var fullHosts: Set<String> {
-        Set(waiting.map(\.host)).union(inFlight.filter { $0.value >= perHostMax }.keys)
-    }
-
     /// Takes in what was claimed.
     ///
     /// - Parameter end: until when a try may begin.

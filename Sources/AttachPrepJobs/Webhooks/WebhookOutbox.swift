@@ -10,12 +10,9 @@ import RichPush
 /// Webhooks that are kept until they are delivered or given up.
 public protocol WebhookOutbox: Sendable {
     /// Webhooks that are due, for one sender: none of them is given again before `lease` is over.
-    func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook]
-
-    /// The same, without those that go to hosts whose places are all taken: a dead receiver must not hide the others.
     ///
-    /// - Parameter hosts: as `WebhookNotice.host` names them.
-    func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook]
+    /// At most `Limits.webhooksPerHostMax` to a host are out at a time: a dead receiver must not hide the others.
+    func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook]
 
     /// Notes what came of sending one.
     func record(_ id: WebhookID, _ outcome: WebhookOutcome) async throws
@@ -38,13 +35,6 @@ public protocol WebhookOutbox: Sendable {
 
     /// When the next pending one is due; nil when there is none.
     func nextWebhookDue() async throws -> Date?
-}
-
-extension WebhookOutbox {
-    /// For drivers that cannot look for hosts: the sender then puts back what it has no place for.
-    public func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook] {
-        try await claimWebhooks(count, lease: lease)
-    }
 }
 
 /// The name of a webhook, constant over its retries: `msg_` and the digits of a UUID of version 7.

@@ -143,12 +143,12 @@ public final class WebhookSender: Sendable {
     /// - Returns: whether there may be more.
     private func claim() async throws -> Bool {
         startWaiting()
-        let (free, full, isStopping) = state.withLock { ($0.lanes.free, $0.lanes.fullHosts, $0.isStopping) }
+        let (free, isStopping) = state.withLock { ($0.lanes.free, $0.isStopping) }
         guard free > 0, !isStopping, !secrets.current.isEmpty else { return false }
         guard let due = try await outbox.nextWebhookDue(), due <= now() else { return false }
         let lease = Duration.seconds(Limits.webhookLeaseSeconds)
         let end = ContinuousClock.now + lease - .seconds(Limits.webhookSecondsMax)
-        let claimed = try await outbox.claimWebhooks(free, lease: lease, notTo: full)
+        let claimed = try await outbox.claimWebhooks(free, lease: lease)
         state.withLock { $0.lanes.add(claimed, until: end) }
         startWaiting()
         return !claimed.isEmpty
