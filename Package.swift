@@ -160,6 +160,8 @@ let package = Package(
             "AttachPrepJobsTests",
             [
                 "AttachPrepJobs", "MediaProcessing",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ]),

@@ -3,7 +3,7 @@ import AttachPrepJobs
 import Glibc
 import RichPush
 
-/// What the queue alone does: jobs a second through enqueue, claim and finish, and how long calls take beside a backlog.
+/// What the queue alone does: jobs a second through enqueue, claim and finish, and how long calls take in a long queue.
 ///
 /// `QueueRate FOLDER`: the folder is made, and what is in it afterwards may be thrown away. Its disk decides over the
 /// rate of `always`.

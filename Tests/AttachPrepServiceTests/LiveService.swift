@@ -11,6 +11,7 @@ final class LiveService: Sendable {
     let feed = JobFeed()
     let store: MemoryStore
     let port: Int
+    let service: AttachmentService
     let token: String?
     private let group: ServiceGroup
     private let running: Task<Void, any Error>
@@ -34,6 +35,7 @@ final class LiveService: Sendable {
             store: store, intake: JobIntake(uploads: store, sendsWebhooks: sendsWebhooks), feed: feed,
             tokens: try tokens ?? AccessTokens(token.map { [$0] } ?? [], logger: logger), settings: settings,
             metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }, logger: logger)
+        self.service = service
         let group = ServiceGroup(services: [service], logger: logger)
         self.group = group
         running = Task { try await group.run() }

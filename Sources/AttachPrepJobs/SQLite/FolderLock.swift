@@ -1,11 +1,13 @@
 import Glibc
 import RichPush
+import Synchronization
 
 /// The right of one process to a data folder, until it ends.
 ///
 /// Linux: flock(2). The kernel gives it back however the process ends.
 final class FolderLock: Sendable {
     private let descriptor: CInt
+    private let isReleased = Mutex(false)
 
     /// - Throws: `queue.unavailable` when another process has it.
     init(_ folder: StoreFolder) throws {
@@ -23,6 +25,14 @@ final class FolderLock: Sendable {
     }
 
     deinit {
-        close(descriptor)
+        release()
+    }
+
+    func release() {
+        let isFirst = isReleased.withLock { isReleased in
+            defer { isReleased = true }
+            return !isReleased
+        }
+        if isFirst { close(descriptor) }
     }
 }

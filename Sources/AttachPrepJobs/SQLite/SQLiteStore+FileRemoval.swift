@@ -57,7 +57,7 @@ extension SQLiteStore {
 
     /// Files that no row names: a process ended between placing one and committing its row, or between the two steps
     /// of a removal.
-    func sweepLeftovers() async throws -> SweepReport {
+    package func sweepLeftovers() async throws -> SweepReport {
         let files = files
         var report = SweepReport()
         for folder in try await files.run({ ContentFiles.names(files.folder.content) }) where folder.count == 2 {

@@ -5,7 +5,7 @@ extension SQLiteStore {
     /// Housekeeping: removes what is too old, what nobody needs, and what is over the quota. In small steps, between
     /// which others change what they want; to be called at start and then every minute.
     ///
-    /// Over the quota the oldest results go, with their files; their jobs keep the manifest, and have no media any more.
+    /// Over the quota the oldest results go, with their files; their jobs keep the manifest, and have no media then.
     /// - Throws: `queue.unavailable`; what was removed until then stays removed, and the next round goes on.
     public func sweep() async throws -> SweepReport {
         let walksFolders = rounds.begin()

@@ -15,7 +15,7 @@ extension SQLiteStore: UploadStore {
         try await files.run {
             let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw StoreFault.file(errno) }
-            close(descriptor)
+            Glibc.close(descriptor)
         }
         return UploadInProgress(id: id, path: path)
     }

@@ -6,6 +6,7 @@ import RichPush
 ///
 /// ```swift
 /// let store = try await SQLiteStore.open(folder: "/var/lib/attachprep", role: .service, feed: feed)
+/// await store.close()
 /// ```
 /// Times are read from two clocks: a lease goes by the steady one, so that a wall clock that jumps neither loses nor
 /// prolongs it; everything that people see goes by the wall's.
@@ -40,6 +41,18 @@ public final class SQLiteStore: Sendable {
         files = try ContentFiles(folder: folder, durability: durability)
     }
 
+    /// Ends all work with the database and gives the folder back. What comes afterwards fails with
+    /// `queue.unavailable`.
+    public func close() async {
+        let pool = pool
+        do {
+            try await files.run { try pool.close() }
+        } catch {
+            logger.error("the job database could not be closed", metadata: ["error": "\(error)"])
+        }
+        lock?.release()
+    }
+
     /// A change, kept when it returns.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database, inout [JobFeed.Change]) throws -> Value
@@ -53,6 +66,19 @@ public final class SQLiteStore: Sendable {
             return try await pool.read(body)
         } catch {
             throw StoreFault.error(error)
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// Lets the database grow no further than so many pages, or than it is: what a full disk does, for tests.
+    ///
+    /// - Returns: the limit before.
+    package func limitPages(to count: Int) async throws -> Int {
+        try await pool.writeWithoutTransaction { database in
+            let before = try Int.fetchOne(database, sql: "PRAGMA max_page_count") ?? 0
+            try database.execute(sql: "PRAGMA max_page_count = \(count)")
+            return before
         }
     }
 }

@@ -37,7 +37,7 @@ extension AttachPrepError {
     fileprivate static func begunTooLate(_ date: Date) -> AttachPrepError {
         AttachPrepError(
             .deadlineExceeded,
-            "The job's time was over at \(Timestamp.text(date)) before work on it could begin; give it a later notAfter.",
+            "The job's time was over at \(Timestamp.text(date)) before work on it began; give it a later notAfter.",
             isRetryable: false)
     }
 }

@@ -84,7 +84,7 @@ struct JobAttempt: Sendable {
         case .ended(let manifest, let freshness):
             rooms.metrics.worked(manifest.timings)
             log(manifest)
-            let key = isCut ? privateKey : job.key
+            let key = isCut && manifest.outcome == .bestAttempt ? privateKey : job.key
             return manifest.error == nil
                 ? try await keep(manifest, freshness, fetchedAt, for: key)
                 : await note(manifest, fetchedAt, isCut: isCut)
@@ -168,6 +168,7 @@ struct JobAttempt: Sendable {
         facts["source"] = manifest.source.bytes.map { "\($0)" }
         facts["bytes"] = manifest.attachment.map { "\($0.bytes)" }
         facts["code"] = manifest.error.map { "\($0.code.rawValue)" }
+        facts["reason"] = manifest.error.map { "\($0.message)" }
         logger.info(manifest.error == nil ? "prepared" : "rejected", metadata: facts)
     }
 

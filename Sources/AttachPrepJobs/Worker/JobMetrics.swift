@@ -62,9 +62,13 @@ public final class JobMetrics: Sendable {
 
     /// Counts what has been added to a preparer's numbers since the last time.
     public func note(_ statistics: PreparerStatistics) {
+        // Several look side by side: one that looked earlier may come later.
         let last = noted.withLock { noted in
-            defer { noted = statistics }
-            return noted
+            let last = noted
+            noted.downloadedBytes = max(last.downloadedBytes, statistics.downloadedBytes)
+            noted.children.failed = max(last.children.failed, statistics.children.failed)
+            noted.children.recycled = max(last.children.recycled, statistics.children.recycled)
+            return last
         }
         let children = (now: statistics.children, last: last.children)
         count("download_bytes_total", statistics.downloadedBytes - last.downloadedBytes)

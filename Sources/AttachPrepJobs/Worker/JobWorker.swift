@@ -18,7 +18,7 @@ import Synchronization
 /// await worker.drain(within: .seconds(Limits.drainSeconds))
 /// ```
 public final class JobWorker: Sendable {
-    private struct State {
+    struct State {
         var hasBegun = false
         var isOver = false
         var beatsSoon = false
@@ -27,10 +27,10 @@ public final class JobWorker: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let rooms: WorkerRooms
+    let rooms: WorkerRooms
     private let feed: JobFeed
-    private let bell = WakeBell()
-    private let state = Mutex(State())
+    let bell = WakeBell()
+    let state = Mutex(State())
 
     /// - Parameter feed: the one that the store publishes its changes to.
     public init(
@@ -98,139 +98,6 @@ public final class JobWorker: Sendable {
     private static let changesMax = 256
     /// Lines of jobs' logs are kept that often, many at a time.
     private static let flushInterval = Duration.milliseconds(500)
-
-    // MARK: Work
-
-    private var leavesBy: ContinuousClock.Instant? { state.withLock { $0.leavesBy } }
-
-    private func work() async {
-        var failures = 0
-        while leavesBy == nil {
-            var pause = rooms.settings.poll
-            do {
-                if try await !claim() { pause = min(pause, try await untilNextDue()) }
-                failures = 0
-                rooms.pulse.answered()
-            } catch {
-                rooms.pulse.failed(error)
-                failures += 1
-                pause = .seconds(min(Self.backOffSeconds * Double(1 << min(failures, 10)), Self.backOffSecondsMax))
-            }
-            await bell.wait(atMost: pause)
-        }
-    }
-
-    /// A store that does not answer is asked again after that, doubled each time.
-    private static let (backOffSeconds, backOffSecondsMax) = (0.1, 5.0)
-
-    /// Fills the room that there is; tells whether all of it was filled.
-    private func claim() async throws -> Bool {
-        let (settings, store) = (rooms.settings, rooms.store)
-        let room = settings.concurrency - rooms.hands.count
-        guard room > 0 else { return true }
-        let jobs = try await store.claim(
-            room, by: settings.name, lease: settings.lease, hostLimit: settings.hostLimit)
-        // Called off while it was asking: as if it had not.
-        if leavesBy != nil { try await release(jobs.map(\.lease)) } else { jobs.forEach(begin) }
-        return jobs.count == room
-    }
-
-    private func begin(_ job: ClaimedJob) {
-        rooms.hands.begin(job.lease) { [rooms, bell] in
-            await JobRun(job, rooms).run()
-            rooms.hands.end(job.lease)
-            bell.ring()
-        }
-    }
-
-    private func untilNextDue() async throws -> Duration {
-        guard let date = try await rooms.store.nextDue() else { return rooms.settings.poll }
-        return .seconds(max(0, date.timeIntervalSinceNow))
-    }
-
-    private func hear(_ change: JobFeed.Change) {
-        switch change.state {
-        case .queued: bell.ring()
-        // Claimed, or called off while it runs: a beat tells.
-        case .running where rooms.hands.contains(change.job): beatSoon()
-        default: break
-        }
-    }
-
-    /// One beat for all that is heard within a moment.
-    private func beatSoon() {
-        let isFirst = state.withLock { state in
-            defer { state.beatsSoon = true }
-            return !state.beatsSoon
-        }
-        guard isFirst else { return }
-        Task {
-            try await ContinuousClock().sleep(for: Self.moment)
-            state.withLock { $0.beatsSoon = false }
-            await beat()
-        }
-    }
-
-    /// Nobody who calls a job off notices less, and a hundred claims in it are one beat.
-    private static let moment = Duration.milliseconds(200)
-
-    // MARK: Leases
-
-    /// Renews all leases in one call, and stops the work on those that are no longer to be worked on.
-    private func beat() async {
-        rooms.metrics.note(rooms.preparer.statistics)
-        let leases = rooms.hands.leases
-        guard !leases.isEmpty else { return }
-        do {
-            let standings = try await rooms.store.extend(leases, by: rooms.settings.lease)
-            for lease in leases {
-                switch standings[lease.job] {
-                case .held: break
-                case .cancelled: rooms.hands.stop(lease, .cancelled)
-                case .lost, nil: rooms.hands.stop(lease, .lost)
-                }
-            }
-            rooms.pulse.answered()
-        } catch {
-            rooms.pulse.failed(error)
-        }
-    }
-
-    // MARK: Leaving
-
-    private func startLeaving(by instant: ContinuousClock.Instant) {
-        state.withLock { $0.leavesBy = $0.leavesBy.map { min($0, instant) } ?? instant }
-        rooms.pulse.leave()
-        bell.ring()
-    }
-
-    private func leave() async {
-        await untilHandsAreEmpty { [self] in leavesBy ?? .now }
-        let leases = rooms.hands.leases
-        guard !leases.isEmpty else { return }
-        rooms.logger.notice("puts jobs back into the queue", metadata: ["count": "\(leases.count)"])
-        for lease in leases { rooms.hands.stop(lease, .returned) }
-        // Those that ended meanwhile have no lease any more, and nothing happens to them.
-        do { try await release(leases) } catch { rooms.pulse.failed(error) }
-        let limit = ContinuousClock.now + Self.interruptionMax
-        await untilHandsAreEmpty { limit }
-    }
-
-    /// Work that is cancelled ends at once but for copying a large file; what it leaves is swept at the next start.
-    private static let interruptionMax = Duration.seconds(3)
-
-    private func untilHandsAreEmpty(_ limit: () -> ContinuousClock.Instant) async {
-        while rooms.hands.count > 0 {
-            let left = ContinuousClock.now.duration(to: limit())
-            guard left > .zero else { return }
-            await bell.wait(atMost: left)
-        }
-    }
-
-    private func release(_ leases: [JobLease]) async throws {
-        guard !leases.isEmpty else { return }
-        try await uninterrupted { [rooms] in try await rooms.store.release(leases) }
-    }
 
     private func end() {
         let waiting = state.withLock { state in

@@ -53,7 +53,8 @@ enum RetryDecision: Sendable, Hashable {
         }
         // A failure of the future is one of before a clock was put back.
         let start = failedAt <= now ? failedAt : now
-        let date = max(now.addingTimeInterval(Self.secondsMin), start.addingTimeInterval(policy.ceiling(failures: failures) * chance))
+        let wait = policy.ceiling(failures: failures) * chance
+        let date = max(now.addingTimeInterval(Self.secondsMin), start.addingTimeInterval(wait))
         self = notAfter.map { date < $0 } ?? true ? .retry(at: date) : .fail
     }
 

@@ -16,7 +16,7 @@ struct ServerRooms: Sendable {
 
     init(_ configuration: ServeConfiguration, logger: Logger) async throws {
         let feed = JobFeed()
-        let registry = PrometheusRegistry()
+        let registry = PrometheusRegistry(descriptions: MetricDescription.service)
         tokens = try AccessTokens(configuration.tokens, file: configuration.tokenFile, logger: logger)
         let secrets = try WebhookSecrets(
             literals: configuration.webhookSecrets, file: configuration.webhookSecretFile, logger: logger)

@@ -4,11 +4,12 @@ import Foundation
 import RichPush
 import Synchronization
 
-/// A store that can be made to take leases for lost, or not to answer.
+/// A store that can be made to take leases for lost, to have lost workers, or not to answer.
 final class ForgetfulStore: JobQueue, JobCatalogue, ResultStore, WebhookOutbox, UploadStore {
     private struct State {
         var isForgetful = false
         var isFailing = false
+        var losses: Int?
     }
 
     private let store: SQLiteStore
@@ -19,6 +20,7 @@ final class ForgetfulStore: JobQueue, JobCatalogue, ResultStore, WebhookOutbox, 
     }
 
     func forget() { state.withLock { $0.isForgetful = true } }
+    func lose(_ losses: Int) { state.withLock { $0.losses = losses } }
     func fail(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
 
     private func answering() throws -> SQLiteStore {
@@ -38,7 +40,12 @@ final class ForgetfulStore: JobQueue, JobCatalogue, ResultStore, WebhookOutbox, 
     }
 
     func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: Int) async throws -> [ClaimedJob] {
-        try await answering().claim(count, by: worker, lease: lease, hostLimit: hostLimit)
+        let losses = state.withLock { $0.losses }
+        return try await answering().claim(count, by: worker, lease: lease, hostLimit: hostLimit).map { job in
+            var job = job
+            job.losses = losses ?? job.losses
+            return job
+        }
     }
 
     func finish(_ lease: JobLease, _ ending: JobEnding, notice: WebhookNotice?) async throws -> Bool {

@@ -151,8 +151,9 @@ import Testing
     }
 
     @Test func `A job's own deadline cuts its budget, and is nobody else's failure`() async throws {
-        let bench = try await WorkerBench { order, number, output in
-            number == 1 ? order.rejected(.deadlineExceeded) : order.prepared(in: output)
+        let bench = try await WorkerBench { order, _, output in
+            order.request.budgetSeconds < Limits.budgetSeconds
+                ? order.rejected(.deadlineExceeded) : order.prepared(in: output)
         }
         var hurried = JobSubmission.sample(key: "cat")
         hurried.request.terms.notAfter = .now + 20
@@ -160,8 +161,27 @@ import Testing
         try await bench.working { _ in for id in ids { try await bench.ended(id) } }
         #expect(bench.orders.count >= 2)
         #expect(bench.orders[0].request.budgetSeconds <= 20)
-        #expect(bench.orders.last?.request.budgetSeconds == Limits.budgetSeconds)
+        #expect(bench.orders.contains { $0.request.budgetSeconds == Limits.budgetSeconds })
         #expect(try await bench.job(ids[1]).state == .succeeded)
+    }
+
+    @Test func `A job that too many workers ended with is dead, and is not begun again`() async throws {
+        let bench = try await WorkerBench { order, _, output in order.prepared(in: output) }
+        let forgetful = ForgetfulStore(bench.store)
+        forgetful.lose(Limits.jobLossesMax + 1)
+        let id = try await bench.enqueue(.sample())[0]
+        let job = try await bench.working(on: forgetful) { _ in try await bench.ended(id) }
+        #expect(job.state == .dead)
+        #expect(job.error?.code == .internal)
+        #expect(bench.orders.isEmpty)
+    }
+
+    @Test func `High comes before bulk`() async throws {
+        let bench = try await WorkerBench({ $0.concurrency = 1 }) { order, _, output in order.prepared(in: output) }
+        let bulk = try await bench.store.enqueue((0..<10).map { _ in .sample(priority: .bulk) }, idempotency: nil)
+        let high = try await bench.enqueue(.sample(priority: .high), .sample(priority: .high))
+        try await bench.working { _ in for id in bulk.jobs.map(\.id) + high { try await bench.ended(id) } }
+        #expect(bench.orders.prefix(4).count { $0.request.terms.priority == .high } == 2)
     }
 
     // MARK: Called off and lost

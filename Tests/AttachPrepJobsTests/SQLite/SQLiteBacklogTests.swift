@@ -1,0 +1,68 @@
+import AttachPrep
+import AttachPrepJobs
+import RichPush
+import Testing
+
+/// Jobs that cannot run now must not stand in the way of those that can.
+@Suite struct SQLiteBacklogTests {
+    @Test func `a backlog of one busy host hides no other's jobs, and is worked off in its order`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        let slow = try await sqlite.store.enqueue(
+            (0..<500).map { _ in .sample(host: "slow.example") }, idempotency: nil)
+        sqlite.clock.advance(1)
+        let other = try await sqlite.driver.enqueue(.sample(host: "other.example"))
+        let first = try await sqlite.driver.claim(10, hostLimit: 2)
+        #expect(first.map(\.job.id) == slow.jobs[0..<2].map(\.id) + other)
+        var order = first.filter { $0.request.source.contains("slow") }
+        var running = order.map(\.lease)
+        while !running.isEmpty {
+            _ = try await sqlite.store.finish(running.removeFirst(), .cancelled, notice: nil)
+            let next = try await sqlite.driver.claim(10, hostLimit: 2)
+            order += next
+            running += next.map(\.lease)
+        }
+        #expect(order.map(\.job.id) == slow.jobs.map(\.id))
+    }
+
+    @Test func `a thousand jobs for the same work come one after the other`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        let same = try await sqlite.store.enqueue(
+            (0..<300).map { _ in .sample(key: "same", priority: .high) }, idempotency: nil)
+        let other = try await sqlite.driver.enqueue(.sample(host: "cdn.example"))
+        var claimed = try await sqlite.driver.claim(10)
+        #expect(Set(claimed.map(\.job.id)) == [same.jobs[0].id, other[0]])
+        var order: [JobID] = []
+        while let one = claimed.first {
+            for lease in claimed.map(\.lease) { _ = try await sqlite.store.finish(lease, .cancelled, notice: nil) }
+            order.append(one.job.id)
+            claimed = try await sqlite.driver.claim(10)
+        }
+        #expect(order.count == 300 && order.sorted() == same.jobs.map(\.id).sorted())
+    }
+
+    @Test func `parked jobs are due, can be called off, and come back when the limit is raised`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        let slow = try await sqlite.store.enqueue(
+            (0..<200).map { _ in .sample(host: "slow.example") }, idempotency: nil)
+        #expect(try await sqlite.driver.claim(50, hostLimit: 1).count == 1)
+        #expect(try await sqlite.store.counts().due == 199)
+        #expect(try await sqlite.store.cancel(slow.jobs[1].id).state == .cancelled)
+        let more = try await sqlite.driver.claim(50, hostLimit: 5)
+        #expect(more.map(\.job.id) == slow.jobs[2..<6].map(\.id))
+    }
+
+    @Test func `a start forgets no parked job`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        let folder = sqlite.folder
+        _ = try await sqlite.store.enqueue((0..<200).map { _ in .sample(host: "slow.example") }, idempotency: nil)
+        _ = try await sqlite.driver.claim(50, hostLimit: 1)
+        let command = try await SQLiteUnderTest(folder: folder, clock: sqlite.clock, role: .command)
+        sqlite.clock.advance(16)
+        var count = 0
+        while case let claimed = try await command.driver.claim(50, hostLimit: 3), !claimed.isEmpty {
+            for one in claimed { _ = try await command.store.finish(one.lease, .cancelled, notice: nil) }
+            count += claimed.count
+        }
+        #expect(count == 200)
+    }
+}

@@ -1,0 +1,158 @@
+import AttachPrep
+import AttachPrepJobs
+import Foundation
+import RichPush
+import TestSupport
+import Testing
+
+@Suite struct SQLiteSweepTests {
+    private static let day = 86_400.0
+
+    @Test func `finished jobs are kept for their time, dead ones for longer, and others for ever`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        let failed = try await sqlite.driver.ended(.failed(.rejected(.mediaCorrupt)))
+        let dead = try await sqlite.driver.ended(.dead(.rejected(.downloadTimeout)))
+        let queued = try await sqlite.driver.enqueue(.sample())[0]
+        #expect(try await sqlite.store.sweep().jobs == 0)
+        sqlite.clock.advance(Limits.retentionSeconds + 1)
+        #expect(try await sqlite.store.sweep().jobs == 1)
+        #expect(try await sqlite.store.job(failed) == nil)
+        sqlite.clock.advance(Limits.deadRetentionSeconds)
+        #expect(try await sqlite.store.sweep().jobs == 1)
+        #expect(try await sqlite.store.job(dead) == nil)
+        #expect(try await sqlite.store.job(queued) != nil)
+    }
+
+    @Test func `a job goes with its result and its files, unless another job has them`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        _ = try await sqlite.finishedJob("shared", key: "one")
+        sqlite.clock.advance(Limits.retentionSeconds - Self.day)
+        let later = try await sqlite.finishedJob("shared", key: "two")
+        sqlite.clock.advance(Self.day + 1)
+        let first = try await sqlite.store.sweep()
+        #expect(first.jobs == 1 && first.results == 1 && first.files == 0)
+        #expect(try await sqlite.store.file("attachment.jpg", of: later.result.media) != nil)
+        sqlite.clock.advance(Limits.retentionSeconds)
+        let second = try await sqlite.store.sweep()
+        #expect(second.jobs == 1 && second.results == 1 && second.files == 2 && second.mediaBytes == 0)
+        #expect(try sqlite.files("content").isEmpty)
+    }
+
+    @Test func `an undelivered webhook keeps its job and the files it tells of`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        let (job, result) = try await sqlite.finishedJob(notice: .sample())
+        sqlite.clock.advance(Limits.retentionSeconds + 1)
+        #expect(try await sqlite.store.sweep().jobs == 0)
+        #expect(try await sqlite.store.file("attachment.jpg", of: result.media) != nil)
+        let webhook = try #require(try await sqlite.store.claimWebhooks(1, lease: .seconds(9)).first)
+        try await sqlite.store.record(webhook.id, .delivered(status: 200))
+        #expect(try await sqlite.store.sweep().jobs == 1)
+        #expect(try await sqlite.store.job(job) == nil)
+    }
+
+    @Test func `a result that no job ended with goes when it is neither fresh nor waited for`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        _ = try await sqlite.store(key: "fresh", freshUntil: sqlite.clock.now + 2 * Self.day)
+        _ = try await sqlite.store(key: "waited for")
+        _ = try await sqlite.store(key: "nobody's")
+        let waiting = try await sqlite.driver.enqueue(.sample(key: "waited for"))[0]
+        #expect(try await sqlite.store.sweep().results == 0)
+        sqlite.clock.advance(Self.day)
+        #expect(try await sqlite.store.sweep().results == 1)
+        #expect(try await sqlite.store.result(for: WorkKey("nobody's")) == nil)
+        _ = try await sqlite.store.cancel(waiting)
+        sqlite.clock.advance(Self.day + 1)
+        #expect(try await sqlite.store.sweep().results == 2)
+    }
+
+    @Test func `over the quota the oldest files go, and their jobs keep their manifests`() async throws {
+        var limits = StoreLimits()
+        limits.mediaQuotaBytes = 200
+        let sqlite = try await SQLiteUnderTest(limits)
+        var finished: [(job: JobID, result: StoredResult)] = []
+        for _ in 0..<4 {
+            finished.append(try await sqlite.finishedJob())
+            sqlite.clock.advance(60)
+        }
+        let young = try await sqlite.store.sweep()
+        #expect(young.results == 0 && young.isOverQuota)
+        sqlite.clock.advance(limits.mediaAgeSecondsMin)
+        let report = try await sqlite.store.sweep()
+        #expect(report.results == 2 && !report.isOverQuota && report.mediaBytes <= 200)
+        let oldest = try await sqlite.driver.job(finished[0].job)
+        #expect(oldest.state == .succeeded && oldest.result != nil && oldest.media == nil)
+        #expect(try await sqlite.store.file("attachment.jpg", of: finished[0].result.media) == nil)
+        #expect(try await sqlite.store.file("attachment.jpg", of: finished[3].result.media) != nil)
+    }
+
+    @Test func `the quota takes nothing that a webhook tells of or a job may use`() async throws {
+        var limits = StoreLimits()
+        limits.mediaQuotaBytes = 0
+        let sqlite = try await SQLiteUnderTest(limits)
+        let told = try await sqlite.finishedJob(notice: .sample()).result
+        let used = try await sqlite.finishedJob(key: "again").result
+        _ = try await sqlite.driver.enqueue(.sample(key: "again"))
+        sqlite.clock.advance(Self.day)
+        let report = try await sqlite.store.sweep()
+        #expect(report.results == 0 && report.isOverQuota)
+        for result in [told, used] {
+            #expect(try await sqlite.store.file("attachment.jpg", of: result.media) != nil)
+        }
+    }
+
+    @Test func `purging takes files along at once`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        let job = try await sqlite.finishedJob().job
+        _ = try await sqlite.finishedJob()
+        #expect(try await sqlite.store.purge(JobFilter(ids: [job])) == 1)
+        #expect(try sqlite.files("content").count == 2)
+    }
+
+    @Test func `idempotency keys are forgotten after a day`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        let key = IdempotencyKey(caller: "me", key: "one", bodyDigest: "aa")
+        _ = try await sqlite.store.enqueue([.sample()], idempotency: key)
+        #expect(try await sqlite.store.sweep().idempotencyKeys == 0)
+        sqlite.clock.advance(Self.day + 1)
+        #expect(try await sqlite.store.sweep().idempotencyKeys == 1)
+    }
+
+    @Test func `files that a crash left without a row go with the first round`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        let kept = try await sqlite.store(key: "key")
+        let digest = String(repeating: "ab", count: 32)
+        try sqlite.folder.makeFolder("state/content/ab")
+        try sqlite.folder.write("left", to: "state/content/ab/\(digest)")
+        try sqlite.folder.write("left", to: "state/uploads/\(MediaID.make())")
+        let report = try await sqlite.store.sweep()
+        #expect(report.files == 2 && report.bytes == 8)
+        #expect(try sqlite.files("content").count == 2 && sqlite.files("uploads").isEmpty)
+        #expect(try await sqlite.store.file("attachment.jpg", of: kept.media) != nil)
+    }
+
+    @Test func `files that are being stored are not swept, however often that is tried`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask { _ = try await sqlite.store("of few contents \(number % 3)", key: "\(number)") }
+                group.addTask {
+                    _ = try await sqlite.store.sweepLeftovers()
+                    _ = try await sqlite.store.sweep()
+                }
+            }
+            try await group.waitForAll()
+        }
+        for number in 0..<40 { #expect(try await sqlite.store.result(for: WorkKey("\(number)")) != nil) }
+        #expect(try sqlite.files("content").count == 6)
+    }
+
+    @Test func `a thousand jobs go in small steps`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        _ = try await sqlite.store.enqueue((0..<1_100).map { _ in .sample() }, idempotency: nil)
+        for claimed in try await sqlite.driver.claim(1_100, hostLimit: 2_000) {
+            _ = try await sqlite.store.finish(claimed.lease, .failed(.rejected(.mediaCorrupt)), notice: nil)
+        }
+        sqlite.clock.advance(Limits.retentionSeconds + 1)
+        #expect(try await sqlite.store.sweep().jobs == 1_100)
+    }
+}
