@@ -70,7 +70,7 @@ if (words[0] === "verify") {
 }
 const manifest = await prepare(words[0]);
 if (manifest.outcome === "rejected") {
-  console.log(`rejected: ${manifest.error.code}: ${manifest.error.message}`);
+  console.error(`rejected: ${manifest.error.code}: ${manifest.error.message}`);
   process.exit(1);
 }
 const path = await download(manifest.attachment, words[1] ?? ".");

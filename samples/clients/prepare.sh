@@ -60,10 +60,12 @@ fi
 manifest=$(submit "${1:?a source is needed}")
 outcome=$(jq --raw-output .outcome <<<"$manifest")
 if [ "$outcome" = rejected ]; then
-    jq --raw-output '"rejected: \(.error.code): \(.error.message)"' <<<"$manifest"
+    jq --raw-output '"rejected: \(.error.code): \(.error.message)"' <<<"$manifest" >&2
     exit 1
 fi
 file=${2:-.}/$(basename "$(jq --raw-output .attachment.file <<<"$manifest")")
-curl --silent --show-error --fail --output "$file" "$(jq --raw-output .attachment.url <<<"$manifest")"
-sha256sum --check --status <<<"$(jq --raw-output .attachment.sha256 <<<"$manifest")  $file"
+trap 'rm -f "$file.part"' EXIT
+curl --silent --show-error --fail --output "$file.part" "$(jq --raw-output .attachment.url <<<"$manifest")"
+sha256sum --check --status <<<"$(jq --raw-output .attachment.sha256 <<<"$manifest")  $file.part"
+mv "$file.part" "$file"
 echo "$outcome: $file, $(jq --raw-output .attachment.bytes <<<"$manifest") bytes"
