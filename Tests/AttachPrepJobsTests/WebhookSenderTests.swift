@@ -142,7 +142,7 @@ import Testing
     @Test func `A receiver that is down for an hour gets everything afterwards, once`() async throws {
         let isUp = Mutex(false)
         server.serve("/in") { _ in .status(isUp.withLock { $0 } ? 200 : 503) }
-        for number in 0..<200 { outbox.add(server.url("/in"), body: "{\"n\": \(number)}") }
+        for number in 0..<60 { outbox.add(server.url("/in"), body: "{\"n\": \(number)}") }
         try await running(sender()) {
             // At once, after 5 s, 5 min, 30 min: an hour has room for four tries.
             for (tries, seconds) in [(1, 0.0), (2, 6), (3, 331), (4, 1_981)] {
@@ -151,9 +151,9 @@ import Testing
             isUp.withLock { $0 = true }
             await later(7_921, until: { $0.allSatisfy { $0.state == .delivered } })
         }
-        let taken = server.requests.suffix(200)
-        #expect(server.requests.count == 1_000)
-        #expect(Set(taken.map { $0.headers["webhook-id"] }).count == 200 && Set(taken.map(\.body)).count == 200)
+        let taken = server.requests.suffix(60)
+        #expect(server.requests.count == 300)
+        #expect(Set(taken.map { $0.headers["webhook-id"] }).count == 60 && Set(taken.map(\.body)).count == 60)
     }
 
     @Test func `Who answers 410 gets nothing more, others do`() async throws {
