@@ -12,7 +12,7 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
 # tracer, a font for the burnt-in clock.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core nghttp2-server openssl strace \
-    procps file curl jq util-linux mount bsdutils
+    procps file curl jq util-linux mount bsdutils python3-venv
 
 release_build := swift build -c release --static-swift-stdlib
 # Our tests are Swift Testing; without the flag a second, empty summary is printed.
@@ -36,6 +36,7 @@ deps: toolchain ## Install the Debian packages that building and the demo need (
 
 deps-test: toolchain ## Install the Debian packages that the tests need (only what is missing)
 	@tools/install-packages $(test_packages)
+	@tools/schemathesis/install >/dev/null
 
 build: deps ## Build attachprep and attachprep-media for release, Swift runtime linked in
 	$(release_build) --product attachprep

@@ -19,6 +19,8 @@ public struct AttachmentService: Service {
     public let boundPort = BoundPort()
 
     private let feed: JobFeed
+    /// What the feed tells, to our listeners alone: they end with us, the worker's ears do not.
+    private let relay = JobFeed()
     private let tokens: AccessTokens
     private let settings: ServiceSettings
     private let logger: Logger
@@ -43,7 +45,7 @@ public struct AttachmentService: Service {
         health = HealthRoutes(metricsPage: metricsPage, readiness: readiness)
         let submission = JobSubmissionRoutes(
             store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
-        let events = EventRoutes(feed: feed, heartbeatSeconds: Limits.eventHeartbeatSeconds)
+        let events = EventRoutes(feed: relay, heartbeatSeconds: Limits.eventHeartbeatSeconds)
         endpoints =
             submission.endpoints + JobRoutes(store: store, baseURL: settings.baseURL).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
@@ -54,11 +56,16 @@ public struct AttachmentService: Service {
     /// Serves until it is asked to stop: then it takes no new connections, answers those who wait for a job at once,
     /// ends streams of events, and finishes the answers it has begun.
     public func run() async throws {
-        let changes = JobWaiters.changes(of: feed)
+        let changes = feed.changes(backlog: Self.backlog)
         let application = application()
         defer { boundPort.end() }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [waiters] in await waiters.listen(to: changes) }
+            group.addTask { [waiters, relay] in
+                for await change in changes {
+                    relay.publish([change])
+                    waiters.hear(change)
+                }
+            }
             group.addTask { [tokens] in await Self.watch(tokens) }
             defer { group.cancelAll() }
             try await withGracefulShutdownHandler {
@@ -70,10 +77,13 @@ public struct AttachmentService: Service {
             } onGracefulShutdown: {
                 health.leave()
                 waiters.finish()
-                feed.finish()
+                relay.finish()
             }
         }
     }
+
+    /// Changes that a busy moment may leave unheard for a while.
+    private static let backlog = 10_000
 
     private func application() -> Application<RouterResponder<ServiceContext>> {
         var outer: [any MiddlewareProtocol<Request, Response, ServiceContext>] = [
@@ -86,7 +96,7 @@ public struct AttachmentService: Service {
             tokens: tokens,
             requests: TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2),
             wrongTokens: TokenBuckets(
-                perSecond: Limits.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
+                perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
         let (rules, count) = (ConnectionRules(settings), ConnectionCount(limit: settings.connectionsMax))
         let (port, logger) = (boundPort, logger)
         return Application(

@@ -11,6 +11,8 @@ public struct ServiceSettings: Sendable {
     public var connectionsMax = Limits.connectionsMax
     /// For each token; 0 does not limit.
     public var requestsPerSecondMax = Limits.requestsPerSecondMax
+    /// Of one address; 0 does not limit.
+    public var wrongTokensPerSecondMax = Limits.wrongTokensPerSecondMax
     public var idleConnectionSecondsMax = Limits.idleConnectionSecondsMax
 
     public init() {}

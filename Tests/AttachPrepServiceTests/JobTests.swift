@@ -38,7 +38,8 @@ struct JobSubmissionTests {
             {"sauce":"https://a.example/3.png"}
             """
         let answer = try await service.caller.post("/v1/jobs", json: lines, type: "application/x-ndjson")
-        #expect(answer.status == 400)
+        // The code is that of the first one.
+        #expect(answer.status == 422 && answer.code == "source.scheme_not_allowed")
         #expect(answer.field("content-type") == "application/problem+json")
         let errors = try #require(answer.object["errors"] as? [[String: Any]])
         #expect(errors.map { $0["line"] as? Int } == [2, 4])

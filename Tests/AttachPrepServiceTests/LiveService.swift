@@ -8,7 +8,7 @@ import TestSupport
 /// A service that really listens, on a port of its own, over a store in memory.
 final class LiveService: Sendable {
     let folder: TemporaryFolder
-    let feed = JobFeed()
+    let feed: JobFeed
     let store: MemoryStore
     let port: Int
     let service: AttachmentService
@@ -20,8 +20,10 @@ final class LiveService: Sendable {
 
     init(
         token: String? = LiveService.token, tokens: AccessTokens? = nil, sendsWebhooks: Bool = true,
-        reasons: [String] = [], _ change: (inout ServiceSettings) -> Void = { _ in }
+        reasons: [String] = [], keptIn other: (any JobStore)? = nil, feed: JobFeed = JobFeed(),
+        _ change: (inout ServiceSettings) -> Void = { _ in }
     ) async throws {
+        self.feed = feed
         folder = try TemporaryFolder()
         store = MemoryStore(folder: folder.path, feed: feed)
         self.token = token
@@ -32,7 +34,7 @@ final class LiveService: Sendable {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let service = try AttachmentService(
-            store: store, intake: JobIntake(uploads: store, sendsWebhooks: sendsWebhooks), feed: feed,
+            store: other ?? store, intake: JobIntake(uploads: other ?? store, sendsWebhooks: sendsWebhooks), feed: feed,
             tokens: try tokens ?? AccessTokens(token.map { [$0] } ?? [], logger: logger), settings: settings,
             metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }, logger: logger)
         self.service = service

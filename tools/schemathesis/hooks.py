@@ -1,12 +1,37 @@
-"""What JSON Schema cannot say of a request: kept out of the generated ones, so that each of them is a valid one."""
+"""What schemathesis cannot know of requests: how lines are written, and what JSON Schema has no words for."""
+
+import json
 
 import schemathesis
 
 
+@schemathesis.serializer("application/x-ndjson", "application/jsonl")
+def lines(context, value):
+    items = value if isinstance(value, list) else [value]
+    return "".join(json.dumps(item) + "\n" for item in items).encode()
+
+
+def requests(body):
+    return [item for item in (body if isinstance(body, list) else [body]) if isinstance(item, dict)]
+
+
 @schemathesis.hook
 def filter_body(context, body):
-    if not isinstance(body, dict) or "source" not in body:
-        return True
     # Two times that have to be in order, and a network with its time: looked at together.
     together = [("notBefore", "notAfter"), ("network", "deviceBudget"), ("rendition", "deviceBudget")]
-    return not any(body.get(one) is not None and body.get(other) is not None for one, other in together)
+    return not any(
+        request.get(one) is not None and request.get(other) is not None
+        for request in requests(body)
+        for one, other in together
+    )
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    # What no filter sees: the one example of a time, given to both, and the smallest number there is.
+    for request in requests(case.body):
+        if request.get("notAfter") is not None and request["notAfter"] == request.get("notBefore"):
+            request["notAfter"] = None
+        budget = request.get("deviceBudget")
+        if isinstance(budget, float) and 0 < budget < 1:
+            request["deviceBudget"] = 30

@@ -16,7 +16,25 @@ public enum Timestamp {
         let styles = [
             Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle(),
         ]
-        return styles.lazy.compactMap { try? $0.parse(text) }.first
+        let date = styles.lazy.compactMap { try? $0.parse(text) }.first
+        // The styles take 12:99 for 13:39, and the 31st of February for a day in March.
+        return date.flatMap { agrees($0, text) ? $0 : nil }
+    }
+
+    /// Whether a time is, at its own offset, the minute that its text says.
+    private static func agrees(_ date: Date, _ text: String) -> Bool {
+        let isLeapSecond = text.dropFirst(17).hasPrefix("60")
+        let local = date.addingTimeInterval(offsetSeconds(of: text) - (isLeapSecond ? 1 : 0))
+        return Self.text(local).prefix(16) == text.prefix(16).uppercased()
+    }
+
+    /// Seconds that the offset at the end is ahead of UTC.
+    private static func offsetSeconds(of text: String) -> Double {
+        let offset = text.suffix(6)
+        guard let sign = offset.first, sign == "+" || sign == "-" else { return 0 }
+        let parts = offset.dropFirst().split(separator: ":").compactMap { Double($0) }
+        guard parts.count == 2 else { return 0 }
+        return (sign == "-" ? -1 : 1) * (parts[0] * 3600 + parts[1] * 60)
     }
 }
 

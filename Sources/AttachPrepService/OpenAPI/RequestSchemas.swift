@@ -8,9 +8,11 @@ enum RequestSchemas {
             "description": "Unknown members are refused; null is as good as leaving a member out.",
         ],
         "AttachmentRequestLines": [
-            "type": "string", "description": "One AttachmentRequest a line",
+            "type": "array", "minItems": 1, "maxItems": .whole(Limits.batchRequestsMax),
+            "description": "JSON Lines: one AttachmentRequest a line; empty lines are passed over",
+            "items": ["$ref": "#/components/schemas/AttachmentRequest"],
             "examples": [
-                "{\"source\":\"https://cdn.example.org/1.webp\"}\n{\"source\":\"https://cdn.example.org/2.mp4\"}\n"
+                [["source": "https://cdn.example.org/1.webp"], ["source": "https://cdn.example.org/2.mp4"]]
             ],
         ],
         "ShownRequest": [
@@ -58,7 +60,7 @@ enum RequestSchemas {
         ],
         "callbackURL": [
             "type": ["string", "null"], "maxLength": .whole(Limits.urlBytesMax),
-            "pattern": "^https?://[a-z][a-z0-9.-]*(:[0-9]{1,4})?(/\\S*)?$",
+            "pattern": "^https?://[a-z][a-z0-9.-]*(:[0-9]{1,4})?(/[!-~]*)?$",
             "description": "Told by a webhook (Standard Webhooks) when the job ends; the service needs a secret for it",
         ],
         "priority": Schema.choice(JobPriority.self, "The lane"),

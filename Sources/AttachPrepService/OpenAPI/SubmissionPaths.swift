@@ -8,7 +8,7 @@ enum SubmissionPaths {
                 "submitJobs", tag: "jobs", "Take in a request, or many",
                 description: """
                     One request as application/json, or up to \(Limits.batchRequestsMax) as JSON Lines: then all of \
-                    them are taken, or none, and the problem's "errors" name the bad lines. A job is kept when the \
+                    them are taken, or none; the problem's "errors" name the bad lines, its code is the first one's. A job is kept when the \
                     answer is there.
                     """,
                 parameters: [
@@ -56,12 +56,6 @@ enum SubmissionPaths {
             "application/json": [
                 "schema": ["oneOf": [["$ref": "#/components/schemas/Job"], ["$ref": "#/components/schemas/Jobs"]]]
             ]
-        ],
-        "links": [
-            "show": ["operationId": "showJob", "parameters": ["id": "$response.body#/id"]],
-            "cancel": ["operationId": "cancelJob", "parameters": ["id": "$response.body#/id"]],
-            "retry": ["operationId": "retryJob", "parameters": ["id": "$response.body#/id"]],
-            "log": ["operationId": "showJobLog", "parameters": ["id": "$response.body#/id"]],
         ],
     ]
 

@@ -51,10 +51,8 @@ struct RequestLines {
     }
 
     private static func problem(_ faults: [Problem.Line], of count: Int) -> Problem {
-        let codes = Set(faults.map(\.code))
-        let code = codes.count == 1 ? faults[0].code : .requestInvalid
         var problem = Problem(
-            code,
+            faults.first?.code ?? .requestInvalid,
             "\(faults.count) of \(count) lines cannot be taken, so none was; \"errors\" has them by their numbers.")
         problem.lines = faults
         return problem

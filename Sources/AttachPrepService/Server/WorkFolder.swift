@@ -17,7 +17,8 @@ enum WorkFolder {
             for name in names { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
         } catch {
             throw AttachPrepError(
-                .outputNotWritable, "The folder \(path) holds something that cannot be removed; look at its permissions.",
+                .outputNotWritable,
+                "The folder \(path) holds something that cannot be removed; look at its permissions.",
                 detail: "\(error)")
         }
     }

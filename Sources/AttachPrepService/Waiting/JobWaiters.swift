@@ -19,14 +19,11 @@ final class JobWaiters: Sendable {
         self.waitersMax = waitersMax
     }
 
-    /// What to give to `listen`; begun before the first caller can come.
-    static func changes(of feed: JobFeed) -> AsyncStream<JobFeed.Change> {
-        feed.changes(backlog: backlog)
-    }
-
-    /// Passes on what the feed tells; ends with it.
-    func listen(to changes: AsyncStream<JobFeed.Change>) async {
-        for await change in changes where change.state.isFinished { wake(change.job) }
+    /// A job has changed.
+    func hear(_ change: JobFeed.Change) {
+        guard change.state.isFinished else { return }
+        let waiting = state.withLock { $0.waiters[change.job]?.values.map(\.self) ?? [] }
+        for waiter in waiting { waiter.yield() }
     }
 
     /// Lets everybody go, and nobody wait any more.
@@ -66,9 +63,6 @@ final class JobWaiters: Sendable {
         }
     }
 
-    /// Ends of jobs between two turns of the listener: what is lost is found by looking.
-    private static let backlog = 10_000
-
     private func enter(_ job: JobID) -> (number: Int, signals: AsyncStream<Void>)? {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         return state.withLock { state in
@@ -86,10 +80,5 @@ final class JobWaiters: Sendable {
             state.waiters[job]?[number] = nil
             if state.waiters[job]?.isEmpty == true { state.waiters[job] = nil }
         }
-    }
-
-    private func wake(_ job: JobID) {
-        let waiting = state.withLock { $0.waiters[job]?.values.map(\.self) ?? [] }
-        for waiter in waiting { waiter.yield() }
     }
 }
