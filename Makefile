@@ -12,7 +12,7 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
 # tracer, a font for the burnt-in clock.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core nghttp2-server openssl strace \
-    procps file curl util-linux mount bsdutils python3-venv
+    procps file curl jq util-linux mount bsdutils python3-venv
 
 release_build := swift build -c release --static-swift-stdlib
 # Our tests are Swift Testing; without the flag a second, empty summary is printed.
@@ -88,8 +88,8 @@ fuzz: deps ## Fuzz our own parsers: make fuzz TIME=60 [TARGET=HeaderFuzz]
 	Fuzz/run $(TIME) $(TARGET)
 
 install: build ## Install into PREFIX (/usr/local) below DESTDIR: bin/attachprep, libexec/attachprep-media
-	install -D -m 755 .build/release/attachprep $(DESTDIR)$(PREFIX)/bin/attachprep
-	install -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
+	install -s -D -m 755 .build/release/attachprep $(DESTDIR)$(PREFIX)/bin/attachprep
+	install -s -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
 
 bench: build ## Run the benchmarks
 	Benchmarks/run

@@ -144,6 +144,11 @@ let package = Package(
             name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "RichPush"],
             path: "Benchmarks/QueueRate", swiftSettings: strict),
 
+        // What callers of the service can copy, as a package of its own: here for its test.
+        .executableTarget(
+            name: "SampleClient", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            path: "samples/clients/swift/Sources/prepare", swiftSettings: testing),
+
         // The specification.
         // attachprep-media with a will of its own: files tell it what to try behind its walls.
         .executableTarget(

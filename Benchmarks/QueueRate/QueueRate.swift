@@ -21,16 +21,28 @@ struct QueueRate {
         let folder = CommandLine.arguments[1]
         for durability in StoreDurability.allCases {
             let store = try await open("\(folder)/\(durability.rawValue)", durability)
+            let before = clock()
             let rate = try await RateMeasurement(store: store, jobs: jobs, callers: callers).run()
-            print(
+            let microseconds = (clock() - before) / jobs
+            say(
                 "\(durability.rawValue): \(rate) jobs/s (enqueue one, claim one, finish; "
-                    + "\(callers) callers at a time, 1,000 hosts)")
+                    + "\(callers) callers at a time, 1,000 hosts), \(microseconds) µs of processor time a job")
         }
         for backlog in backlogs {
             let store = try await open("\(folder)/backlog-\(backlog)", .normal)
-            print("\(backlog) jobs queued:")
-            for line in try await BacklogMeasurement(store: store, backlog: backlog).run() { print("  \(line)") }
+            say("\(backlog) jobs queued:")
+            for line in try await BacklogMeasurement(store: store, backlog: backlog).run() { say("  \(line)") }
+            let other = try await open("\(folder)/slow-\(backlog)", .normal)
+            for line in try await BacklogMeasurement(store: other, backlog: backlog).runBesideSlowHost() {
+                say("  \(line)")
+            }
         }
+    }
+
+    /// Prints a line when it is known, into a file as well.
+    private static func say(_ line: String) {
+        print(line)
+        fflush(nil)
     }
 
     private static func open(_ folder: String, _ durability: StoreDurability) async throws -> SQLiteStore {

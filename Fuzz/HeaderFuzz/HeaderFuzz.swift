@@ -1,4 +1,6 @@
+import Foundation
 import FuzzSupport
+import RichPush
 
 @testable import AttachPrep
 
@@ -32,6 +34,7 @@ import FuzzSupport
         if let type = head.mimeType {
             Invariant.hold(!type.isEmpty && !type.contains { $0 == ";" || $0.isWhitespace }, "a type has no parameters")
         }
+        checkFreshness(head)
         check(ResponseVerdict(head, resuming: nil), held: nil)
         guard let point = ResumePoint(after: head, bytes: held, total: head.contentLength) else { return }
         Invariant.hold(point.offset > 0, "what is continued has begun")
@@ -48,6 +51,24 @@ import FuzzSupport
             Invariant.hold(total ?? .max > held ?? 0, "a continuation goes on inside the whole")
         case .redirect(let location): Invariant.hold(!location.isEmpty, "a redirect leads somewhere")
         default: break
+        }
+    }
+
+    private static func checkFreshness(_ head: ResponseHead) {
+        guard let address = try? WebAddress("https://cdn.example/") else { return }
+        let asked = Date(timeIntervalSince1970: 1_795_294_262)
+        let freshness = SourceFreshness(head, askedAt: asked, by: address)
+        if let until = freshness.freshUntil {
+            let seconds = until.timeIntervalSince(asked)
+            Invariant.hold(seconds > 0 && seconds <= Limits.freshSecondsMax, "nothing is fresh for ever")
+        }
+        let lines = ConditionalRequest(freshness.validators, for: address, isFirst: true)?.headerLines ?? []
+        Invariant.hold(
+            lines.allSatisfy { !$0.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } },
+            "a server's version is no line of our own")
+        if let validators = freshness.validators {
+            let verdict = ResponseVerdict(head, resuming: nil, asking: validators)
+            Invariant.hold(verdict != .unusableCondition, "an answer does not contradict itself")
         }
     }
 

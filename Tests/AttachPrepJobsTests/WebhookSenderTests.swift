@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Metrics
 import RichPush
+import Synchronization
 import TestSupport
 import Testing
 
@@ -136,6 +137,23 @@ import Testing
             #expect(outbox.webhooks[0].lastError?.hasSuffix("answered 500.") == true)
         }
         #expect(server.requests.count == 10)
+    }
+
+    @Test func `A receiver that is down for an hour gets everything afterwards, once`() async throws {
+        let isUp = Mutex(false)
+        server.serve("/in") { _ in .status(isUp.withLock { $0 } ? 200 : 503) }
+        for number in 0..<60 { outbox.add(server.url("/in"), body: "{\"n\": \(number)}") }
+        try await running(sender()) {
+            // At once, after 5 s, 5 min, 30 min: an hour has room for four tries.
+            for (tries, seconds) in [(1, 0.0), (2, 6), (3, 331), (4, 1_981)] {
+                await later(seconds, until: { $0.allSatisfy { $0.attempts == tries } })
+            }
+            isUp.withLock { $0 = true }
+            await later(7_921, until: { $0.allSatisfy { $0.state == .delivered } })
+        }
+        let taken = server.requests.suffix(60)
+        #expect(server.requests.count == 300)
+        #expect(Set(taken.map { $0.headers["webhook-id"] }).count == 60 && Set(taken.map(\.body)).count == 60)
     }
 
     @Test func `Who answers 410 gets nothing more, others do`() async throws {

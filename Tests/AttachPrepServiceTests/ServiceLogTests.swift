@@ -37,10 +37,8 @@ import Testing
     @Test func `A line of text has time, level, message and what belongs to it, by key`() throws {
         logger(.text).warning(
             "job failed", metadata: ["job": "0190", "error": "It is \"slow\".", "code": "a=b", "n": ""])
-        #expect(
-            try text
-                == "2027-01-15T08:00:00.500Z warning job failed code=\"a=b\" error=\"It is \\\"slow\\\".\" job=0190 n=\"\"\n"
-        )
+        let line = #"warning job failed code="a=b" error="It is \"slow\"." job=0190 n="""#
+        #expect(try text == "2027-01-15T08:00:00.500Z \(line)\n")
     }
 
     @Test func `A line of JSON is one object, with what is nested laid flat`() throws {
@@ -55,7 +53,9 @@ import Testing
             ])
     }
 
-    @Test(arguments: ["a\nb", "a\r\nb", "\u{1b}[2J", "\u{202e}abc", "\u{2028}", "\u{85}", "\0", "\t\"\\", "ü😀"])
+    @Test(arguments: [
+        "a\nb", "a\r\nb", "\u{1b}[2J", "\u{202e}abc", "\u{2028}", "\u{85}", "\0", "\t\"\\", "ü😀",
+    ])
     func `No text makes a second line or moves a cursor, and JSON reads back as it was`(text: String) throws {
         for format in ServeConfiguration.LogFormat.allCases {
             logger(format).error("\(text)", metadata: ["k\(text)": "\(text)"])

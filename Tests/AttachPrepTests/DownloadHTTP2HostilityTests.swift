@@ -51,6 +51,20 @@ import Testing
         #expect(try bench.content == body)
     }
 
+    @Test func `A body behind "not modified" is not taken in`() async throws {
+        let steps: [LoopbackAnswer.Step] = [
+            .send(HTTP2.head([("etag", "\"1\"")], status: 304)), .sendForever(HTTP2.data(Data(count: 9_000))),
+        ]
+        server.serve("*", HTTP2.conversation(steps))
+        let bench = try bench()
+        var request = DownloadRequest(url: relay.url("/cat"), deadline: .now + .seconds(60))
+        request.validators = SourceValidators(entityTag: "\"1\"", lastModified: nil)
+        await #expect(throws: UnchangedSource.self) {
+            try await bench.downloader.download(request, into: bench.descriptor) { _, _ in .anything }
+        }
+        #expect(try bench.content.isEmpty)
+    }
+
     // MARK: Resets
 
     @Test(arguments: [1, 2, 3, 5, 8, 11] as [UInt32])

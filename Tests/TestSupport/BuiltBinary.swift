@@ -13,6 +13,9 @@ public enum BuiltBinary {
     /// The path of the media child that does what files tell it.
     public static func hostileMedia() throws -> String { try path(of: "HostileMedia") }
 
+    /// The path of the sample that calls the service.
+    public static func sampleClient() throws -> String { try path(of: "SampleClient") }
+
     /// The folder of the test bundle: `.build/<platform>/debug`.
     public static var folder: URL {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()

@@ -18,6 +18,7 @@ enum Rooms {
         "AttachPrepService": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepService"],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
+        "SampleClient": [],
         "QueueRate": ["RichPush", "AttachPrep", "AttachPrepJobs"],
     ]
 

@@ -14,14 +14,14 @@ final class ClockJumps: Sendable {
         lead = Mutex(moment.wall - moment.steady)
     }
 
-    /// Called with each claim: nearly always nothing but a comparison.
-    func heal(_ database: Database, at moment: StoreMoment) throws {
-        let before = lead.withLock { lead in
-            defer { lead = moment.wall - moment.steady }
-            return lead
-        }
-        guard moment.wall - moment.steady < before - Self.slackMilliseconds else { return }
-        try Self.cut(database, at: moment)
+    /// Whether it has jumped back since the last moment that was noted: nearly always nothing but a comparison.
+    func isBehind(_ moment: StoreMoment) -> Bool {
+        moment.wall - moment.steady < lead.withLock(\.self) - Self.slackMilliseconds
+    }
+
+    /// Called when what followed from a jump is kept.
+    func note(_ moment: StoreMoment) {
+        lead.withLock { $0 = moment.wall - moment.steady }
     }
 
     /// Jobs that do not wait are due; no back-off is longer than the longest one. What a caller named stays.

@@ -9,19 +9,22 @@ import GRDB
 enum JobParking {
     /// How many jobs of a lane a claim looks at.
     static let windowCount = 64
+    /// How many such looks a step takes: parking so many takes some twenty milliseconds, for which others wait.
+    static let windowsMax = 32
 
     /// Whether the job `candidate` can run: its host, of which `?2` may run, has room, and nobody works on its key.
     static let canRun = """
-        NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state IN ('queued', 'running')
-            AND other.state = 'running' AND other.key = candidate.key)
+        NOT EXISTS (SELECT 1 FROM job AS other INDEXED BY job_alive_key
+            WHERE other.state IN ('queued', 'running') AND other.state = 'running' AND other.key = candidate.key)
         AND (candidate.host IS NULL OR ?2 >
-            (SELECT count(*) FROM job AS other WHERE other.state = 'running' AND other.host = candidate.host))
+            (SELECT count(*) FROM job AS other INDEXED BY job_running_host
+                WHERE other.state = 'running' AND other.host = candidate.host))
         """
 
     /// The first jobs of lane `?1` that are due at `?3`.
     static let window = """
-        SELECT id, host, key FROM job WHERE state = 'queued' AND parked = 0 AND lane = ?1 AND due_at <= ?3
-        ORDER BY due_at, id LIMIT \(windowCount)
+        SELECT id, host, key FROM job INDEXED BY job_queued
+        WHERE state = 'queued' AND parked = 0 AND lane = ?1 AND due_at <= ?3 ORDER BY due_at, id LIMIT \(windowCount)
         """
 
     /// Parks the jobs of a window that cannot run.
@@ -30,7 +33,7 @@ enum JobParking {
     static func park(_ database: Database, lane: JobPriority, hostLimit: Int, at moment: StoreMoment) throws -> Bool {
         try database.run(
             """
-            UPDATE job SET parked = CASE WHEN EXISTS (SELECT 1 FROM job AS other
+            UPDATE job SET parked = CASE WHEN EXISTS (SELECT 1 FROM job AS other INDEXED BY job_alive_key
                 WHERE other.state IN ('queued', 'running') AND other.state = 'running' AND other.key = job.key)
                 THEN 2 ELSE 1 END
             WHERE id IN (SELECT id FROM (\(window)) AS candidate WHERE NOT (\(canRun)))
@@ -56,9 +59,10 @@ enum JobParking {
         let rows = try database.rows(
             """
             WITH RECURSIVE found (name) AS (
-                SELECT min(\(column)) FROM job WHERE state = 'queued' AND parked = \(mark)
+                SELECT min(\(column)) FROM job INDEXED BY job_\(column)_parked
+                WHERE state = 'queued' AND parked = \(mark)
                 UNION ALL
-                SELECT (SELECT min(\(column)) FROM job
+                SELECT (SELECT min(\(column)) FROM job INDEXED BY job_\(column)_parked
                     WHERE state = 'queued' AND parked = \(mark) AND \(column) > found.name)
                 FROM found WHERE found.name IS NOT NULL
             )
@@ -77,7 +81,8 @@ enum JobParking {
             try database.run(
                 """
                 UPDATE job SET parked = 0 WHERE id IN (
-                    SELECT id FROM job WHERE state = 'queued' AND parked = \(mark) AND \(column) = ? AND lane = ?
+                    SELECT id FROM job INDEXED BY job_\(column)_parked
+                    WHERE state = 'queued' AND parked = \(mark) AND \(column) = ? AND lane = ?
                     ORDER BY due_at, id LIMIT ?)
                 """, [name, lane.lane, count])
         }

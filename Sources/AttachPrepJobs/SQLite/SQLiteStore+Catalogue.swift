@@ -48,7 +48,7 @@ extension SQLiteStore: JobCatalogue {
             var byError: [ErrorCode: Int] = [:]
             let errors = try database.rows(
                 """
-                SELECT error_code, count(*) FROM job
+                SELECT error_code, count(*) FROM job INDEXED BY job_error
                 WHERE state IN ('failed', 'dead') AND error_code IS NOT NULL GROUP BY error_code
                 """)
             for row in errors { if let code = ErrorCode(rawValue: row[0]) { byError[code] = row[1] } }
@@ -66,10 +66,13 @@ private struct DueJobs {
     var oldest: Int64?
 
     init(_ database: Database, at now: Int64) throws {
-        let sources = (0..<3).map { "parked = 0 AND lane = \($0)" } + ["parked = 1", "parked = 2"]
-        for source in sources {
+        let lanes = (0..<3).map { ("job_queued", "parked = 0 AND lane = \($0)") }
+        for (index, source) in lanes + [("job_host_parked", "parked = 1"), ("job_key_parked", "parked = 2")] {
             let row = try database.row(
-                "SELECT count(*), min(due_at) FROM job WHERE state = 'queued' AND \(source) AND due_at <= ?", [now])
+                """
+                SELECT count(*), min(due_at) FROM job INDEXED BY \(index)
+                WHERE state = 'queued' AND \(source) AND due_at <= ?
+                """, [now])
             guard let row, let found: Int64 = row[1] else { continue }
             count += row[0] as Int
             oldest = min(oldest ?? found, found)

@@ -7,20 +7,11 @@ extension SQLiteStore {
     public func claim(
         _ count: Int, by worker: String, lease: Duration, hostLimit: Int
     ) async throws -> [ClaimedJob] {
-        let moment = clock.now()
         let claim = JobClaim(worker: worker, leaseMilliseconds: lease.milliseconds, hostLimit: hostLimit)
-        let (jumps, turns) = (jumps, turns)
-        let records = try await write { database, changes in
-            try jumps.heal(database, at: moment)
-            changes += try LostLeases.takeBack(database, at: moment)
-            try JobParking.admit(database, hostLimit: hostLimit)
-            let records = try claim.take(count, turns, database, at: moment)
-            changes += records.compactMap { record in
-                JobID(record.record.uuid).map { JobFeed.Change(job: $0, state: .running) }
-            }
-            return records
-        }
-        return records.compactMap { record in
+        var taken = TakenJobs()
+        // Others get their turn while a long backlog that cannot run is set aside.
+        repeat { taken = try await take(count, claim) } while taken.records.isEmpty && taken.mayBeMore
+        return taken.records.compactMap { record in
             do {
                 return try record.claimed()
             } catch {
@@ -31,6 +22,30 @@ extension SQLiteStore {
             }
         }
     }
+
+    private func take(_ count: Int, _ claim: JobClaim) async throws -> TakenJobs {
+        let moment = clock.now()
+        let (turns, hasJumped) = (turns, jumps.isBehind(moment))
+        let taken = try await write { database, changes in
+            if hasJumped { try ClockJumps.cut(database, at: moment) }
+            changes += try LostLeases.takeBack(database, at: moment)
+            try JobParking.admit(database, hostLimit: claim.hostLimit)
+            let taken = try claim.take(count, turns, database, at: moment)
+            changes += taken.records.compactMap { record in
+                JobID(record.record.uuid).map { JobFeed.Change(job: $0, state: .running) }
+            }
+            return taken
+        }
+        jumps.note(moment)
+        return taken
+    }
+}
+
+/// What one step of a claim has found.
+struct TakenJobs: Sendable {
+    var records: [ClaimedRecord] = []
+    /// Whether it stopped before it had looked at all that is due.
+    var mayBeMore = false
 }
 
 /// How jobs are claimed: each by one statement that finds it and gives it its lease.
@@ -39,30 +54,30 @@ struct JobClaim: Sendable {
     var leaseMilliseconds: Int64
     var hostLimit: Int
 
-    func take(
-        _ count: Int, _ turns: LaneTurns, _ database: Database, at moment: StoreMoment
-    ) throws -> [ClaimedRecord] {
-        var records: [ClaimedRecord] = []
+    func take(_ count: Int, _ turns: LaneTurns, _ database: Database, at moment: StoreMoment) throws -> TakenJobs {
+        var taken = TakenJobs()
         var empty: Set<JobPriority> = []
-        while records.count < count, empty.count < JobPriority.allCases.count {
+        while taken.records.count < count, empty.count < JobPriority.allCases.count {
             for lane in turns.next() where !empty.contains(lane) {
-                if let record = try takeOne(lane, database, at: moment) {
-                    records.append(record)
+                if let record = try takeOne(lane, &taken.mayBeMore, database, at: moment) {
+                    taken.records.append(record)
                     break
                 }
                 empty.insert(lane)
             }
         }
-        return records
+        return taken
     }
 
     /// The first job of a lane that can run; what stands before it in the way is parked.
     private func takeOne(
-        _ lane: JobPriority, _ database: Database, at moment: StoreMoment
+        _ lane: JobPriority, _ mayBeMore: inout Bool, _ database: Database, at moment: StoreMoment
     ) throws -> ClaimedRecord? {
-        repeat {
+        for _ in 0..<JobParking.windowsMax {
             if let record = try takeFromWindow(lane, database, at: moment) { return record }
-        } while try JobParking.park(database, lane: lane, hostLimit: hostLimit, at: moment)
+            guard try JobParking.park(database, lane: lane, hostLimit: hostLimit, at: moment) else { return nil }
+        }
+        mayBeMore = true
         return nil
     }
 

@@ -2,12 +2,18 @@ import AttachPrep
 import GRDB
 import RichPush
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension SQLiteStore {
     public func enqueue(
         _ submissions: [JobSubmission], idempotency: IdempotencyKey?
     ) async throws -> EnqueuedJobs {
         let date = clock.wall()
-        let new = try submissions.map { try NewJob($0, at: date) }
+        let new = try await Self.encoded(submissions, at: date)
         let limit = limits.queuedJobsMax
         let earlier = try await write { database, changes -> [JobRecord]? in
             if let idempotency, let earlier = try idempotency.jobs(database, at: date.milliseconds) { return earlier }
@@ -19,6 +25,19 @@ extension SQLiteStore {
         }
         guard let earlier else { return EnqueuedJobs(jobs: new.map(\.job), areRepeated: false) }
         return EnqueuedJobs(jobs: try earlier.map { try $0.job() }, areRepeated: true)
+    }
+
+    /// So many are encoded before others get their turn: a large batch takes half a second of processor time.
+    private static let encodedCount = 100
+
+    private static func encoded(_ submissions: [JobSubmission], at date: Date) async throws -> [NewJob] {
+        var jobs: [NewJob] = []
+        jobs.reserveCapacity(submissions.count)
+        for submission in submissions {
+            jobs.append(try NewJob(submission, at: date))
+            if jobs.count % encodedCount == 0 { await Task.yield() }
+        }
+        return jobs
     }
 
     /// - Throws: `queue.full`.

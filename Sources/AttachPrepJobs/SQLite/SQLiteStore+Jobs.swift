@@ -66,7 +66,7 @@ extension SQLiteStore {
             let next = try (0..<3).compactMap { lane in
                 try database.number(
                     """
-                    SELECT min(due_at) FROM job
+                    SELECT min(due_at) FROM job INDEXED BY job_queued
                     WHERE state = 'queued' AND parked = 0 AND lane = ? AND due_at > ?
                     """, [lane, now])
             }.min()

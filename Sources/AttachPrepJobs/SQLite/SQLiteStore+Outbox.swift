@@ -14,9 +14,9 @@ extension SQLiteStore: WebhookOutbox {
 
     public func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook] {
         let moment = clock.now()
-        let jumps = jumps
-        return try await write { database, _ in
-            try jumps.heal(database, at: moment)
+        let hasJumped = jumps.isBehind(moment)
+        let webhooks = try await write { database, _ in
+            if hasJumped { try ClockJumps.cut(database, at: moment) }
             try database.run(
                 """
                 UPDATE webhook SET lease_until = NULL
@@ -25,6 +25,8 @@ extension SQLiteStore: WebhookOutbox {
             let claim = WebhookClaim(count: count, leaseUntil: moment.steady + lease.milliseconds, fullHosts: hosts)
             return try claim.take(database, at: moment.wall)
         }
+        jumps.note(moment)
+        return webhooks
     }
 
     public func record(_ id: WebhookID, _ outcome: WebhookOutcome) async throws {

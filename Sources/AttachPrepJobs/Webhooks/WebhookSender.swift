@@ -12,7 +12,8 @@ internal import Synchronization
 /// Works off the outbox: sends what is due, and notes what came of it, until it is told to stop.
 ///
 /// ```swift
-/// let sender = WebhookSender(outbox: store, secrets: secrets, calls: calls, feed: feed, metrics: metrics, logger: logger)
+/// let sender = WebhookSender(
+///     outbox: store, secrets: secrets, calls: calls, feed: feed, metrics: metrics, logger: logger)
 /// async let running: Void = sender.run()
 /// await sender.drain(within: .seconds(10))
 /// await running

@@ -36,6 +36,7 @@ extension JobWorker {
         let (settings, store) = (rooms.settings, rooms.store)
         let room = settings.concurrency - rooms.hands.count
         guard room > 0 else { return true }
+        await beatIfLate()
         let jobs = try await store.claim(
             room, by: settings.name, lease: settings.lease, hostLimit: settings.hostLimit)
         // Called off while it was asking: as if it had not.

@@ -16,10 +16,19 @@ extension JobWorker {
                 case .lost, nil: rooms.hands.stop(lease, .lost)
                 }
             }
+            state.withLock { $0.beatenAt = .now }
             rooms.pulse.answered()
         } catch {
             rooms.pulse.failed(error)
         }
+    }
+
+    /// Renews leases that may be about to run out, before a claim takes back those that have: a process that was
+    /// stopped for a while, or whose disk was, must not lose its jobs to itself.
+    func beatIfLate() async {
+        let beatenAt = state.withLock { $0.beatenAt }
+        guard rooms.hands.count > 0, beatenAt + rooms.settings.lease / 2 < .now else { return }
+        await beat()
     }
 
     func hear(_ change: JobFeed.Change) {

@@ -22,6 +22,8 @@ public final class JobWorker: Sendable {
         var hasBegun = false
         var isOver = false
         var beatsSoon = false
+        /// When the store last renewed the leases.
+        var beatenAt = ContinuousClock.now
         /// When it has to be gone; nil while it works on.
         var leavesBy: ContinuousClock.Instant?
         var waiting: [CheckedContinuation<Void, Never>] = []

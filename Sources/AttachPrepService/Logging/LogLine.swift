@@ -54,6 +54,7 @@ struct LogLine {
     /// Control, bidirectional and invisible characters become `\u{…}`: nobody writes a line of another's, or moves a
     /// cursor.
     private static func safe(_ text: String) -> String {
+        guard !isPlain(text) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
@@ -77,9 +78,15 @@ struct LogLine {
         safe(key).replacing(" ", with: "_").replacing("=", with: "_")
     }
 
+    /// Most texts are, and need no second look: ASCII that is neither control nor mark.
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { 0x20..<0x7f ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
+
     // MARK: JSON
 
     private static func jsonText(_ text: String) -> String {
+        guard !isPlain(text) else { return "\"\(text)\"" }
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

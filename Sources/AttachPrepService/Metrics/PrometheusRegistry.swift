@@ -84,10 +84,10 @@ public final class PrometheusRegistry: MetricsFactory {
     public func destroyTimer(_ handler: any TimerHandler) { destroy(handler) }
 
     private func series(_ key: PrometheusKey) -> PrometheusSeries {
-        let buckets = descriptions[key.name]?.buckets ?? MetricDescription.secondsBuckets
-        let series = PrometheusSeries(key, buckets: key.kind == .histogram ? buckets : nil)
-        return state.withLock { state in
+        state.withLock { state in
             if let known = state.families[key.name]?[key] { return known }
+            let buckets = descriptions[key.name]?.buckets ?? MetricDescription.secondsBuckets
+            let series = PrometheusSeries(key, buckets: key.kind == .histogram ? buckets : nil)
             let kind = state.families[key.name]?.keys.first?.kind ?? key.kind
             guard state.count < seriesMax, kind == key.kind else {
                 state.refused += 1

@@ -65,4 +65,14 @@ import Testing
         }
         #expect(count == 200)
     }
+
+    @Test func `a claim finds what can run behind thousands that cannot`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        _ = try await sqlite.store.enqueue((0..<5_000).map { _ in .sample(host: "slow.example") }, idempotency: nil)
+        sqlite.clock.advance(1)
+        let other = try await sqlite.driver.enqueue(.sample(host: "other.example"))
+        #expect(try await sqlite.driver.claim(1, hostLimit: 1).count == 1)
+        #expect(try await sqlite.driver.claim(1, hostLimit: 1).map(\.job.id) == other)
+        #expect(try await sqlite.driver.claim(1, hostLimit: 1).isEmpty)
+    }
 }

@@ -217,6 +217,28 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.preparer.output).isEmpty)
     }
 
+    @Test func `A worker that was held up renews its leases before it claims, and loses nothing to itself`()
+        async throws
+    {
+        let gate = LoopbackGate()
+        let bench = try await WorkerBench({
+            ($0.lease, $0.heartbeat) = (.milliseconds(300), .seconds(3_600))
+        }) { order, number, output in
+            if number == 1 { await gate.untilOpen() }
+            return order.prepared(in: output)
+        }
+        let slow = try await bench.enqueue(.sample())[0]
+        try await bench.working { _ in
+            try await askUntil("the work") { bench.orders.count == 1 }
+            let over = Date.now + 0.4
+            try await waitUntil("the lease's end") { Date.now > over }
+            try await bench.ended(try await bench.enqueue(.sample())[0])
+            gate.open()
+            #expect(try await bench.ended(slow).attempts == 1)
+        }
+        #expect(bench.orders.count == 2)
+    }
+
     @Test func `A store that does not answer is waited for, and the job ends all the same`() async throws {
         let bench = try await WorkerBench { order, _, output in order.prepared(in: output) }
         let forgetful = ForgetfulStore(bench.store)
@@ -264,6 +286,22 @@ import Testing
         let job = try await bench.job(id)
         #expect(job.state == .queued)
         #expect(job.attempts == 0)
+    }
+
+    @Test func `A worker whose task is cancelled leaves at once, and loses nothing`() async throws {
+        let bench = try await WorkerBench { order, _, _ in
+            await untilCancelled()
+            return order.rejected(.cancelled)
+        }
+        let id = try await bench.enqueue(.sample())[0]
+        let worker = bench.makeWorker()
+        #expect(worker.health == .starting)
+        let run = Task { await worker.run() }
+        try await askUntil("the work") { bench.orders.count == 1 }
+        run.cancel()
+        await run.value
+        #expect(worker.health == .draining)
+        #expect(try await bench.job(id).state == .queued)
     }
 
     // MARK: Logs and gauges

@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `samples/clients` shows does what it says, against the real service.
+@Suite(.timeLimit(.minutes(3))) struct ClientSampleTests {
+    private static let token = "0123456789abcdef0123456789abcdef"
+    private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    let bench: ServiceBench
+
+    init() throws {
+        bench = try ServiceBench()
+    }
+
+    @Test(arguments: SampleCaller.runnable)
+    func `A client gets its attachment, and is told why there is none`(caller: SampleCaller) async throws {
+        let service = try await bench.start(environment: ["ATTACHPREP_TOKENS": Self.token])
+        try bench.folder.makeFolder("out")
+        let words = [try ServiceBench.url("grid.heic"), bench.folder.path("out")]
+        let made = try await caller.command(words, at: service.url, token: Self.token).run()
+        let picture = try bench.folder.bytes(of: "out/attachment.jpg")
+        #expect(made.exitCode == 0, "\(made.errorText)")
+        #expect(made.text == "converted: \(bench.folder.path("out/attachment.jpg")), \(picture.count) bytes\n")
+        #expect(picture.starts(with: [0xff, 0xd8, 0xff, 0xe0]))
+
+        let rejected = try await caller.command(
+            [try ServiceBench.url("nothing.jpg")], at: service.url, token: Self.token
+        ).run()
+        #expect(rejected.exitCode == 1)
+        #expect(rejected.errorText.hasPrefix("rejected: source.not_found: "), "\(rejected.errorText)")
+
+        let refused = try await caller.command(words, at: service.url, token: "another-token-of-somebody").run()
+        #expect(refused.exitCode != 0 && refused.errorText.contains("answered 401"), "\(refused.errorText)")
+        try await service.stop()
+    }
+
+    @Test(arguments: SampleCaller.runnable)
+    func `A busy service is asked again under the same key, and a job that takes its time is asked for`(
+        caller: SampleCaller
+    ) async throws {
+        let server = try LoopbackServer()
+        let file = Data("a picture".utf8)
+        let digest = "92b2fa58028958317e408bd84ecfa70f5ee35b121991dbc232c49d166353708b"
+        let manifest = """
+            {"outcome": "passed", "error": null, "attachment": {"file": "attachment.gif", "bytes": 9,
+            "url": "\(server.url("/media/x/attachment.gif"))", "sha256": "\(digest)"}}
+            """
+        func job(_ state: String, _ result: String) -> LoopbackAnswer {
+            .body(Data(#"{"id": "j1", "state": "\#(state)", "result": \#(result)}"#.utf8), type: "application/json")
+        }
+        server.serve(
+            "/v1/jobs",
+            inTurn: [
+                .status(503, ["Retry-After": "0"], Data("{}".utf8)),
+                .status(429, ["Retry-After": "0"], Data("{}".utf8)),
+                .status(202, [:], Data(#"{"id": "j1", "state": "queued", "result": null}"#.utf8)),
+            ])
+        server.serve("/v1/jobs/j1", inTurn: [job("running", "null"), job("succeeded", manifest)])
+        server.serve("/media/x/attachment.gif", .body(file))
+        try bench.folder.makeFolder("out")
+
+        let result = try await caller.command(
+            ["https://cdn.example/a?b=\"c\"", bench.folder.path("out")], at: server.url("")
+        ).run()
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        #expect(try bench.folder.bytes(of: "out/attachment.gif") == Array(file))
+        let asked = server.requests(to: "/v1/jobs")
+        #expect(asked.count == 3 && Set(asked.map { $0.headers["idempotency-key"] }).count == 1)
+        #expect(asked.allSatisfy { $0.headers["prefer"] == "wait=20" && $0.headers["authorization"] == nil })
+        let sent = try JSONSerialization.jsonObject(with: asked[0].body) as? [String: String]
+        #expect(sent == ["source": "https://cdn.example/a?b=\"c\""])
+
+        server.serve("/media/x/attachment.gif", .body(Data("something else".utf8)))
+        try bench.folder.makeFolder("none")
+        let spoiled = try await caller.command(
+            ["https://cdn.example/a", bench.folder.path("none")], at: server.url("")
+        ).run()
+        #expect(spoiled.exitCode != 0)
+        #expect(try !bench.folder.contents().contains { $0.hasPrefix("none/") })
+    }
+
+    @Test func `A webhook of the service is verified by every client, and a forged one by none`() async throws {
+        let receiver = try LoopbackServer()
+        receiver.serve("/in", .status(204))
+        let service = try await bench.start(
+            ["--allow-callback-network", "127.0.0.0/8"], environment: ["ATTACHPREP_WEBHOOK_SECRETS": Self.secret])
+        _ = try await service.client.submit(
+            #"{"source": "\#(try ServiceBench.url("grid.heic"))", "callbackURL": "\#(receiver.url("/in"))"}"#)
+        await receiver.until { $0.requests.count == 1 }
+        try await service.stop()
+        let webhook = try #require(receiver.requests.first)
+        let names = ["webhook-id", "webhook-timestamp", "webhook-signature"]
+        let headers = try names.map { try #require(webhook.headers[$0]) }
+        let old = String(try #require(Int(headers[1])) - 1_000)
+        let body = Array(webhook.body)
+        for caller in SampleCaller.runnable {
+            func isValid(_ secret: String, _ headers: [String], _ body: [UInt8]) async throws -> Bool {
+                let result = try await caller.command(["verify", secret] + headers, at: "", input: body).run()
+                return result.exitCode == 0 && result.text == "valid\n"
+            }
+            #expect(try await isValid(Self.secret, headers, body), "\(caller)")
+            #expect(
+                try await isValid(Self.secret, [headers[0], headers[1], "v1,AAAA \(headers[2])"], body), "\(caller)")
+            #expect(try await !isValid(Self.secret, headers, body + [0x20]), "\(caller)")
+            #expect(try await !isValid(Self.secret, ["msg_other", headers[1], headers[2]], body), "\(caller)")
+            #expect(try await !isValid(Self.secret, [headers[0], old, headers[2]], body), "\(caller)")
+            #expect(try await !isValid("whsec_\(Data(count: 32).base64EncodedString())", headers, body), "\(caller)")
+        }
+    }
+}
