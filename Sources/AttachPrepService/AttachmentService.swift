@@ -107,7 +107,9 @@ public struct AttachmentService: Service {
                 availableConnectionsDelegate: .maximum(
                     settings.connectionsMax + Limits.refusedConnectionsMax, logger: logger)),
             onServerRunning: { channel in
-                try? await channel.pipeline.addHandler(AcceptFaults(logger: logger), position: .first).get()
+                try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.addHandler(AcceptFaults(logger: logger), position: .first)
+                }.get()
                 port.listens(on: channel.localAddress?.port ?? 0)
             },
             logger: logger)
