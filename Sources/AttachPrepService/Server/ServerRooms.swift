@@ -74,7 +74,8 @@ extension ServeConfiguration {
         return settings
     }
 
-    /// As for downloads, but for the private network: `--allow-callback-network` opens that for webhooks.
+    /// As for downloads, but for http: a receiver of one's own network has no certificate. `--allow-private-network`
+    /// opens both, `--allow-callback-network` webhooks alone.
     var callbackPolicy: DownloadPolicy {
         var policy = preparer.download
         policy.httpsOnly = false
