@@ -13,28 +13,35 @@ public enum Timestamp {
 
     /// Reads any RFC 3339 time, with an offset and with or without fractions of a second; nil for anything else.
     public static func date(_ text: String) -> Date? {
+        let text = text.uppercased()
+        guard let ahead = secondsAhead(text) else { return nil }
+        var local = String(text.dropLast(text.hasSuffix("Z") ? 1 : 6))
+        // The sixty-first second of a minute is the first one of the next.
+        let isLeapSecond = local.dropFirst(17).hasPrefix("60")
+        if isLeapSecond { local = "\(local.prefix(17))59\(local.dropFirst(19))" }
         let styles = [
             Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle(),
         ]
-        let date = styles.lazy.compactMap { try? $0.parse(text) }.first
-        // The styles take 12:99 for 13:39, and the 31st of February for a day in March.
-        return date.flatMap { agrees($0, text) ? $0 : nil }
+        guard let date = styles.lazy.compactMap({ try? $0.parse("\(local)Z") }).first, agrees(date, local) else {
+            return nil
+        }
+        return date.addingTimeInterval((isLeapSecond ? 1 : 0) - ahead)
     }
 
-    /// Whether a time is, at its own offset, the minute that its text says.
-    private static func agrees(_ date: Date, _ text: String) -> Bool {
-        let isLeapSecond = text.dropFirst(17).hasPrefix("60")
-        let local = date.addingTimeInterval(offsetSeconds(of: text) - (isLeapSecond ? 1 : 0))
-        return Self.text(local).prefix(16) == text.prefix(16).uppercased()
+    /// The styles take 12:99 for 13:39, and the 31st of February for a day in March.
+    private static func agrees(_ date: Date, _ local: String) -> Bool {
+        let whole = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
+        return text(whole).prefix(19) == local.prefix(19)
     }
 
-    /// Seconds that the offset at the end is ahead of UTC.
-    private static func offsetSeconds(of text: String) -> Double {
-        let offset = text.suffix(6)
-        guard let sign = offset.first, sign == "+" || sign == "-" else { return 0 }
-        let parts = offset.dropFirst().split(separator: ":").compactMap { Double($0) }
-        guard parts.count == 2 else { return 0 }
-        return (sign == "-" ? -1 : 1) * (parts[0] * 3600 + parts[1] * 60)
+    /// Seconds that the offset at the end is ahead of UTC; the styles know none beyond 18 hours. Nil without one.
+    private static func secondsAhead(_ text: String) -> Double? {
+        guard !text.hasSuffix("Z") else { return 0 }
+        let offset = Array(text.suffix(6))
+        guard offset.count == 6, offset[3] == ":", offset[0] == "+" || offset[0] == "-",
+            let hours = UInt(String(offset[1...2])), let minutes = UInt(String(offset[4...5])), hours < 24, minutes < 60
+        else { return nil }
+        return (offset[0] == "-" ? -1 : 1) * Double(hours * 3600 + minutes * 60)
     }
 }
 

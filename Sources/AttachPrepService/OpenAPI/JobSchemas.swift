@@ -38,7 +38,8 @@ enum JobSchemas {
             "properties": [
                 "states": ["type": ["array", "null"], "items": ["enum": finished]],
                 "ids": [
-                    "type": ["array", "null"], "maxItems": .whole(Limits.batchRequestsMax), "items": JobPaths.id,
+                    "type": ["array", "null"], "description": "At most \(Limits.batchRequestsMax)",
+                    "items": JobPaths.id,
                 ],
                 "createdBefore": ["type": ["string", "null"], "format": "date-time"],
             ],

@@ -8,7 +8,7 @@ enum RequestSchemas {
             "description": "Unknown members are refused; null is as good as leaving a member out.",
         ],
         "AttachmentRequestLines": [
-            "type": "array", "minItems": 1, "maxItems": .whole(Limits.batchRequestsMax),
+            "type": "array", "minItems": 1,
             "description": "JSON Lines: one AttachmentRequest a line; empty lines are passed over",
             "items": ["$ref": "#/components/schemas/AttachmentRequest"],
             "examples": [

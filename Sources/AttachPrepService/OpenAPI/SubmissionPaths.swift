@@ -8,8 +8,8 @@ enum SubmissionPaths {
                 "submitJobs", tag: "jobs", "Take in a request, or many",
                 description: """
                     One request as application/json, or up to \(Limits.batchRequestsMax) as JSON Lines: then all of \
-                    them are taken, or none; the problem's "errors" name the bad lines, its code is the first one's. A job is kept when the \
-                    answer is there.
+                    them are taken, or none; the problem's "errors" name the bad lines, its code is the first \
+                    one's. A job is kept when the answer is there.
                     """,
                 parameters: [
                     Operation.header(
@@ -19,8 +19,8 @@ enum SubmissionPaths {
                     Operation.header(
                         "Prefer",
                         """
-                        RFC 7240: wait=N waits at most N seconds (up to \(Int(Limits.preferredWaitSecondsMax))) for the \
-                        manifest of a single request; what is not understood is passed over
+                        RFC 7240: wait=N waits at most N seconds (up to \(Int(Limits.preferredWaitSecondsMax))) for \
+                        the manifest of a single request; what is not understood is passed over
                         """, schema: ["type": "string", "examples": ["wait=1"]]),
                 ],
                 body: body,

@@ -27,7 +27,7 @@ enum WebhookSchemas {
             ],
             "properties": [
                 "states": ["type": ["array", "null"], "items": ["$ref": "#/components/schemas/WebhookState"]],
-                "ids": ["type": ["array", "null"], "maxItems": .whole(Limits.batchRequestsMax), "items": id],
+                "ids": ["type": ["array", "null"], "description": "At most \(Limits.batchRequestsMax)", "items": id],
             ],
         ],
         "Replayed": Schema.object(["replayed": ["type": "integer", "minimum": 0]]),
