@@ -61,10 +61,14 @@ extension SQLiteStore {
 
     /// What was wiped from the database is in its log until that is written over: the log is emptied instead.
     private func shrinkLog() async throws {
-        let pool = pool
+        let (pool, wait) = (pool, Int(Self.busySeconds * 1000))
         try await files.run {
-            // A reader that is in the way is no fault; the next round tries again.
-            _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            // A reader that is in the way is no fault: nobody waits for it, and the next round tries again.
+            try pool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA busy_timeout = 0")
+                _ = try? database.checkpoint(.truncate)
+                try database.execute(sql: "PRAGMA busy_timeout = \(wait)")
+            }
         }
     }
 }
