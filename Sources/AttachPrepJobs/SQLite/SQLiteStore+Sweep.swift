@@ -1,5 +1,6 @@
 import GRDB
 import Logging
+import Synchronization
 
 extension SQLiteStore {
     /// Housekeeping: removes what is too old, what nobody needs, and what is over the quota. In small steps, between
@@ -19,6 +20,7 @@ extension SQLiteStore {
         report.add(try await sweepOverQuota(at: now))
         report.mediaBytes = try await mediaBytes()
         report.isOverQuota = report.mediaBytes > limits.mediaQuotaBytes
+        isOverQuota.store(report.isOverQuota, ordering: .relaxed)
         try await shrinkLog()
         return report
     }
