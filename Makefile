@@ -105,7 +105,9 @@ bench-walls: build ## Measure what the walls around the media child cost
 bench-memory: build ## Prepare a thousand mixed files and show that memory stays flat
 	Benchmarks/flat-memory
 
-bench-service: build ## Measure the service from end to end, and how long it takes to have a job accepted
+bench-service: build ## Measure the queue alone, the service from end to end, and how long a job takes to be accepted
+	$(release_build) --product QueueRate
+	folder=$$(mktemp -d) && .build/release/QueueRate $$folder; rm -rf $$folder
 	Benchmarks/service
 
 clean: ## Remove what building and the demo made

@@ -351,6 +351,10 @@ public enum Limits {
     /// Workers that may end while they have a job, before it is taken for what ended them. Machines are restarted and
     /// processes killed for other reasons far more often, and decoding happens in processes of its own.
     public static let jobLossesMax = 20
+    /// After a second loss; doubled for each further one: most are not the job's doing, and it is not to wait for them.
+    public static let lossBackOffSeconds = 0.5
+    /// And never longer than a lease: what ends its workers is given up after five minutes of that.
+    public static let lossBackOffSecondsMax = 15.0
     /// Running jobs that fetch from one host: a slow one must not hold all places.
     public static let jobsPerHostMax = 16
     /// A worker looks for jobs that other processes put into the queue, or gave back, at least so often.

@@ -96,4 +96,19 @@ import Testing
         _ = try await sender.send(order(relay.url("/hook", host: "cdn.example")))
         #expect(server.requests.map(\.body) == [Data("{}".utf8)])
     }
+
+    @Test func `Over HTTP/2 a body is taken as well, again and again`() async throws {
+        let server = try TLSFileServer(.http2)
+        try server.folder.write("taken", to: "hook")
+        let policy = try DownloadPolicy(
+            allowsPrivateNetwork: true, certificateAuthorityFile: TestCertificates.shared.authorityFile)
+        let sender = try CallSender(policy: policy)
+        for _ in 0..<2 {
+            let answer = try await sender.send(
+                WebCall(
+                    .post, server.url("/hook"), body: Array(repeating: 1, count: 60_000), answerBytesMax: 10,
+                    deadline: .now + .seconds(30)))
+            #expect(answer.status == 200 && answer.isWhole && answer.body == Array("taken".utf8))
+        }
+    }
 }

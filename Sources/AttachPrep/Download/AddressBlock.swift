@@ -61,6 +61,7 @@ extension IPAddress {
 
 extension AttachPrepError {
     fileprivate static func addressBlock(_ text: String, _ fault: String) -> AttachPrepError {
-        AttachPrepError(.requestInvalid, "\"\(text.prefix(64))\" \(fault); correct it.")
+        AttachPrepError(
+            .requestInvalid, "The network \"\(text.prefix(64))\" \(fault); correct --allow-callback-network.")
     }
 }

@@ -14,7 +14,7 @@ struct StoreDesk: JobDesk {
             logger: Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    func close() async {}
+    func close() async { await store.close() }
 
     func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage {
         try await store.list(filter, after: cursor, limit: limit)

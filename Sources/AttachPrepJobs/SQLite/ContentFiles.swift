@@ -43,7 +43,11 @@ final class ContentFiles: Sendable {
 
     /// Runs file work after all that came before it.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await lane.run(work)
+        do {
+            return try await lane.run(work)
+        } catch {
+            throw StoreFault.error(error)
+        }
     }
 
     /// Has the disk take what was written into these files or folders; nothing when only the process may end.

@@ -14,6 +14,8 @@ struct DatabaseExamination {
     private static let checkedBytesMax = 64_000_000
 
     let path: String
+    /// Whether its pages are looked at, too: for the service, not for each command.
+    let isThorough: Bool
 
     /// - Throws: `queue.unavailable`, which names the file and the remedy.
     func run() throws {
@@ -25,7 +27,7 @@ struct DatabaseExamination {
             configuration.readonly = true
             configuration.busyMode = .timeout(SQLiteStore.busySeconds)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
-            try queue.read { try examine($0, isSmall: bytes <= Self.checkedBytesMax) }
+            try queue.read { try examine($0, checksPages: isThorough && bytes <= Self.checkedBytesMax) }
             try queue.close()
         } catch let error as DatabaseError {
             switch error.resultCode {
@@ -52,7 +54,7 @@ struct DatabaseExamination {
         guard count == magic.count, found == magic else { throw damage("it does not begin like one") }
     }
 
-    private func examine(_ database: Database, isSmall: Bool) throws {
+    private func examine(_ database: Database, checksPages: Bool) throws {
         let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
@@ -67,7 +69,7 @@ struct DatabaseExamination {
                 "\(path) was written by a newer attachprep (format \(version), this one knows "
                     + "\(StoreSchema.version)); update attachprep, or choose another --state.", isRetryable: false)
         }
-        guard isSmall else { return }
+        guard checksPages else { return }
         let finding = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
         guard finding == "ok" else { throw damage(finding ?? "no answer") }
     }

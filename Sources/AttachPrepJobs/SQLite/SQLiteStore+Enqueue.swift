@@ -1,6 +1,7 @@
 import AttachPrep
 import GRDB
 import RichPush
+import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -14,10 +15,11 @@ extension SQLiteStore {
     ) async throws -> EnqueuedJobs {
         let date = clock.wall()
         let new = try await Self.encoded(submissions, at: date)
-        let limit = limits.queuedJobsMax
+        let (limit, quota) = (limits.queuedJobsMax, quotaInForce)
         let earlier = try await write { database, changes -> [JobRecord]? in
             if let idempotency, let earlier = try idempotency.jobs(database, at: date.milliseconds) { return earlier }
             try Self.checkRoom(for: new.count, limit: limit, database)
+            if let quota { try Self.checkQuota(quota, database) }
             for one in new { try one.insert(database) }
             try idempotency?.keep(new.map(\.job.id), database, at: date.milliseconds)
             changes += new.map { JobFeed.Change(job: $0.job.id, state: .queued) }
@@ -38,6 +40,19 @@ extension SQLiteStore {
             if jobs.count % encodedCount == 0 { await Task.yield() }
         }
         return jobs
+    }
+
+    /// The quota when housekeeping could not hold it: what is left then is needed or too young, and nothing is added.
+    var quotaInForce: Int? { isOverQuota.load(ordering: .relaxed) ? limits.mediaQuotaBytes : nil }
+
+    /// - Throws: `output.no_space` when the files take more room than they may.
+    static func checkQuota(_ quota: Int, _ database: Database) throws {
+        let bytes = try database.number("SELECT number FROM tally WHERE name = 'mediaBytes'") ?? 0
+        guard Int(bytes) > quota else { return }
+        throw AttachPrepError(
+            .outputNoSpace,
+            "Files take \(bytes) bytes, over the quota of \(quota), and all of them are needed or too young to go; "
+                + "try again later, or raise --media-quota.")
     }
 
     /// - Throws: `queue.full`.

@@ -28,7 +28,7 @@ extension SQLiteStore: JobQueue {
     ) throws -> SQLiteStore {
         let folder = StoreFolder(path: path)
         let lock = try prepare(folder, role)
-        try DatabaseExamination(path: folder.database).run()
+        try DatabaseExamination(path: folder.database, isThorough: role == .service).run()
         do {
             let pool = try DatabasePool(path: folder.database, configuration: configuration)
             try pool.writeWithoutTransaction { database in

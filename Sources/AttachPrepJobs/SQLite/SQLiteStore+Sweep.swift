@@ -1,5 +1,6 @@
 import GRDB
 import Logging
+import Synchronization
 
 extension SQLiteStore {
     /// Housekeeping: removes what is too old, what nobody needs, and what is over the quota. In small steps, between
@@ -19,6 +20,7 @@ extension SQLiteStore {
         report.add(try await sweepOverQuota(at: now))
         report.mediaBytes = try await mediaBytes()
         report.isOverQuota = report.mediaBytes > limits.mediaQuotaBytes
+        isOverQuota.store(report.isOverQuota, ordering: .relaxed)
         try await shrinkLog()
         return report
     }
@@ -61,10 +63,14 @@ extension SQLiteStore {
 
     /// What was wiped from the database is in its log until that is written over: the log is emptied instead.
     private func shrinkLog() async throws {
-        let pool = pool
+        let (pool, wait) = (pool, Int(Self.busySeconds * 1000))
         try await files.run {
-            // A reader that is in the way is no fault; the next round tries again.
-            _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            // A reader that is in the way is no fault: nobody waits for it, and the next round tries again.
+            try pool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA busy_timeout = 0")
+                _ = try? database.checkpoint(.truncate)
+                try database.execute(sql: "PRAGMA busy_timeout = \(wait)")
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ import RichPush
 
 extension SQLiteStore: UploadStore {
     public func beginUpload() async throws -> UploadInProgress {
+        if let quota = quotaInForce { try await read { try Self.checkQuota(quota, $0) } }
         let id = MediaID.make()
         let path = files.pathInProgress(id)
         try await files.run {

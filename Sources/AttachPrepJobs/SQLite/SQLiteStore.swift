@@ -1,6 +1,7 @@
 import GRDB
 import Logging
 import RichPush
+import Synchronization
 
 /// Everything that a worker and a service keep, in one SQLite database and the files beside it.
 ///
@@ -21,6 +22,8 @@ public final class SQLiteStore: Sendable {
     let jumps: ClockJumps
     let files: ContentFiles
     let rounds = SweepRounds()
+    /// Whether the last housekeeping left more files than there may be.
+    let isOverQuota = Atomic(false)
     let logger: Logger
     /// Held as long as the store is there; nil for a command.
     private let lock: FolderLock?

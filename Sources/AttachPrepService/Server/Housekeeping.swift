@@ -7,8 +7,7 @@ import Synchronization
 final class Housekeeping: Sendable {
     private let store: SQLiteStore
     private let logger: Logger
-    /// Whether files take more room than they may, and nothing can be done about it.
-    let isOverQuota = Atomic(false)
+    private let isOverQuota = Atomic(false)
     private let bell: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
@@ -16,6 +15,12 @@ final class Housekeeping: Sendable {
         self.store = store
         self.logger = logger
         (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Why no job can be taken; nil when there is room.
+    var fault: String? {
+        isOverQuota.load(ordering: .relaxed)
+            ? "Files take more room than --media-quota, and all of them are needed or too young to go." : nil
     }
 
     /// Returns after `stop`.

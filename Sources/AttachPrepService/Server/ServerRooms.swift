@@ -11,6 +11,7 @@ struct ServerRooms: Sendable {
     let sender: WebhookSender
     let housekeeping: Housekeeping
     private let tokens: AccessTokens
+    private let store: SQLiteStore
     private let preparer: AttachmentPreparer
     private let calls: CallSender
 
@@ -23,6 +24,7 @@ struct ServerRooms: Sendable {
         let store = try await SQLiteStore.open(
             folder: configuration.stateFolder, durability: configuration.durability, role: .service,
             limits: configuration.storeLimits, feed: feed, logger: logger)
+        self.store = store
         try WorkFolder.clear(configuration.preparer.output)
         preparer = try AttachmentPreparer(configuration.preparer, logger: logger)
         let metrics = JobMetrics(factory: registry)
@@ -43,17 +45,20 @@ struct ServerRooms: Sendable {
         service = try AttachmentService(
             store: store, intake: intake, feed: feed, tokens: tokens, settings: configuration.service,
             metricsPage: { await page.text() },
-            readiness: { [worker] in ReadinessReport(reasons: [worker.health.reason].compactMap { $0 }) },
+            readiness: { [worker, housekeeping] in
+                ReadinessReport(reasons: [worker.health.reason, housekeeping.fault].compactMap { $0 })
+            },
             logger: logger)
     }
 
     /// Reads tokens again; secrets are, when they are needed and their file has changed.
     func reload() { tokens.reload() }
 
-    /// Ends children and connections.
+    /// Ends children and connections, and gives the data folder back.
     func close() async {
         await calls.shutdown()
         await preparer.shutdown()
+        await store.close()
     }
 }
 
@@ -74,7 +79,8 @@ extension ServeConfiguration {
         return settings
     }
 
-    /// As for downloads, but for the private network: `--allow-callback-network` opens that for webhooks.
+    /// As for downloads, but for http: a receiver of one's own network has no certificate. `--allow-private-network`
+    /// opens both, `--allow-callback-network` webhooks alone.
     var callbackPolicy: DownloadPolicy {
         var policy = preparer.download
         policy.httpsOnly = false

@@ -100,6 +100,21 @@ import Testing
         }
     }
 
+    @Test func `over a quota that cannot be held nothing is taken in, until there is room again`() async throws {
+        var limits = StoreLimits()
+        limits.mediaQuotaBytes = 50
+        let sqlite = try await SQLiteUnderTest(limits)
+        _ = try await sqlite.finishedJob()
+        #expect(try await sqlite.store.sweep().isOverQuota)
+        let refusedJob = await #expect(throws: AttachPrepError.self) { try await sqlite.driver.enqueue(.sample()) }
+        let refusedFile = await #expect(throws: AttachPrepError.self) { try await sqlite.store.beginUpload() }
+        #expect(refusedJob?.code == .outputNoSpace && refusedFile?.code == .outputNoSpace)
+        sqlite.clock.advance(limits.mediaAgeSecondsMin)
+        #expect(try await !sqlite.store.sweep().isOverQuota)
+        _ = try await sqlite.driver.enqueue(.sample())
+        await sqlite.store.discard(try await sqlite.store.beginUpload())
+    }
+
     @Test func `purging takes files along at once`() async throws {
         let sqlite = try await SQLiteUnderTest()
         let job = try await sqlite.finishedJob().job
