@@ -69,6 +69,8 @@ import Testing
         #expect(purged.text == "2 purged.\n", "\(purged.text)\(purged.errorText)")
         #expect(try await service.client.jobs().map(\.id) == [succeeded])
         #expect(try await run(["jobs", "show", failed], place, service).exitCode == 1)
+        let none = try await run(["jobs", "purge", "--status", "succeeded", "--search", "nothing"], place, service)
+        #expect(none.text == "0 purged.\n", "\(none.errorText)")
         try await service.stop()
     }
 

@@ -33,6 +33,7 @@ enum JobSchemas {
             "anyOf": [
                 ["required": ["states"], "properties": ["states": ["type": "array"]]],
                 ["required": ["ids"], "properties": ["ids": ["type": "array"]]],
+                ["required": ["search"], "properties": ["search": ["type": "string"]]],
                 ["required": ["createdBefore"], "properties": ["createdBefore": ["type": "string"]]],
             ],
             "properties": [
@@ -40,6 +41,11 @@ enum JobSchemas {
                 "ids": [
                     "type": ["array", "null"], "description": "At most \(Limits.batchRequestsMax)",
                     "items": JobPaths.id,
+                ],
+                "search": [
+                    "type": ["string", "null"], "minLength": 1, "maxLength": .whole(Limits.searchCharactersMax),
+                    "pattern": "^[^\\x00]+$",
+                    "description": "A part of the job's id, the caller's id, the source or the error's code",
                 ],
                 "createdBefore": ["type": ["string", "null"], "format": "date-time"],
             ],

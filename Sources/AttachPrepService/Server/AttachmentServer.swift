@@ -31,6 +31,7 @@ public struct AttachmentServer: Service {
     ///
     /// - Throws: what ended it otherwise, such as an address that is in use.
     public static func serve(_ configuration: ServeConfiguration, logger: Logger) async throws {
+        OpenFileLimit.raise(logger)
         let server = try await AttachmentServer(configuration, logger: logger)
         for name in configuration.unknownVariables {
             logger.warning("this variable means nothing; is it misspelt?", metadata: ["name": "\(name)"])
