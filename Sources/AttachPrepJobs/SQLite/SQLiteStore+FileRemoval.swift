@@ -15,14 +15,16 @@ extension SQLiteStore {
         guard !contents.isEmpty else { return SweepReport() }
         let (files, pool) = (files, pool)
         let removed = try await files.run {
-            // On the thread that places files: between this look and the removal nobody can begin to need one.
+            // On the thread that places files, so that nobody can begin to need one meanwhile. Who holds is asked before
+            // who names: what was let go of by now has its row, which the look that follows sees.
+            let free = contents.filter { !files.isHeld($0) }
             let named = try pool.read { database in
                 try database.rows(
                     "SELECT DISTINCT sha256 FROM result_file WHERE sha256 IN (SELECT value FROM json_each(?))",
                     [try StoredJSON.text(contents)]
                 ).map { $0[0] as String }
             }
-            return files.remove(Set(contents).subtracting(named).sorted(), at: files.path)
+            return files.remove(Set(free).subtracting(named).sorted(), at: files.path)
         }
         let list = try StoredJSON.text(removed.map(\.name))
         try await write { database, _ in
@@ -103,8 +105,8 @@ extension SQLiteStore {
         let candidates = try await unnamed(names.filter { MediaID($0) != nil }, "upload", "id")
         return SweepReport(
             try await files.run {
-                // As above: what was kept meanwhile has its row, or is held.
-                let gone = try candidates.filter { name in
+                // As above: what was kept meanwhile is held, or has its row.
+                let gone = try candidates.filter { !files.isHeld($0) }.filter { name in
                     try pool.read { try $0.number("SELECT 1 FROM upload WHERE id = ?", [name]) } == nil
                 }
                 return files.remove(gone) { "\(files.folder.uploads)/\($0)" }
