@@ -15,8 +15,8 @@ extension SQLiteStore {
         guard !contents.isEmpty else { return SweepReport() }
         let (files, pool) = (files, pool)
         let removed = try await files.run {
-            // On the thread that places files, so that nobody can begin to need one meanwhile. Who holds is asked before
-            // who names: what was let go of by now has its row, which the look that follows sees.
+            // On the thread that places files, so that nobody can begin to need one meanwhile. Who holds is asked
+            // before who names: what was let go of by now has its row, which the look that follows sees.
             let free = contents.filter { !files.isHeld($0) }
             let named = try pool.read { database in
                 try database.rows(
