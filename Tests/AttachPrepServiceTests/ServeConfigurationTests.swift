@@ -33,7 +33,8 @@ struct ServeConfigurationTests {
                 "ATTACHPREP_DRAIN": "5s", "ATTACHPREP_RETENTION": "2d", "ATTACHPREP_DEAD_RETENTION": "12h",
                 "ATTACHPREP_MEDIA_QUOTA": "2GB", "ATTACHPREP_MAX_QUEUE": "7", "ATTACHPREP_CONNECTIONS": "8",
                 "ATTACHPREP_REQUESTS_PER_SECOND": "0", "ATTACHPREP_LOG_FORMAT": "json",
-                "ATTACHPREP_LOG_LEVEL": "debug", "ATTACHPREP_CONCURRENCY": "4", "ATTACHPREP_MEDIA_SLOTS": "3",
+                "ATTACHPREP_LOG_LEVEL": "debug", "ATTACHPREP_CONCURRENCY": "4", "ATTACHPREP_PER_HOST": "5",
+                "ATTACHPREP_MEDIA_SLOTS": "3",
                 "ATTACHPREP_REQUIRE_SANDBOX": "true", "ATTACHPREP_HTTPS_ONLY": "1",
                 "ATTACHPREP_ALLOW_PRIVATE_NETWORK": "yes", "ATTACHPREP_CA_FILE": "/ca", "ATTACHPREP_PROXY": "http://p",
                 "ATTACHPREP_RESOLVE": "a:1:127.0.0.1",
@@ -48,6 +49,7 @@ struct ServeConfigurationTests {
         #expect(configuration.deadRetentionSeconds == 43_200 && configuration.mediaQuotaBytes == 2_000_000_000)
         #expect(configuration.queuedJobsMax == 7 && service.connectionsMax == 8 && service.requestsPerSecondMax == 0)
         #expect(configuration.logFormat == .json && configuration.logLevel == .debug)
+        #expect(configuration.jobsPerHostMax == 5)
         #expect(preparer.requestsInFlight == 4 && preparer.mediaSlots == 3 && preparer.requiresSandbox)
         #expect(preparer.download.httpsOnly && preparer.download.allowsPrivateNetwork)
         #expect(preparer.download.certificateAuthorityFile == "/ca" && preparer.download.proxy == "http://p")
@@ -62,6 +64,7 @@ struct ServeConfigurationTests {
         (Setting.port, "80 80"), (.port, "65536"), (.port, "-1"), (.baseURL, "ftp://a"), (.baseURL, "https://a?b"),
         (.fsync, "sometimes"), (.drain, "soon"), (.drain, "2h"), (.retention, "5s"), (.mediaQuota, "1GiB"),
         (.mediaQuota, "1MB"), (.maxQueue, "0"), (.logLevel, "loud"), (.logFormat, "xml"), (.concurrency, "0"),
+        (.perHost, "0"),
         (.mediaSlots, "two"), (.requireSandbox, "perhaps"), (.requestsPerSecond, "-1"), (.connections, "0"),
     ])
     func `What cannot be read names its flag or its variable`(setting: Setting, text: String) throws {

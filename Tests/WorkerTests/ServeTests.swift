@@ -71,6 +71,13 @@ import Testing
         try await service.stop()
     }
 
+    @Test func `A port that somebody has is named, and is no wrong usage`() async throws {
+        let server = try LoopbackServer()
+        let result = try await bench.command(["serve", "--port", "\(server.port)"]).run()
+        #expect(result.exitCode == 1 && result.errorText.contains("127.0.0.1:\(server.port)"), "\(result.errorText)")
+        #expect(result.errorText.contains("--port"))
+    }
+
     @Test func `After SIGTERM running jobs are finished, waiting ones stay, and nothing is lost`() async throws {
         let origin = try LoopbackServer()
         let gate = LoopbackGate()

@@ -21,6 +21,7 @@ struct ServeOptionGroup: ParsableArguments {
     @Option(help: .of(.logFormat)) var logFormat: String?
     @Option(help: .of(.logLevel)) var logLevel: String?
     @Option(help: .of(.concurrency)) var concurrency: String?
+    @Option(help: .of(.perHost)) var perHost: String?
     @Option(help: .of(.mediaSlots)) var mediaSlots: String?
     @Flag(help: .of(.requireSandbox)) var requireSandbox = false
     @Flag(help: .of(.httpsOnly)) var httpsOnly = false
@@ -36,7 +37,8 @@ struct ServeOptionGroup: ParsableArguments {
             .webhookSecretFile: webhookSecretFile, .allowCallbackNetwork: joined(allowCallbackNetwork), .fsync: fsync,
             .drain: drain, .retention: retention, .deadRetention: deadRetention, .mediaQuota: mediaQuota,
             .maxQueue: maxQueue, .connections: connections, .requestsPerSecond: requestsPerSecond,
-            .logFormat: logFormat, .logLevel: logLevel, .concurrency: concurrency, .mediaSlots: mediaSlots,
+            .logFormat: logFormat, .logLevel: logLevel, .concurrency: concurrency, .perHost: perHost,
+            .mediaSlots: mediaSlots,
             .requireSandbox: word(requireSandbox), .httpsOnly: word(httpsOnly),
             .allowPrivateNetwork: word(allowPrivateNetwork), .caFile: caFile, .proxy: proxy, .resolve: joined(resolve),
         ]

@@ -24,6 +24,7 @@ public struct ServeConfiguration: Sendable {
     public var deadRetentionSeconds: Double
     public var mediaQuotaBytes: Int
     public var queuedJobsMax: Int
+    public var jobsPerHostMax: Int
     public var logFormat: LogFormat
     public var logLevel: Logger.Level
     /// Variables that begin with ours and mean nothing: misspelt, most likely.
@@ -51,6 +52,7 @@ public struct ServeConfiguration: Sendable {
         deadRetentionSeconds = try reader.seconds(.deadRetention, 60...Self.yearsMax) ?? Limits.deadRetentionSeconds
         mediaQuotaBytes = try Self.quota(reader)
         queuedJobsMax = try reader.whole(.maxQueue, 1...10_000_000) ?? Limits.queuedJobsMax
+        jobsPerHostMax = try reader.whole(.perHost, 1...10_000) ?? Limits.jobsPerHostMax
         logFormat = try reader.choice(.logFormat, LogFormat.self) ?? .text
         logLevel = try reader.choice(.logLevel, Logger.Level.self) ?? .info
         unknownVariables = EnvironmentNames.unknown(in: environment)

@@ -23,6 +23,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case logFormat = "log-format"
     case logLevel = "log-level"
     case concurrency
+    case perHost = "per-host"
     case mediaSlots = "media-slots"
     case requireSandbox = "require-sandbox"
     case httpsOnly = "https-only"

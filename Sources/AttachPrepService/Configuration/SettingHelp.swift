@@ -25,6 +25,7 @@ extension Setting {
         case .logFormat: "Log lines as text or json."
         case .logLevel: "debug, info, notice, warning or error."
         case .concurrency: "Jobs worked on at a time."
+        case .perHost: "Of those, jobs that fetch from one host."
         case .mediaSlots: "Media worked on at a time."
         case .requireSandbox: "Refuse to work where the media process cannot be locked down."
         case .httpsOnly: "Refuse http sources, on redirects too."
@@ -39,7 +40,7 @@ extension Setting {
     public var valueName: String? {
         switch self {
         case .host: "address"
-        case .port, .maxQueue, .connections, .requestsPerSecond, .concurrency, .mediaSlots: "n"
+        case .port, .maxQueue, .connections, .requestsPerSecond, .concurrency, .perHost, .mediaSlots: "n"
         case .baseURL, .proxy: "url"
         case .state: "dir"
         case .tokens, .webhookSecrets: "list"
@@ -73,6 +74,7 @@ extension Setting {
         case .logFormat: "text"
         case .logLevel: "info"
         case .concurrency: "\(Limits.requestsInFlight)"
+        case .perHost: "\(Limits.jobsPerHostMax)"
         case .mediaSlots: "the cores"
         default: nil
         }

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import RichPush
 
@@ -13,12 +14,13 @@ enum BindFault {
         }
         let remedy =
             switch error.errnoCode {
-            case 98: "another program has that port; choose another --port"
-            case 13: "ports below 1024 need the right to them; choose another --port"
-            case 99: "--host is no address of this machine"
+            case EADDRINUSE: "another program has that port; choose another --port"
+            case EACCES: "ports below 1024 need the right to them; choose another --port"
+            case EADDRNOTAVAIL: "--host is no address of this machine"
             default: "see the log"
             }
+        // What stands in its way is the machine's, and may pass: no wrong usage.
         return AttachPrepError(
-            .requestInvalid, "The service cannot listen on \(place): \(remedy).", detail: "\(error)")
+            .internal, "The service cannot listen on \(place): \(remedy).", detail: "\(error)")
     }
 }

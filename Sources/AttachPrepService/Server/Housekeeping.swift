@@ -54,6 +54,8 @@ final class Housekeeping: Sendable {
                     metadata: ["bytes": "\(report.mediaBytes)"])
             }
             isOverQuota.store(report.isOverQuota, ordering: .relaxed)
+        } catch is CancellationError {
+            // The service is leaving; the next one sweeps.
         } catch {
             logger.error("what is no longer needed could not be removed", metadata: ["error": "\(error)"])
         }

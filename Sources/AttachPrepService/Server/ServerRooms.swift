@@ -75,6 +75,7 @@ extension ServeConfiguration {
     var workerSettings: WorkerSettings {
         var settings = WorkerSettings(name: "serve")
         settings.concurrency = preparer.requestsInFlight
+        settings.hostLimit = jobsPerHostMax
         settings.baseURL = service.baseURL
         return settings
     }
