@@ -1,3 +1,4 @@
+internal import AttachPrep
 public import Logging
 public import RichPush
 internal import Synchronization

@@ -17,7 +17,7 @@ import Synchronization
 public final class AccessTokens: Sendable {
     private struct State {
         var ofFile: [Digest] = []
-        var stamp: TokenFile.Stamp?
+        var stamp: FileStamp?
     }
 
     private typealias Digest = [UInt8]

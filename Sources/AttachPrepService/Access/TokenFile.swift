@@ -1,3 +1,4 @@
+import AttachPrep
 import RichPush
 
 #if canImport(FoundationEssentials)
@@ -8,23 +9,16 @@ import RichPush
 
 /// A file of tokens, one a line.
 struct TokenFile: Sendable {
-    /// What changes when the file does: its time, its place and its size, as text.
-    typealias Stamp = String
-
     let path: String
 
     init(_ path: String) {
         self.path = path
     }
 
-    func stamp() -> Stamp? {
-        guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
-        let time = (facts[.modificationDate] as? Date)?.timeIntervalSince1970
-        let others = [FileAttributeKey.systemFileNumber, .size].map { facts[$0].map { "\($0)" } ?? "" }
-        return "\(time ?? 0) \(others.joined(separator: " "))"
-    }
+    /// What changes when the file does; nil when it is not there.
+    func stamp() -> FileStamp? { FileStamp(path) }
 
-    func read() throws -> (tokens: [String], stamp: Stamp?) {
+    func read() throws -> (tokens: [String], stamp: FileStamp?) {
         let stamp = stamp()
         guard let content = FileManager.default.contents(atPath: path), content.count <= Limits.tokenFileBytesMax
         else {
