@@ -34,6 +34,21 @@ import Testing
         }
     }
 
+    @Test func `What the image copies from the tree is in the tree`() async throws {
+        let lines = try text("Dockerfile").split(separator: "\n").filter { $0.hasPrefix("COPY ") }
+        let sources = lines.filter { !$0.contains("--from=") }.flatMap { line in
+            line.split(separator: " ").dropFirst().filter { !$0.hasPrefix("--") }.dropLast().map(String.init)
+        }
+        #expect(sources.count >= 4)
+        for source in sources where source != "." {
+            let tracked = try await RunCommand(
+                "git", ["ls-files", "--error-unmatch", source], folder: SourceTree.path(".")
+            )
+            .run()
+            #expect(tracked.exitCode == 0, "\(source)")
+        }
+    }
+
     @Test func `systemd waits longer than the service takes to leave`() throws {
         let line = try #require(try text("attachprep.service").firstMatch(of: /TimeoutStopSec=([0-9]+)/))
         let seconds = try #require(Double(line.1))
