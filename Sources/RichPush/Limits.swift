@@ -342,8 +342,8 @@ public enum Limits {
     public static let leaseSeconds = 15.0
     /// Between heartbeats: two may be late before a lease is lost.
     public static let heartbeatSeconds = 5.0
-    /// Attempts of a job, the first one included: with the back-off below a minute of an origin's trouble; a picture that
-    /// comes much later has missed its notification.
+    /// Attempts of a job, the first one included: with the back-off below a minute of an origin's trouble; a picture
+    /// that comes much later has missed its notification.
     public static let jobAttemptsMax = 5
     /// Back-off after a first failure; doubled for each further one, then a random part of it is waited.
     public static let jobBackOffSeconds = 5.0

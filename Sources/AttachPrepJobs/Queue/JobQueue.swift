@@ -1,4 +1,3 @@
-public import AttachPrep
 public import RichPush
 
 #if canImport(FoundationEssentials)
@@ -57,74 +56,4 @@ public protocol JobQueue: Sendable {
 
     /// When the next queued job will be due that is not yet; nil when there is none.
     func nextDue() async throws -> Date?
-}
-
-/// Jobs as the queue has them.
-public struct EnqueuedJobs: Sendable {
-    public var jobs: [Job]
-    /// Whether an earlier call with the same idempotency key made them.
-    public var areRepeated: Bool
-
-    public init(jobs: [Job], areRepeated: Bool) {
-        self.jobs = jobs
-        self.areRepeated = areRepeated
-    }
-}
-
-/// A worker's right to a job until a time; another claim of the same job has another token.
-public struct JobLease: Sendable, Hashable {
-    public let job: JobID
-    public let token: Int64
-
-    public init(job: JobID, token: Int64) {
-        self.job = job
-        self.token = token
-    }
-}
-
-/// How a lease stands after an attempt to renew it.
-public enum LeaseStanding: Sendable, Hashable {
-    case held
-    /// Held, but the job was called off: finish it as cancelled.
-    case cancelled
-    /// Somebody else has the job, or it has ended.
-    case lost
-}
-
-/// A job in a worker's hands.
-public struct ClaimedJob: Sendable {
-    public var job: Job
-    /// With its secrets.
-    public var request: AttachmentRequest
-    public var key: WorkKey
-    public var lease: JobLease
-    /// Since when it may run: what was fetched later than that is what this job asked for.
-    public var dueAt: Date
-    /// How many attempts failed before this one.
-    public var failures: Int
-    /// How many workers have let its lease run out: their process ended, perhaps because of it.
-    public var losses: Int
-
-    public init(
-        job: Job, request: AttachmentRequest, key: WorkKey, lease: JobLease, dueAt: Date, failures: Int, losses: Int
-    ) {
-        self.job = job
-        self.request = request
-        self.key = key
-        self.lease = lease
-        self.dueAt = dueAt
-        self.failures = failures
-        self.losses = losses
-    }
-}
-
-/// How a job ends.
-public enum JobEnding: Sendable {
-    /// An attachment exists; its files are that media's.
-    case succeeded(Manifest, MediaID)
-    /// A permanent error: the manifest is a rejected one.
-    case failed(Manifest)
-    /// Retries used up.
-    case dead(Manifest)
-    case cancelled
 }
