@@ -36,7 +36,8 @@ struct ServeConfigurationTests {
                 "ATTACHPREP_LOG_LEVEL": "debug", "ATTACHPREP_CONCURRENCY": "4", "ATTACHPREP_PER_HOST": "5",
                 "ATTACHPREP_MEDIA_SLOTS": "3",
                 "ATTACHPREP_REQUIRE_SANDBOX": "true", "ATTACHPREP_HTTPS_ONLY": "1",
-                "ATTACHPREP_ALLOW_PRIVATE_NETWORK": "yes", "ATTACHPREP_CA_FILE": "/ca", "ATTACHPREP_PROXY": "http://p",
+                "ATTACHPREP_ALLOW_PRIVATE_NETWORK": "yes", "ATTACHPREP_CA_FILE": "/etc/passwd",
+                "ATTACHPREP_PROXY": "http://p",
                 "ATTACHPREP_RESOLVE": "a:1:127.0.0.1",
             ])
         let (service, preparer) = (configuration.service, configuration.preparer)
@@ -52,7 +53,7 @@ struct ServeConfigurationTests {
         #expect(configuration.jobsPerHostMax == 5)
         #expect(preparer.requestsInFlight == 4 && preparer.mediaSlots == 3 && preparer.requiresSandbox)
         #expect(preparer.download.httpsOnly && preparer.download.allowsPrivateNetwork)
-        #expect(preparer.download.certificateAuthorityFile == "/ca" && preparer.download.proxy == "http://p")
+        #expect(preparer.download.certificateAuthorityFile == "/etc/passwd" && preparer.download.proxy == "http://p")
         #expect(preparer.download.resolveOverrides == ["a:1:127.0.0.1"])
     }
 
@@ -65,7 +66,8 @@ struct ServeConfigurationTests {
         (.fsync, "sometimes"), (.drain, "soon"), (.drain, "2h"), (.retention, "5s"), (.mediaQuota, "1GiB"),
         (.mediaQuota, "1MB"), (.maxQueue, "0"), (.logLevel, "loud"), (.logFormat, "xml"), (.concurrency, "0"),
         (.perHost, "0"),
-        (.mediaSlots, "two"), (.requireSandbox, "perhaps"), (.requestsPerSecond, "-1"), (.connections, "0"),
+        (.mediaSlots, "two"), (.requireSandbox, "perhaps"), (.caFile, "/nowhere/ca.pem"), (.proxy, "ftp://proxy"),
+        (.requestsPerSecond, "-1"), (.connections, "0"),
     ])
     func `What cannot be read names its flag or its variable`(setting: Setting, text: String) throws {
         let typed = try #require(throws: AttachPrepError.self) { try read([setting: text]) }

@@ -30,7 +30,7 @@ public final class AccessTokens: Sendable {
     /// - Parameter file: the path of a token file.
     /// - Throws: `request.invalid` for a token that is too short or too long, or a file that cannot be read.
     public init(_ tokens: [String] = [], file: String? = nil, logger: Logger) throws {
-        try TokenRule.check(tokens, where: "A token")
+        try TokenRule.check(tokens, where: "A token of ATTACHPREP_TOKENS")
         literal = tokens.map(Self.digest)
         self.file = file.map(TokenFile.init)
         self.logger = logger

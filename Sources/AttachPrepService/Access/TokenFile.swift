@@ -24,7 +24,7 @@ struct TokenFile: Sendable {
         else {
             throw AttachPrepError(
                 .requestInvalid,
-                "The token file cannot be read or has more than "
+                "The file of --token-file (ATTACHPREP_TOKEN_FILE) cannot be read or has more than "
                     + "\(Limits.tokenFileBytesMax) bytes; give one token a line.",
                 detail: path)
         }
@@ -32,7 +32,7 @@ struct TokenFile: Sendable {
             .map { $0.trimmingPrefix(while: \.isWhitespace) }
             .map { String($0.prefix { !$0.isWhitespace }) }
             .filter { !$0.isEmpty && !$0.hasPrefix("#") }
-        try TokenRule.check(tokens, where: "A line of the token file")
+        try TokenRule.check(tokens, where: "A line of --token-file (ATTACHPREP_TOKEN_FILE)")
         return (tokens, stamp)
     }
 }

@@ -3,6 +3,12 @@ public import AttachPrepJobs
 public import Logging
 import RichPush
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// All that `attachprep serve` is told, read and checked before anything starts.
 public struct ServeConfiguration: Sendable {
     public enum LogFormat: String, CaseIterable, Sendable {
@@ -79,7 +85,12 @@ public struct ServeConfiguration: Sendable {
         configuration.stateFolder = state
         configuration.download = DownloadPolicy(
             httpsOnly: try reader.isOn(.httpsOnly), allowsPrivateNetwork: try reader.isOn(.allowPrivateNetwork),
-            certificateAuthorityFile: reader.text(.caFile)?.value, proxy: reader.text(.proxy)?.value,
+            certificateAuthorityFile: try reader.value(.caFile, "give a PEM file that can be read.") { path in
+                FileManager.default.isReadableFile(atPath: path) ? path : nil
+            },
+            proxy: try reader.value(.proxy, "give an http or https address.") { text in
+                (try? WebAddress(text.contains("://") ? text : "http://\(text)")) != nil ? text : nil
+            },
             resolveOverrides: reader.list(.resolve))
         configuration.requestsInFlight = try reader.whole(.concurrency, 1...10_000) ?? Limits.requestsInFlight
         configuration.mediaSlots = try reader.whole(.mediaSlots, 1...1_000) ?? MediaSlots.machineDefault
