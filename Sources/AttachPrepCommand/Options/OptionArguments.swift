@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrep
+import AttachPrepService
 import MediaEngine
 import RichPush
 
@@ -82,7 +83,7 @@ struct SizeArgument: ExpressibleByArgument {
     var defaultValueDescription: String { "\(width)x\(height)" }
 }
 
-/// `30s`, `500ms`, `2m` or plain seconds.
+/// `30s`, `500ms`, `2m`, `7d` or plain seconds.
 struct DurationArgument: ExpressibleByArgument {
     let seconds: Double
 
@@ -91,10 +92,8 @@ struct DurationArgument: ExpressibleByArgument {
     }
 
     init?(argument: String) {
-        let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60)]
-        let unit = units.first { argument.hasSuffix($0.suffix) }
-        guard let number = Double(argument.dropLast(unit?.suffix.count ?? 0)) else { return nil }
-        seconds = number * (unit?.seconds ?? 1)
+        guard let seconds = Quantity.seconds(argument) else { return nil }
+        self.seconds = seconds
     }
 
     var defaultValueDescription: String {

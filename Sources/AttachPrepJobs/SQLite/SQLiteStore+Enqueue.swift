@@ -1,7 +1,6 @@
 import AttachPrep
 import GRDB
 import RichPush
-import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -43,7 +42,7 @@ extension SQLiteStore {
     }
 
     /// The quota when housekeeping could not hold it: what is left then is needed or too young, and nothing is added.
-    var quotaInForce: Int? { isOverQuota.load(ordering: .relaxed) ? limits.mediaQuotaBytes : nil }
+    var quotaInForce: Int? { isFull ? limits.mediaQuotaBytes : nil }
 
     /// - Throws: `output.no_space` when the files take more room than they may.
     static func checkQuota(_ quota: Int, _ database: Database) throws {

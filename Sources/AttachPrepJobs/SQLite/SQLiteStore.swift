@@ -56,6 +56,9 @@ public final class SQLiteStore: Sendable {
         lock?.release()
     }
 
+    /// Whether nothing is taken in, because the last housekeeping left more files than there may be.
+    package var isFull: Bool { isOverQuota.load(ordering: .relaxed) }
+
     /// A change, kept when it returns.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database, inout [JobFeed.Change]) throws -> Value

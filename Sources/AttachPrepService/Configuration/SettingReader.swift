@@ -72,25 +72,3 @@ extension Substring {
         return String(start.prefix(start.count - start.reversed().prefix(while: \.isWhitespace).count))
     }
 }
-
-/// Times and sizes as people write them. Pure.
-enum Quantity {
-    /// `20s`, `10m`, `12h`, `7d`, or seconds as a number.
-    static func seconds(_ text: String) -> Double? {
-        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-        guard let last = text.last else { return nil }
-        let unit = units[last]
-        guard let number = Double(unit == nil ? text[...] : text.dropLast()), number.isFinite else { return nil }
-        return number * (unit ?? 1)
-    }
-
-    /// `20GB`, `500MB`, `64kB`, decimal, or bytes as a number.
-    static func bytes(_ text: String) -> Int? {
-        let units = [("tb", 1e12), ("gb", 1e9), ("mb", 1e6), ("kb", 1e3), ("b", 1)]
-        let lower = text.lowercased()
-        let unit = units.first { lower.hasSuffix($0.0) }
-        guard let number = Double(lower.dropLast(unit?.0.count ?? 0)), number.isFinite else { return nil }
-        let bytes = number * (unit?.1 ?? 1)
-        return bytes < 1e18 ? Int(bytes) : nil
-    }
-}

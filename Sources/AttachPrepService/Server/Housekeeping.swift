@@ -1,13 +1,11 @@
 import AttachPrepJobs
 import Logging
 import RichPush
-import Synchronization
 
 /// Removes what is no longer needed, at the start and once a minute.
 final class Housekeeping: Sendable {
     private let store: SQLiteStore
     private let logger: Logger
-    private let isOverQuota = Atomic(false)
     private let bell: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
@@ -19,7 +17,7 @@ final class Housekeeping: Sendable {
 
     /// Why no job can be taken; nil when there is room.
     var fault: String? {
-        isOverQuota.load(ordering: .relaxed)
+        store.isFull
             ? "Files take more room than --media-quota, and all of them are needed or too young to go." : nil
     }
 
@@ -53,7 +51,6 @@ final class Housekeeping: Sendable {
                     "over the quota, and all that is left is needed or too young",
                     metadata: ["bytes": "\(report.mediaBytes)"])
             }
-            isOverQuota.store(report.isOverQuota, ordering: .relaxed)
         } catch is CancellationError {
             // The service is leaving; the next one sweeps.
         } catch {
