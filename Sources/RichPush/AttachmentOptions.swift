@@ -45,7 +45,7 @@ public struct AttachmentOptions: Codable, Sendable, Hashable {
 }
 
 /// The keys of `CGRectCreateDictionaryRepresentation`, which iOS reads the clipping rectangle from.
-private struct CoreGraphicsRect: Codable {
+struct CoreGraphicsRect: Codable {
     let X: Double
     let Y: Double
     let Width: Double

@@ -175,6 +175,17 @@ public enum Limits {
     /// A movie's CMTime is written in 600ths of a second, Apple's usual timescale: 24, 25 and 30 fps divide it.
     public static let movieTimescale: Int32 = 600
 
+    // MARK: Payloads
+
+    /// Apple: a remote notification's payload, in bytes as sent.
+    public static let payloadBytesMax = 4_096
+    /// A payload that is handed over: its addresses may be longer than those it gets, and it may be spread over lines.
+    public static let payloadInputBytesMax = 65_536
+    /// Objects and arrays within each other; APNs payloads have a handful.
+    public static let payloadDepthMax = 64
+    /// Pieces of media of one payload: a notification shows one, and a carousel has ten.
+    public static let payloadMediaMax = 10
+
     // MARK: Media children
 
     /// A child is replaced after so many calls, so that what a library leaks comes back.
