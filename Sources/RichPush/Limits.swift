@@ -185,6 +185,8 @@ public enum Limits {
     public static let payloadDepthMax = 64
     /// Pieces of media of one payload: a notification shows one, and a carousel has ten.
     public static let payloadMediaMax = 10
+    /// A caller waits so much longer than work may take: the way into the queue and out of it.
+    public static let payloadWaitGraceSeconds = 2.0
 
     // MARK: Media children
 
