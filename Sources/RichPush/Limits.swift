@@ -188,6 +188,32 @@ public enum Limits {
     /// A caller waits so much longer than work may take: the way into the queue and out of it.
     public static let payloadWaitGraceSeconds = 2.0
 
+    // MARK: Device
+
+    /// For fetching, from the notification's arrival: below Apple's 30 s and the 25 s after which SDKs give up.
+    public static let deviceSeconds = 24.0
+    /// Kept back for the digest of 50 MB, and for handing over.
+    public static let deviceReserveSeconds = 0.5
+    /// A file that has less time is not begun: names, connection and TLS take 0.75 s on 3G.
+    public static let deviceFetchSecondsMin = 1.0
+    /// From then on the thumbnail is fetched beside a slow attachment: half of the 7 to 8 s that were measured before
+    /// iOS ends an extension, and ten times what 10 KB take on 3G.
+    public static let deviceThumbnailSeconds = 4.0
+    /// Next to nothing for so long is a dead transfer.
+    public static let deviceStallSeconds = 10.0
+    /// An address of ours has none; a CDN's may have one or two, and each costs 0.3 s or more on 3G.
+    public static let deviceRedirectsMax = 3
+    /// A file is digested in such pieces: an extension has 24 MB, older ones 12.
+    public static let devicePieceBytes = 65_536
+    /// Arrivals that wait to be reported, a small file each; the oldest make room.
+    public static let deviceReceiptsMax = 100
+    /// Older arrivals that go along with a new one: a phone that was away must not spend its time on them.
+    public static let deviceReceiptsAtOnce = 20
+    /// For one report: nobody waits for it, and it is kept until the next notification.
+    public static let deviceReceiptSeconds = 10.0
+    /// A notification that was not handed over by then never was: iOS had ended the extension.
+    public static let deviceAbandonedSeconds = 60.0
+
     // MARK: Media children
 
     /// A child is replaced after so many calls, so that what a library leaks comes back.
