@@ -104,8 +104,10 @@ public enum TypeSpelling: Sendable, Hashable {
     case any
     /// A file extension without a dot; the word that stands for a type that is not given, nil when it must be given.
     case fileExtension(standard: String?)
-    /// Words of its own: the first of a type is the one that is written.
+    /// Words of its own, always given: the first of a type is the one that is written.
     case words([TypeWord])
+    /// Words of its own or a UTI, where anything is given at all.
+    case wordsOrUTI([TypeWord])
 }
 
 /// A service's own word for a kind or a type.
