@@ -35,7 +35,7 @@ public struct AttachmentService: Service {
     ///   - readiness: asked with each `/readyz`.
     /// - Throws: `request.invalid` when it would be open to other machines without a token.
     public init(
-        store: any JobStore, intake: JobIntake, feed: JobFeed, office: ReceiptOffice?, tokens: AccessTokens,
+        store: any JobStore, intake: JobIntake, feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens,
         settings: ServiceSettings,
         metricsPage: @escaping @Sendable () async -> String, readiness: @escaping @Sendable () async -> ReadinessReport,
         logger: Logger

@@ -31,9 +31,11 @@ public struct PayloadOrder: Sendable {
         }
     }
 
+    /// Bytes of the APNs payload.
+    public var bytes: Int { (try? document.bytes(at: media.root).count) ?? 0 }
+
     /// What is wrong with the payload as it is: nothing is fetched.
     public var warnings: [PayloadWarning] {
-        let bytes = document.bytes(at: media.root)?.count ?? 0
         let size = bytes > Limits.payloadBytesMax ? [PayloadWarning.tooLarge(bytes: bytes)] : []
         return media.warnings + PayloadCheck.warnings(for: document.value, media: media) + size
     }

@@ -27,7 +27,7 @@ struct PayloadReport: Encodable {
     init(_ order: PayloadOrder) {
         dialect = order.media.dialect.name
         service = order.media.dialect.service
-        bytes = order.document.bytes(at: order.media.root)?.count ?? 0
+        bytes = order.bytes
         media = order.media.items.map { item in
             let (kind, address) =
                 switch item.address {

@@ -69,8 +69,11 @@ enum PayloadSchemas {
             "description": "Asks phones for a receipt, and counts them under this name",
         ],
         "recipients": [
-            "type": ["integer", "null"], "minimum": 1, "maximum": .whole(Limits.recipientsMax),
+            "type": ["integer", "null"], "minimum": 1, "maximum": .whole(Limits.dispatchRecipientsMax),
             "description": "Phones that the payload is sent to; 1 when left out",
+        ],
+        "sentAt": [
+            "type": ["string", "null"], "format": "date-time", "description": "When it goes out; now when left out",
         ],
     ]
 }

@@ -8,7 +8,7 @@ import RichPush
 /// `POST /v1/payloads`: a payload comes back with media that will arrive.
 struct PayloadRoutes: Sendable {
     let jobs: PayloadJobs
-    let office: ReceiptOffice?
+    let office: ReceiptOffice
     let baseURL: String?
 
     var endpoints: [Endpoint] {
@@ -35,9 +35,7 @@ struct PayloadRoutes: Sendable {
 
     private func receipt(for submission: PayloadSubmission) async throws -> PushReceipt? {
         guard submission.campaign != nil else { return nil }
-        guard let office else {
-            throw AttachPrepError(.requestInvalid, "This service takes no receipts; leave the campaign out.")
-        }
-        return try await office.receipt(campaign: submission.campaign, recipients: submission.recipients)
+        return try await office.receipt(
+            campaign: submission.campaign, recipients: submission.recipients, sentAt: submission.sentAt)
     }
 }
