@@ -50,7 +50,9 @@ public struct PayloadDocument: Sendable, Hashable {
 
 extension PayloadDocument {
     /// The bytes of a value; for the top all of them, since they are sent as they are.
-    func bytes(at path: PayloadPath) throws(AttachPrepError) -> [UInt8] {
+    ///
+    /// - Throws: `internal` for a path where nothing stands.
+    public func bytes(at path: PayloadPath) throws(AttachPrepError) -> [UInt8] {
         try text.bytes(at: path.steps[...])
     }
 
