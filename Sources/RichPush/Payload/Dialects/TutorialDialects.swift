@@ -11,7 +11,8 @@ extension PayloadDialect {
                     namesLocalFiles: true)
             }),
         PayloadDialect(
-            "image-url", service: "imageUrl tutorial", places: [MediaPlace(["aps", "imageUrl"]), MediaPlace(["imageUrl"])]
+            "image-url", service: "imageUrl tutorial",
+            places: [MediaPlace(["aps", "imageUrl"]), MediaPlace(["imageUrl"])]
         ),
         PayloadDialect("attach", service: "attach tutorial", places: [MediaPlace(["attach"])]),
     ]
