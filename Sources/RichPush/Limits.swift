@@ -187,6 +187,12 @@ public enum Limits {
     public static let payloadMarksMax = 255
     /// Pieces of media of one payload: a notification shows one, and a carousel has ten.
     public static let payloadMediaMax = 10
+    /// A media key: the longest path of the table has 40 characters.
+    public static let payloadMediaKeyBytesMax = 500
+    /// Warnings about media at other places of one payload; more would say nothing new.
+    public static let payloadOtherMediaMax = 10
+    /// A thumbnail's time in a payload, in seconds or frames: a day is far beyond what iOS attaches.
+    public static let payloadThumbnailTimeMax = 86_400.0
     /// A caller waits so much longer than work may take: the way into the queue and out of it.
     public static let payloadWaitGraceSeconds = 2.0
 

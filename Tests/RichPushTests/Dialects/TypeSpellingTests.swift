@@ -41,8 +41,8 @@ struct TypeSpellingTests {
     }
 }
 
-struct DeclaredTypeTests {
-    typealias Row = (text: String, form: DeclaredType.Form, kind: MediaKind?, format: MediaFormat?)
+struct TypeDeclarationTests {
+    typealias Row = (text: String, form: TypeDeclaration.Form, kind: MediaKind?, format: MediaFormat?)
 
     static let rows: [Row] = [
         ("image", .word, .image, nil), ("Photo", .word, .image, nil), ("VIDEO", .word, .movie, nil),
@@ -64,7 +64,7 @@ struct DeclaredTypeTests {
     ]
 
     @Test(arguments: rows) func `A type is read in every form it is written in`(row: Row) {
-        let declared = DeclaredType(row.text)
+        let declared = TypeDeclaration(row.text)
         #expect(declared.form == row.form)
         #expect(declared.kind == row.kind)
         #expect(declared.format == row.format)
@@ -73,13 +73,13 @@ struct DeclaredTypeTests {
     @Test(arguments: AttachmentType.allCases) func `All names that we write for a type are read as that type`(
         type: AttachmentType
     ) {
-        #expect(DeclaredType(type.uti).attachmentType == type)
-        #expect(DeclaredType(type.fileExtension).attachmentType == type)
-        #expect(DeclaredType(type.mimeType).kind == type.kind)
+        #expect(TypeDeclaration(type.uti).attachmentType == type)
+        #expect(TypeDeclaration(type.fileExtension).attachmentType == type)
+        #expect(TypeDeclaration(type.mimeType).kind == type.kind)
     }
 
     @Test func `A word of the service's own comes before the general ones`() {
-        #expect(DeclaredType("GIF", words: [TypeWord("gif", .gif)]).form == .word)
-        #expect(DeclaredType("gif", words: [TypeWord("gif", .gif)]).format == .gif)
+        #expect(TypeDeclaration("GIF", words: [TypeWord("gif", .gif)]).form == .word)
+        #expect(TypeDeclaration("gif", words: [TypeWord("gif", .gif)]).format == .gif)
     }
 }

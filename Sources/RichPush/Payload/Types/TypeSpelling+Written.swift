@@ -12,14 +12,14 @@ extension TypeSpelling {
         case .words(let words): Self.asWord(type, of: words, like: found)
         case .wordsOrUTI(let words):
             found.map { found in
-                DeclaredType(found, words: words).form == .uti
+                TypeDeclaration(found, words: words).form == .uti
                     ? type.uti : Self.asWord(type, of: words, like: found) ?? type.uti
             }
         }
     }
 
     private static func inAnyForm(_ type: AttachmentType, like found: String) -> String {
-        let declared = DeclaredType(found)
+        let declared = TypeDeclaration(found)
         switch declared.form {
         case .uti: return type.uti
         case .mimeType:
@@ -40,11 +40,11 @@ extension TypeSpelling {
 
     private static func asExtension(_ type: AttachmentType, like found: String?, standard: String?) -> String? {
         guard let found else {
-            let isStandard = standard.map { DeclaredType($0).attachmentType == type } ?? false
+            let isStandard = standard.map { TypeDeclaration($0).attachmentType == type } ?? false
             return isStandard ? nil : type.fileExtension
         }
         // A word or a MIME type would become the file's suffix, as it is.
-        return DeclaredType(found).form == .fileExtension ? fileExtension(type, like: found) : type.fileExtension
+        return TypeDeclaration(found).form == .fileExtension ? fileExtension(type, like: found) : type.fileExtension
     }
 
     /// Another extension of the same type stays, in its letters and with its dot.

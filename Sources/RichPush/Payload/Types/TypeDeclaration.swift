@@ -1,5 +1,5 @@
 /// What a payload says a file is: `image`, `JPG`, `.png`, `image/gif; q=1`, `public.mpeg-4`.
-public struct DeclaredType: Sendable, Hashable {
+public struct TypeDeclaration: Sendable, Hashable {
     public enum Form: Sendable, Hashable {
         case word, fileExtension, mimeType, uti
     }
