@@ -217,6 +217,7 @@ if isFuzzing {
         "HeaderFuzz": ["AttachPrep"],
         "AddressFuzz": ["AttachPrep", "Curl"],
         "MessageFuzz": ["AttachPrep", "MediaEngine"],
+        "PayloadFuzz": ["RichPush"],
         "MovieWalkFuzz": ["WalkSupport"],
         "SoundWalkFuzz": ["WalkSupport"],
         "PictureWalkFuzz": ["WalkSupport"],
