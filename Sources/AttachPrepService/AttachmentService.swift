@@ -10,7 +10,7 @@ public import ServiceLifecycle
 ///
 /// ```swift
 /// let service = try AttachmentService(
-///     store: store, intake: intake, feed: feed, tokens: tokens, settings: settings,
+///     store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: settings,
 ///     metricsPage: { exporter.page() }, readiness: { ReadinessReport() }, logger: logger)
 /// try await ServiceGroup(services: [service], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 /// ```
@@ -31,11 +31,13 @@ public struct AttachmentService: Service {
 
     /// - Parameters:
     ///   - feed: the one that the store tells of its changes.
+    ///   - office: takes devices' receipts.
     ///   - metricsPage: the text of `/metrics`.
     ///   - readiness: asked with each `/readyz`.
     /// - Throws: `request.invalid` when it would be open to other machines without a token.
     public init(
-        store: any JobStore, intake: JobIntake, feed: JobFeed, tokens: AccessTokens, settings: ServiceSettings,
+        store: any JobStore, intake: JobIntake, feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens,
+        settings: ServiceSettings,
         metricsPage: @escaping @Sendable () async -> String, readiness: @escaping @Sendable () async -> ReadinessReport,
         logger: Logger
     ) throws {
@@ -45,10 +47,16 @@ public struct AttachmentService: Service {
         health = HealthRoutes(metricsPage: metricsPage, readiness: readiness)
         let submission = JobSubmissionRoutes(
             store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
+        let receipts = ReceiptRoutes(
+            office: office,
+            requests: TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.countedAddressesMax),
+            wrongTokens: TokenBuckets(
+                perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
         let events = EventRoutes(feed: relay, heartbeatSeconds: Limits.eventHeartbeatSeconds)
         endpoints =
             submission.endpoints + JobRoutes(store: store, baseURL: settings.baseURL).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
+            + receipts.endpoints + CampaignRoutes(office: office).endpoints
             + MediaRoutes(store: store).endpoints + health.endpoints
             + PageRoutes(document: OpenAPIDocument.bytes).endpoints
     }
