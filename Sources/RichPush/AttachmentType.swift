@@ -52,11 +52,3 @@ public enum AttachmentType: String, Codable, Sendable, Hashable, CaseIterable {
         }
     }
 }
-
-extension AttachmentType {
-    /// The type that iOS knows by an identifier; nil for one that is not on its list.
-    public init?(uti: String) {
-        guard let type = Self.allCases.first(where: { $0.uti == uti }) else { return nil }
-        self = type
-    }
-}

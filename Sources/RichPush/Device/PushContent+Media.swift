@@ -64,7 +64,7 @@ extension PushAttachmentOptions {
     fileprivate init(_ options: PayloadMediaOptions, ofFile name: String) {
         thumbnailHidden = options.thumbnailHidden == true ? true : nil
         thumbnailClippingRect = options.clippingRect
-        let type = name.lastIndex(of: ".").flatMap { DeclaredType(String(name[$0...])).attachmentType }
+        let type = AttachmentType(name: name)
         guard let time = options.thumbnailTime, time >= 0, let type else { return }
         if type.kind == .movie, time <= Limits.durationSecondsMax {
             thumbnailTime = .movie(MovieTime(seconds: time))

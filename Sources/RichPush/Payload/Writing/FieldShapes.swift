@@ -11,7 +11,12 @@ struct FieldShapes {
         case remove
         case write(PayloadValue)
         /// Values within it; what does not change keeps its spelling.
-        case writeParts([PayloadPath.Step: PayloadValue])
+        case writeParts([Part])
+    }
+
+    struct Part: Sendable, Hashable {
+        let steps: [PayloadPath.Step]
+        let value: PayloadValue
     }
 
     func change(of field: MediaPlace.Field, found: PayloadValue) -> Change {
@@ -30,7 +35,7 @@ struct FieldShapes {
     private func name(_ found: PayloadValue) -> Change {
         guard let name = found.string, !name.isEmpty else { return .keep }
         let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
-        if DeclaredType(String(name[dot...])).attachmentType == type { return .keep }
+        if TypeDeclaration(String(name[dot...])).attachmentType == type { return .keep }
         return .write(.string("\(name[..<dot]).\(type.fileExtension)"))
     }
 

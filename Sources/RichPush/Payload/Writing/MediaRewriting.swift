@@ -57,7 +57,8 @@ struct MediaRewriting {
             case .keep: break
             case .remove: doomed.insert(path)
             case .write(let value): replace(path, with: value)
-            case .writeParts(let parts): for (step, value) in parts { replace(path.appending(step), with: value) }
+            case .writeParts(let parts):
+                for part in parts { replace(PayloadPath(path.steps + part.steps), with: part.value) }
             }
         }
     }
@@ -99,6 +100,11 @@ struct MediaRewriting {
     private mutating func takeOut(_ item: PayloadMediaItem, _ error: ManifestError) {
         doomed.insert(item.path)
         doomed.formUnion(item.fields.values.filter { !kept.contains($0) })
+        if let id = item.id, let path = item.place.thumbnailID?.path(like: item.path, of: item.place.address),
+            value.value(at: path.steps[...])?.string == id
+        {
+            doomed.insert(path)
+        }
         warnings.append(
             PayloadWarning(
                 .mediaRemoved,

@@ -1,28 +1,16 @@
 extension PayloadPattern {
-    /// The path of this form that takes the same elements as another one of its own form; nil when it takes others.
+    /// The path of this form that takes the same elements as one of another form; nil where that cannot be told.
     func path(like path: PayloadPath, of form: PayloadPattern) -> PayloadPath? {
-        // What stands before the form itself is the same for both.
-        guard path.steps.count >= form.steps.count else { return nil }
-        let before = path.steps.dropLast(form.steps.count)
-        var elements = zip(form.steps, path.steps.suffix(form.steps.count)).filter { $0.0.isChoice }.map(\.1)[...]
-        var result = PayloadPath(Array(before))
-        for step in steps {
-            switch step {
-            case .key(let key): result = result.appending(.key(key))
-            case .text: result = result.appending(.text)
-            case .each, .eachMember:
-                guard let element = elements.popFirst() else { return nil }
-                result = result.appending(element)
-            }
-        }
-        return result
+        guard path.steps.count == form.steps.count else { return nil }
+        let choices = zip(form.steps, path.steps).filter { $0.0.isChoice }.map { [$0.1] }
+        return self.path(choosing: choices)
     }
 }
 
 extension PayloadPattern.Step {
     fileprivate var isChoice: Bool {
         switch self {
-        case .each, .eachMember: true
+        case .each, .first, .eachMember, .dotted: true
         case .key, .text: false
         }
     }

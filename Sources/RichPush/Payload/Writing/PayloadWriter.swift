@@ -15,10 +15,20 @@ public enum PayloadWriter {
         var rewriting = MediaRewriting(value: document.value, media: media, prepared: prepared)
         var document = document
         try document.apply(try rewriting.edits())
+        guard media.hasPayload(in: document.value) else {
+            return WrittenPayload(bytes: document.bytes, warnings: rewriting.warnings + [requestWarning(media)])
+        }
         let content = PushContent(media: media, prepared: prepared, receipt: receipt)
         var fitting = FittedPayload(base: document, root: media.root, content: content)
         let fitted = try fitting.fitted()
         return WrittenPayload(bytes: fitted.bytes, warnings: rewriting.warnings + fitting.warnings)
+    }
+
+    private static func requestWarning(_ media: PayloadMedia) -> PayloadWarning {
+        PayloadWarning(
+            .partDropped,
+            "This is a request to \(media.dialect.service), which makes the APNs payload of it, so it goes without "
+                + "`\(PushContent.key)` and its size is not checked; hand over the APNs payload to have both.")
     }
 }
 
@@ -31,5 +41,12 @@ public struct WrittenPayload: Sendable, Hashable {
     public init(bytes: [UInt8], warnings: [PayloadWarning]) {
         self.bytes = bytes
         self.warnings = warnings
+    }
+}
+
+extension PayloadMedia {
+    /// Whether there is an APNs payload, not only a request that a service makes one of.
+    fileprivate func hasPayload(in value: PayloadValue) -> Bool {
+        items.first?.place.isRequest != true && value.value(at: root.steps[...])?.members != nil
     }
 }

@@ -3,25 +3,35 @@ extension FieldShapes {
     func rect(_ found: PayloadValue) -> Change {
         guard let wanted = options?.thumbnailClippingRect else { return .remove }
         if item.options.clippingRect == wanted { return .keep }
-        let sides = [wanted.x, wanted.y, wanted.width, wanted.height]
+        let sides = [wanted.x, wanted.y, wanted.width, wanted.height].map(PayloadValue.number)
         if let steps = Self.steps(of: found) {
-            let changed = zip(steps, sides).filter { step, side in found.value(at: [step])?.double != side }
             return .writeParts(
-                Dictionary(changed.map { ($0.0, PayloadValue.number($0.1)) }, uniquingKeysWith: { first, _ in first }))
+                zip(steps, sides).compactMap { steps, side in
+                    found.value(at: steps[...]).flatMap { Self.part(steps, was: $0, is: side) }
+                })
         }
-        let isAppleShape = item.fields[.clippingRect]?.description.contains("UNNotificationAttachment") == true
-        let names = isAppleShape ? Self.names[0] : Self.names[1]
-        return .write(.object(zip(names, sides).map { PayloadMember($0, .number($1)) }))
+        let isApples = item.fields[.clippingRect]?.steps.contains { step in
+            if case .key(let key) = step { key.contains("UNNotificationAttachment") } else { false }
+        }
+        let names = Self.names[isApples == true ? 0 : 1]
+        return .write(.object(zip(names, sides).map { PayloadMember($0, $1) }))
     }
 
     /// Core Graphics' own, and what everybody else writes.
     private static let names = [["X", "Y", "Width", "Height"], ["x", "y", "width", "height"]]
 
-    /// Where the four numbers stand: members of an object, or the elements of an array; nil when it is neither.
-    private static func steps(of found: PayloadValue) -> [PayloadPath.Step]? {
-        let byIndex = (0..<4).map(PayloadPath.Step.index)
-        return (names.map { $0.map(PayloadPath.Step.key) } + [byIndex]).first { steps in
-            steps.allSatisfy { found.value(at: [$0])?.double != nil }
+    /// Where the four sides stand, in an object or in JSON inside a string; nil when they are not all there.
+    private static func steps(of found: PayloadValue) -> [[PayloadPath.Step]]? {
+        let before: [PayloadPath.Step] = found.string == nil ? [] : [.text]
+        return names.map { $0.map { before + [.key($0)] } }.first { sides in
+            sides.allSatisfy { found.value(at: $0[...]) != nil }
         }
+    }
+
+    /// What says the same already keeps its spelling, and a number in a string stays in one.
+    private static func part(_ steps: [PayloadPath.Step], was: PayloadValue, is new: PayloadValue) -> Part? {
+        guard case .number(let text) = new else { return nil }
+        if let old = was.string { return Double(old) == new.double ? nil : Part(steps: steps, value: .string(text)) }
+        return was.double == new.double ? nil : Part(steps: steps, value: new)
     }
 }
