@@ -67,28 +67,12 @@ struct FittedPayload {
 extension PayloadDocument {
     /// What stands at a path; `internal` where nothing does.
     func value(at path: PayloadPath) throws(AttachPrepError) -> PayloadValue {
-        guard let value = value.value(at: path.steps[...]) else { throw PayloadText.missing(path) }
+        guard let value = value.standing(at: path) else { throw PayloadText.missing(path) }
         return value
     }
 }
 
 extension PayloadValue {
-    /// What stands at a path, JSON inside strings included; nil where nothing does.
-    func value(at steps: ArraySlice<PayloadPath.Step>) -> PayloadValue? {
-        var value = self
-        for step in steps {
-            let next: PayloadValue? =
-                switch step {
-                case .key(let key): value[key]
-                case .index(let index): value[index]
-                case .text: value.string.flatMap { try? PayloadValue(json: Array($0.utf8)) }
-                }
-            guard let next else { return nil }
-            value = next
-        }
-        return value
-    }
-
     /// The member that takes most bytes, and within it the one that takes most, as long as it is most of it.
     fileprivate var largestPart: (path: PayloadPath, bytes: Int) {
         var (path, part) = (PayloadPath(), self)

@@ -51,7 +51,7 @@ struct MediaRewriting {
         let shapes = FieldShapes(item: item, attachment: attachment, type: type, options: manifest.options)
         for field in MediaPlace.Field.allCases {
             guard let path = item.fields[field], decided.insert(path).inserted,
-                let found = value.value(at: path.steps[...])
+                let found = value.standing(at: path)
             else { continue }
             switch shapes.change(of: field, found: found) {
             case .keep: break
@@ -64,7 +64,7 @@ struct MediaRewriting {
     }
 
     private mutating func replace(_ path: PayloadPath, with new: PayloadValue) {
-        if value.value(at: path.steps[...]) != new { changes.append(.replace(path, new)) }
+        if value.standing(at: path) != new { changes.append(.replace(path, new)) }
     }
 
     /// A type field that is there changes with the type; one that is missing is added when the service needs it.
@@ -74,7 +74,7 @@ struct MediaRewriting {
             if decided.insert(path).inserted { replace(path, with: .string(word)) }
         } else if let path = item.place.fields[.type]?.path(like: item.path, of: item.place.address),
             case .key(let key)? = path.steps.last, let parent = path.parent, decided.insert(path).inserted,
-            value.value(at: parent.steps[...])?.members != nil
+            value.standing(at: parent)?.members != nil
         {
             changes.append(.set(key: key, .string(word), in: parent))
         }
@@ -86,7 +86,7 @@ struct MediaRewriting {
             let fitting = item.place.key(for: type, now: key), fitting != key
         else { return }
         let path = parent.appending(.key(fitting))
-        guard value.value(at: path.steps[...]) == nil, decided.insert(path).inserted else {
+        guard value.standing(at: path) == nil, decided.insert(path).inserted else {
             warnings.append(
                 PayloadWarning(
                     .typeContradicted,
@@ -101,7 +101,7 @@ struct MediaRewriting {
         doomed.insert(item.path)
         doomed.formUnion(item.fields.values.filter { !kept.contains($0) })
         if let id = item.id, let path = item.place.thumbnailID?.path(like: item.path, of: item.place.address),
-            value.value(at: path.steps[...])?.string == id
+            value.standing(at: path)?.string == id
         {
             doomed.insert(path)
         }

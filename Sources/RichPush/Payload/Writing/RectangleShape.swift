@@ -7,7 +7,7 @@ extension FieldShapes {
         if let steps = Self.steps(of: found) {
             return .writeParts(
                 zip(steps, sides).compactMap { steps, side in
-                    found.value(at: steps[...]).flatMap { Self.part(steps, was: $0, is: side) }
+                    found.standing(at: PayloadPath(steps)).flatMap { Self.part(steps, was: $0, is: side) }
                 })
         }
         let isApples = item.fields[.clippingRect]?.steps.contains { step in
@@ -24,7 +24,7 @@ extension FieldShapes {
     private static func steps(of found: PayloadValue) -> [[PayloadPath.Step]]? {
         let before: [PayloadPath.Step] = found.string == nil ? [] : [.text]
         return names.map { $0.map { before + [.key($0)] } }.first { sides in
-            sides.allSatisfy { found.value(at: $0[...]) != nil }
+            sides.allSatisfy { found.standing(at: PayloadPath($0)) != nil }
         }
     }
 
