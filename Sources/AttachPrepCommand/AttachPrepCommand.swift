@@ -17,7 +17,7 @@ struct AttachPrepCommand: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             PrepareCommand.self, BatchCommand.self, InspectCommand.self, ServeCommand.self, JobsCommand.self,
-            WebhooksCommand.self, QuarantineCommand.self, DoctorCommand.self,
+            WebhooksCommand.self, CampaignsCommand.self, QuarantineCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {

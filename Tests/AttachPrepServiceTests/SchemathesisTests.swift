@@ -13,11 +13,16 @@ struct SchemathesisTests {
         let store = try await SQLiteStore.open(folder: folder.makeFolder("state"), role: .service, feed: feed)
         let media = try await Self.media(in: store, folder)
         let service = try await LiveService(keptIn: store, feed: feed) { $0.wrongTokensPerSecondMax = 0 }
+        let receipt = try await service.office.receipt(campaign: "spring", recipients: 100)
         let rules = try String(contentsOf: tools.appendingPathComponent("schemathesis.toml"), encoding: .utf8)
         let file = """
             [[operations]]
             include-path = "/media/{id}/{file}"
             parameters = { id = "\(media)", file = "attachment.jpg" }
+
+            [[operations]]
+            include-path = "/v1/campaigns/{name}"
+            parameters = { name = "spring" }
 
             """
         try folder.write("\(rules)\n\(file)", to: "schemathesis.toml")
@@ -34,7 +39,8 @@ struct SchemathesisTests {
                 "--exclude-operation-id", "listen",
             ],
             environment: [
-                "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": tools.path, "PYTHONDONTWRITEBYTECODE": "1",
+                "SCHEMATHESIS_HOOKS": "hooks", "RECEIPT_TOKEN": receipt.token, "PYTHONPATH": tools.path,
+                "PYTHONDONTWRITEBYTECODE": "1",
             ],
             folder: folder.path, timeoutSeconds: 240
         ).run()
