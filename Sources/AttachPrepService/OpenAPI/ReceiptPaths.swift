@@ -7,9 +7,10 @@ enum ReceiptPaths {
             "post": Operation.operation(
                 "takeReceipts", tag: "receipts", "Take what a device says of notifications that arrived",
                 description: """
-                    One receipt or up to \(Limits.receiptsMax) as application/json, or one a line. Each has the token \
-                    of its payload, and nobody is asked for another one. Each is counted once, however often it is \
-                    sent; what is accepted or refused need not be sent again. Unknown members are passed over.
+                    One receipt, or a list of up to \(Limits.receiptsMax). Each has the token of its payload, and \
+                    nobody is asked for another one. Each is counted once, however often it is sent. A list is \
+                    always answered with what became of each: nothing in it need be sent again. Unknown members are \
+                    passed over.
                     """,
                 body: [
                     "required": true,
@@ -21,8 +22,7 @@ enum ReceiptPaths {
                                 ]
                             ],
                             "example": example,
-                        ],
-                        "application/x-ndjson": ["schema": ["$ref": "#/components/schemas/Receipts"]],
+                        ]
                     ],
                 ],
                 answers: ["200": Operation.answer("What became of them", schema: "ReceiptsTaken")],

@@ -36,10 +36,15 @@ enum ReceiptSchemas {
         ],
         "Receipts": [
             "type": "array", "minItems": 1, "maxItems": .whole(Limits.receiptsMax),
-            "items": ["$ref": "#/components/schemas/Receipt"],
+            "items": [
+                "anyOf": [
+                    ["$ref": "#/components/schemas/Receipt"],
+                    ["description": "What is no receipt is refused by itself, and in the way of no other"],
+                ]
+            ],
         ],
         "ReceiptsTaken": Schema.object([
-            "accepted": ["type": "integer", "minimum": 1],
+            "accepted": count,
             "counted": ["type": "integer", "minimum": 0, "description": "Those that were new, and in time"],
             "refused": [
                 "type": "array", "description": "Those that will never be taken, by their places from 1",

@@ -22,8 +22,32 @@ struct ReceiptRoutes: Sendable {
                 .retrying(after: seconds)
         }
         let body = try RequestBytes(request, context, max: Limits.receiptsBytesMax)
-        let form = try ReceiptForm(body.mediaType)
-        let reports = try form.reports(try await body.all())
+        guard body.mediaType == JSONAnswer.mediaType else {
+            throw Problem(.requestInvalid, "The body has to be JSON, with Content-Type: application/json.", status: 415)
+        }
+        switch try ReceiptBody(try await body.all()) {
+        case .one(let report):
+            let standings = try await office.take([try arrival(try report.get(), from: address)])
+            return try JSONAnswer.response(ReceiptsAnswer(standings, refused: []))
+        case .many(let reports): return try await take(reports, from: address)
+        }
+    }
+
+    /// - Throws: a problem with 401 or 429 for a token that is none.
+    private func arrival(_ report: PushReceiptReport, from address: String) throws -> Arrival {
+        do {
+            return try office.arrival(report)
+        } catch {
+            guard error.code == .requestUnauthorized else { throw error }
+            try countWrongToken(of: address)
+            var problem = Problem(error)
+            problem.fields[.wwwAuthenticate] = "Bearer"
+            throw problem
+        }
+    }
+
+    /// Each by itself: a phone that sends what it has kept is to be rid of it, whatever one of them is.
+    private func take(_ reports: [ReceiptBody.Report], from address: String) async throws -> Response {
         var arrivals: [Arrival] = []
         var refused: [Problem.Line] = []
         for (index, report) in reports.enumerated() {
@@ -33,23 +57,18 @@ struct ReceiptRoutes: Sendable {
                 refused.append(Problem.Line(line: index + 1, code: error.code, detail: error.message))
             }
         }
-        guard !arrivals.isEmpty else { throw try refusal(refused, of: address) }
-        let standings = try await office.take(arrivals)
-        return try JSONAnswer.response(ReceiptsAnswer(standings, refused: refused))
+        if arrivals.isEmpty, refused.contains(where: { $0.code == .requestUnauthorized }) {
+            try countWrongToken(of: address)
+        }
+        return try JSONAnswer.response(ReceiptsAnswer(try await office.take(arrivals), refused: refused))
     }
 
-    /// What one is told none of whose receipts can be taken.
+    /// A right token always passes: behind a proxy everybody has the same address.
     ///
-    /// - Throws: a problem with 429 for an address that goes on trying: a right token always passes.
-    private func refusal(_ refused: [Problem.Line], of address: String) throws -> Problem {
-        guard let first = refused.first else { return Problem(.requestInvalid, "The body has no receipt.") }
-        if refused.contains(where: { $0.code == .requestUnauthorized }), let seconds = wrongTokens.take(address) {
-            throw Problem(.requestRateLimited, "Too many receipts from this address have no valid token; slow down.")
-                .retrying(after: seconds)
-        }
-        var problem = Problem(first.code, first.detail)
-        if refused.count > 1 { problem.lines = refused }
-        if first.code == .requestUnauthorized { problem.fields[.wwwAuthenticate] = "Bearer" }
-        return problem
+    /// - Throws: a problem with 429.
+    private func countWrongToken(of address: String) throws {
+        guard let seconds = wrongTokens.take(address) else { return }
+        throw Problem(.requestRateLimited, "Too many receipts from this address have no valid token; slow down.")
+            .retrying(after: seconds)
     }
 }
