@@ -50,7 +50,7 @@ struct CheckedItem {
         switch naming {
         case .declaredKind where declared?.format != .gif && declared?.kind == .image:
             "\(service) names pictures .jpg; write gif as its type"
-        case .fixed("png"): "\(service) names every file .png, and the name picks the renderer; send an MP4 elsewhere"
+        case .fixed("png"): "\(service) names every file .png, and the name picks the renderer; send a still there"
         case .fixed(nil) where key?.isAnimation == false:
             "\(service) names what stands there .jpg; use gif_url"
         case .declaredType, .declaredTypeElseURL:
