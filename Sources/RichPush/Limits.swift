@@ -185,6 +185,40 @@ public enum Limits {
     public static let payloadDepthMax = 64
     /// Pieces of media of one payload: a notification shows one, and a carousel has ten.
     public static let payloadMediaMax = 10
+    /// A media key: the longest path of the table has 40 characters.
+    public static let payloadMediaKeyBytesMax = 500
+    /// Warnings about media at other places of one payload; more would say nothing new.
+    public static let payloadOtherMediaMax = 10
+    /// A thumbnail's time in a payload, in seconds or frames: a day is far beyond what iOS attaches.
+    public static let payloadThumbnailTimeMax = 86_400.0
+    /// A caller waits so much longer than work may take: the way into the queue and out of it.
+    public static let payloadWaitGraceSeconds = 2.0
+
+    // MARK: Device
+
+    /// For fetching, from the notification's arrival: below Apple's 30 s and the 25 s after which SDKs give up.
+    public static let deviceSeconds = 24.0
+    /// Kept back for the digest of 50 MB, and for handing over.
+    public static let deviceReserveSeconds = 0.5
+    /// A file that has less time is not begun: names, connection and TLS take 0.75 s on 3G.
+    public static let deviceFetchSecondsMin = 1.0
+    /// From then on the thumbnail is fetched beside a slow attachment: half of the 7 to 8 s that were measured before
+    /// iOS ends an extension, and ten times what 10 KB take on 3G.
+    public static let deviceThumbnailSeconds = 4.0
+    /// Next to nothing for so long is a dead transfer.
+    public static let deviceStallSeconds = 10.0
+    /// An address of ours has none; a CDN's may have one or two, and each costs 0.3 s or more on 3G.
+    public static let deviceRedirectsMax = 3
+    /// A file is digested in such pieces: an extension has 24 MB, older ones 12.
+    public static let devicePieceBytes = 65_536
+    /// Arrivals that wait to be reported, a small file each; the oldest make room.
+    public static let deviceReceiptsMax = 100
+    /// Older arrivals that go along with a new one: a phone that was away must not spend its time on them.
+    public static let deviceReceiptsAtOnce = 20
+    /// For one report: nobody waits for it, and it is kept until the next notification.
+    public static let deviceReceiptSeconds = 10.0
+    /// A notification that was not handed over by then never was: iOS had ended the extension.
+    public static let deviceAbandonedSeconds = 60.0
 
     // MARK: Media children
 
@@ -472,6 +506,29 @@ public enum Limits {
     public static let webhookAnswerBytesMax = 1_000
     /// A try under way when the process ended is made again after it: its own time, and some waiting for a place.
     public static let webhookLeaseSeconds = 60.0
+
+    // MARK: Receipts
+
+    /// Devices that one payload goes to: about as many iPhones as there are.
+    public static let dispatchRecipientsMax = 1_000_000_000
+    /// How long arrivals of a payload are counted: APNs keeps what it could not deliver for up to 30 days.
+    public static let dispatchSeconds = 30.0 * 24 * 3600
+    /// Campaigns are kept so long after their last payload or arrival: a quarter is looked back on.
+    public static let campaignSeconds = 100.0 * 24 * 3600
+    /// Campaigns at a time, some 10 KB each with their durations; a name for each payload is a mistake.
+    public static let campaignsMax = 10_000
+    /// Characters of a campaign's name.
+    public static let campaignNameCharactersMax = 64
+    /// Characters of a device's own name for an arrival; a UUID has 36.
+    public static let receiptNameCharactersMax = 64
+    /// Receipts of one request: a phone that was offline for long has some dozen.
+    public static let receiptsMax = 100
+    /// That many of the longest.
+    public static let receiptsBytesMax = 65_536
+    /// An extension has 30 seconds; a phone may sleep in between.
+    public static let receiptAttachSecondsMax = 3_600.0
+    /// A phone may lie in a drawer for a year; what it says then is taken, so that it forgets it, and not counted.
+    public static let receiptAgeSecondsMax = 400.0 * 24 * 3600
 
     // MARK: Calls
 
