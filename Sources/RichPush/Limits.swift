@@ -209,6 +209,8 @@ public enum Limits {
     public static let deviceStallSeconds = 10.0
     /// An address of ours has none; a CDN's may have one or two, and each costs 0.3 s or more on 3G.
     public static let deviceRedirectsMax = 3
+    /// What is larger is not fetched in Low Data Mode: vendors recommend pictures of half of it.
+    public static let deviceLowDataBytesMax = 1_000_000
     /// A file is digested in such pieces: an extension has 24 MB, older ones 12.
     public static let devicePieceBytes = 65_536
     /// Arrivals that wait to be reported, a small file each; the oldest make room.
