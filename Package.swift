@@ -175,6 +175,8 @@ let package = Package(
             path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("RichPushTests", ["RichPush"]),
+        // The sample extension, which tools/simulated-device compiles for them.
+        specification("DeviceTests", ["RichPush"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),

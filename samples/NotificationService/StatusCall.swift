@@ -49,8 +49,8 @@ extension StatusCall: URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        finish((response as? HTTPURLResponse)?.statusCode)
         completionHandler(.cancel)
+        finish((response as? HTTPURLResponse)?.statusCode)
     }
 
     /// A report goes where the payload says, and nowhere else.
@@ -58,7 +58,6 @@ extension StatusCall: URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
     ) {
-        finish(response.statusCode)
         completionHandler(nil)
     }
 
