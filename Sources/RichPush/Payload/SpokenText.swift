@@ -6,6 +6,9 @@ enum SpokenText {
     /// In quotes, without what would break a line or a terminal.
     static func quoted(_ text: String) -> String { "\"\(plain(text))\"" }
 
+    /// A short one without quotes.
+    static func word(_ text: String) -> String { plain(String(text.prefix(20))) }
+
     /// Where something stands.
     static func path(_ path: PayloadPath) -> String { path.steps.isEmpty ? "the payload" : plain(path.description) }
 

@@ -47,7 +47,7 @@ extension PayloadDialect {
                 MediaPlace(["es_notification_images", .each]),
             ]),
         PayloadDialect(
-            "kumulos", service: "Kumulos, Optimove", places: [MediaPlace(["attachments", "pictureUrl"])]),
+            "kumulos", service: "Kumulos (Optimove)", places: [MediaPlace(["attachments", "pictureUrl"])]),
     ]
 
     /// The crop, the time and whether the thumbnail is hidden are said once, for all.

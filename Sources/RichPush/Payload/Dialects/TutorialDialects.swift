@@ -23,7 +23,7 @@ extension PayloadDialect {
             "bark", service: "Bark",
             marks: ["group", "icon", "isarchive", "isArchive", "level", "autocopy", "autoCopy", "ciphertext", "call"]
                 .map { DialectMark([.key($0)]) }, places: [MediaPlace(["image"])]),
-        PayloadDialect("exponea", service: "Exponea, Bloomreach", places: [MediaPlace(["image"])]),
+        PayloadDialect("exponea", service: "Exponea (Bloomreach)", places: [MediaPlace(["image"])]),
         PayloadDialect(
             "pushward", service: "Pushward",
             places: [MediaPlace(["media", "url"], [.type: ["media", "type"]], types: .any, isRequest: true)]),

@@ -17,6 +17,9 @@ enum TypeNames {
         (.realMedia, "rm"), (.flash, "swf"),
     ])
 
+    /// Names of Home Assistant's list that no file has as its extension.
+    static let onlyWords: Set<String> = ["waveformaudio", "mpeg4audio", "mpeg4", "mpeg2"]
+
     /// MIME types that stand for a format beside the one we write.
     static let otherMIMETypes = table([
         (.jpeg, "image/jpg image/pjpeg image/jpe"), (.png, "image/x-png image/apng image/vnd.mozilla.apng"),
