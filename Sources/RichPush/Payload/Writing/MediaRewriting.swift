@@ -90,8 +90,8 @@ struct MediaRewriting {
             warnings.append(
                 PayloadWarning(
                     .typeContradicted,
-                    "\(PayloadFault.quoted(item.path.description)) now holds \(type.mimeType), but the key "
-                        + "\(PayloadFault.quoted(fitting)) for it is taken, so the key stays; remove one of the two."))
+                    "\(SpokenText.path(item.path)) now holds \(type.mimeType), but the key "
+                        + "\(SpokenText.quoted(fitting)) for it is taken, so the key stays; remove one of the two."))
             return
         }
         renames.append(.rename(item.path, to: fitting))
@@ -108,7 +108,7 @@ struct MediaRewriting {
         warnings.append(
             PayloadWarning(
                 .mediaRemoved,
-                "The media at \(PayloadFault.quoted(item.path.description)) is taken out, so the notification comes "
+                "The media at \(SpokenText.path(item.path)) is taken out, so the notification comes "
                     + "without it (\(error.code.rawValue)): \(error.message)"))
     }
 }
