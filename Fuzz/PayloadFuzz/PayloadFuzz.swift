@@ -10,7 +10,11 @@ import FuzzSupport
             let choice = Int(input.byte())
             guard let document = try? PayloadDocument(input.rest()) else { return }
             spell(document)
-            guard let media = try? PayloadReader.media(in: document.value, dialect: nil) else { return }
+            let media = try? PayloadReader.media(in: document.value, dialect: nil)
+            for warning in PayloadCheck.warnings(for: document.value, media: media) + (media?.warnings ?? []) {
+                Invariant.hold(isPlain(warning.message), "a terminal is told nothing")
+            }
+            guard let media else { return }
             try write(document, media, media.items.indices.map { PreparedInput.all[(choice + $0 * $0) % 6] })
             try write(document, media, media.items.map { _ in PreparedInput.all[choice % 6] })
         }

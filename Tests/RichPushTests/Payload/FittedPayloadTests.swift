@@ -81,8 +81,8 @@ struct FittedPayloadTests {
     @Test func `Inside an envelope only the APNs payload counts`() throws {
         let other = String(repeating: "o", count: 5_000)
         let inner = #"{"aps":{"alert":"\#(String(repeating: "\u{e9}", count: 1_800))"}, "attach":"https://c/a"}"#
-        let envelope =
-            #"{ "default":"\#(other)", "APNS":"\#(inner.replacing("\"", with: "\\\"").replacing("é", with: "\\u00e9"))"}"#
+        let spelled = inner.replacing("\"", with: "\\\"").replacing("é", with: "\\u00e9")
+        let envelope = #"{ "default":"\#(other)", "APNS":"\#(spelled)"}"#
         let written = try WrittenPayloads(envelope, [.ready(PreparedSample.manifest(thumbnail: true))])
         let text = try #require(try written.value["APNS"]?.string)
         #expect(text.utf8.count <= 4_096)
