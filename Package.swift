@@ -144,6 +144,25 @@ let package = Package(
             name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "RichPush"],
             path: "Benchmarks/QueueRate", swiftSettings: strict),
 
+        // Phones on slow networks, for the benchmarks.
+        .target(
+            name: "Shaping",
+            dependencies: [
+                "RichPush",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Benchmarks/Shaping", swiftSettings: strict),
+        .executableTarget(
+            name: "ShapingServer",
+            dependencies: [
+                "Shaping",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Benchmarks/ShapingServer", swiftSettings: strict),
+
         // What callers of the service can copy, as a package of its own: here for its test.
         .executableTarget(
             name: "SampleClient", dependencies: [.product(name: "Crypto", package: "swift-crypto")],

@@ -35,7 +35,8 @@ public struct AttachmentService: Service {
     ///   - readiness: asked with each `/readyz`.
     /// - Throws: `request.invalid` when it would be open to other machines without a token.
     public init(
-        store: any JobStore, intake: JobIntake, feed: JobFeed, tokens: AccessTokens, settings: ServiceSettings,
+        store: any JobStore, intake: JobIntake, feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens,
+        settings: ServiceSettings,
         metricsPage: @escaping @Sendable () async -> String, readiness: @escaping @Sendable () async -> ReadinessReport,
         logger: Logger
     ) throws {
@@ -45,9 +46,14 @@ public struct AttachmentService: Service {
         health = HealthRoutes(metricsPage: metricsPage, readiness: readiness)
         let submission = JobSubmissionRoutes(
             store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
+        let payloads = PayloadRoutes(
+            jobs: PayloadJobs(
+                store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL,
+                secondsMax: settings.payloadSecondsMax),
+            office: office, baseURL: settings.baseURL)
         let events = EventRoutes(feed: relay, heartbeatSeconds: Limits.eventHeartbeatSeconds)
         endpoints =
-            submission.endpoints + JobRoutes(store: store, baseURL: settings.baseURL).endpoints
+            submission.endpoints + payloads.endpoints + JobRoutes(store: store, baseURL: settings.baseURL).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
             + MediaRoutes(store: store).endpoints + health.endpoints
             + PageRoutes(document: OpenAPIDocument.bytes).endpoints

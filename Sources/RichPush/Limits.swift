@@ -185,6 +185,14 @@ public enum Limits {
     public static let payloadDepthMax = 64
     /// Pieces of media of one payload: a notification shows one, and a carousel has ten.
     public static let payloadMediaMax = 10
+    /// A media key: the longest path of the table has 40 characters.
+    public static let payloadMediaKeyBytesMax = 500
+    /// Warnings about media at other places of one payload; more would say nothing new.
+    public static let payloadOtherMediaMax = 10
+    /// A thumbnail's time in a payload, in seconds or frames: a day is far beyond what iOS attaches.
+    public static let payloadThumbnailTimeMax = 86_400.0
+    /// A caller waits so much longer than work may take: the way into the queue and out of it.
+    public static let payloadWaitGraceSeconds = 2.0
 
     // MARK: Device
 
@@ -504,6 +512,29 @@ public enum Limits {
     public static let webhookAnswerBytesMax = 1_000
     /// A try under way when the process ended is made again after it: its own time, and some waiting for a place.
     public static let webhookLeaseSeconds = 60.0
+
+    // MARK: Receipts
+
+    /// Devices that one payload goes to: about as many iPhones as there are.
+    public static let dispatchRecipientsMax = 1_000_000_000
+    /// How long arrivals of a payload are counted: APNs keeps what it could not deliver for up to 30 days.
+    public static let dispatchSeconds = 30.0 * 24 * 3600
+    /// Campaigns are kept so long after their last payload or arrival: a quarter is looked back on.
+    public static let campaignSeconds = 100.0 * 24 * 3600
+    /// Campaigns at a time, some 10 KB each with their durations; a name for each payload is a mistake.
+    public static let campaignsMax = 10_000
+    /// Characters of a campaign's name.
+    public static let campaignNameCharactersMax = 64
+    /// Characters of a device's own name for an arrival; a UUID has 36.
+    public static let receiptNameCharactersMax = 64
+    /// Receipts of one request: a phone that was offline for long has some dozen.
+    public static let receiptsMax = 100
+    /// That many of the longest.
+    public static let receiptsBytesMax = 65_536
+    /// An extension has 30 seconds; a phone may sleep in between.
+    public static let receiptAttachSecondsMax = 3_600.0
+    /// A phone may lie in a drawer for a year; what it says then is taken, so that it forgets it, and not counted.
+    public static let receiptAgeSecondsMax = 400.0 * 24 * 3600
 
     // MARK: Calls
 

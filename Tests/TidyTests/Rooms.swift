@@ -18,6 +18,8 @@ enum Rooms {
         "AttachPrepService": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepService"],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
+        "Shaping": ["RichPush"],
+        "ShapingServer": ["Shaping"],
         "SampleClient": [],
         "QueueRate": ["RichPush", "AttachPrep", "AttachPrepJobs"],
     ]

@@ -14,6 +14,7 @@ extension SQLiteStore {
         var report = SweepReport()
         report.add(try await sweepJobs(at: now))
         report.add(try await sweepIdempotencyKeys(at: now))
+        report.add(try await sweepReceipts(at: now))
         report.add(try await sweepUploads(at: now))
         report.add(try await sweepResults(at: now))
         if walksFolders { report.add(try await sweepLeftovers()) }

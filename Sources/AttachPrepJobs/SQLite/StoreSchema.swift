@@ -4,17 +4,26 @@ import GRDB
 enum StoreSchema {
     /// Written into the file's header, so that it can be told from anybody else's: "ATPR".
     static let applicationID = 0x4154_5052
-    static let version = 1
+    static let version = 2
+
+    /// What each version added to the one before.
+    private static let steps = [[jobs, tallies, webhooks, results], [receipts]]
 
     /// Makes what is not there yet.
     static func make(in database: Database) throws {
-        let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        guard found < version else { return }
+        guard try found(in: database) < version else { return }
         try database.inTransaction(.immediate) {
-            for part in [jobs, tallies, webhooks, results] { try database.execute(sql: part) }
+            // Asked again where nobody else writes: another process may have been quicker.
+            let found = try found(in: database)
+            guard found < version else { return .commit }
+            for part in steps.dropFirst(max(0, found)).joined() { try database.execute(sql: part) }
             try database.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
             return .commit
         }
+    }
+
+    private static func found(in database: Database) throws -> Int {
+        try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     }
 
     /// `lane`: 0 high, 1 normal, 2 bulk. `wait`: why `due_at` is when it is (`JobWait`). `parked`: why claims pass

@@ -24,6 +24,8 @@ public struct StoreLimits: Sendable, Hashable {
     public var mediaQuotaBytes = Limits.mediaQuotaBytes
     public var mediaAgeSecondsMin = Limits.mediaAgeSecondsMin
     public var uploadSecondsMax = Limits.uploadSecondsMax
+    public var dispatchSeconds = Limits.dispatchSeconds
+    public var campaignSeconds = Limits.campaignSeconds
 
     public init() {}
 }

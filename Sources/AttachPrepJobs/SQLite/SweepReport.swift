@@ -5,6 +5,10 @@ public struct SweepReport: Sendable, Hashable {
     /// Finished jobs whose time was over.
     public var jobs = 0
     public var idempotencyKeys = 0
+    /// Receipts of payloads that are too old to be counted.
+    public var receipts = 0
+    /// Campaigns that nobody used for long.
+    public var campaigns = 0
     public var uploads = 0
     public var results = 0
     /// Files of results and uploads, those included that a crash left behind.
@@ -21,6 +25,8 @@ public struct SweepReport: Sendable, Hashable {
     mutating func add(_ other: SweepReport) {
         jobs += other.jobs
         idempotencyKeys += other.idempotencyKeys
+        receipts += other.receipts
+        campaigns += other.campaigns
         uploads += other.uploads
         results += other.results
         files += other.files

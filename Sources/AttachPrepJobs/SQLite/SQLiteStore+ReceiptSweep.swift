@@ -1,0 +1,56 @@
+import GRDB
+
+extension SQLiteStore {
+    /// Forgets dispatches whose time is over, with their receipts, then campaigns that nobody has used for long.
+    func sweepReceipts(at now: Int64) async throws -> SweepReport {
+        var report = SweepReport()
+        var isDone = false
+        while !isDone {
+            let gone = try await write { database, _ in try Self.forgetDispatches(database, at: now) }
+            report.receipts += gone.receipts
+            isDone = gone.isAll
+        }
+        let unused = now - Int64(limits.campaignSeconds * 1000)
+        while true {
+            let count = try await write { database, _ in try Self.forgetCampaigns(database, unusedSince: unused) }
+            report.campaigns += count
+            if count < Self.campaignRemovalCountMax { return report }
+        }
+    }
+
+    /// Campaigns removed in one step: each has some hundred buckets.
+    private static let campaignRemovalCountMax = 10
+
+    /// One step: so many rows at most.
+    private static func forgetDispatches(
+        _ database: Database, at now: Int64
+    ) throws -> (receipts: Int, isAll: Bool) {
+        var (receipts, left) = (0, removalCountMax)
+        while left > 0 {
+            let dispatch = try database.number(
+                "SELECT id FROM dispatch WHERE expires_at <= ? ORDER BY expires_at LIMIT 1", [now])
+            guard let dispatch else { return (receipts, true) }
+            let gone = try database.rows(
+                """
+                DELETE FROM receipt WHERE (dispatch, report) IN
+                    (SELECT dispatch, report FROM receipt WHERE dispatch = ? LIMIT ?) RETURNING 1
+                """, [dispatch, left]
+            ).count
+            (receipts, left) = (receipts + gone, left - gone)
+            guard left > 0 else { break }
+            try database.run("DELETE FROM dispatch WHERE id = ?", [dispatch])
+            left -= 1
+        }
+        return (receipts, false)
+    }
+
+    /// One whose payloads may still arrive stays.
+    private static func forgetCampaigns(_ database: Database, unusedSince oldest: Int64) throws -> Int {
+        try database.rows(
+            """
+            DELETE FROM campaign WHERE id IN (SELECT id FROM campaign WHERE used_at <= ?
+                ORDER BY used_at LIMIT \(campaignRemovalCountMax)) RETURNING 1
+            """, [oldest]
+        ).count
+    }
+}
