@@ -202,6 +202,9 @@ let package = Package(
             "WorkerTests",
             ["AttachPrepCommand", "AttachPrepMedia", .product(name: "Crypto", package: "swift-crypto")]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
+        specification(
+            "ShapingTests",
+            ["Shaping", "ShapingServer", "RichPush", .product(name: "NIOCore", package: "swift-nio")]),
         specification("TestSupportTests", []),
         specification("TidyTests", []),
     ]

@@ -183,6 +183,8 @@ public enum Limits {
     public static let payloadInputBytesMax = 65_536
     /// Objects and arrays within each other; APNs payloads have a handful.
     public static let payloadDepthMax = 64
+    /// Combining marks in a row: Unicode's stream-safe form has 30. To compare texts takes the square of a longer run.
+    public static let payloadMarksMax = 255
     /// Pieces of media of one payload: a notification shows one, and a carousel has ten.
     public static let payloadMediaMax = 10
     /// A media key: the longest path of the table has 40 characters.
