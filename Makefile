@@ -17,7 +17,7 @@ test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-
 release_build := swift build -c release --static-swift-stdlib
 # Our tests are Swift Testing; without the flag a second, empty summary is printed.
 # One at a time: tests that start programs and block on them would else keep two cores' worth of tasks from each other.
-swift_test := swift test --disable-xctest --no-parallel
+swift_test := tools/tests --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

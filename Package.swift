@@ -144,6 +144,25 @@ let package = Package(
             name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "RichPush"],
             path: "Benchmarks/QueueRate", swiftSettings: strict),
 
+        // Phones on slow networks, for the benchmarks.
+        .target(
+            name: "Shaping",
+            dependencies: [
+                "RichPush",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Benchmarks/Shaping", swiftSettings: strict),
+        .executableTarget(
+            name: "ShapingServer",
+            dependencies: [
+                "Shaping",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Benchmarks/ShapingServer", swiftSettings: strict),
+
         // What callers of the service can copy, as a package of its own: here for its test.
         .executableTarget(
             name: "SampleClient", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
@@ -156,6 +175,8 @@ let package = Package(
             path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("RichPushTests", ["RichPush"]),
+        // The sample extension, which tools/simulated-device compiles for them.
+        specification("DeviceTests", ["RichPush"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
@@ -184,6 +205,9 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
+        specification(
+            "ShapingTests",
+            ["Shaping", "ShapingServer", "RichPush", .product(name: "NIOCore", package: "swift-nio")]),
         specification("TestSupportTests", []),
         specification("TidyTests", []),
     ]

@@ -13,11 +13,12 @@ struct AttachPrepCommand: AsyncParsableCommand {
               attachprep prepare https://cdn.example/cat.webp
               attachprep batch list.jsonl --output prepared
               attachprep inspect holiday.heic
+              attachprep payload push.json --output public --base-url https://media.example/push
             """,
         version: Version.text,
         subcommands: [
-            PrepareCommand.self, BatchCommand.self, InspectCommand.self, ServeCommand.self, JobsCommand.self,
-            WebhooksCommand.self, CampaignsCommand.self, QuarantineCommand.self, DoctorCommand.self,
+            PrepareCommand.self, BatchCommand.self, PayloadCommand.self, InspectCommand.self, ServeCommand.self,
+            JobsCommand.self, WebhooksCommand.self, CampaignsCommand.self, QuarantineCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {

@@ -47,6 +47,11 @@ public struct AttachmentService: Service {
         health = HealthRoutes(metricsPage: metricsPage, readiness: readiness)
         let submission = JobSubmissionRoutes(
             store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
+        let payloads = PayloadRoutes(
+            jobs: PayloadJobs(
+                store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL,
+                secondsMax: settings.payloadSecondsMax),
+            office: office, baseURL: settings.baseURL)
         let receipts = ReceiptRoutes(
             office: office,
             requests: TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.countedAddressesMax),
@@ -54,7 +59,7 @@ public struct AttachmentService: Service {
                 perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
         let events = EventRoutes(feed: relay, heartbeatSeconds: Limits.eventHeartbeatSeconds)
         endpoints =
-            submission.endpoints + JobRoutes(store: store, baseURL: settings.baseURL).endpoints
+            submission.endpoints + payloads.endpoints + JobRoutes(store: store, baseURL: settings.baseURL).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
             + receipts.endpoints + CampaignRoutes(office: office).endpoints
             + MediaRoutes(store: store).endpoints + health.endpoints

@@ -14,6 +14,8 @@ public struct ServiceSettings: Sendable {
     /// Of one address; 0 does not limit.
     public var wrongTokensPerSecondMax = Limits.wrongTokensPerSecondMax
     public var idleConnectionSecondsMax = Limits.idleConnectionSecondsMax
+    /// The longest that a caller waits for the media of a payload.
+    public var payloadSecondsMax = Limits.preferredWaitSecondsMax
 
     public init() {}
 }

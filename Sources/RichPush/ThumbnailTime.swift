@@ -19,6 +19,14 @@ public struct MovieTime: Codable, Sendable, Hashable {
         flags = 1
     }
 
+    /// As it is written somewhere.
+    init(value: Int64, timescale: Int32, epoch: Int64, flags: UInt32) {
+        self.value = value
+        self.timescale = timescale
+        self.epoch = epoch
+        self.flags = flags
+    }
+
     /// The time in seconds.
     public var seconds: Double { Double(value) / Double(timescale) }
 }

@@ -12,7 +12,11 @@ struct SchemathesisTests {
         let (folder, feed) = (try TemporaryFolder(), JobFeed())
         let store = try await SQLiteStore.open(folder: folder.makeFolder("state"), role: .service, feed: feed)
         let media = try await Self.media(in: store, folder)
-        let service = try await LiveService(keptIn: store, feed: feed) { $0.wrongTokensPerSecondMax = 0 }
+        let service = try await LiveService(keptIn: store, feed: feed) { settings in
+            settings.wrongTokensPerSecondMax = 0
+            // Nobody works on the jobs here.
+            settings.payloadSecondsMax = 0.05
+        }
         let receipt = try await service.office.receipt(campaign: "spring", recipients: 100)
         let rules = try String(contentsOf: tools.appendingPathComponent("schemathesis.toml"), encoding: .utf8)
         let file = """

@@ -18,6 +18,8 @@ enum Rooms {
         "AttachPrepService": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepService"],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
+        "Shaping": ["RichPush"],
+        "ShapingServer": ["Shaping"],
         "SampleClient": [],
         "QueueRate": ["RichPush", "AttachPrep", "AttachPrepJobs"],
     ]
@@ -45,7 +47,9 @@ enum Rooms {
     ]
 
     /// Rooms that other platforms compile as well: nothing but these.
-    static let portable: [String: Set<String>] = ["RichPush": ["Foundation", "FoundationEssentials"]]
+    static let portable: [String: Set<String>] = [
+        "RichPush": ["Foundation", "FoundationEssentials", "UserNotifications"]
+    ]
 
     /// Modules that lead past our walls, and what to use instead.
     static let banned = [

@@ -19,6 +19,7 @@ enum OpenAPIDocument {
         ],
         "tags": [
             ["name": "jobs", "description": "Requests that are worked on"],
+            ["name": "payloads", "description": "Notifications whose media is prepared"],
             ["name": "webhooks", "description": "What callers are told when a job ends"],
             ["name": "uploads", "description": "Files as sources"],
             ["name": "receipts", "description": "What devices say of notifications, and what comes of it"],
@@ -50,8 +51,8 @@ enum OpenAPIDocument {
     /// With a HEAD for each GET: it answers the same without a body.
     private static var paths: [String: JSONValue] {
         let groups = [
-            SubmissionPaths.all, JobPaths.all, WebhookPaths.all, UploadPaths.all, EventPaths.all, ReceiptPaths.all,
-            MediaPaths.all, HealthPaths.all, PagePaths.all,
+            SubmissionPaths.all, PayloadPaths.all, JobPaths.all, WebhookPaths.all, UploadPaths.all, EventPaths.all,
+            ReceiptPaths.all, MediaPaths.all, HealthPaths.all, PagePaths.all,
         ]
         return groups.reduce(into: [:]) { paths, group in
             for (path, item) in group {
@@ -63,8 +64,8 @@ enum OpenAPIDocument {
 
     private static var schemas: [String: JSONValue] {
         [
-            RequestSchemas.all, ManifestSchemas.all, JobSchemas.all, WebhookSchemas.all, ReceiptSchemas.all,
-            ServiceSchemas.all,
+            RequestSchemas.all, PayloadSchemas.all, ManifestSchemas.all, JobSchemas.all, WebhookSchemas.all,
+            ReceiptSchemas.all, ServiceSchemas.all,
         ]
         .reduce(into: [:]) { $0.merge($1) { $1 } }
     }

@@ -21,7 +21,8 @@ final class JobWaiters: Sendable {
 
     /// A job has changed.
     func hear(_ change: JobFeed.Change) {
-        guard change.state.isFinished else { return }
+        // A job that is queued again has failed once, which is enough for some.
+        guard change.state.isFinished || change.state == .queued else { return }
         let waiting = state.withLock { $0.waiters[change.job]?.values.map(\.self) ?? [] }
         for waiter in waiting { waiter.yield() }
     }
@@ -36,16 +37,19 @@ final class JobWaiters: Sendable {
         for waiter in all { waiter.finish() }
     }
 
-    /// Looks for a job until it has ended, the time is over, or the service stops.
+    /// Looks for a job until it has ended (or whatever else is enough), the time is over, or the service stops.
     ///
     /// - Returns: the job as it was seen last.
-    func end(of id: JobID, before deadline: ContinuousClock.Instant, look: () async throws -> Job) async throws -> Job {
+    func end(
+        of id: JobID, before deadline: ContinuousClock.Instant,
+        until isEnough: (Job) -> Bool = { $0.state.isFinished }, look: () async throws -> Job
+    ) async throws -> Job {
         while true {
             // Told from before the look on, so that nothing falls between look and wait.
             let place = enter(id)
             defer { if let place { leave(id, place.number) } }
             let job = try await look()
-            guard !job.state.isFinished, let place, ContinuousClock.now < deadline else { return job }
+            guard !isEnough(job), let place, ContinuousClock.now < deadline else { return job }
             await Self.first(of: place.signals, before: deadline)
         }
     }

@@ -10,6 +10,8 @@ public struct PayloadDialect: Sendable, Hashable {
     public let places: [MediaPlace]
     /// Which places count.
     public let choice: Choice
+    /// What tells it from another service with the same keys: one of them is there. Without any it is tried last.
+    public let marks: [DialectMark]
 
     public enum Choice: Sendable, Hashable {
         /// The first place that holds something: the others are not looked at by the service's SDK.
@@ -18,11 +20,26 @@ public struct PayloadDialect: Sendable, Hashable {
         case allPlaces
     }
 
-    public init(_ name: String, service: String, choice: Choice = .firstPlace, places: [MediaPlace]) {
+    public init(
+        _ name: String, service: String, choice: Choice = .firstPlace, marks: [DialectMark] = [], places: [MediaPlace]
+    ) {
         self.name = name
         self.service = service
         self.choice = choice
+        self.marks = marks
         self.places = places
+    }
+}
+
+/// Something that only one of the services with the same keys writes.
+public struct DialectMark: Sendable, Hashable {
+    public let pattern: PayloadPattern
+    /// How the text that stands there begins; nil when anything will do.
+    public let prefix: String?
+
+    public init(_ pattern: PayloadPattern, prefix: String? = nil) {
+        self.pattern = pattern
+        self.prefix = prefix
     }
 }
 
@@ -38,6 +55,10 @@ public struct MediaPlace: Sendable, Hashable {
     public let address: PayloadPattern
     /// Where the rest stands; a pattern takes the same elements as the address's.
     public let fields: [Field: PayloadPattern]
+    /// Other places for fields, for services whose clients differ; the first that is there counts.
+    public let otherFields: [[Field: PayloadPattern]]
+    /// Where the id of the one media stands whose picture is shown collapsed: the others' thumbnails are hidden.
+    public let thumbnailID: PayloadPattern?
     /// How the type is written.
     public let types: TypeSpelling
     /// What the key itself says of the media, and the key for other types: `movie` becomes `image`.
@@ -46,13 +67,19 @@ public struct MediaPlace: Sendable, Hashable {
     public let namesLocalFiles: Bool
     /// The top of the APNs payload in what the service is sent: empty but for requests to an API.
     public let root: PayloadPath
+    /// Whether it is a request to the service's API that has no `aps`: the service makes the APNs payload of it.
+    public let isRequest: Bool
 
     public init(
-        _ address: PayloadPattern, _ fields: [Field: PayloadPattern] = [:], types: TypeSpelling = .none,
-        keys: [MediaKey] = [], namesLocalFiles: Bool = false, root: PayloadPath = PayloadPath()
+        _ address: PayloadPattern, _ fields: [Field: PayloadPattern] = [:], otherFields: [[Field: PayloadPattern]] = [],
+        thumbnailID: PayloadPattern? = nil, types: TypeSpelling = .none, keys: [MediaKey] = [],
+        namesLocalFiles: Bool = false, root: PayloadPath = PayloadPath(), isRequest: Bool = false
     ) {
         self.address = address
         self.fields = fields
+        self.otherFields = otherFields
+        self.thumbnailID = thumbnailID
+        self.isRequest = isRequest
         self.types = types
         self.keys = keys
         self.namesLocalFiles = namesLocalFiles
@@ -82,10 +109,14 @@ public struct PayloadPattern: Sendable, Hashable, ExpressibleByArrayLiteral {
         case key(String)
         /// Every element of an array.
         case each
+        /// The first element of an array: the service's SDK looks at no other.
+        case first
         /// Every member of an object, whose key is the id of the media.
         case eachMember
         /// Into the JSON that a string holds.
         case text
+        /// Keys and array indices with dots between them; a key may hold dots itself, the longest that is there counts.
+        case dotted([String])
 
         public init(stringLiteral key: String) { self = .key(key) }
     }
@@ -104,8 +135,10 @@ public enum TypeSpelling: Sendable, Hashable {
     case any
     /// A file extension without a dot; the word that stands for a type that is not given, nil when it must be given.
     case fileExtension(standard: String?)
-    /// Words of its own: the first of a type is the one that is written.
+    /// Words of its own, always given: the first of a type is the one that is written.
     case words([TypeWord])
+    /// Words of its own or a UTI, where anything is given at all.
+    case wordsOrUTI([TypeWord])
 }
 
 /// A service's own word for a kind or a type.

@@ -8,6 +8,8 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
         case alertMissing = "payload.alert_missing"
         /// App Transport Security refuses http.
         case insecureURL = "payload.insecure_url"
+        /// Characters that no URL has: older iOS versions make no URL of it.
+        case urlMalformed = "payload.url_malformed"
         /// Many apps name the file after the URL: without an extension iOS cannot tell the type.
         case extensionMissing = "payload.extension_missing"
         /// A type that iOS drops.

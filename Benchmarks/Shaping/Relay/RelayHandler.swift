@@ -1,0 +1,89 @@
+public import NIOCore
+import NIOPosix
+
+/// The phone's end of a relay: opens a connection to the origin and passes on what comes, byte for byte.
+public final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
+    public typealias InboundIn = ByteBuffer
+    public typealias OutboundIn = ByteBuffer
+    public typealias OutboundOut = ByteBuffer
+
+    private let host: String
+    private let port: Int
+    private var origin: (any Channel)?
+    private var isReady = false
+    private var wantsRead = false
+    /// What came before the origin was reached: nothing more is read meanwhile.
+    private var early: [ByteBuffer] = []
+    private var endedEarly = false
+
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    public func channelActive(context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let phone = context.channel
+        ClientBootstrap(group: context.eventLoop)
+            .channelOption(.autoRead, value: false)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(OriginHandler(phone: phone, relay: bound))
+                }
+            }
+            .connect(host: host, port: port)
+            .whenComplete { reached in
+                let (handler, context) = bound.value
+                handler.open(try? reached.get(), context)
+            }
+        context.fireChannelActive()
+    }
+
+    private func open(_ channel: (any Channel)?, _ context: ChannelHandlerContext) {
+        guard let channel, context.channel.isActive else {
+            channel?.close(promise: nil)
+            return context.close(promise: nil)
+        }
+        origin = channel
+        isReady = true
+        for bytes in early { channel.write(bytes, promise: nil) }
+        early = []
+        channel.flush()
+        if endedEarly { channel.close(mode: .output, promise: nil) }
+        channel.read()
+        resume(context)
+    }
+
+    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard let origin, isReady else { return early.append(unwrapInboundIn(data)) }
+        origin.writeAndFlush(unwrapInboundIn(data), promise: nil)
+    }
+
+    public func read(context: ChannelHandlerContext) {
+        wantsRead = true
+        resume(context)
+    }
+
+    /// Reads on when the origin takes what is read.
+    func resume(_ context: ChannelHandlerContext) {
+        guard wantsRead, isReady, origin?.isWritable == true else { return }
+        wantsRead = false
+        context.read()
+    }
+
+    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
+        if let origin { origin.close(mode: .output, promise: nil) } else { endedEarly = true }
+    }
+
+    public func channelInactive(context: ChannelHandlerContext) {
+        origin?.close(promise: nil)
+        context.fireChannelInactive()
+    }
+
+    public func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}

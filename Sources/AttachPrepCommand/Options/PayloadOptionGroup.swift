@@ -1,0 +1,26 @@
+import ArgumentParser
+import AttachPrep
+import RichPush
+
+/// How a payload is read.
+struct PayloadOptionGroup: ParsableArguments {
+    @Flag(help: "Only report what iOS and apps would do with it; nothing is fetched or written.")
+    var check = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Whose way of naming media is meant, as in airship or fcm; else it is found out.", valueName: "name"))
+    var dialect: String?
+
+    @Option(help: ArgumentHelp("A key of your own that holds the media.", valueName: "a.b.c"))
+    var mediaKey: String?
+
+    /// - Throws: `ValidationError` for a name that is none.
+    func row() throws -> PayloadDialect? {
+        do {
+            return try PayloadOrder.dialect(named: dialect, mediaKey: mediaKey)
+        } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import AttachPrep
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What `payload --check` says of a payload: whose it is, the media in it, what is wrong.
+struct PayloadReport: Encodable {
+    struct Media: Encodable {
+        let path: String
+        let address: String
+        /// `url`, `file` of the app, or `other`.
+        let kind: String
+        let type: String?
+    }
+
+    let dialect: String
+    let service: String
+    /// Of the APNs payload.
+    let bytes: Int
+    let media: [Media]
+    let warnings: [PayloadWarning]
+
+    init(_ order: PayloadOrder) {
+        dialect = order.media.dialect.name
+        service = order.media.dialect.service
+        bytes = order.bytes
+        media = order.media.items.map { item in
+            let (kind, address) =
+                switch item.address {
+                case .url(let text): ("url", text)
+                case .file(let text): ("file", text)
+                case .other(let text): ("other", text)
+                }
+            return Media(
+                path: item.path.description, address: RedactedURL.redact(address), kind: kind, type: item.declaredType)
+        }
+        warnings = order.warnings
+    }
+
+    /// One line of JSON.
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// As a person reads it.
+    var lines: [String] {
+        var rows = [("dialect", "\(dialect) (\(service))")]
+        rows += media.map { ("media", "\($0.path)  \($0.address)\($0.type.map { "  as \($0)" } ?? "")") }
+        rows.append(("bytes", "\(bytes.grouped) of \(Limits.payloadBytesMax.grouped)"))
+        rows += warnings.map { ("warning", "\($0.code.rawValue): \($0.message)") }
+        if warnings.isEmpty { rows.append(("good", "iOS starts the service extension, and the media can be shown.")) }
+        return rows.map { "\(TerminalText.column($0.0, 8)) \(TerminalText.safe($0.1))" }
+    }
+}

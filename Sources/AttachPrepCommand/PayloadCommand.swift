@@ -1,0 +1,89 @@
+import ArgumentParser
+import AttachPrep
+import RichPush
+
+/// `attachprep payload FILE`
+struct PayloadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "payload",
+        abstract: "Rewrite an APNs payload with media that will arrive.",
+        discussion: """
+            Finds the media in a payload, prepares it into the output folder, and prints the payload with its public \
+            addresses below --base-url. Everything else stays as it was. Warnings go to standard error.
+
+              attachprep payload push.json --output public --base-url https://media.example/push
+              attachprep payload push.json --check
+            """)
+
+    @Argument(help: ArgumentHelp("The payload as JSON; - reads standard input.", valueName: "file"))
+    var file: String
+
+    @OptionGroup(title: "Payload") var payload: PayloadOptionGroup
+    @OptionGroup(title: "Receipts") var receipts: ReceiptOptionGroup
+    @OptionGroup(title: "Results") var report: ReportOptionGroup
+    @OptionGroup(title: "Output") var output: OutputOptionGroup
+    @OptionGroup(title: "Request") var request: RequestOptionGroup
+    @OptionGroup(title: "Machine") var machine: MachineOptionGroup
+
+    func validate() throws {
+        guard payload.check || output.baseURL != nil else {
+            throw ValidationError(
+                "--base-url is missing: the payload needs the public address of the output folder. "
+                    + "--check looks at the payload alone.")
+        }
+    }
+
+    func run() async throws {
+        let dialect = try payload.row()
+        let bytes = try PayloadFile.read(file)
+        do {
+            let order = try PayloadOrder(PayloadDocument(bytes), dialect: dialect)
+            if payload.check { try check(order, bytes.count) } else { try await rewrite(order) }
+        } catch let error as AttachPrepError {
+            StandardStreams.note("attachprep: \(error.code.rawValue): \(TerminalText.safe(error.message))")
+            throw CommandEnd.someRejected
+        }
+    }
+
+    private func check(_ order: PayloadOrder, _ bytes: Int) throws {
+        let found = PayloadReport(order)
+        switch report.format {
+        case .json: StandardStreams.result(try found.json())
+        case .text: StandardStreams.result(found.lines.joined(separator: "\n"))
+        }
+        if !found.warnings.isEmpty { throw CommandEnd.someRejected }
+    }
+
+    private func rewrite(_ order: PayloadOrder) async throws {
+        let template = try request.request(for: "")
+        let session = try PreparerSession(
+            machine: machine, output: output, report: report, requests: order.media.items.count)
+        let (resume, receipts, state) = (output.resume, receipts, machine.state)
+        let end = await Interruption.watch { () async -> Result<PayloadResult, any Error> in
+            do {
+                let receipt = try await receipts.receipt(state: state)
+                return .success(
+                    try await order.rewritten(asking: template, receipt: receipt) { request in
+                        let manifest = await session.prepare(request.source, resume: resume) { request }
+                        if manifest.error?.code == .cancelled { throw CommandEnd.interrupted }
+                        return manifest
+                    })
+            } catch {
+                return .failure(error)
+            }
+        }
+        await session.preparer.shutdown()
+        try show(try end.get())
+    }
+
+    private func show(_ result: PayloadResult) throws {
+        for warning in result.warnings {
+            StandardStreams.note("attachprep: \(warning.code.rawValue): \(TerminalText.safe(warning.message))")
+        }
+        // A file's own last line end is the line end of the result.
+        let bytes = report.format == .json ? try result.json() : result.payload
+        StandardStreams.result(
+            String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self))
+        if !result.isComplete { throw CommandEnd.someRejected }
+    }
+}

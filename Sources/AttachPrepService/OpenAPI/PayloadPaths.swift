@@ -1,0 +1,79 @@
+import RichPush
+
+/// `POST /v1/payloads`.
+enum PayloadPaths {
+    static let all: [String: JSONValue] = [
+        "/v1/payloads": [
+            "post": Operation.operation(
+                "rewritePayload", tag: "payloads", "Prepare the media of an APNs payload, and put its addresses in",
+                description: """
+                    Finds the media in the payload, prepares it, and answers with the payload to send: the addresses \
+                    replaced where they stood, one member "attachprep" added, everything else byte for byte the same. \
+                    Media that cannot be delivered, or is not ready in time, is taken out, and a warning says why; \
+                    its manifest says it too. The answer comes when all media is ready or has failed once, and after \
+                    the request's budget at the latest.
+                    """,
+                parameters: [
+                    Operation.header(
+                        "Prefer", "RFC 7240: wait=N waits at most N seconds for the media",
+                        schema: ["type": "string", "examples": ["wait=5"]])
+                ],
+                body: Operation.body(schema: "PayloadSubmission", example: example),
+                answers: ["200": Operation.answer("The payload to send", schema: "PayloadResult")],
+                problems: [406, 413, 415, 422])
+        ]
+    ]
+
+    static let example: JSONValue = [
+        "payload": [
+            "aps": ["alert": "A cat", "mutable-content": 1], "attach": "https://cdn.example.org/cat.webp",
+        ],
+        "request": ["rendition": "display"],
+    ]
+}
+
+enum PayloadSchemas {
+    static let all: [String: JSONValue] = [
+        "PayloadSubmission": [
+            "type": "object", "additionalProperties": false, "required": ["payload"], "properties": .object(members),
+        ],
+        "PayloadResult": Schema.object([
+            "payload": ["type": "object", "description": "As it can be sent: at most 4,096 bytes"],
+            "manifests": Schema.list("Manifest"),
+            "warnings": [
+                "type": "array",
+                "items": Schema.object([
+                    "code": ["type": "string", "enum": Schema.words(PayloadWarning.Code.self)],
+                    "message": ["type": "string"],
+                ]),
+            ],
+        ]),
+    ]
+
+    private static let members: [String: JSONValue] = [
+        "payload": ["type": "object", "description": "The payload as it would be sent to APNs"],
+        "dialect": [
+            "description": "Whose way of naming media is meant; else it is found out",
+            "enum": .list(PayloadDialect.all.map { .text($0.name) } + [.null]),
+        ],
+        "mediaKey": [
+            "type": ["string", "null"], "minLength": 1, "description": "A key of your own: a.b.c; not with a dialect",
+        ],
+        "request": [
+            "type": ["object", "null"],
+            "description": "An AttachmentRequest without a source: what is asked of all media in it",
+            "properties": ["source": false],
+        ],
+        "campaign": [
+            "type": ["string", "null"], "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+            "description": "Asks phones for a receipt, and counts them under this name",
+        ],
+        "recipients": [
+            "type": ["integer", "null"], "minimum": 1, "maximum": .whole(Limits.dispatchRecipientsMax),
+            "description": "Phones that the payload is sent to; 1 when left out",
+        ],
+        "sentAt": [
+            "type": ["string", "null"], "format": "date-time", "description": "When it goes out; now when left out",
+        ],
+    ]
+}

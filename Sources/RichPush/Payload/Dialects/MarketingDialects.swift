@@ -1,0 +1,86 @@
+/// Services for marketing messages with keys of their own. Sources: `apple-attachments.md` 2.1.
+extension PayloadDialect {
+    static let marketingServices: [PayloadDialect] = [
+        airship, accengage,
+        PayloadDialect(
+            "braze", service: "Braze",
+            places: [
+                MediaPlace(["ab", "att", "url"], [.type: ["ab", "att", "type"]], types: .fileExtension(standard: nil))
+            ] + brazeRequests),
+        PayloadDialect(
+            "clevertap", service: "CleverTap",
+            places: [
+                MediaPlace(
+                    ["ct_mediaUrl"], [.type: ["ct_mediaType"]],
+                    types: .words([
+                        TypeWord("image", .image), TypeWord("video", .movie), TypeWord("audio", .audio),
+                        TypeWord("gif", .gif),
+                    ]))
+            ]),
+        PayloadDialect("iterable", service: "Iterable", places: [MediaPlace(["itbl", "attachment-url"])]),
+        PayloadDialect("batch", service: "Batch", places: [MediaPlace(["com.batch", "at", "u"])]),
+        PayloadDialect(
+            "swrve", service: "Swrve",
+            places: [
+                MediaPlace(["_sw", "media", "url"], [.fallbackURL: ["_sw", "media", "fallback_url"]]),
+                MediaPlace(["_sw", "media", "fallback_url"]),
+            ]),
+        PayloadDialect("salesforce", service: "Salesforce Marketing Cloud", places: [MediaPlace(["_mediaUrl"])]),
+        PayloadDialect(
+            "klaviyo", service: "Klaviyo",
+            places: [
+                MediaPlace(["rich-media"], [.type: ["rich-media-type"]], types: .fileExtension(standard: "jpg"))
+            ]),
+        PayloadDialect("customer-io", service: "Customer.io", places: [MediaPlace(["CIO", "push", "image"])]),
+        PayloadDialect("mixpanel", service: "Mixpanel", places: [MediaPlace(["mp_media_url"])]),
+        PayloadDialect("infobip", service: "Infobip", places: [MediaPlace(["internalData", "atts", .first, "url"])]),
+        PayloadDialect(
+            "adobe-journey-optimizer", service: "Adobe Journey Optimizer", places: [MediaPlace(["adb_media"])]),
+        PayloadDialect("mapp", service: "Mapp Engage", places: [MediaPlace(["ios_apx_media"])]),
+        PayloadDialect(
+            "appcues", service: "Appcues",
+            places: [MediaPlace(["appcues_attachment_url"], [.type: ["appcues_attachment_type"]], types: .any)]),
+        PayloadDialect(
+            "reteno", service: "Reteno", choice: .allPlaces,
+            places: [
+                MediaPlace(["es_notification_image"]), MediaPlace(["es_notification_images", .text, .each]),
+                MediaPlace(["es_notification_images", .each]),
+            ]),
+        PayloadDialect(
+            "kumulos", service: "Kumulos (Optimove)", places: [MediaPlace(["attachments", "pictureUrl"])]),
+    ]
+
+    /// The crop, the time and whether the thumbnail is hidden are said once, for all.
+    private static let airship: PayloadDialect = {
+        let media = PayloadPattern(["com.urbanairship.media_attachment"])
+        let options = media.appending("options")
+        let fields: [MediaPlace.Field: PayloadPattern] = [
+            .clippingRect: options.appending("crop"), .thumbnailTime: options.appending("time"),
+            .thumbnailHidden: options.appending("hidden"),
+        ]
+        let named = fields.merging([.id: media.appending("urls").appending(.each).appending("url_id")]) { $1 }
+        return PayloadDialect(
+            "airship", service: "Airship",
+            places: [
+                MediaPlace(
+                    media.appending("urls").appending(.each).appending("url"), named,
+                    thumbnailID: media.appending("thumbnail_id")),
+                MediaPlace(media.appending("url"), fields),
+                MediaPlace(media.appending("url").appending(.each), fields),
+            ])
+    }()
+
+    /// Airship's older form. Source: `urbanairship/ios-library`, tests of UAMediaAttachmentPayload.
+    private static let accengage = PayloadDialect(
+        "accengage", service: "Accengage (Airship)",
+        places: [MediaPlace(["acc-atts", .each, "att-url"], [.id: ["acc-atts", .each, "att-id"]])])
+
+    /// What the REST API takes, as an object of its `messages` or alone.
+    private static let brazeRequests: [MediaPlace] = [["messages", "apple_push"], ["apple_push"], []].map {
+        (steps: [PayloadPattern.Step]) in
+        let push = PayloadPattern(steps)
+        return MediaPlace(
+            push.appending("asset_url"), [.type: push.appending("asset_file_type")],
+            types: .fileExtension(standard: nil), isRequest: true)
+    }
+}

@@ -1,0 +1,64 @@
+/// What an address in a payload is, and what is wrong with it.
+enum MediaAddress {
+    /// Nil for what holds nothing.
+    static func read(_ text: String, namesLocalFiles: Bool) -> PayloadMediaItem.Address? {
+        let address = SpokenText.trimmed(text)
+        guard !address.isEmpty else { return nil }
+        if isURL(address) { return .url(encoded(address)) }
+        if namesLocalFiles, !address.lowercased().hasPrefix("http"), !address.contains(where: isControl) {
+            return .file(address)
+        }
+        return .other(address)
+    }
+
+    /// http or https with a host; white space inside is none, but for spaces, which people forget to encode.
+    private static func isURL(_ address: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: { hasScheme(address, $0) }) else { return false }
+        let rest = address.dropFirst(scheme.count)
+        let host = rest.prefix { !"/?#".contains($0) }
+        return !host.isEmpty && !host.contains { $0.isWhitespace } && !rest.contains(where: isControl)
+    }
+
+    private static func hasScheme(_ address: String, _ scheme: String) -> Bool {
+        address.prefix(scheme.count).lowercased() == scheme
+    }
+
+    private static func isControl(_ character: Character) -> Bool {
+        character.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+    }
+
+    /// Whether older iOS versions make a URL of it.
+    static func isWellFormed(_ text: String) -> Bool {
+        SpokenText.trimmed(text).utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !refused.contains($0) }
+    }
+
+    /// Spaces, letters beyond ASCII and what else no URL has, encoded; the host stays.
+    static func encoded(_ address: String) -> String {
+        guard !isWellFormed(address), let start = address.firstRange(of: "://")?.upperBound else { return address }
+        let path = address[start...].firstIndex { "/?#".contains($0) } ?? address.endIndex
+        let digits = Array("0123456789ABCDEF")
+        let rest = address[path...].utf8.map { byte -> String in
+            byte > 0x20 && byte < 0x7F && !refused.contains(byte)
+                ? String(Unicode.Scalar(byte)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+        }.joined()
+        return address[..<path] + rest
+    }
+
+    /// ASCII that RFC 3986 leaves out, but for brackets and the percent sign, which stand in many URLs that work.
+    private static let refused = Set("\"<>\\^`{|}".utf8)
+
+    /// The extension of a URL's path or of a file's name, in lower case; nil without one.
+    static func fileExtension(of address: String) -> String? {
+        var name = Substring(address)
+        if let scheme = name.firstRange(of: "://") {
+            let path = name[scheme.upperBound...]
+            guard let slash = path.firstIndex(of: "/") else { return nil }
+            name = path[slash...]
+        }
+        name = name.prefix { $0 != "?" && $0 != "#" }
+        if let slash = name.lastIndex(of: "/") { name = name[name.index(after: slash)...] }
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
+        let ending = name[name.index(after: dot)...]
+        return ending.isEmpty ? nil : ending.lowercased()
+    }
+}

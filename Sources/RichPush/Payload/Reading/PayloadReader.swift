@@ -1,0 +1,91 @@
+/// Finds the media of a payload.
+public enum PayloadReader {
+    /// The media, by the rows of `PayloadDialect.all` in their order, or by one dialect alone.
+    ///
+    /// - Parameter dialect: nil to find out; the first row that has media counts.
+    ///
+    /// Throws `payload.invalid` for what is no object, and `payload.no_media` when there is none.
+    public static func media(in payload: PayloadValue, dialect: PayloadDialect? = nil) throws -> PayloadMedia {
+        guard case .object = payload else {
+            throw AttachPrepError(
+                .payloadInvalid, "The payload is not an object; hand over one JSON object with aps in it.")
+        }
+        for (place, root) in PayloadEnvelope.roots.enumerated() {
+            guard let inner = payload.standing(at: root), inner.members != nil,
+                let (dialect, reading) = dialect.map({ read([$0], in: inner) }) ?? detected(in: inner)
+            else { continue }
+            let others =
+                OtherMedia.warnings(in: inner, besides: reading.items, of: dialect, at: root)
+                + OtherMedia.warnings(in: payload, envelopes: PayloadEnvelope.roots[(place + 1)...]) {
+                    detected(in: $0)?.1.items ?? []
+                }
+            let placed = root.steps.isEmpty ? reading : MediaReading(dialect.inside(root), in: payload)
+            return PayloadMedia(
+                dialect: dialect.inside(root), items: placed.items, warnings: placed.warnings + others)
+        }
+        throw noMedia(dialect)
+    }
+
+    /// Rows that share keys with others come last unless they are marked; media comes before what is no address.
+    private static func detected(in payload: PayloadValue) -> (PayloadDialect, MediaReading)? {
+        let dialects = PayloadDialect.all
+        let isMarked = dialects.map { $0.isMarked(in: payload) }
+        let order = dialects.indices.filter { isMarked[$0] } + dialects.indices.filter { !isMarked[$0] }
+        return read(order.map { dialects[$0] }, in: payload)
+    }
+
+    private static func read(
+        _ dialects: [PayloadDialect], in payload: PayloadValue
+    ) -> (PayloadDialect, MediaReading)? {
+        var second: (PayloadDialect, MediaReading)?
+        for dialect in dialects {
+            let reading = MediaReading(dialect, in: payload)
+            if reading.isUsable { return (dialect, reading) }
+            if second == nil, !reading.items.isEmpty { second = (dialect, reading) }
+        }
+        return second
+    }
+
+    private static func noMedia(_ dialect: PayloadDialect?) -> AttachPrepError {
+        guard let dialect else {
+            return AttachPrepError(
+                .payloadNoMedia,
+                "The payload has no media where a known service puts it; name the key with --media-key a.b.c, or the "
+                    + "service with --dialect (\(PayloadDialect.knownNames)).")
+        }
+        let places = dialect.places.prefix(3).map(\.address.spoken).joined(separator: ", ")
+        return AttachPrepError(
+            .payloadNoMedia,
+            "The payload has no media where \(dialect.name) puts it (\(places)); leave --dialect out to look "
+                + "everywhere, or name the key with --media-key a.b.c.")
+    }
+}
+
+extension PayloadDialect {
+    /// Whether nothing speaks against it: it needs no marks, or one is there.
+    fileprivate func isMarked(in payload: PayloadValue) -> Bool {
+        marks.isEmpty
+            || marks.contains { mark in
+                !mark.pattern.matches(in: payload, countMax: 1) { match in
+                    mark.prefix.map { match.value.string?.hasPrefix($0) ?? false } ?? true
+                }.isEmpty
+            }
+    }
+}
+
+extension PayloadPattern {
+    /// As sentences write it: `_wp.attachments[].url`.
+    var spoken: String {
+        let text = steps.reduce(into: "") { text, step in
+            switch step {
+            case .key(let key): text += text.isEmpty ? key : ".\(key)"
+            case .each: text += "[]"
+            case .first: text += "[0]"
+            case .eachMember: text += ".*"
+            case .dotted(let parts): text += parts.joined(separator: ".")
+            case .text: break
+            }
+        }
+        return SpokenText.path(PayloadPath([.key(text)]))
+    }
+}

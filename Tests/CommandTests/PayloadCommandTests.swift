@@ -1,0 +1,153 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `attachprep payload`: the payload that was going to be sent becomes the one to send.
+@Suite(.timeLimit(.minutes(2))) struct PayloadCommandTests {
+    let bench: CommandBench
+
+    init() throws {
+        bench = try CommandBench()
+    }
+
+    private static let base = "https://media.example/push"
+
+    private func payload(_ json: String, _ options: String...) async throws -> CommandResult {
+        let words = ["payload", "-", "--output", bench.output, "--base-url", Self.base, "--allow-private-network"]
+        return try await bench.command(words + options, input: json).run()
+    }
+
+    private func object(_ text: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
+    }
+
+    private func digest(of content: Data) async throws -> String {
+        let path = try bench.folder.write(Array(content), to: "digested")
+        return String(try await RunCommand("sha256sum", [path]).run().text.prefix { $0 != " " })
+    }
+
+    /// The neutral object's attachments.
+    private func attachments(_ text: String) throws -> [[String: Any]] {
+        let neutral = try #require(try object(text)["attachprep"] as? [String: Any], "\(text)")
+        return try #require(neutral["attachments"] as? [[String: Any]])
+    }
+
+    @Test func `The address is replaced where it stood, and all else is as it was, byte for byte`() async throws {
+        let source = try CommandBench.url("grid.webp")
+        let before =
+            #"{ "aps" : {"alert":"A c\u00e4t", "mutable-content" : 1.0e0},"n":[1.50,-0,12345678901234567890], "#
+        let result = try await payload(before + "\"attach\" : \"\(source)\" , \"z\": {} }\n")
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        let attachment = try #require(try attachments(result.text).first)
+        let url = try #require(attachment["url"] as? String)
+        #expect(result.text.hasPrefix(before + "\"attach\" : \"\(url)\" , \"z\": {}"))
+        #expect(url.hasPrefix(Self.base) && url.hasSuffix("/attachment.jpg"))
+    }
+
+    @Test func `The address leads to the file, whose length and digest stand beside it`() async throws {
+        let json = #"{"aps":{"alert":"x","mutable-content":1},"attach":"\#(try CommandBench.url("clock.mov"))"}"#
+        let attachment = try #require(try attachments(try await payload(json).text).first)
+        let url = try #require(attachment["url"] as? String)
+        let content = try Data(contentsOf: URL(fileURLWithPath: bench.output + url.dropFirst(Self.base.count)))
+        #expect(attachment["bytes"] as? Int == content.count)
+        let expected = try await digest(of: content)
+        #expect(attachment["sha256"] as? String == expected)
+        #expect((attachment["options"] as? [String: Any])?["typeHint"] as? String == "public.mpeg-4")
+        #expect((attachment["thumbnail"] as? [String: Any])?["url"] as? String != nil)
+    }
+
+    @Test func `Crop, time and a hidden thumbnail are taken from the payload`() async throws {
+        let media =
+            #"{"url":"\#(try CommandBench.url("clock.mp4"))","options":{"time":1.5,"hidden":true,"#
+            + #""crop":{"x":0.25,"y":0,"width":0.5,"height":1}}}"#
+        let json = #"{"aps":{"alert":"x","mutable-content":1},"com.urbanairship.media_attachment":\#(media)}"#
+        let result = try await payload(json)
+        let options = try #require(try attachments(result.text).first?["options"] as? [String: Any])
+        #expect((options["thumbnailTime"] as? [String: Any])?["value"] as? Int == 900)
+        #expect((options["thumbnailClippingRect"] as? [String: Any])?["Width"] as? Double == 0.5)
+        #expect(options["thumbnailHidden"] as? Bool == true)
+    }
+
+    @Test func `Of several the order stays, and each has a folder of its own`() async throws {
+        let names = ["clock.mp4", "tone.flac", "grid.heic"]
+        let urls = try names.map { try CommandBench.url($0) }
+        let json = """
+            {"aps":{"alert":"x","mutable-content":1,"image":"\(urls[2])","audio":"\(urls[1])","movie":"\(urls[0])"}}
+            """
+        let result = try await payload(json)
+        let found = try attachments(result.text).compactMap { ($0["url"] as? String)?.split(separator: ".").last }
+        #expect(found == ["mp4", "m4a", "jpg"], "\(result.text) \(result.errorText)")
+    }
+
+    @Test func `What cannot be delivered is taken out, with the reason and exit code 1`() async throws {
+        let json = #"{"aps":{"alert":"x","mutable-content":1},"n":1,"attach":"\#(try CommandBench.url("arrow.svg"))"}"#
+        let result = try await payload(json)
+        #expect(result.exitCode == 1)
+        #expect(result.text == #"{"aps":{"alert":"x","mutable-content":1},"n":1}"# + "\n")
+        #expect(result.errorText.contains("payload.media_removed") && result.errorText.contains("media.unsupported"))
+    }
+
+    @Test func `As JSON it is the service's answer`() async throws {
+        let json = #"{"aps":{"alert":"x"},"attach":"\#(try CommandBench.url("grid.png"))"}"#
+        let answer = try object(try await payload(json, "--format", "json").text)
+        #expect(Set(answer.keys) == ["payload", "manifests", "warnings"])
+        #expect((answer["manifests"] as? [[String: Any]])?.first?["outcome"] as? String == "passed")
+        let codes = (answer["warnings"] as? [[String: Any]])?.compactMap { $0["code"] as? String }
+        #expect(codes == ["payload.mutable_content_missing"])
+    }
+
+    @Test func `A key of one's own is found and written`() async throws {
+        let json = """
+            {"aps":{"alert":"x","mutable-content":1},"my.app":{"pic":{"large":"\(try CommandBench.url("grid.avif"))"}}}
+            """
+        let result = try await payload(json, "--media-key", "my.app.pic.large")
+        let mine = try object(result.text)["my.app"] as? [String: [String: String]]
+        #expect(mine?["pic"]?["large"]?.hasSuffix("/attachment.jpg") == true, "\(result.text) \(result.errorText)")
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":"x","mutable-content":1}}"#, "payload.no_media"), ("[]", "payload.invalid"),
+        ("", "payload.invalid"), (#"{"a":1,"a":2}"#, "payload.invalid"),
+        (String(repeating: " ", count: 70_000), "payload.too_large"),
+        (String(repeating: "[", count: 60_000), "payload.invalid"),
+    ])
+    func `A payload that cannot be rewritten is named with its code`(json: String, code: String) async throws {
+        let result = try await payload(json)
+        #expect(result.exitCode == 1 && result.text.isEmpty)
+        #expect(result.errorText.hasPrefix("attachprep: \(code): "), "\(result.errorText)")
+    }
+
+    @Test(arguments: [
+        [], ["--base-url", "https://m.example", "--dialect", "airshop"],
+        ["--base-url", "https://m.example", "--dialect", "airship", "--media-key", "a"],
+        ["--base-url", "https://m.example", "--campaign", "summer"],
+    ])
+    func `Words that cannot be meant are wrong usage`(options: [String]) async throws {
+        let result = try await bench.command(["payload", "-"] + options, input: "{}").run()
+        #expect(result.exitCode == 2, "\(result.errorText)")
+    }
+
+    // MARK: --check
+
+    @Test func `A payload that is well is said to be so`() async throws {
+        let json = #"{"aps":{"alert":"x","mutable-content":1},"attach":"https://cdn.example/cat.jpg"}"#
+        let result = try await bench.command(["payload", "-", "--check"], input: json).run()
+        #expect(result.exitCode == 0, "\(result.text)")
+        #expect(result.text.contains("attach  https://cdn.example/cat.jpg"))
+        #expect(try bench.leftovers() == [])
+    }
+
+    @Test func `What iOS would do with it is said, and nothing is fetched`() async throws {
+        let json = #"{"aps":{"category":"c"},"attach":"http://nowhere.invalid/cat.webp"}"#
+        let result = try await bench.command(["payload", "-", "--check", "--format", "json"], input: json).run()
+        #expect(result.exitCode == 1)
+        let report = try object(result.text)
+        let codes = (report["warnings"] as? [[String: Any]])?.compactMap { $0["code"] as? String } ?? []
+        #expect(
+            Set(codes) == [
+                "payload.mutable_content_missing", "payload.alert_missing", "payload.insecure_url",
+                "payload.type_not_attachable", "payload.content_extension",
+            ])
+        #expect(report["dialect"] as? String == "attach")
+    }
+}

@@ -1,0 +1,173 @@
+import RichPush
+import Testing
+
+struct MediaOptionTests {
+    @Test func `Airship's crop, time and hidden are read, for each of its pictures`() throws {
+        let items = try found(
+            #"{"com.urbanairship.media_attachment":{"urls":[{"url":"https://c.example/a.mp4","url_id":"a"},"#
+                + #"{"url":"https://c.example/b.jpg","url_id":"b"}],"url":"https://c.example/c.jpg","#
+                + #""options":{"crop":{"x":0.25,"y":0.25,"width":0.5,"height":0.5},"time":15,"hidden":false}}}"#)
+        let at = "com.urbanairship.media_attachment.urls"
+        #expect(
+            items == [
+                try .url("\(at)[0].url", "https://c.example/a.mp4", id: "a")
+                    .with(crop: (0.25, 0.25, 0.5, 0.5), time: 15, hidden: false),
+                try .url("\(at)[1].url", "https://c.example/b.jpg", id: "b")
+                    .with(crop: (0.25, 0.25, 0.5, 0.5), time: 15, hidden: false),
+            ])
+    }
+
+    @Test func `Airship's thumbnail id hides the thumbnails of the others`() throws {
+        let text =
+            #"{"com.urbanairship.media_attachment":{"urls":[{"url":"https://c.example/a.mp4","url_id":"a"},"#
+            + #"{"url":"https://c.example/b.jpg","url_id":"b"}],"thumbnail_id":"ID"}}"#
+        #expect(try found(text.replacing("ID", with: "b")).map(\.options.thumbnailHidden) == [true, nil])
+        let media = try PayloadReader.media(in: payload(text))
+        #expect(media.items.map(\.options.thumbnailHidden) == [nil, nil])
+        #expect(media.warnings.map(\.code) == [.optionInvalid])
+    }
+
+    @Test func `Notifee's attachments come before its image, the first alone, with its options`() throws {
+        let items = try found(
+            #"{"notifee_options":{"image":"https://c.example/i.jpg","ios":{"attachments":[{"#
+                + #""url":"https://c.example/a.mp4","id":"x","typeHint":"public.mpeg-4","thumbnailHidden":true,"#
+                + #""thumbnailClippingRect":{"x":0,"y":0,"width":1,"height":0.5},"thumbnailTime":3},"#
+                + #"{"url":"https://c.example/b.jpg"}]}}}"#)
+        #expect(
+            items == [
+                try .url("notifee_options.ios.attachments[0].url", "https://c.example/a.mp4", id: "x")
+                    .with(crop: (0, 0, 1, 0.5), time: 3, hidden: true)
+            ])
+    }
+
+    @Test(arguments: [
+        ("thumbnailClippingRect", "thumbnailTime", "thumbnailHidden"),
+        (
+            "UNNotificationAttachmentOptionsThumbnailClippingRectKey",
+            "UNNotificationAttachmentOptionsThumbnailTimeKey", "UNNotificationAttachmentOptionsThumbnailHiddenKey"
+        ),
+        (
+            "UNNotificationAttachmentOptionsThumbnailClippingRect", "UNNotificationAttachmentOptionsThumbnailTime",
+            "UNNotificationAttachmentOptionsThumbnailHidden"
+        ),
+    ]) func `WonderPush's options are read under Apple's names and ours`(rect: String, time: String, hidden: String)
+        throws
+    {
+        let items = try found(
+            #"{"_wp":{"attachments":[{"url":"https://c.example/a.mp4","options":{"\#(hidden)":true,"#
+                + #""\#(rect)":{"X":0.5,"Y":0,"Width":0.5,"Height":1},"#
+                + #""\#(time)":{"value":1800,"timescale":600,"epoch":0,"flags":1}}}]}}"#)
+        #expect(
+            items == [
+                try .url("_wp.attachments[0].url", "https://c.example/a.mp4")
+                    .with(crop: (0.5, 0, 0.5, 1), time: 3, hidden: true)
+            ])
+    }
+
+    @Test func `Home Assistant's hide-thumbnail and content-type are read`() throws {
+        let items = try found(
+            #"{"attachment":{"url":"https://c.example/a","content-type":"MPEG4","hide-thumbnail":true}}"#)
+        #expect(items == [try .url("attachment.url", "https://c.example/a", type: "MPEG4").with(hidden: true)])
+    }
+
+    @Test func `Capacitor's options are read although they are strings`() throws {
+        let prefix = "iosUNNotificationAttachmentOptions"
+        let items = try found(
+            #"{"attachments":[{"id":"a","url":"https://c.example/a.mp4","options":{"\#(prefix)ThumbnailHiddenKey":"#
+                + #""true","\#(prefix)ThumbnailTimeKey":"2.5","\#(prefix)TypeHintKey":"public.mpeg-4","#
+                + #""\#(prefix)ThumbnailClippingRectKey":"{\"X\":0,\"Y\":0,\"Width\":1,\"Height\":1}"}}]}"#)
+        #expect(
+            items == [
+                try .url("attachments[0].url", "https://c.example/a.mp4", id: "a")
+                    .with(crop: (0, 0, 1, 1), time: 2.5, hidden: true)
+            ])
+    }
+
+    @Test func `flutter_local_notifications' options are read`() throws {
+        let items = try found(
+            #"{"attachments":[{"identifier":"a","url":"https://c.example/a.jpg","hideThumbnail":false,"#
+                + #""thumbnailClippingRect":{"x":0,"y":0,"width":0.5,"height":0.5}}]}"#)
+        #expect(
+            items == [
+                try .url("attachments[0].url", "https://c.example/a.jpg", id: "a")
+                    .with(crop: (0, 0, 0.5, 0.5), hidden: false)
+            ])
+    }
+
+    @Test func `Swrve's second address stands in for the first`() throws {
+        let media = try PayloadReader.media(
+            in: payload(
+                #"{"_sw":{"media":{"url":"https://c.example/a.jpg","fallback_url":"https://c.example/b.jpg"}}}"#))
+        #expect(media.items.map(\.fallbackURL) == ["https://c.example/b.jpg"])
+        #expect(media.warnings.isEmpty)
+        let only = try found(#"{"_sw":{"media":{"url":"","fallback_url":"https://c.example/b.jpg"}}}"#)
+        #expect(only.map(\.path) == ["_sw.media.fallback_url"])
+    }
+
+    @Test func `ntfy's name, type and size are fields of its media`() throws {
+        let media = try PayloadReader.media(
+            in: payload(
+                #"{"attachment_url":"https://c.example/a","attachment_name":"a.jpg","attachment_size":9,"#
+                    + #""attachment_type":"image/jpeg","attachment_expires":1}"#))
+        #expect(
+            media.items.first?.fields.mapValues(\.description)
+                == [.name: "attachment_name", .bytes: "attachment_size", .type: "attachment_type"])
+    }
+
+    typealias Fault = (option: String, field: MediaPlace.Field, says: String)
+
+    static let faults: [Fault] = [
+        (#""crop":{"x":0,"y":0,"width":1}"#, .clippingRect, "all of its four numbers"),
+        (#""crop":{"x":"a","y":0,"width":1,"height":1}"#, .clippingRect, "all of its four numbers"),
+        (#""crop":{"x":0.5,"y":0,"width":1,"height":1}"#, .clippingRect, "does not lie inside"),
+        (#""crop":{"x":0,"y":0,"width":1e999,"height":1}"#, .clippingRect, "all of its four numbers"),
+        (#""crop":{"x":0,"y":0,"width":0,"height":1}"#, .clippingRect, "does not lie inside"),
+        (#""crop":[0,0,1,1]"#, .clippingRect, "is no rectangle"), (#""crop":true"#, .clippingRect, "is no rectangle"),
+        (#""time":-1"#, .thumbnailTime, "is not in a movie"), (#""time":1e999"#, .thumbnailTime, "is no time"),
+        (#""time":1e300"#, .thumbnailTime, "is not in a movie"), (#""time":"soon""#, .thumbnailTime, "is no time"),
+        (#""time":"nan""#, .thumbnailTime, "is no time"), (#""time":"inf""#, .thumbnailTime, "is no time"),
+        (#""time":{"value":1,"timescale":0}"#, .thumbnailTime, "is no time"),
+        (#""time":{"value":1}"#, .thumbnailTime, "is no time"), (#""time":[3]"#, .thumbnailTime, "is no time"),
+        (#""hidden":2"#, .thumbnailHidden, "neither true nor false"),
+        (#""hidden":"perhaps""#, .thumbnailHidden, "neither true nor false"),
+        (#""hidden":{}"#, .thumbnailHidden, "neither true nor false"),
+    ]
+
+    @Test(arguments: faults) func `An option that cannot be read is told and left out, and its place is known`(
+        fault: Fault
+    ) throws {
+        let media = try PayloadReader.media(
+            in: payload(
+                #"{"com.urbanairship.media_attachment":{"url":"https://c.example/a.mp4","options":{\#(fault.option)}}}"#
+            ))
+        #expect(media.warnings.map(\.code) == [.optionInvalid])
+        #expect(media.warnings.first?.message.contains(fault.says) == true, "\(media.warnings)")
+        #expect(media.warnings.first?.message.contains("com.urbanairship.media_attachment.options.") == true)
+        #expect(media.items.first?.options == PayloadMediaOptions())
+        #expect(media.items.first?.fields[fault.field] != nil)
+    }
+
+    @Test(arguments: [("-0", 0.0), ("0", 0), ("1.50", 1.5), ("2e1", 20), (#""4""#, 4)])
+    func `A time is read however its number is written`(spelling: String, time: Double) throws {
+        let items = try found(
+            #"{"com.urbanairship.media_attachment":{"url":"https://c.example/a.mp4","options":{"time":\#(spelling)}}}"#)
+        #expect(items.first?.options.thumbnailTime == time)
+        #expect(items.first?.options.thumbnailTime?.sign == .plus)
+    }
+
+    @Test(arguments: ["null", #""""#]) func `An empty option says nothing`(empty: String) throws {
+        let media = try PayloadReader.media(
+            in: payload(
+                #"{"com.urbanairship.media_attachment":{"url":"https://c.example/a.mp4","#
+                    + #""options":{"time":\#(empty),"hidden":\#(empty),"crop":\#(empty)}}}"#))
+        #expect(media.warnings.isEmpty)
+        #expect(media.items.first?.options == PayloadMediaOptions())
+    }
+
+    @Test func `A type that is no string is told`() throws {
+        let media = try PayloadReader.media(
+            in: payload(#"{"attachment":{"url":"https://c.example/a.jpg","content-type":5}}"#))
+        #expect(media.warnings.map(\.code) == [.optionInvalid])
+        #expect(media.items.first?.declaredType == nil)
+    }
+}

@@ -1,0 +1,151 @@
+import RichPush
+import Testing
+
+struct PayloadChoiceTests {
+    @Test func `Media keys inside aps all count, movie first, then audio, then image`() throws {
+        let items = try found(
+            #"{"aps":{"image":"https://c.example/i.jpg","audio":"bell.mp3","movie":"HTTPS://c.example/m.mp4"}}"#)
+        #expect(
+            items == [
+                .url("aps.movie", "HTTPS://c.example/m.mp4"), .file("aps.audio", "bell.mp3"),
+                .url("aps.image", "https://c.example/i.jpg"),
+            ])
+        #expect(try PayloadReader.media(in: payload(#"{"aps":{"image":"a.jpg"}}"#)).dialect.name == "aps-media")
+    }
+
+    @Test func `imageUrl inside aps comes before the one outside, which is the same dialect's`() throws {
+        let media = try PayloadReader.media(
+            in: payload(#"{"imageUrl":"https://c.example/o.jpg","aps":{"imageUrl":"https://c.example/i.jpg"}}"#))
+        #expect(media.items.map(\.path.description) == ["aps.imageUrl"])
+        #expect(media.warnings.isEmpty)
+    }
+
+    @Test func `Airship's urls come before its url`() throws {
+        let items = try found(
+            #"{"com.urbanairship.media_attachment":{"url":"https://c.example/a.jpg","#
+                + #""urls":[{"url":"https://c.example/b.jpg"}]}}"#)
+        #expect(items.map(\.path) == ["com.urbanairship.media_attachment.urls[0].url"])
+    }
+
+    @Test func `What OneSignal nests comes before what it writes flat`() throws {
+        let items = try found(
+            #"{"att":{"a":"https://c.example/a.jpg"},"os_data":{"att":{"b":"https://c.example/b.jpg"}}}"#)
+        #expect(items.map(\.path) == ["os_data.att.b"])
+    }
+
+    typealias Pair = (payload: String, dialect: String, path: String)
+
+    static let pairs: [Pair] = [
+        (#"{"attachment":{"url":"https://c.example/a.jpg"}}"#, "home-assistant", "attachment.url"),
+        (#"{"attachment":"https://c.example/a.jpg"}"#, "pushwoosh", "attachment"),
+        (#"{"attachments":{"pictureUrl":"https://c.example/a.jpg"}}"#, "kumulos", "attachments.pictureUrl"),
+        (#"{"attachments":[{"id":"a","url":"https://c.example/a.jpg"}]}"#, "capacitor", "attachments[0].url"),
+        (#"{"attachments":[{"hideThumbnail":true,"url":"https://c.example/a.jpg"}]}"#, "flutter", "attachments[0].url"),
+        (#"{"itbl":{"attachment-url":"https://c.example/a.jpg"}}"#, "iterable", "itbl.attachment-url"),
+        (#"{"attachment-url":"https://c.example/a.jpg"}"#, "adobe-mobile", "attachment-url"),
+        (#"{"media-attachment-url":"https://c.example/a.jpg"}"#, "adobe-campaign", "media-attachment-url"),
+        (#"{"media-attachment-url":"https://c.example/a.jpg","reference-id":"r"}"#, "openhab", "media-attachment-url"),
+        (#"{"media-attachment-url":"/rest/items/Cam"}"#, "openhab", "media-attachment-url"),
+        (#"{"image_url":"https://c.example/a.jpg"}"#, "emarsys", "image_url"),
+        (#"{"image_url":"https://c.example/a.jpg","notification_type":"x"}"#, "blueshift", "image_url"),
+        (#"{"image":"https://c.example/a.jpg"}"#, "exponea", "image"),
+        (#"{"image":"https://c.example/a.jpg","level":"active"}"#, "bark", "image"),
+        (#"{"aps":{"image":"https://c.example/a.jpg"}}"#, "aps-media", "aps.image"),
+        (#"{"aps":{"imageUrl":"https://c.example/a.jpg"}}"#, "image-url", "aps.imageUrl"),
+        (#"{"notification":{"imageUrl":"https://c.example/a.jpg"}}"#, "emarsys", "notification.imageUrl"),
+        (#"{"apns":{"fcm_options":{"image":"https://c.example/a.jpg"}}}"#, "fcm", "apns.fcm_options.image"),
+        (#"{"message":{"notification":{"image":"https://c.example/a.jpg"}}}"#, "fcm", "message.notification.image"),
+    ]
+
+    @Test(arguments: pairs) func `Services with the same key are told apart by what else is there`(pair: Pair) throws {
+        let media = try PayloadReader.media(in: payload(pair.payload))
+        #expect(media.dialect.name == pair.dialect)
+        #expect(media.items.map(\.path.description) == [pair.path])
+        #expect(!media.warnings.contains { $0.code == .otherMedia })
+    }
+
+    @Test func `A service's own key comes before anybody's, and the other media is told`() throws {
+        let media = try PayloadReader.media(
+            in: payload(#"{"attach":"https://c.example/a.jpg","itbl":{"attachment-url":"https://c.example/b.jpg"}}"#))
+        #expect(media.dialect.name == "iterable")
+        #expect(media.warnings.map(\.code) == [.otherMedia])
+        #expect(media.warnings.first?.message.hasPrefix("attach has media as well, as attach writes it") == true)
+    }
+
+    @Test func `What is no address does not keep a real one from being found`() throws {
+        let media = try PayloadReader.media(
+            in: payload(#"{"ct_mediaUrl":"soon","attach":"https://c.example/a.jpg"}"#))
+        #expect(media.dialect.name == "attach")
+    }
+
+    @Test(arguments: [#""""#, "null", #""  ""#, "[]", "{}", "7", "true"])
+    func `An empty place suppresses no other`(empty: String) throws {
+        let media = try PayloadReader.media(
+            in: payload(#"{"aps":{"movie":\#(empty),"image":"https://c.example/a.jpg"},"attach":\#(empty)}"#))
+        #expect(media.items.map(\.path.description) == ["aps.image"])
+        #expect(media.warnings.isEmpty)
+    }
+
+    @Test func `A forced dialect is the only one that is read`() throws {
+        let both = #"{"attach":"https://c.example/a.jpg","itbl":{"attachment-url":"https://c.example/b.jpg"}}"#
+        #expect(try found(both, dialect: "attach").map(\.path) == ["attach"])
+        let error = #expect(throws: AttachPrepError.self) { try found(both, dialect: "fcm") }
+        #expect(error?.code == .payloadNoMedia)
+        #expect(error?.message.contains("where fcm puts it (fcm_options.image") == true)
+    }
+
+    @Test func `More than ten pieces of media are told, and the first ten count`() throws {
+        let urls = (1...12).map { #""https://c.example/\#($0).jpg""# }.joined(separator: ",")
+        let media = try PayloadReader.media(in: payload(#"{"com.urbanairship.media_attachment":{"url":[\#(urls)]}}"#))
+        #expect(media.items.count == Limits.payloadMediaMax)
+        #expect(media.items.last?.address == .url("https://c.example/10.jpg"))
+        #expect(media.warnings.map(\.code) == [.otherMedia])
+    }
+
+    @Test(arguments: [
+        (#"{"message":{"apns":{"payload":{"aps":{},"attach":"U"}}}}"#, "message.apns.payload", "attach"),
+        (
+            #"{"apns":{"payload":{"aps":{},"_wp":{"attachments":[{"url":"U"}]}}}}"#, "apns.payload",
+            "_wp.attachments[0].url"
+        ),
+        (#"{"APNS":"{\"aps\":{},\"attach\":\"U\"}","default":"Hi"}"#, "APNS", "attach"),
+        (#"{"APNS_SANDBOX":"{\"aps\":{},\"attach\":\"U\"}"}"#, "APNS_SANDBOX", "attach"),
+    ]) func `A payload inside a request is read where it stands`(text: String, root: String, path: String) throws {
+        let media = try PayloadReader.media(
+            in: payload(
+                text.replacing("\"U", with: "\"https://c.example/a.jpg")
+                    .replacing("\\\"U", with: "\\\"https://c.example/a.jpg")))
+        #expect(media.root.description == root)
+        #expect(media.items.map(\.path.description) == ["\(root).\(path)"])
+    }
+
+    @Test func `Where FCM's request has the APNs payload is its root`() throws {
+        let media = try PayloadReader.media(
+            in: payload(
+                #"{"message":{"apns":{"payload":{"aps":{}},"fcm_options":{"image":"https://c.example/a.jpg"}}}}"#))
+        #expect(media.root.description == "message.apns.payload")
+    }
+
+    @Test func `The same message for two environments is told`() throws {
+        let inner = #""{\"aps\":{},\"attach\":\"https://c.example/a.jpg\"}""#
+        let media = try PayloadReader.media(in: payload(#"{"APNS":\#(inner),"APNS_SANDBOX":\#(inner)}"#))
+        #expect(media.items.map(\.path.description) == ["APNS.attach"])
+        #expect(media.warnings.map(\.code) == [.otherMedia])
+        #expect(media.warnings.first?.message.hasPrefix("APNS_SANDBOX.attach") == true)
+    }
+
+    @Test(arguments: ["{}", #"{"aps":{"alert":"Hi"}}"#, #"{"attach":""}"#]) func `No media is an error with remedies`(
+        text: String
+    ) throws {
+        let error = #expect(throws: AttachPrepError.self) { try found(text) }
+        #expect(error?.code == .payloadNoMedia)
+        for remedy in ["--media-key", "--dialect", "airship", "wonderpush"] {
+            #expect(error?.message.contains(remedy) == true)
+        }
+    }
+
+    @Test(arguments: ["[]", "7", "null", #""attach""#]) func `What is no object is no payload`(text: String) throws {
+        #expect(throws: AttachPrepError.self) { try found(text) }
+        #expect(#expect(throws: AttachPrepError.self) { try found(text) }?.code == .payloadInvalid)
+    }
+}

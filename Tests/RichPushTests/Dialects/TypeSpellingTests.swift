@@ -1,0 +1,85 @@
+import RichPush
+import Testing
+
+struct TypeSpellingTests {
+    typealias Row = (spelling: TypeSpelling, found: String?, type: AttachmentType, written: String?)
+
+    static let own: TypeSpelling = .words([
+        TypeWord("image", .image), TypeWord("video", .movie), TypeWord("audio", .audio), TypeWord("gif", .gif),
+    ])
+    static let listed: TypeSpelling = .wordsOrUTI([
+        TypeWord("jpeg", .jpeg), TypeWord("jpg", .jpeg), TypeWord("mpeg4", .mpeg4), TypeWord("png", .png),
+    ])
+
+    static let rows: [Row] = [
+        (.none, nil, .png, nil), (.none, "jpg", .png, nil),
+        (.any, nil, .png, nil),
+        (.any, "jpg", .png, "png"), (.any, "JPG", .png, "PNG"), (.any, ".webp", .png, ".png"),
+        (.any, ".WEBP", .jpeg, ".JPG"), (.any, "jpeg", .jpeg, "jpeg"), (.any, "Jpeg", .jpeg, "Jpeg"),
+        (.any, "image/webp", .png, "image/png"), (.any, "image/png; q=1", .png, "image/png; q=1"),
+        (.any, "image/jpg", .jpeg, "image/jpeg"), (.any, "video/quicktime", .mpeg4, "video/mp4"),
+        (.any, "public.heic", .jpeg, "public.jpeg"), (.any, "com.apple.m4a-audio", .mpeg4Audio, "public.mpeg-4-audio"),
+        (.any, "org.example.own", .gif, "com.compuserve.gif"),
+        (.any, "photo", .jpeg, "photo"), (.any, "photo", .mpeg4, "video"), (.any, "MOVIE", .jpeg, "IMAGE"),
+        (.any, "movie", .mpeg4, "movie"), (.any, "Video", .mp3, "Audio"), (.any, "gif", .mpeg4, "mp4"),
+        (.any, "what", .mpeg4, "mp4"), (.any, "", .mpeg4, "mp4"),
+        (.fileExtension(standard: nil), nil, .jpeg, "jpg"), (.fileExtension(standard: "jpg"), nil, .jpeg, nil),
+        (.fileExtension(standard: "jpg"), nil, .png, "png"), (.fileExtension(standard: nil), "webp", .jpeg, "jpg"),
+        (.fileExtension(standard: nil), "image/webp", .jpeg, "jpg"),
+        (.fileExtension(standard: nil), "image", .gif, "gif"),
+        (.fileExtension(standard: nil), "jpeg", .jpeg, "jpeg"),
+        (own, nil, .jpeg, "image"), (own, "image", .jpeg, "image"), (own, "image", .gif, "gif"),
+        (own, "gif", .jpeg, "image"), (own, "gif", .mpeg4, "video"), (own, "IMAGE", .mpeg4, "VIDEO"),
+        (own, "image/jpeg", .jpeg, "image"), (own, "audio", .mp3, "audio"),
+        (listed, nil, .jpeg, nil), (listed, "jpg", .jpeg, "jpg"), (listed, "png", .jpeg, "jpeg"),
+        (listed, "jpeg", .mpeg4, "mpeg4"), (listed, "public.png", .jpeg, "public.jpeg"),
+        (listed, "jpeg", .mp3, "public.mp3"),
+    ]
+
+    @Test(arguments: rows) func `A type is written in the form and the letters of what was found`(row: Row) {
+        #expect(row.spelling.written(row.type, like: row.found) == row.written)
+    }
+}
+
+struct TypeDeclarationTests {
+    typealias Row = (text: String, form: TypeDeclaration.Form, kind: MediaKind?, format: MediaFormat?)
+
+    static let rows: [Row] = [
+        ("image", .word, .image, nil), ("Photo", .word, .image, nil), ("VIDEO", .word, .movie, nil),
+        ("movie", .word, .movie, nil), ("audio", .word, .audio, nil),
+        ("gif", .fileExtension, .image, .gif), ("JPG", .fileExtension, .image, .jpeg),
+        (".mp3", .fileExtension, .audio, .mp3), (" .Mov ", .fileExtension, .movie, .quickTime),
+        ("image/jpeg", .mimeType, .image, .jpeg), ("Image/PNG; charset=binary", .mimeType, .image, .png),
+        ("video/mp4;codecs=\"avc1\"", .mimeType, .movie, .mpeg4), ("image/*", .mimeType, .image, nil),
+        ("audio/x-m4a", .mimeType, .audio, .mpeg4Audio), ("video/mpeg", .mimeType, .movie, .mpegProgramStream),
+        ("audio/mpeg", .mimeType, .audio, .mp3), ("application/json", .mimeType, nil, nil),
+        ("public.jpeg", .uti, .image, .jpeg), ("public.image", .uti, .image, nil),
+        ("com.apple.m4a-audio", .uti, .audio, .mpeg4Audio), ("com.apple.quicktime-movie", .uti, .movie, .quickTime),
+        ("org.3gpp.adaptive-multi-rate-audio", .uti, .audio, .amr), ("public.3gpp2", .uti, .movie, .threeGPP2),
+        ("org.example.thing", .uti, nil, nil), ("nonsense", .fileExtension, nil, nil), ("", .fileExtension, nil, nil),
+        ("aiff", .fileExtension, .audio, .aiff), ("avi", .fileExtension, .movie, .avi),
+        ("mpeg", .fileExtension, .movie, .mpegProgramStream), ("mpeg2", .fileExtension, .movie, .mpeg2Video),
+        ("mpeg4", .fileExtension, .movie, .mpeg4), ("mpeg4audio", .fileExtension, .audio, .mpeg4Audio),
+        ("waveformaudio", .fileExtension, .audio, .wave),
+    ]
+
+    @Test(arguments: rows) func `A type is read in every form it is written in`(row: Row) {
+        let declared = TypeDeclaration(row.text)
+        #expect(declared.form == row.form)
+        #expect(declared.kind == row.kind)
+        #expect(declared.format == row.format)
+    }
+
+    @Test(arguments: AttachmentType.allCases) func `All names that we write for a type are read as that type`(
+        type: AttachmentType
+    ) {
+        #expect(TypeDeclaration(type.uti).attachmentType == type)
+        #expect(TypeDeclaration(type.fileExtension).attachmentType == type)
+        #expect(TypeDeclaration(type.mimeType).kind == type.kind)
+    }
+
+    @Test func `A word of the service's own comes before the general ones`() {
+        #expect(TypeDeclaration("GIF", words: [TypeWord("gif", .gif)]).form == .word)
+        #expect(TypeDeclaration("gif", words: [TypeWord("gif", .gif)]).format == .gif)
+    }
+}

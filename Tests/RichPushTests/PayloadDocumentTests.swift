@@ -1,0 +1,160 @@
+import RichPush
+import Testing
+
+/// What is read as a payload, and what is refused, with place and remedy.
+struct PayloadDocumentTests {
+    private func document(_ text: String) throws -> PayloadDocument { try PayloadDocument(Array(text.utf8)) }
+
+    private func refusal(_ bytes: [UInt8]) -> String {
+        let error = #expect(throws: AttachPrepError.self) { try PayloadDocument(bytes) }
+        #expect(error?.code == .payloadInvalid)
+        return error?.message ?? ""
+    }
+
+    @Test func `Order, numbers' spelling and characters are kept`() throws {
+        let value = try document(
+            #"{"b":[1.0,1e3,-0,12345678901234567890.123],"a":{"":null},"é":"\ud83d\ude00\u00e9/\/\n","t":true}"#
+        ).value
+        #expect(
+            value
+                == .object([
+                    PayloadMember(
+                        "b",
+                        .array([.number("1.0"), .number("1e3"), .number("-0"), .number("12345678901234567890.123")])),
+                    PayloadMember("a", .object([PayloadMember("", .null)])),
+                    PayloadMember("é", .string("😀é//\n")),
+                    PayloadMember("t", .bool(true)),
+                ]))
+    }
+
+    @Test(
+        arguments: [
+            ("", "The payload is empty; hand over a JSON object."),
+            (" \n", "The payload is empty; hand over a JSON object."),
+            ("[1]", "The payload is an array, not an object, at line 1, column 1; put it in { }."),
+            ("\"a\"", "The payload is a string, not an object, at line 1, column 1; put it in { }."),
+            ("{\"a\":1,}", "The payload has a comma before } at line 1, column 8; remove the comma."),
+            ("{\"a\":[1,\r\n]}", "The payload has a comma before ] at line 2, column 1; remove the comma."),
+            ("{,}", "The payload has no key after { at line 1, column 2; write keys in double quotes."),
+            ("{\"a\":1,b:2}", "The payload has no key after , at line 1, column 8; write keys in double quotes."),
+            ("{'a':1}", "The payload has a key in single quotes at line 1, column 2; use double quotes."),
+            ("{\"a\":'b'}", "The payload has a string in single quotes at line 1, column 6; use double quotes."),
+            ("{\n// x\n}", "The payload has a comment at line 2, column 1; remove it, since JSON has none."),
+            ("{\"a\":1 /* x */}", "The payload has a comment at line 1, column 8; remove it, since JSON has none."),
+            ("{\"a\":#\n1}", "The payload has a comment at line 1, column 6; remove it, since JSON has none."),
+            ("{} # x", "The payload has a comment at line 1, column 4; remove it, since JSON has none."),
+            (
+                "{\"ü\":NaN}",
+                "The payload has the word \"NaN\" at line 1, column 6; "
+                    + "write a string, a number, an object, an array, true, false or null."
+            ),
+            (
+                "{\"a\":}",
+                "The payload has no value at line 1, column 6; "
+                    + "write a string, a number, an object, an array, true, false or null."
+            ),
+            (
+                "{\"a\":01}",
+                "The payload has a number with a leading zero at line 1, column 6; "
+                    + "write it without, or as a string."
+            ),
+            ("{\"a\":-}", "The payload has a minus without a number at line 1, column 7; write digits after it."),
+            (
+                "{\"a\":1.}",
+                "The payload has a number that ends with its point at line 1, column 8; "
+                    + "write digits after it."
+            ),
+            (
+                "{\"a\":1e+}",
+                "The payload has a number without its exponent at line 1, column 9; "
+                    + "write digits after the e."
+            ),
+            ("{\"a\":.5}", "The payload has a number that begins with no digit at line 1, column 6; write 0.5."),
+            ("{\"a\":+1}", "The payload has a number that begins with no digit at line 1, column 6; write 0.5."),
+            ("{\"a\" 1}", "The payload has a key without a colon at line 1, column 6; write a colon and a value."),
+            ("{\"a\":1 \"b\":2}", "The payload has neither a comma nor } at line 1, column 8; write one of them."),
+            ("{\"a\":[1 2]}", "The payload has neither a comma nor ] at line 1, column 9; write one of them."),
+            ("{}{}", "The payload has more after its end at line 1, column 3; hand over one value alone."),
+            ("{\"a\":1", "The payload ends in the middle at line 1, column 7; hand over all of it."),
+            ("{\"a\"", "The payload ends in the middle at line 1, column 5; hand over all of it."),
+            ("{\"a\":", "The payload ends in the middle at line 1, column 6; hand over all of it."),
+            ("{\"a\":[", "The payload ends in the middle at line 1, column 7; hand over all of it."),
+            ("{\"a", "The payload has a string without an end at line 1, column 2; close it with a quote."),
+            ("{\"a\":\"\\", "The payload ends in the middle at line 1, column 8; hand over all of it."),
+            (
+                "{\"a\":\"\t\"}",
+                "The payload has a control character (U+0009) in a string at line 1, column 7; write it as \\t."
+            ),
+            (
+                "{\"a\":\"\u{1F}\"}",
+                "The payload has a control character (U+001f) in a string at line 1, column 7; write it as \\u001f."
+            ),
+            (
+                "{\"a\":\"\\x\"}",
+                "The payload has an escape that JSON does not know at line 1, column 7; "
+                    + "write a backslash itself as \\\\."
+            ),
+            (
+                "{\"a\":\"\\u+fff\"}",
+                "The payload has a \\u without four hexadecimal digits at line 1, column 7; "
+                    + "write a backslash itself as \\\\."
+            ),
+            (
+                "{\"a\":\"\\ud800\"}",
+                "The payload has half of a surrogate pair (\\ud800) at line 1, column 7; "
+                    + "write both halves, or the character itself."
+            ),
+            (
+                "{\"a\":\"\\udc00\\ud800\"}",
+                "The payload has half of a surrogate pair (\\udc00) at line 1, column 7; "
+                    + "write both halves, or the character itself."
+            ),
+            (
+                "{\"a\":\"\\ud800\\u0041\"}",
+                "The payload has half of a surrogate pair (\\ud800) at line 1, column 7; "
+                    + "write both halves, or the character itself."
+            ),
+            (
+                "{\"a\":1,\"b\":{},\"\\u0061\":2}",
+                "The payload has the key \"a\" twice in one object at line 1, "
+                    + "column 15; readers differ on which one counts, so keep one."
+            ),
+            ("\u{FEFF}{}", "The payload has a byte order mark at line 1, column 1; save it as UTF-8 without one."),
+        ])
+    func `What is no strict JSON object is refused with its place and the remedy`(text: String, sentence: String) {
+        #expect(refusal(Array(text.utf8)) == sentence)
+    }
+
+    @Test(
+        arguments: [
+            [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0xAF],
+            [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0x80], [0xFF], [0xC3], [0xE2, 0x82],
+            [0xE2, 0x82, 0x41],
+        ] as [[UInt8]])
+    func `Bytes that are no UTF-8 are refused`(bytes: [UInt8]) {
+        let sentence = refusal(Array(#"{"a":"x"#.utf8) + bytes + Array(#""}"#.utf8))
+        #expect(sentence == "The payload has a byte that is no UTF-8 at line 1, column 8; save it as UTF-8.")
+    }
+
+    @Test func `Every character of UTF-8 is read`() throws {
+        let text = "\u{7F}\u{80}\u{7FF}\u{800}\u{D7FF}\u{E000}\u{FFFF}\u{10000}\u{10FFFF}"
+        #expect(try document("{\"a\":\"\(text)\"}").value["a"]?.string == text)
+    }
+
+    @Test func `A payload in UTF-16 is told so`() {
+        #expect(refusal([0xFF, 0xFE, 0x7B, 0]).contains("is UTF-16"))
+    }
+
+    @Test func `A stranger's key is shown without what a terminal obeys`() {
+        let key = #"\u001b[2J"# + String(repeating: "x", count: 100)
+        let sentence = refusal(Array("{\"\(key)\":1,\"\(key)\":1}".utf8))
+        #expect(sentence.hasPrefix("The payload has the key \"?[2J\(String(repeating: "x", count: 36))\"… twice"))
+    }
+
+    @Test func `Whitespace outside strings goes, and nothing else`() throws {
+        let text = "\r\n{ \"a b\" :\t[ 1.0 , \" \\\" x \" , { } ] ,\n\"c\\\\\" : \"  \" }\n"
+        let compacted = try document(text).compacted()
+        #expect(String(decoding: compacted.bytes, as: UTF8.self) == #"{"a b":[1.0," \" x ",{}],"c\\":"  "}"#)
+        #expect(compacted.value == (try document(text)).value)
+    }
+}
