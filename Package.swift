@@ -175,6 +175,8 @@ let package = Package(
             path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("RichPushTests", ["RichPush"]),
+        // The sample extension, which tools/simulated-device compiles for them.
+        specification("DeviceTests", ["RichPush"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
@@ -200,6 +202,9 @@ let package = Package(
             "WorkerTests",
             ["AttachPrepCommand", "AttachPrepMedia", .product(name: "Crypto", package: "swift-crypto")]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
+        specification(
+            "ShapingTests",
+            ["Shaping", "ShapingServer", "RichPush", .product(name: "NIOCore", package: "swift-nio")]),
         specification("TestSupportTests", []),
         specification("TidyTests", []),
     ]

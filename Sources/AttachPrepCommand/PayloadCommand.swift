@@ -34,7 +34,7 @@ struct PayloadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let dialect = try payload.dialect()
+        let dialect = try payload.row()
         let bytes = try PayloadFile.read(file)
         do {
             let order = try PayloadOrder(PayloadDocument(bytes), dialect: dialect)
@@ -80,8 +80,10 @@ struct PayloadCommand: AsyncParsableCommand {
         for warning in result.warnings {
             StandardStreams.note("attachprep: \(warning.code.rawValue): \(TerminalText.safe(warning.message))")
         }
+        // A file's own last line end is the line end of the result.
         let bytes = report.format == .json ? try result.json() : result.payload
-        StandardStreams.result(String(decoding: bytes, as: UTF8.self))
+        StandardStreams.result(
+            String(decoding: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self))
         if !result.isComplete { throw CommandEnd.someRejected }
     }
 }

@@ -10,7 +10,7 @@ public import ServiceLifecycle
 ///
 /// ```swift
 /// let service = try AttachmentService(
-///     store: store, intake: intake, feed: feed, tokens: tokens, settings: settings,
+///     store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: settings,
 ///     metricsPage: { exporter.page() }, readiness: { ReadinessReport() }, logger: logger)
 /// try await ServiceGroup(services: [service], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 /// ```
@@ -31,6 +31,7 @@ public struct AttachmentService: Service {
 
     /// - Parameters:
     ///   - feed: the one that the store tells of its changes.
+    ///   - office: takes devices' receipts.
     ///   - metricsPage: the text of `/metrics`.
     ///   - readiness: asked with each `/readyz`.
     /// - Throws: `request.invalid` when it would be open to other machines without a token.
@@ -51,10 +52,16 @@ public struct AttachmentService: Service {
                 store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL,
                 secondsMax: settings.payloadSecondsMax),
             office: office, baseURL: settings.baseURL)
+        let receipts = ReceiptRoutes(
+            office: office,
+            requests: TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.countedAddressesMax),
+            wrongTokens: TokenBuckets(
+                perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
         let events = EventRoutes(feed: relay, heartbeatSeconds: Limits.eventHeartbeatSeconds)
         endpoints =
             submission.endpoints + payloads.endpoints + JobRoutes(store: store, baseURL: settings.baseURL).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
+            + receipts.endpoints + CampaignRoutes(office: office).endpoints
             + MediaRoutes(store: store).endpoints + health.endpoints
             + PageRoutes(document: OpenAPIDocument.bytes).endpoints
     }

@@ -183,6 +183,8 @@ public enum Limits {
     public static let payloadInputBytesMax = 65_536
     /// Objects and arrays within each other; APNs payloads have a handful.
     public static let payloadDepthMax = 64
+    /// Combining marks in a row: Unicode's stream-safe form has 30. To compare texts takes the square of a longer run.
+    public static let payloadMarksMax = 255
     /// Pieces of media of one payload: a notification shows one, and a carousel has ten.
     public static let payloadMediaMax = 10
     /// A media key: the longest path of the table has 40 characters.
@@ -205,14 +207,20 @@ public enum Limits {
     /// From then on the thumbnail is fetched beside a slow attachment: half of the 7 to 8 s that were measured before
     /// iOS ends an extension, and ten times what 10 KB take on 3G.
     public static let deviceThumbnailSeconds = 4.0
+    /// Between two looks at a download: what comes too much in a tenth of a second of Wi-Fi is half a megabyte.
+    public static let deviceWatchSeconds = 0.1
     /// Next to nothing for so long is a dead transfer.
     public static let deviceStallSeconds = 10.0
     /// An address of ours has none; a CDN's may have one or two, and each costs 0.3 s or more on 3G.
     public static let deviceRedirectsMax = 3
+    /// What is larger is not fetched in Low Data Mode: vendors recommend pictures of half of it.
+    public static let deviceLowDataBytesMax = 1_000_000
     /// A file is digested in such pieces: an extension has 24 MB, older ones 12.
     public static let devicePieceBytes = 65_536
     /// Arrivals that wait to be reported, a small file each; the oldest make room.
     public static let deviceReceiptsMax = 100
+    /// And no longer than a week, as results are: by then a campaign has been counted.
+    public static let deviceReceiptAgeSecondsMax = 7.0 * 24 * 3600
     /// Older arrivals that go along with a new one: a phone that was away must not spend its time on them.
     public static let deviceReceiptsAtOnce = 20
     /// For one report: nobody waits for it, and it is kept until the next notification.

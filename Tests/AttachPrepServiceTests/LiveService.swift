@@ -10,6 +10,8 @@ final class LiveService: Sendable {
     let folder: TemporaryFolder
     let feed: JobFeed
     let store: MemoryStore
+    /// Receipts are kept in a store of their own, a real one.
+    let office: ReceiptOffice
     let port: Int
     let service: AttachmentService
     let token: String?
@@ -27,6 +29,12 @@ final class LiveService: Sendable {
         folder = try TemporaryFolder()
         store = MemoryStore(folder: folder.path, feed: feed)
         self.token = token
+        let receipts =
+            if let store = other as? SQLiteStore { store } else {
+                try await SQLiteStore.open(folder: folder.path("receipts"), role: .service, feed: JobFeed())
+            }
+        let office = ReceiptOffice(store: receipts, key: .random(), baseURL: "https://push.example")
+        self.office = office
         var settings = ServiceSettings()
         settings.port = 0
         settings.baseURL = "https://media.example"
@@ -35,7 +43,8 @@ final class LiveService: Sendable {
         logger.logLevel = .critical
         let service = try AttachmentService(
             store: other ?? store, intake: JobIntake(uploads: other ?? store, sendsWebhooks: sendsWebhooks), feed: feed,
-            tokens: try tokens ?? AccessTokens(token.map { [$0] } ?? [], logger: logger), settings: settings,
+            office: office, tokens: try tokens ?? AccessTokens(token.map { [$0] } ?? [], logger: logger),
+            settings: settings,
             metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }, logger: logger)
         self.service = service
         let group = ServiceGroup(services: [service], logger: logger)

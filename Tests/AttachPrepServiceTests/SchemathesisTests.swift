@@ -17,11 +17,16 @@ struct SchemathesisTests {
             // Nobody works on the jobs here.
             settings.payloadSecondsMax = 0.05
         }
+        let receipt = try await service.office.receipt(campaign: "spring", recipients: 100)
         let rules = try String(contentsOf: tools.appendingPathComponent("schemathesis.toml"), encoding: .utf8)
         let file = """
             [[operations]]
             include-path = "/media/{id}/{file}"
             parameters = { id = "\(media)", file = "attachment.jpg" }
+
+            [[operations]]
+            include-path = "/v1/campaigns/{name}"
+            parameters = { name = "spring" }
 
             """
         try folder.write("\(rules)\n\(file)", to: "schemathesis.toml")
@@ -38,7 +43,8 @@ struct SchemathesisTests {
                 "--exclude-operation-id", "listen",
             ],
             environment: [
-                "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": tools.path, "PYTHONDONTWRITEBYTECODE": "1",
+                "SCHEMATHESIS_HOOKS": "hooks", "RECEIPT_TOKEN": receipt.token, "PYTHONPATH": tools.path,
+                "PYTHONDONTWRITEBYTECODE": "1",
             ],
             folder: folder.path, timeoutSeconds: 240
         ).run()

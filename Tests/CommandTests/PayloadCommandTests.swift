@@ -108,7 +108,7 @@ import Testing
     @Test(arguments: [
         (#"{"aps":{"alert":"x","mutable-content":1}}"#, "payload.no_media"), ("[]", "payload.invalid"),
         ("", "payload.invalid"), (#"{"a":1,"a":2}"#, "payload.invalid"),
-        (String(repeating: " ", count: 70_000), "payload.invalid"),
+        (String(repeating: " ", count: 70_000), "payload.too_large"),
         (String(repeating: "[", count: 60_000), "payload.invalid"),
     ])
     func `A payload that cannot be rewritten is named with its code`(json: String, code: String) async throws {

@@ -16,6 +16,9 @@ public enum BuiltBinary {
     /// The path of the sample that calls the service.
     public static func sampleClient() throws -> String { try path(of: "SampleClient") }
 
+    /// The path of the server behind which connections are phones'.
+    public static func shapingServer() throws -> String { try path(of: "ShapingServer") }
+
     /// The folder of the test bundle: `.build/<platform>/debug`.
     public static var folder: URL {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()

@@ -1,6 +1,8 @@
 """What schemathesis cannot know of requests: how lines are written, and what JSON Schema has no words for."""
 
 import json
+import os
+import re
 
 import schemathesis
 
@@ -35,3 +37,8 @@ def before_call(context, case, kwargs):
         budget = request.get("deviceBudget")
         if isinstance(budget, float) and 0 < budget < 1:
             request["deviceBudget"] = 30
+    if case.path == "/v1/receipts":
+        # Tokens are signed, which no pattern can say.
+        for receipt in requests(case.body):
+            if re.fullmatch("[A-Za-z0-9_-]{34}", str(receipt.get("token"))):
+                receipt["token"] = os.environ["RECEIPT_TOKEN"]

@@ -53,6 +53,8 @@ public final class ShapingHandler: ChannelDuplexHandler {
 
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
+        // Nothing will ever be written to a stalled phone, so nothing else would say that it has gone.
+        guard !gauge.isReached else { return context.close(mode: .all, promise: nil) }
         up.close(at: max(now, acceptedAt + handshake))
         pump(context)
     }

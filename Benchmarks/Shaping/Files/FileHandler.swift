@@ -11,6 +11,9 @@ public final class FileHandler: ChannelInboundHandler {
     private let folder: ServedFolder
     private var request: HTTPRequestHead?
     private var sending: Sending?
+    private var isAnswering = false
+    /// The phone has said its last word: what it asked for is still answered.
+    private var isEnded = false
 
     private struct Sending {
         let file: ServedFile
@@ -40,11 +43,20 @@ public final class FileHandler: ChannelInboundHandler {
         }
     }
 
+    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event {
+            isEnded = true
+            if !isAnswering { context.close(promise: nil) }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     public func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
     }
 
     private func answer(_ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        isAnswering = true
         guard request.method == .GET || request.method == .HEAD else {
             return send(FileAnswer(.methodNotAllowed, request, [("Allow", "GET, HEAD")]), nil, context)
         }
@@ -112,7 +124,8 @@ public final class FileHandler: ChannelInboundHandler {
     }
 
     private func finish(_ context: ChannelHandlerContext, closes: Bool) {
+        isAnswering = false
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        if closes { context.close(mode: .all, promise: nil) }
+        if closes || isEnded { context.close(mode: .all, promise: nil) }
     }
 }

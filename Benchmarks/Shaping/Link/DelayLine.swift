@@ -22,6 +22,13 @@ public struct DelayLine {
         let arrivesAt: Int64
     }
 
+    private enum Ending {
+        case open
+        /// Since a time, behind what is on its way.
+        case closed(at: Int64)
+        case arrived
+    }
+
     private let link: Link
     private let delay: Int64
     private var waiting: [Block] = []
@@ -29,7 +36,7 @@ public struct DelayLine {
     private var departedAt: Int64 = .min
     /// Nothing can have been sent before: the far end did not read, or the window was full.
     private var heldUntil: Int64 = .min
-    private var endsAt: Int64?
+    private var ending = Ending.open
     public private(set) var waitingBytes = 0
     /// Of all that were ever offered: how many the link has taken.
     public private(set) var loadedBytes = 0
@@ -53,7 +60,7 @@ public struct DelayLine {
 
     /// Nothing more comes at the near end.
     public mutating func close(at time: Int64) {
-        if endsAt == nil { endsAt = time }
+        if case .open = ending { ending = .closed(at: time) }
     }
 
     /// The far end did not read until now: the time is lost, as it is on a link.
@@ -67,19 +74,16 @@ public struct DelayLine {
         repeat {
             load(now)
         } while unload(now, into: &arrivals)
-        if let endsAt, waiting.isEmpty, flights.isEmpty, arrival(ofEndAt: endsAt) <= now {
-            self.endsAt = .max
-            if endsAt != .max { arrivals.append(.end) }
+        if let end = endArrivesAt, end <= now {
+            ending = .arrived
+            arrivals.append(.end)
         }
         return arrivals
     }
 
     /// When there is something to do again; nil when only more bytes or a reader can change anything.
     public var nextEvent: Int64? {
-        if flights.isEmpty, waiting.isEmpty {
-            guard let endsAt, endsAt != .max else { return nil }
-            return arrival(ofEndAt: endsAt)
-        }
+        if flights.isEmpty, waiting.isEmpty { return endArrivesAt }
         let arrival = flights.first?.arrivesAt ?? .max
         guard let block = waiting.first, flyingBytes < Self.windowBytes else { return arrival }
         return min(arrival, max(departedAt, block.readyAt))
@@ -91,11 +95,13 @@ public struct DelayLine {
         flights = []
         waitingBytes = 0
         flyingBytes = 0
-        endsAt = .max
+        ending = .arrived
     }
 
-    private func arrival(ofEndAt time: Int64) -> Int64 {
-        max(time, departedAt) + delay
+    /// When the end is there: nothing is in front of it, and it takes the way of all bytes.
+    private var endArrivesAt: Int64? {
+        guard waiting.isEmpty, flights.isEmpty, case .closed(let time) = ending else { return nil }
+        return max(time, departedAt) + delay
     }
 
     /// Gives the link what its turn has come for.

@@ -12,7 +12,7 @@ public final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private var origin: (any Channel)?
     private var isReady = false
     private var wantsRead = false
-    /// What came before the origin was reached: no more than a link delivers at a time, since nothing is read meanwhile.
+    /// What came before the origin was reached: nothing more is read meanwhile.
     private var early: [ByteBuffer] = []
     private var endedEarly = false
 

@@ -12,6 +12,9 @@ protocol JobDesk: Sendable {
     func purge(_ filter: JobFilter) async throws -> Int
     func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookRows
     func replay(_ filter: WebhookFilter) async throws -> Int
+    func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage
+    /// - Throws: `request.not_found`.
+    func campaign(_ name: CampaignName) async throws -> Campaign
     /// Lets go of what is open.
     func close() async
 }

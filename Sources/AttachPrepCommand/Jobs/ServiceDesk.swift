@@ -108,6 +108,14 @@ struct ServiceDesk: JobDesk {
         return answer.replayed
     }
 
+    // MARK: Campaigns
+
+    func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {
+        try await ask(.get, "/v1/campaigns\(Query(limit: limit, cursor: cursor?.text).text)")
+    }
+
+    func campaign(_ name: CampaignName) async throws -> Campaign { try await ask(.get, "/v1/campaigns/\(name)") }
+
     // MARK: Calls
 
     private func ask<Answer: Decodable>(_ method: WebCall.Method, _ path: String, body: [UInt8] = []) async throws

@@ -38,4 +38,15 @@ struct StoreDesk: JobDesk {
     }
 
     func replay(_ filter: WebhookFilter) async throws -> Int { try await store.replayWebhooks(filter) }
+
+    func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {
+        try await store.campaigns(after: cursor, limit: limit)
+    }
+
+    func campaign(_ name: CampaignName) async throws -> Campaign {
+        guard let campaign = try await store.campaign(name) else {
+            throw AttachPrepError(.requestNotFound, "There is no campaign \(name).")
+        }
+        return campaign
+    }
 }

@@ -62,23 +62,33 @@ struct DeskOptionGroup: ParsableArguments {
 
     /// Does something with each of these jobs, or with all of a state, and shows what it says.
     func each(
-        _ ids: [JobID], orAll state: JobState? = nil,
-        _ work: (any JobDesk, JobID, OutputFormat) async throws -> String
+        _ ids: [JobID], orAll state: JobState?, _ work: (any JobDesk, JobID, OutputFormat) async throws -> String
     ) async throws {
         try await use { desk, format in
-            var isFine = true
             var ids = ids
             if let state { ids = try await Self.all(state, of: desk) }
-            for id in ids {
-                do {
-                    StandardStreams.result(try await work(desk, id, format))
-                } catch {
-                    Self.tell(error)
-                    isFine = false
-                }
-            }
-            return isFine
+            return await Self.each(ids) { try await work(desk, $0, format) }
         }
+    }
+
+    /// Does something with each of these, and shows what it says.
+    func each<Name>(_ names: [Name], _ work: (any JobDesk, Name, OutputFormat) async throws -> String) async throws {
+        try await use { desk, format in
+            await Self.each(names) { try await work(desk, $0, format) }
+        }
+    }
+
+    private static func each<Name>(_ names: [Name], _ work: (Name) async throws -> String) async -> Bool {
+        var isFine = true
+        for name in names {
+            do {
+                StandardStreams.result(try await work(name))
+            } catch {
+                tell(error)
+                isFine = false
+            }
+        }
+        return isFine
     }
 
     private static func all(_ state: JobState, of desk: any JobDesk) async throws -> [JobID] {

@@ -18,3 +18,7 @@ extension WebhookID: ExpressibleByArgument {
 extension JobState: ExpressibleByArgument {}
 
 extension WebhookState: ExpressibleByArgument {}
+
+extension CampaignName: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}

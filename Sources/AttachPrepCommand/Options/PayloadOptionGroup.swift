@@ -16,7 +16,7 @@ struct PayloadOptionGroup: ParsableArguments {
     var mediaKey: String?
 
     /// - Throws: `ValidationError` for a name that is none.
-    func dialect() throws -> PayloadDialect? {
+    func row() throws -> PayloadDialect? {
         do {
             return try PayloadOrder.dialect(named: dialect, mediaKey: mediaKey)
         } catch let error as AttachPrepError {

@@ -1,4 +1,4 @@
-public import AttachPrep
+import AttachPrep
 public import RichPush
 
 #if canImport(FoundationEssentials)

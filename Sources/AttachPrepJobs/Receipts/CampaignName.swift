@@ -1,4 +1,4 @@
-public import RichPush
+import RichPush
 
 /// What a caller calls the notifications that are counted together: 1 to 64 letters, digits, dots, dashes and
 /// underscores, beginning with a letter or a digit.

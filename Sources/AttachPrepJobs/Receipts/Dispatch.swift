@@ -1,4 +1,4 @@
-public import RichPush
+import RichPush
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials

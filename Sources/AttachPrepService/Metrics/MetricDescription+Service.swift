@@ -21,6 +21,11 @@ extension MetricDescription {
         "attachprep_download_bytes_total": MetricDescription("Bytes fetched from origins."),
         "attachprep_media_children_restarted_total": MetricDescription(
             "Media children that were replaced, because they failed or had done their share."),
+        ReceiptMetrics.receiptsLabel: MetricDescription(
+            "Devices' receipts: what was shown, or why it is not counted (repeated, surplus, expired, refused)."),
+        ReceiptMetrics.secondsLabel: MetricDescription(
+            "From sending a payload until a device showed it with an attachment.",
+            buckets: [0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300, 1_800, 7_200, 86_400]),
         WebhookMetrics.triesLabel: MetricDescription("Tries of webhooks, by outcome: delivered, retried, given_up."),
         WebhookMetrics.secondsLabel: MetricDescription("Time of a try of a webhook."),
     ]

@@ -22,6 +22,7 @@ enum OpenAPIDocument {
             ["name": "payloads", "description": "Notifications whose media is prepared"],
             ["name": "webhooks", "description": "What callers are told when a job ends"],
             ["name": "uploads", "description": "Files as sources"],
+            ["name": "receipts", "description": "What devices say of notifications, and what comes of it"],
             ["name": "media", "description": "What phones fetch"],
             ["name": "service", "description": "The service about itself"],
         ],
@@ -51,7 +52,7 @@ enum OpenAPIDocument {
     private static var paths: [String: JSONValue] {
         let groups = [
             SubmissionPaths.all, PayloadPaths.all, JobPaths.all, WebhookPaths.all, UploadPaths.all, EventPaths.all,
-            MediaPaths.all, HealthPaths.all, PagePaths.all,
+            ReceiptPaths.all, MediaPaths.all, HealthPaths.all, PagePaths.all,
         ]
         return groups.reduce(into: [:]) { paths, group in
             for (path, item) in group {
@@ -64,7 +65,7 @@ enum OpenAPIDocument {
     private static var schemas: [String: JSONValue] {
         [
             RequestSchemas.all, PayloadSchemas.all, ManifestSchemas.all, JobSchemas.all, WebhookSchemas.all,
-            ServiceSchemas.all,
+            ReceiptSchemas.all, ServiceSchemas.all,
         ]
         .reduce(into: [:]) { $0.merge($1) { $1 } }
     }

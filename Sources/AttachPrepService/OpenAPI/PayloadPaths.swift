@@ -35,7 +35,7 @@ enum PayloadPaths {
 enum PayloadSchemas {
     static let all: [String: JSONValue] = [
         "PayloadSubmission": [
-            "type": "object", "additionalProperties": false, "required": ["payload"], "properties": members,
+            "type": "object", "additionalProperties": false, "required": ["payload"], "properties": .object(members),
         ],
         "PayloadResult": Schema.object([
             "payload": ["type": "object", "description": "As it can be sent: at most 4,096 bytes"],

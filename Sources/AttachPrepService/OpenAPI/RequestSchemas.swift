@@ -60,7 +60,7 @@ enum RequestSchemas {
         ],
         "callbackURL": [
             "type": ["string", "null"], "maxLength": .whole(Limits.urlBytesMax),
-            "pattern": "^https?://[a-z][a-z0-9.-]*(:[0-9]{1,4})?(/[!-~]*)?$",
+            "pattern": "^https?://[a-z][a-z0-9.-]*(:[1-9][0-9]{0,3})?(/[!-~]*)?$",
             "description": "Told by a webhook (Standard Webhooks) when the job ends; the service needs a secret for it",
         ],
         "priority": Schema.choice(JobPriority.self, "The lane"),

@@ -38,11 +38,12 @@ final class Housekeeping: Sendable {
     private func sweep() async {
         do {
             let report = try await store.sweep()
-            if report.jobs + report.results + report.uploads + report.files > 0 {
+            if report.jobs + report.results + report.uploads + report.files + report.receipts > 0 {
                 logger.info(
                     "swept",
                     metadata: [
                         "jobs": "\(report.jobs)", "results": "\(report.results)", "uploads": "\(report.uploads)",
+                        "receipts": "\(report.receipts)",
                         "files": "\(report.files)", "bytes": "\(report.bytes)", "left": "\(report.mediaBytes)",
                     ])
             }

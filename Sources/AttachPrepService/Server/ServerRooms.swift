@@ -7,6 +7,7 @@ import RichPush
 /// What a server is made of, each part given what it needs of the others.
 struct ServerRooms: Sendable {
     let service: AttachmentService
+    let office: ReceiptOffice
     let worker: JobWorker
     let sender: WebhookSender
     let housekeeping: Housekeeping
@@ -25,6 +26,9 @@ struct ServerRooms: Sendable {
             folder: configuration.stateFolder, durability: configuration.durability, role: .service,
             limits: configuration.storeLimits, feed: feed, logger: logger)
         self.store = store
+        office = ReceiptOffice(
+            store: store, key: try await ReceiptKey.open(folder: configuration.stateFolder),
+            baseURL: configuration.service.baseURL, metrics: ReceiptMetrics(factory: registry), logger: logger)
         try WorkFolder.clear(configuration.preparer.output)
         preparer = try AttachmentPreparer(configuration.preparer, logger: logger)
         let metrics = JobMetrics(factory: registry)
@@ -43,7 +47,7 @@ struct ServerRooms: Sendable {
             uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly)
         let page = MetricsPage(registry: registry, metrics: metrics, store: store, preparer: preparer, logger: logger)
         service = try AttachmentService(
-            store: store, intake: intake, feed: feed, tokens: tokens, settings: configuration.service,
+            store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: configuration.service,
             metricsPage: { await page.text() },
             readiness: { [worker, housekeeping] in
                 ReadinessReport(reasons: [worker.health.reason, housekeeping.fault].compactMap { $0 })

@@ -29,3 +29,16 @@ public struct PushReceiptReport: Codable, Sendable, Hashable {
         self.ageSeconds = ageSeconds
     }
 }
+
+extension PushReceiptReport {
+    /// Whether a report need not be sent again: the service took it, or never will.
+    ///
+    /// What passes with time stays: 408, 429, a server's own trouble, and whatever else is no word of the service's.
+    public static func isTaken(status: Int) -> Bool {
+        switch status {
+        case 200..<300: true
+        case 408, 429: false
+        default: (400..<500).contains(status)
+        }
+    }
+}

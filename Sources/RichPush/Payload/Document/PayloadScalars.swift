@@ -82,8 +82,27 @@ extension PayloadParser {
             throw PayloadFault(bytes: bytes).error("has a string without an end", at: start, "close it with a quote")
         }
         position += 1
-        guard isEscaped else { return String(decoding: bytes[start + 1..<position - 1], as: UTF8.self) }
-        return String(decoding: PayloadStringToken(bytes, start..<position).content, as: UTF8.self)
+        let text =
+            isEscaped
+            ? String(decoding: PayloadStringToken(bytes, start..<position).content, as: UTF8.self)
+            : String(decoding: bytes[start + 1..<position - 1], as: UTF8.self)
+        try refuseMarks(in: text, at: start)
+        return text
+    }
+
+    /// Two texts are compared in one canonical order of their marks, which to find takes the square of their number.
+    private func refuseMarks(in text: String, at start: Int) throws(AttachPrepError) {
+        guard text.utf8.count > Limits.payloadMarksMax else { return }
+        var marks = 0
+        for scalar in text.unicodeScalars {
+            let isMark = !scalar.isASCII && scalar.properties.canonicalCombiningClass != .notReordered
+            marks = isMark ? marks + 1 : 0
+            guard marks <= Limits.payloadMarksMax else {
+                throw PayloadFault(bytes: bytes).error(
+                    "has a string with more than \(Limits.payloadMarksMax) combining marks on one character", at: start,
+                    "remove them")
+            }
+        }
     }
 
     private func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "000" : "00") + String(byte, radix: 16) }

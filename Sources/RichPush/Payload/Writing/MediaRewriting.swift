@@ -1,0 +1,114 @@
+/// The edits that put prepared media into a payload, and take out what failed.
+struct MediaRewriting {
+    let value: PayloadValue
+    let media: PayloadMedia
+    let prepared: [PreparedMedia]
+    private(set) var warnings: [PayloadWarning] = []
+
+    private var changes: [PayloadEdit] = []
+    private var renames: [PayloadEdit] = []
+    private var doomed: Set<PayloadPath> = []
+    /// What an item has had its say about: of a field that several share, the first one decides.
+    private var decided: Set<PayloadPath> = []
+    /// Fields of the media that stays; some stand for several items.
+    private let kept: Set<PayloadPath>
+
+    init(value: PayloadValue, media: PayloadMedia, prepared: [PreparedMedia]) {
+        self.value = value
+        self.media = media
+        self.prepared = prepared
+        kept = zip(media.items, prepared).reduce(into: []) { kept, pair in
+            guard case .failed = pair.1 else { return kept.formUnion(pair.0.fields.values) }
+        }
+    }
+
+    /// In an order that keeps their paths true: what goes, goes last and from the end.
+    mutating func edits() throws(AttachPrepError) -> [PayloadEdit] {
+        for (item, prepared) in zip(media.items, prepared) {
+            switch prepared {
+            case .ready(let manifest): try put(manifest, into: item)
+            case .fallback(let manifest):
+                try put(manifest, into: item)
+                if let path = item.fields[.fallbackURL] { doomed.insert(path) }
+            case .failed(let error): takeOut(item, error)
+            case .untouched: break
+            }
+        }
+        let removals = PayloadRemovals(doomed: doomed, root: media.root).edits(in: value)
+        return changes + renames + removals
+    }
+
+    private mutating func put(_ manifest: Manifest, into item: PayloadMediaItem) throws(AttachPrepError) {
+        guard let attachment = manifest.attachment, let url = attachment.url,
+            let type = AttachmentType(uti: attachment.uti)
+        else {
+            throw AttachPrepError(
+                .internal, "A prepared file has an address and a type; report this as a fault of ours.")
+        }
+        replace(item.path, with: .string(url))
+        writeType(type, of: item)
+        rename(item, to: type)
+        let shapes = FieldShapes(item: item, attachment: attachment, type: type, options: manifest.options)
+        for field in MediaPlace.Field.allCases {
+            guard let path = item.fields[field], decided.insert(path).inserted,
+                let found = value.standing(at: path)
+            else { continue }
+            switch shapes.change(of: field, found: found) {
+            case .keep: break
+            case .remove: doomed.insert(path)
+            case .write(let value): replace(path, with: value)
+            case .writeParts(let parts):
+                for part in parts { replace(PayloadPath(path.steps + part.steps), with: part.value) }
+            }
+        }
+    }
+
+    private mutating func replace(_ path: PayloadPath, with new: PayloadValue) {
+        if value.standing(at: path) != new { changes.append(.replace(path, new)) }
+    }
+
+    /// A type field that is there changes with the type; one that is missing is added when the service needs it.
+    private mutating func writeType(_ type: AttachmentType, of item: PayloadMediaItem) {
+        guard let word = item.place.types.written(type, like: item.declaredType) else { return }
+        if let path = item.fields[.type] {
+            if decided.insert(path).inserted { replace(path, with: .string(word)) }
+        } else if let path = item.place.fields[.type]?.path(like: item.path, of: item.place.address),
+            case .key(let key)? = path.steps.last, let parent = path.parent, decided.insert(path).inserted,
+            value.standing(at: parent)?.members != nil
+        {
+            changes.append(.set(key: key, .string(word), in: parent))
+        }
+    }
+
+    /// A key that names another kind changes, when the one that fits is free.
+    private mutating func rename(_ item: PayloadMediaItem, to type: AttachmentType) {
+        guard case .key(let key)? = item.path.steps.last, let parent = item.path.parent,
+            let fitting = item.place.key(for: type, now: key), fitting != key
+        else { return }
+        let path = parent.appending(.key(fitting))
+        guard value.standing(at: path) == nil, decided.insert(path).inserted else {
+            warnings.append(
+                PayloadWarning(
+                    .typeContradicted,
+                    "\(PayloadFault.quoted(item.path.description)) now holds \(type.mimeType), but the key "
+                        + "\(PayloadFault.quoted(fitting)) for it is taken, so the key stays; remove one of the two."))
+            return
+        }
+        renames.append(.rename(item.path, to: fitting))
+    }
+
+    private mutating func takeOut(_ item: PayloadMediaItem, _ error: ManifestError) {
+        doomed.insert(item.path)
+        doomed.formUnion(item.fields.values.filter { !kept.contains($0) })
+        if let id = item.id, let path = item.place.thumbnailID?.path(like: item.path, of: item.place.address),
+            value.standing(at: path)?.string == id
+        {
+            doomed.insert(path)
+        }
+        warnings.append(
+            PayloadWarning(
+                .mediaRemoved,
+                "The media at \(PayloadFault.quoted(item.path.description)) is taken out, so the notification comes "
+                    + "without it (\(error.code.rawValue)): \(error.message)"))
+    }
+}

@@ -1,0 +1,58 @@
+// As much of UserNotifications as the sample uses, so that it can be compiled and run on Linux. Signatures are those
+// of Apple's SDK; nothing is Sendable here, so that the sample does not rely on it.
+public import Foundation
+
+open class UNNotificationContent: NSObject, NSMutableCopying {
+    public fileprivate(set) var title = ""
+    public fileprivate(set) var body = ""
+    public fileprivate(set) var userInfo: [AnyHashable: Any] = [:]
+    public fileprivate(set) var attachments: [UNNotificationAttachment] = []
+
+    public func mutableCopy(with zone: NSZone? = nil) -> Any {
+        let copy = UNMutableNotificationContent()
+        (copy.title, copy.body, copy.userInfo, copy.attachments) = (title, body, userInfo, attachments)
+        return copy
+    }
+}
+
+open class UNMutableNotificationContent: UNNotificationContent {
+    open override var title: String {
+        get { super.title }
+        set { super.title = newValue }
+    }
+
+    open override var body: String {
+        get { super.body }
+        set { super.body = newValue }
+    }
+
+    open override var userInfo: [AnyHashable: Any] {
+        get { super.userInfo }
+        set { super.userInfo = newValue }
+    }
+
+    open override var attachments: [UNNotificationAttachment] {
+        get { super.attachments }
+        set { super.attachments = newValue }
+    }
+}
+
+open class UNNotificationRequest: NSObject {
+    public let identifier: String
+    public let content: UNNotificationContent
+
+    public init(identifier: String, content: UNNotificationContent) {
+        self.identifier = identifier
+        self.content = content
+    }
+}
+
+open class UNNotificationServiceExtension: NSObject {
+    public override init() {}
+
+    open func didReceive(
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+    ) {}
+
+    open func serviceExtensionTimeWillExpire() {}
+}

@@ -1,0 +1,253 @@
+import Foundation
+import RichPush
+import Testing
+
+/// Prepared media goes to where its address was found, in the dialect's own way.
+struct PayloadWriterTests {
+    private let jpeg = "https://push.example/a/attachment.jpg"
+
+    @Test func `The address changes and the neutral object comes last; all else stays byte for byte`() throws {
+        let payload =
+            "{ \"aps\" : {\"mutable-content\":1.0, \"alert\":\"\\u00e9\\/\"},\n\t\"attach\":\"https:\\/\\/c\" , \"n\":[-0,1e3] }\n"
+        let written = try WrittenPayloads(payload, [PreparedSample.ready()])
+        let neutral =
+            #""attachprep":{"attachments":[{"id":"0","url":"https://push.example/a/attachment.jpg","bytes":61220,"#
+            + #""sha256":"\#(PreparedSample.digest("a"))","options":{"typeHint":"public.jpeg"}}]}"#
+        #expect(
+            written.text
+                == payload.replacing("https:\\/\\/c", with: jpeg.replacing("/", with: "\\/"))
+                .replacing("1e3]", with: "1e3] , \(neutral)"))
+        #expect(written.warnings.isEmpty)
+    }
+
+    @Test func `A payload on lines of its own gets the neutral object on lines, too`() throws {
+        let payload = "{\r\n  \"aps\": {},\r\n  \"attach\": \"https://c/a\"\r\n}\r\n"
+        let written = try WrittenPayloads(payload, [PreparedSample.ready()])
+        #expect(
+            written.text
+                == """
+                {
+                  "aps": {},
+                  "attach": "https://push.example/a/attachment.jpg",
+                  "attachprep": {
+                    "attachments": [
+                      {
+                        "id": "0",
+                        "url": "https://push.example/a/attachment.jpg",
+                        "bytes": 61220,
+                        "sha256": "\(PreparedSample.digest("a"))",
+                        "options": {
+                          "typeHint": "public.jpeg"
+                        }
+                      }
+                    ]
+                  }
+                }
+
+                """.replacing("\n", with: "\r\n"))
+    }
+
+    @Test(arguments: [
+        (
+            #"{"ct_mediaUrl":"https://c/a","ct_mediaType":"video"}"#, AttachmentType.gif,
+            #"{"ct_mediaUrl":"U","ct_mediaType":"gif"}"#
+        ),
+        (#"{"ct_mediaUrl":"https://c/a"}"#, .mpeg4, #"{"ct_mediaUrl":"U","ct_mediaType":"video"}"#),
+        (#"{"rich-media":"https://c/a"}"#, .jpeg, #"{"rich-media":"U"}"#),
+        (#"{"rich-media":"https://c/a"}"#, .png, #"{"rich-media":"U","rich-media-type":"png"}"#),
+        (#"{"ab":{"att":{"url":"https://c/a","type":"WEBP"}}}"#, .png, #"{"ab":{"att":{"url":"U","type":"PNG"}}}"#),
+        (#"{"ab":{"att":{"url":"https://c/a"},"x":1}}"#, .png, #"{"ab":{"att":{"url":"U","type":"png"},"x":1}}"#),
+        (
+            #"{"_wp":{"attachments":[{"url":"https://c/a","type":"image/webp"}]}}"#, .gif,
+            #"{"_wp":{"attachments":[{"url":"U","type":"image/gif"}]}}"#
+        ),
+        (
+            #"{"attachment":{"url":"https://c/a","content-type":"mpeg4"}}"#, .mpeg4,
+            #"{"attachment":{"url":"U","content-type":"mpeg4"}}"#
+        ),
+        (
+            #"{"rover":{"notification":{"attachment":{"type":"IMAGE","url":"https://c/a"}}}}"#, .mp3,
+            #"{"rover":{"notification":{"attachment":{"type":"AUDIO","url":"U"}}}}"#
+        ),
+        (
+            #"{"attachment_name":"a.b.webp","attachment_type":"image/webp","attachment_size":77,"attachment_expires":1,"#
+                + #""attachment_url":"https://c/a"}"#, .jpeg,
+            #"{"attachment_name":"a.b.jpg","attachment_type":"image/jpeg","attachment_size":61220,"#
+                + #""attachment_expires":1,"attachment_url":"U"}"#
+        ),
+        (
+            #"{"attachment_name":"cat.JPEG","attachment_size":61220.0,"attachment_url":"https://c/a"}"#, .jpeg,
+            #"{"attachment_name":"cat.JPEG","attachment_size":61220.0,"attachment_url":"U"}"#
+        ),
+        (
+            #"{"attachment_name":".hidden","attachment_size":"5","attachment_url":"https://c/a"}"#, .jpeg,
+            #"{"attachment_name":".hidden.jpg","attachment_size":"61220","attachment_url":"U"}"#
+        ),
+    ])
+    func `A type, a name and a length go along in the dialect's own words`(
+        payload: String, type: AttachmentType, result: String
+    ) throws {
+        let written = try WrittenPayloads(payload, [PreparedSample.ready(type)])
+        let url = "https://push.example/a/attachment.\(type.fileExtension)"
+        #expect(written.withoutNeutralObject == result.replacing(#""U""#, with: #""\#(url)""#))
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"movie":"https://c/a","x":1}}"#, AttachmentType.jpeg, #"{"aps":{"image":"U","x":1}}"#),
+        (#"{"aps":{"movie":"https://c/a"}}"#, .mpeg4, #"{"aps":{"movie":"U"}}"#),
+        (#"{"aps":{"image":"https://c/a"}}"#, .gif, #"{"aps":{"image":"U"}}"#),
+        (#"{"image_url":"https://c/a","bsft_user_uuid":"1"}"#, .gif, #"{"gif_url":"U","bsft_user_uuid":"1"}"#),
+        (#"{"gif_url":"https://c/a","bsft_user_uuid":"1"}"#, .png, #"{"image_url":"U","bsft_user_uuid":"1"}"#),
+        (#"{"video_url":"https://c/a","bsft_user_uuid":"1"}"#, .mpeg4Audio, #"{"audio_url":"U","bsft_user_uuid":"1"}"#),
+    ])
+    func `A key that names a kind changes with it`(payload: String, type: AttachmentType, result: String) throws {
+        let written = try WrittenPayloads(payload, [PreparedSample.ready(type)])
+        let url = "https://push.example/a/attachment.\(type.fileExtension)"
+        #expect(written.withoutNeutralObject == result.replacing(#""U""#, with: #""\#(url)""#))
+        #expect(written.warnings.isEmpty)
+    }
+
+    @Test func `A key that is taken is not written twice, and that is said`() throws {
+        let written = try WrittenPayloads(
+            #"{"aps":{"movie":"https://c/a","image":"https://c/b"}}"#,
+            [PreparedSample.ready(.gif, at: "a"), PreparedSample.ready(.png, at: "b")])
+        #expect(
+            written.withoutNeutralObject
+                == #"{"aps":{"movie":"https://push.example/a/attachment.gif","#
+                + #""image":"https://push.example/b/attachment.png"}}"#)
+        #expect(written.warnings.map(\.code) == [.typeContradicted])
+        #expect(written.warnings[0].message.contains(#""aps.movie" now holds image/gif"#))
+    }
+
+    @Test func `Two keys that become the same one do not`() throws {
+        let written = try WrittenPayloads(
+            #"{"aps":{"movie":"https://c/a","audio":"https://c/b"}}"#,
+            [PreparedSample.ready(.gif, at: "a"), PreparedSample.ready(.png, at: "b")])
+        #expect(try written.value["aps"]?.members?.map(\.key) == ["image", "audio"])
+        #expect(written.warnings.map(\.code) == [.typeContradicted])
+    }
+
+    @Test func `JSON in a string is written in the string`() throws {
+        let karte = try WrittenPayloads(
+            #"{"krt_attributes":"{\"title\": \"\\u00e9\", \"attachment_url\":\"https:\\/\\/c\"}","z":1}"#,
+            [PreparedSample.ready()])
+        #expect(
+            karte.withoutNeutralObject
+                == #"{"krt_attributes":"{\"title\": \"\\u00e9\", "#
+                + #"\"attachment_url\":\"https:\\/\\/push.example\\/a\\/attachment.jpg\"}","z":1}"#)
+        let reteno = try WrittenPayloads(
+            #"{"es_notification_images":"[\"https://c/a\",\"https://c/b\"]"}"#,
+            [PreparedSample.ready(at: "a"), PreparedSample.ready(at: "b")])
+        #expect(
+            reteno.withoutNeutralObject
+                == #"{"es_notification_images":"[\"https://push.example/a/attachment.jpg\","#
+                + #"\"https://push.example/b/attachment.jpg\"]"}"#)
+    }
+
+    @Test func `What stands in for the first goes to its place, and its own field goes`() throws {
+        let payload = #"{"_sw":{"media":{"url":"https://c/a","fallback_url":"https://c/b","title":"t"}}}"#
+        let manifest = PreparedSample.manifest()
+        #expect(
+            try WrittenPayloads(payload, [.fallback(manifest)]).withoutNeutralObject
+                == #"{"_sw":{"media":{"url":"\#(jpeg)","title":"t"}}}"#)
+        #expect(
+            try WrittenPayloads(payload, [.ready(manifest)]).withoutNeutralObject
+                == payload.replacing("https://c/a", with: jpeg))
+    }
+
+    @Test func `What only the app can complete stays as it is, and a file of the app's is named`() throws {
+        let written = try WrittenPayloads(
+            #"{"aps":{"movie":"clip.mp4","image":"https://c/a"}}"#, [.untouched, PreparedSample.ready()])
+        #expect(
+            written.withoutNeutralObject == #"{"aps":{"movie":"clip.mp4","image":"\#(jpeg)"}}"#)
+        #expect(try written.value["attachprep"]?["attachments"]?[0]?["file"]?.string == "clip.mp4")
+        let camera = #"{"attachment":{"url":"/api/camera","content-type":"jpeg"}}"#
+        #expect(try WrittenPayloads(camera, dialect: "home-assistant", [.untouched]).text == camera)
+    }
+
+    @Test func `Inside an envelope the neutral object goes into the APNs payload`() throws {
+        let sns = try WrittenPayloads(
+            #"{"default":"x","APNS":"{\"aps\":{},\"attach\":\"https://c/a\"}"}"#, [PreparedSample.ready()])
+        let inner = try PayloadValue(json: Array(try #require(try sns.value["APNS"]?.string).utf8))
+        #expect(inner.members?.map(\.key) == ["aps", "attach", "attachprep"])
+        #expect(try sns.value.members?.map(\.key) == ["default", "APNS"])
+    }
+
+    @Test func `A request that a service makes a payload of has no neutral object`() throws {
+        let written = try WrittenPayloads(
+            #"{"to":"x","richContent":{"image":"https://c/a"}}"#, [PreparedSample.ready()])
+        #expect(written.text == #"{"to":"x","richContent":{"image":"\#(jpeg)"}}"#)
+        #expect(written.warnings.map(\.code) == [.partDropped])
+    }
+
+    @Test(arguments: [
+        #"{"attach":"https://c/a"}"#, "{\n  \"aps\": {\n    \"movie\": \"https://c/a\"\n  }\n}\n",
+        #"{"attachprep":{"attachments":[{"id":"9","url":"https://old"}]},"attach":"https://c/a","z":1}"#,
+        #"{"com.urbanairship.media_attachment":{"url":["https://c/a"],"options":{"crop":{"x":0.5,"y":0.0,"width":0.50,"#
+            + #""height":1},"time":2.50,"hidden":true}}}"#,
+        #"{"krt_attributes":"{\"attachment_url\":\"https://c/a\"}"}"#,
+        #"{"image_url":"https://c/a","bsft_user_uuid":"1"}"#, #"{"rich-media":"https://c/a"}"#,
+        #"{"aps":{"alert":"\#(String(repeating: "x", count: 3_700))"},"attach":"https://c/a"}"#,
+        #"{"aps":{"alert":"\#(String(repeating: "x", count: 3_900))"}, "attach":"https://c/a"}"#,
+    ])
+    func `A payload that is written twice is the same as one that is written once`(payload: String) throws {
+        let manifest = try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)
+        let prepared = PreparedMedia.ready(
+            PreparedSample.manifest(.gif, thumbnail: true) {
+                $0.thumbnailClippingRect = manifest
+                $0.thumbnailTime = .frame(2)
+                $0.thumbnailHidden = true
+            })
+        let receipt = PushReceipt(url: "https://push.example/v1/receipts", token: "t")
+        let once = try WrittenPayloads(payload, [prepared], receipt: receipt)
+        #expect(once.text != payload)
+        #expect(try WrittenPayloads(once.text, [prepared], receipt: receipt).text == once.text)
+    }
+
+    @Test func `An old neutral object goes when there is nothing to say`() throws {
+        #expect(
+            try WrittenPayloads(
+                #"{"attachment":{"url":"/api/camera"},"attachprep":{"attachments":[]},"z":1}"#,
+                dialect: "home-assistant", [.untouched]
+            ).text == #"{"attachment":{"url":"/api/camera"},"z":1}"#)
+    }
+
+    @Test func `The neutral object is what a device reads`() throws {
+        var manifest = PreparedSample.manifest(.mpeg4, thumbnail: true) {
+            $0.thumbnailTime = .movie(MovieTime(seconds: 3))
+            $0.thumbnailHidden = false
+        }
+        manifest.options?.thumbnailClippingRect = try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)
+        let receipt = PushReceipt(url: "https://push.example/v1/receipts", token: "t")
+        let written = try WrittenPayloads(
+            #"{"os_data":{"att":{"one":"https://c/a","two":"file.png"}}}"#, [.ready(manifest), .untouched],
+            receipt: receipt)
+        let document = try PayloadDocument(Array(written.text.utf8))
+        let media = try PayloadReader.media(
+            in: try PayloadDocument(Array(#"{"os_data":{"att":{"one":"https://c/a","two":"file.png"}}}"#.utf8)).value)
+        let content = PushContent(media: media, prepared: [.ready(manifest), .untouched], receipt: receipt)
+        struct Payload: Decodable { let attachprep: PushContent }
+        let read = try JSONDecoder().decode(Payload.self, from: Data(document.bytes))
+        #expect(read.attachprep == content)
+        #expect(content.attachments.map(\.id) == ["one", "two"])
+        #expect(content.attachments[0].options?.thumbnailHidden == nil)
+        #expect(content.attachments[0].thumbnail?.bytes == 9_120)
+        #expect(written.text.contains(#""thumbnailClippingRect":{"X":0.25,"Y":0,"Width":0.5,"Height":1}"#))
+        #expect(written.text.contains(#""thumbnailTime":{"value":1800,"timescale":600,"epoch":0,"flags":1}"#))
+    }
+
+    @Test func `Attachments have different ids`() throws {
+        let written = try WrittenPayloads(
+            #"{"_wp":{"attachments":[{"url":"https://c/a","id":"1"},{"url":"https://c/b"},{"url":"https://c/c","id":"1"}]}}"#,
+            [PreparedSample.ready(at: "a"), PreparedSample.ready(at: "b"), PreparedSample.ready(at: "c")])
+        let attachments = try #require(try written.value["attachprep"]?["attachments"]?.elements)
+        #expect(attachments.map { $0["id"]?.string } == ["1", "1-2", "1-3"])
+    }
+
+    @Test func `A thumbnail that is the attachment itself is not fetched twice`() throws {
+        var manifest = PreparedSample.manifest(thumbnail: true)
+        manifest.thumbnail?.sha256 = manifest.attachment?.sha256 ?? ""
+        let written = try WrittenPayloads(#"{"attach":"https://c/a"}"#, [.ready(manifest)])
+        #expect(try written.value["attachprep"]?["attachments"]?[0]?["thumbnail"] == nil)
+    }
+}
