@@ -108,7 +108,7 @@ enum ItemCheck {
         return [
             PayloadWarning(
                 .typeNotShown,
-                "The type of \(item.path) becomes the file's extension as it is, which gives none that iOS knows; write "
+                "The type of \(item.path) becomes the file's extension as it is, which gives none iOS knows; write "
                     + "an extension, such as \(remedy).")
         ]
     }

@@ -1,7 +1,7 @@
 import RichPush
 import Testing
 
-struct HostilePayloadTests {
+struct HostileMediaTests {
     /// Rounds for each sample; each changes one to three places.
     static let rounds = 60
 
