@@ -96,6 +96,14 @@ struct DeviceDeliveryTests {
         #expect(shown.attachments.map(\.uti) == ["public.png"])
     }
 
+    @Test(arguments: ["attach", "podcast-image", "imageUrl"])
+    func `A payload that was not prepared is read in its own dialect`(key: String) async throws {
+        let shown = try await device.run(
+            #"{"aps": {"alert": "Hi", "mutable-content": "1"}, "\#(key)": "\#(server.url("/cat.jpg"))"}"#)
+        #expect(shown.attachments.map(\.file) == ["attachment.jpg"])
+        #expect(shown.body == "Hi")
+    }
+
     @Test func `A file that the app brings along is copied, not moved`() async throws {
         let bundle = try TemporaryFolder()
         try bundle.write(Array(DeviceFile.picture), to: "cat.gif")
