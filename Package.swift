@@ -200,7 +200,10 @@ let package = Package(
             ]),
         specification(
             "WorkerTests",
-            ["AttachPrepCommand", "AttachPrepMedia", .product(name: "Crypto", package: "swift-crypto")]),
+            [
+                "AttachPrepCommand", "AttachPrepJobs", "AttachPrepMedia", "RichPush",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
         specification(
             "ShapingTests",
@@ -222,6 +225,7 @@ if isFuzzing {
         "HeaderFuzz": ["AttachPrep"],
         "AddressFuzz": ["AttachPrep", "Curl"],
         "MessageFuzz": ["AttachPrep", "MediaEngine"],
+        "PayloadFuzz": ["RichPush"],
         "MovieWalkFuzz": ["WalkSupport"],
         "SoundWalkFuzz": ["WalkSupport"],
         "PictureWalkFuzz": ["WalkSupport"],

@@ -75,14 +75,14 @@ struct FittedPayloadTests {
         #expect(
             error?.message
                 == "The payload is 4,097 bytes without all that may go, over APNs' 4,096; shorten it by 1, for example "
-                + "\"aps.alert\", which has \((filler + 2).formattedWithCommas).")
+                + "aps.alert, which has \((filler + 2).formattedWithCommas).")
     }
 
     @Test func `Inside an envelope only the APNs payload counts`() throws {
         let other = String(repeating: "o", count: 5_000)
         let inner = #"{"aps":{"alert":"\#(String(repeating: "\u{e9}", count: 1_800))"}, "attach":"https://c/a"}"#
-        let envelope =
-            #"{ "default":"\#(other)", "APNS":"\#(inner.replacing("\"", with: "\\\"").replacing("é", with: "\\u00e9"))"}"#
+        let spelled = inner.replacing("\"", with: "\\\"").replacing("é", with: "\\u00e9")
+        let envelope = #"{ "default":"\#(other)", "APNS":"\#(spelled)"}"#
         let written = try WrittenPayloads(envelope, [.ready(PreparedSample.manifest(thumbnail: true))])
         let text = try #require(try written.value["APNS"]?.string)
         #expect(text.utf8.count <= 4_096)

@@ -110,8 +110,8 @@ struct HostilePayloadTests {
 
     @Test func `A time and a crop that no file has are left out`() throws {
         let written = try WrittenPayloads(
-            #"{"notifee_options":{"ios":{"attachments":[{"url":"clip.mp4","thumbnailTime":1e300,"thumbnailClippingRect":{"#
-                + #""x":-1e400,"y":0,"width":1,"height":1}}]}}}"#, [.untouched])
+            #"{"notifee_options":{"ios":{"attachments":[{"url":"clip.mp4","thumbnailTime":1e300,"#
+                + #""thumbnailClippingRect":{"x":-1e400,"y":0,"width":1,"height":1}}]}}}"#, [.untouched])
         #expect(try written.value["attachprep"]?["attachments"]?[0]?["options"] == nil)
     }
 }
