@@ -121,7 +121,7 @@ extension AttachmentFetch: URLSessionDownloadDelegate {
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         let count = downloads.change { downloads in
             downloads[task.taskIdentifier]?.redirects += 1

@@ -47,7 +47,7 @@ extension StatusCall: URLSessionDataDelegate {
     /// A body, however long, is not waited for.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         completionHandler(.cancel)
         finish((response as? HTTPURLResponse)?.statusCode)
@@ -56,7 +56,7 @@ extension StatusCall: URLSessionDataDelegate {
     /// A report goes where the payload says, and nowhere else.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         completionHandler(nil)
     }
