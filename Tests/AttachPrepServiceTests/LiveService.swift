@@ -15,6 +15,7 @@ final class LiveService: Sendable {
     let port: Int
     let service: AttachmentService
     let token: String?
+    private let receiptFolder: TemporaryFolder
     private let group: ServiceGroup
     private let running: Task<Void, any Error>
 
@@ -27,11 +28,12 @@ final class LiveService: Sendable {
     ) async throws {
         self.feed = feed
         folder = try TemporaryFolder()
+        receiptFolder = try TemporaryFolder()
         store = MemoryStore(folder: folder.path, feed: feed)
         self.token = token
         let receipts =
             if let store = other as? SQLiteStore { store } else {
-                try await SQLiteStore.open(folder: folder.path("receipts"), role: .service, feed: JobFeed())
+                try await SQLiteStore.open(folder: receiptFolder.path, role: .service, feed: JobFeed())
             }
         let office = ReceiptOffice(store: receipts, key: .random(), baseURL: "https://push.example")
         self.office = office
