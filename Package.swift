@@ -175,6 +175,8 @@ let package = Package(
             path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("RichPushTests", ["RichPush"]),
+        // The sample extension, which tools/simulated-device compiles for them.
+        specification("DeviceTests", ["RichPush"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
@@ -198,7 +200,10 @@ let package = Package(
             ]),
         specification(
             "WorkerTests",
-            ["AttachPrepCommand", "AttachPrepMedia", .product(name: "Crypto", package: "swift-crypto")]),
+            [
+                "AttachPrepCommand", "AttachPrepJobs", "AttachPrepMedia", "RichPush",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
         specification(
             "ShapingTests",
@@ -223,6 +228,7 @@ if isFuzzing {
         "HeaderFuzz": ["AttachPrep"],
         "AddressFuzz": ["AttachPrep", "Curl"],
         "MessageFuzz": ["AttachPrep", "MediaEngine"],
+        "PayloadFuzz": ["RichPush"],
         "MovieWalkFuzz": ["WalkSupport"],
         "SoundWalkFuzz": ["WalkSupport"],
         "PictureWalkFuzz": ["WalkSupport"],

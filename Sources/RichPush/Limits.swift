@@ -207,6 +207,8 @@ public enum Limits {
     /// From then on the thumbnail is fetched beside a slow attachment: half of the 7 to 8 s that were measured before
     /// iOS ends an extension, and ten times what 10 KB take on 3G.
     public static let deviceThumbnailSeconds = 4.0
+    /// Between two looks at a download: what comes too much in a tenth of a second of Wi-Fi is half a megabyte.
+    public static let deviceWatchSeconds = 0.1
     /// Next to nothing for so long is a dead transfer.
     public static let deviceStallSeconds = 10.0
     /// An address of ours has none; a CDN's may have one or two, and each costs 0.3 s or more on 3G.
@@ -217,6 +219,8 @@ public enum Limits {
     public static let devicePieceBytes = 65_536
     /// Arrivals that wait to be reported, a small file each; the oldest make room.
     public static let deviceReceiptsMax = 100
+    /// And no longer than a week, as results are: by then a campaign has been counted.
+    public static let deviceReceiptAgeSecondsMax = 7.0 * 24 * 3600
     /// Older arrivals that go along with a new one: a phone that was away must not spend its time on them.
     public static let deviceReceiptsAtOnce = 20
     /// For one report: nobody waits for it, and it is kept until the next notification.

@@ -108,7 +108,7 @@ import Testing
     @Test(arguments: [
         (#"{"aps":{"alert":"x","mutable-content":1}}"#, "payload.no_media"), ("[]", "payload.invalid"),
         ("", "payload.invalid"), (#"{"a":1,"a":2}"#, "payload.invalid"),
-        (String(repeating: " ", count: 70_000), "payload.invalid"),
+        (String(repeating: " ", count: 70_000), "payload.too_large"),
         (String(repeating: "[", count: 60_000), "payload.invalid"),
     ])
     func `A payload that cannot be rewritten is named with its code`(json: String, code: String) async throws {
@@ -149,5 +149,23 @@ import Testing
                 "payload.type_not_attachable", "payload.content_extension",
             ])
         #expect(report["dialect"] as? String == "attach")
+    }
+}
+
+extension PayloadCommandTests {
+    @Test func `The dialects that are known are listed, and the README's table is that list`() async throws {
+        let listed = try await bench.command(["payload", "--list-dialects"]).run()
+        let rows = listed.lines.map { line in
+            line.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+        #expect(rows.count > 35 && rows.allSatisfy { $0.count == 3 })
+        let readme = try String(contentsOfFile: SourceTree.path("README.md"), encoding: .utf8)
+        let table = readme.components(separatedBy: "<!-- dialects -->").dropFirst().first?
+            .components(separatedBy: "<!-- /dialects -->").first
+        let expected = rows.map { row in
+            let places = row[2].components(separatedBy: ", ").map { "`\($0)`" }.joined(separator: ", ")
+            return "| `\(row[0])` | \(row[1]) | \(places) |"
+        }
+        #expect(table?.split(separator: "\n").dropFirst(2).map(String.init) == expected)
     }
 }

@@ -63,15 +63,15 @@ import Testing
 
     @Test func `Asked again it answers from what there is, without another download`() async throws {
         let service = try await bench.start()
-        let source = try ServiceBench.samples.get()
-        let json = body(try payload("tone.flac"))
-        let first = try neutral(try await service.client.send("POST", "/v1/payloads", body: json))
-        let second = try neutral(try await service.client.send("POST", "/v1/payloads", body: json))
-        let url = { (object: [String: Any]) in
-            (object["attachments"] as? [[String: Any]])?.first?["url"] as? String
-        }
-        #expect(url(first) != nil && url(first) == url(second))
-        #expect(source.requests.filter { $0.path == "/tone.flac" }.count <= 2)
+        let origin = try LoopbackServer()
+        let picture = try Data(contentsOf: URL(fileURLWithPath: SourceTree.sample("grid.png")))
+        origin.serve("/cat.png", .body(picture, headers: ["Cache-Control": "max-age=600"]))
+        let json = body(#"{"aps":{"alert":"x","mutable-content":1},"attach":"\#(origin.url("/cat.png"))"}"#)
+        let first = try await service.client.send("POST", "/v1/payloads", body: json)
+        let second = try await service.client.send("POST", "/v1/payloads", body: json)
+        let payload = { (answer: ServiceClient.Answer) in try answer.json()["payload"] as? NSDictionary }
+        #expect(try payload(first) != nil && payload(first) == payload(second))
+        #expect(origin.requests.count == 1)
         try await service.stop()
     }
 

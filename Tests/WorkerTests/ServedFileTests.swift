@@ -20,10 +20,9 @@ import Testing
     @Test func `Address, type and suggested name of every file that is served agree`() async throws {
         let service = try await bench.start()
         let names = try FileManager.default.contentsOfDirectory(atPath: SourceTree.path("samples/media")).sorted()
+        let crop = #"{"x": 0, "y": 0, "width": 0.5, "height": 1}"#
         _ = try await service.client.submit(
-            lines: try names.map {
-                #"{"source": "\#(try ServiceBench.url($0))", "options": {"crop": {"x":0,"y":0,"width":0.5,"height":1}}}"#
-            })
+            lines: try names.map { #"{"source": "\#(try ServiceBench.url($0))", "options": {"crop": \#(crop)}}"# })
         try await service.client.allEnded(seconds: 120)
         var seen: Set<String> = []
         for job in try await service.client.jobs() {

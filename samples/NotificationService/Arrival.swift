@@ -89,6 +89,7 @@ final class Arrival: Sendable {
         for candidate in plan.thumbnails where !Task.isCancelled {
             guard let file = await file(of: candidate, fetch) else { continue }
             thumbnail.set(file)
+            DeviceLog.noteKept(candidate)
             return
         }
     }
@@ -123,7 +124,7 @@ final class Arrival: Sendable {
                 })
         }
         guard isFirst else { return }
-        shown.open()
         folder.clean()
+        shown.open()
     }
 }

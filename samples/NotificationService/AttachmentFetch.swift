@@ -42,16 +42,34 @@ final class AttachmentFetch: NSObject, @unchecked Sendable {
                 downloads.change {
                     $0[task.taskIdentifier] = Download(candidate: candidate, task: task, end: continuation)
                 }
-                DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
-                    self?.end(task, .failure(.late))
-                }
                 task.resume()
+                watch(task, until: ProcessInfo.processInfo.systemUptime + seconds)
                 // The cancellation may have come before there was something to end.
                 if Task.isCancelled { end(task, .failure(.cancelled)) }
             }
         } onCancel: {
             end(task, .failure(.cancelled))
         }
+    }
+
+    /// Looks again and again while the download lasts: calls of the session's may be late, or not come at all.
+    private func watch(_ task: URLSessionDownloadTask, until limit: Double) {
+        guard downloads.value[task.taskIdentifier] != nil else { return }
+        look(at: task, received: task.countOfBytesReceived, expected: task.countOfBytesExpectedToReceive)
+        let left = limit - ProcessInfo.processInfo.systemUptime
+        if left <= 0 { end(task, .failure(.late)) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + min(left, Limits.deviceWatchSeconds)) { [weak self] in
+            self?.watch(task, until: limit)
+        }
+    }
+
+    /// Ends a download that cannot become what was asked for: nothing more of it is fetched.
+    private func look(at task: URLSessionDownloadTask, received: Int64, expected: Int64) {
+        guard let candidate = downloads.value[task.taskIdentifier]?.candidate else { return }
+        let refusal =
+            FetchAnswer(task.response).flatMap(candidate.refusal(of:))
+            ?? candidate.refusal(received: Int(received), expected: expected > 0 ? Int(expected) : nil)
+        if let refusal { end(task, .failure(refusal)) }
     }
 
     /// Ends a download once; who comes later finds nothing.
@@ -88,12 +106,7 @@ extension AttachmentFetch: URLSessionDownloadDelegate {
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
     ) {
-        guard let candidate = downloads.value[downloadTask.taskIdentifier]?.candidate else { return }
-        let expected = totalBytesExpectedToWrite < 0 ? nil : Int(totalBytesExpectedToWrite)
-        let refusal =
-            FetchAnswer(downloadTask.response).flatMap(candidate.refusal(of:))
-            ?? candidate.refusal(received: Int(totalBytesWritten), expected: expected)
-        if let refusal { end(downloadTask, .failure(refusal)) }
+        look(at: downloadTask, received: totalBytesWritten, expected: totalBytesExpectedToWrite)
     }
 
     /// The file is gone when this returns.
@@ -108,14 +121,14 @@ extension AttachmentFetch: URLSessionDownloadDelegate {
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         let count = downloads.change { downloads in
             downloads[task.taskIdentifier]?.redirects += 1
             return downloads[task.taskIdentifier]?.redirects ?? 0
         }
         let isAllowed = FetchRedirect.isAllowed(from: response.url, to: request.url, count: count)
-        if !isAllowed { end(task, .failure(.redirect)) }
+        // Refused, the redirect itself is the answer, and no file.
         completionHandler(isAllowed ? request : nil)
     }
 

@@ -5,7 +5,7 @@ import RichPush
     import os
 #endif
 
-/// Why something was not attached, for who looks at the device's log.
+/// What became of files, for who looks at the device's log.
 enum DeviceLog {
     #if canImport(os)
         private static let logger = Logger(subsystem: "attachprep", category: "notification")
@@ -13,10 +13,18 @@ enum DeviceLog {
 
     /// Addresses are private: they may hold keys.
     static func note(_ refusal: FetchRefusal, _ candidate: FetchCandidate) {
+        note(candidate, refusal.rawValue)
+    }
+
+    static func noteKept(_ candidate: FetchCandidate) {
+        note(candidate, "kept")
+    }
+
+    private static func note(_ candidate: FetchCandidate, _ fact: String) {
         #if canImport(os)
-            logger.notice("\(candidate.id, privacy: .public): \(refusal.rawValue, privacy: .public)")
+            logger.notice("\(candidate.id, privacy: .public): \(fact, privacy: .public)")
         #else
-            FileHandle.standardError.write(Data("\(candidate.id): \(refusal.rawValue)\n".utf8))
+            FileHandle.standardError.write(Data("\(candidate.id): \(fact)\n".utf8))
         #endif
     }
 }

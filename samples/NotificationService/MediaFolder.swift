@@ -30,7 +30,8 @@ final class MediaFolder: Sendable {
             return .failure(.missing)
         }
         do {
-            let copy = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            let copy = url.appendingPathComponent("copy-\(UUID().uuidString)")
             try FileManager.default.copyItem(at: file, to: copy)
             return check(copy, for: candidate, FetchAnswer(status: 200, suggestedName: name))
         } catch {

@@ -17,11 +17,11 @@ struct ReceiptBox: Sendable {
         try? FileManager.default.removeItem(at: file(of: receipt))
     }
 
-    /// What can be reported now, the newest first; what cannot be read goes.
+    /// What can be reported now, the newest first; what cannot be read goes, and what nobody asks for any more.
     var ready: [StoredReceipt] {
         let receipts = files.compactMap { file -> StoredReceipt? in
             guard let data = try? Data(contentsOf: file),
-                let receipt = try? JSONDecoder().decode(StoredReceipt.self, from: data)
+                let receipt = try? JSONDecoder().decode(StoredReceipt.self, from: data), !receipt.isOld
             else {
                 try? FileManager.default.removeItem(at: file)
                 return nil
@@ -75,6 +75,8 @@ struct StoredReceipt: Codable, Sendable {
 
     /// Handed over, or left behind by an extension that iOS ended: then the text was shown.
     var isReady: Bool { outcome != nil || age > Limits.deviceAbandonedSeconds }
+
+    var isOld: Bool { age > Limits.deviceReceiptAgeSecondsMax }
 
     var report: PushReceiptReport {
         PushReceiptReport(

@@ -22,8 +22,9 @@ actor ReceiptSender {
         var tried: Set<String> = []
         while let receipt = box.ready.first(where: { !tried.contains($0.id) }), !activity.isOver {
             tried.insert(receipt.id)
-            guard let status = await status(of: receipt) else { return }
-            if PushReceiptReport.isTaken(status: status) { box.remove(receipt) }
+            // Whoever has trouble now is not asked for more.
+            guard let status = await status(of: receipt), PushReceiptReport.isTaken(status: status) else { return }
+            box.remove(receipt)
         }
     }
 

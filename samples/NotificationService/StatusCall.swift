@@ -47,18 +47,17 @@ extension StatusCall: URLSessionDataDelegate {
     /// A body, however long, is not waited for.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        finish((response as? HTTPURLResponse)?.statusCode)
         completionHandler(.cancel)
+        finish((response as? HTTPURLResponse)?.statusCode)
     }
 
     /// A report goes where the payload says, and nowhere else.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        finish(response.statusCode)
         completionHandler(nil)
     }
 

@@ -12,9 +12,9 @@ extension SQLiteStore: ReceiptStore {
     public func keep(_ dispatch: Dispatch) async throws {
         let now = clock.now().wall
         let span = Int64(limits.dispatchSeconds * 1000)
-        let sentAt = dispatch.sentAt.milliseconds
-        // From when it goes out, which nobody plans longer ahead than that.
-        let expiresAt = min(max(now, sentAt), now + span) + span
+        // Nobody plans longer ahead, and nothing was sent before there were clocks that count like this.
+        let sentAt = max(0, min(dispatch.sentAt.milliseconds, now + span))
+        let expiresAt = max(now, sentAt) + span
         try await write { database, _ in
             let campaign = try Self.openCampaign(dispatch.campaign, sentAt: sentAt, database, at: now)
             try database.run(

@@ -21,9 +21,12 @@ struct CampaignRoutes: Sendable {
     }
 
     @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        guard let name = context.parameters.get("name").flatMap(CampaignName.init),
-            let campaign = try await office.campaign(name)
-        else { throw AttachPrepError(.requestNotFound, "There is no such campaign.") }
+        guard let name = context.parameters.get("name").flatMap(CampaignName.init) else {
+            throw AttachPrepError(.requestNotFound, "There is no campaign with a name like that.")
+        }
+        guard let campaign = try await office.campaign(name) else {
+            throw AttachPrepError(.requestNotFound, "There is no campaign \(name).")
+        }
         return try JSONAnswer.response(campaign)
     }
 }

@@ -59,7 +59,7 @@ public enum FetchRefusal: String, Error, Sendable, Hashable, CaseIterable {
 extension FetchCandidate {
     /// Why the rest of an answer need not be waited for; nil when it may be what was asked for.
     public func refusal(of answer: FetchAnswer) -> FetchRefusal? {
-        guard answer.status == 200 else { return .status }
+        guard answer.status == 200 else { return (300..<400).contains(answer.status) ? .redirect : .status }
         if answer.isPage { return .page }
         guard let type = type(in: answer) else { return .type }
         return answer.contentLength.flatMap { refusal(ofLength: $0, type: type) }

@@ -7,7 +7,7 @@
 extension PushContent {
     /// What a notification brings along, from the `userInfo` that iOS hands over.
     ///
-    /// Reads the neutral object; nil when there is neither that nor media in a form that is known.
+    /// Reads the neutral object, else the payload's own dialect; nil when there is nothing to attach and to report.
     public init?(userInfo: [AnyHashable: Any]) {
         self.init(payload: PayloadValue(userInfo: userInfo))
     }
@@ -15,12 +15,16 @@ extension PushContent {
     /// The same from a payload.
     ///
     /// Lenient: an attachment or an option that cannot be read does not take the others with it, unknown keys mean
-    /// nothing. Addresses are http or https.
+    /// nothing. Addresses are http or https. A neutral object without attachments says that there are none.
     public init?(payload: PayloadValue) {
         let object = payload[Self.key]
-        attachments = (object?["attachments"]?.elements ?? []).prefix(Limits.payloadMediaMax).enumerated()
+        let elements = object?["attachments"]?.elements ?? []
+        attachments = elements.prefix(Limits.payloadMediaMax).enumerated()
             .compactMap { PushAttachment($0.element, index: $0.offset) }
         receipt = object?["receipt"].flatMap(PushReceipt.init)
+        if object?.members == nil || (attachments.isEmpty && !elements.isEmpty) {
+            attachments = Self.dialectAttachments(in: payload)
+        }
         guard !attachments.isEmpty || receipt != nil else { return nil }
     }
 

@@ -36,6 +36,8 @@ extension PayloadValue {
     }
 
     private static func number(_ value: Any) -> String? {
+        // Swift's own integers cast to themselves alone, iOS's numbers to all that can hold them.
+        if let number = value as? any BinaryInteger { return "\(number)" }
         if let number = value as? Int64 { return "\(number)" }
         if let number = value as? UInt64 { return "\(number)" }
         guard let number = value as? Double, number.isFinite else { return nil }

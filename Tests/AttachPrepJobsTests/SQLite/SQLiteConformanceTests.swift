@@ -19,4 +19,10 @@ import Testing
         let sqlite = try await SQLiteUnderTest(limits)
         try await behaviour.check(sqlite.driver)
     }
+
+    @Test(arguments: ReceiptStoreConformance.behaviours)
+    func `SQLite is a receipt store`(_ behaviour: ReceiptBehaviour) async throws {
+        let sqlite = try await SQLiteUnderTest(limits)
+        try await behaviour.check(sqlite.receipts)
+    }
 }

@@ -21,5 +21,7 @@ struct SQLiteUnderTest: Sendable {
             clock: clock.storeClock(bootID: bootID), feed: feed)
     }
 
+    var receipts: ReceiptDriverUnderTest { ReceiptDriverUnderTest(store: store, clock: clock) }
+
     var driver: DriverUnderTest { DriverUnderTest(jobs: store, clock: clock, feed: feed) }
 }

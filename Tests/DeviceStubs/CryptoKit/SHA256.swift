@@ -24,9 +24,10 @@ public struct SHA256 {
         let zeros = (119 - pending.count) % 64
         let length = (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
         copy.update(data: [0x80] + [UInt8](repeating: 0, count: zeros) + length)
-        return SHA256Digest(bytes: copy.state.flatMap { word in
-            (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) }
-        })
+        return SHA256Digest(
+            bytes: copy.state.flatMap { word in
+                (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) }
+            })
     }
 
     private mutating func digest(_ block: [UInt8], from start: Int) {

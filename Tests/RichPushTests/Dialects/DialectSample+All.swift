@@ -122,7 +122,8 @@ extension DialectSample {
             [.url("appcues_attachment_url", "https://c.example/a", type: "image/png")]),
         DialectSample(
             "ntfy",
-            #""attachment_name":"a.jpg","attachment_type":"image/jpeg","attachment_size":7,"attachment_url":"https://c.example/a""#,
+            #""attachment_name":"a.jpg","attachment_type":"image/jpeg","attachment_size":7,"#
+                + #""attachment_url":"https://c.example/a""#,
             [.url("attachment_url", "https://c.example/a", type: "image/jpeg")]),
         DialectSample(
             "pushward", #""media":{"url":"https://c.example/a.jpg","type":"image"}"#,
@@ -165,7 +166,8 @@ extension DialectSample {
         DialectSample(
             "bark", #""image":"https://c.example/a.jpg","group":"home""#, [.url("image", "https://c.example/a.jpg")]),
         DialectSample(
-            "bark", #""image":"https://c.example/a.jpg""#, [.url("image", "https://c.example/a.jpg")], isShadowed: true),
+            "bark", #""image":"https://c.example/a.jpg""#, [.url("image", "https://c.example/a.jpg")],
+            isShadowed: true),
     ]
 
     static let clients: [DialectSample] = [

@@ -108,7 +108,8 @@ struct PayloadCheckTests {
         (aps(good + #","audio":"bell.mp3""#, #""x":1"#), [], ""),
         (
             aps(
-                good, #""_wp":{"attachments":[{"url":"https://c.example/a.jpg","options":{"typeHint":"image/jpeg"}}]}"#),
+                good,
+                #""_wp":{"attachments":[{"url":"https://c.example/a.jpg","options":{"typeHint":"image/jpeg"}}]}"#),
             [.optionInvalid], "such as public.jpeg"
         ),
         (

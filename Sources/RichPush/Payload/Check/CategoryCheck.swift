@@ -5,9 +5,9 @@ enum CategoryCheck {
         return [
             PayloadWarning(
                 .contentExtension,
-                "aps.category is \(SpokenText.quoted(category)): when a notification content extension of the app claims "
-                    + "it, iOS shows no thumbnail in the collapsed notification and leaves the expanded one to the "
-                    + "extension; send media under a category that none claims.")
+                "aps.category is \(SpokenText.quoted(category)): when a notification content extension of the app "
+                    + "claims it, iOS shows no thumbnail in the collapsed notification and leaves the expanded "
+                    + "one to the extension; send media under a category that none claims.")
         ]
     }
 }

@@ -50,16 +50,16 @@ enum ItemCheck {
             return [
                 PayloadWarning(
                     .typeContradicted,
-                    "\(item.path) is \(format.mimeType) by its extension, but \(what) \(name): iOS goes by one of them and "
-                        + "never by the content, and then shows it wrongly or not at all; make them agree.")
+                    "\(item.path) is \(format.mimeType) by its extension, but \(what) \(name): iOS goes by one of them "
+                        + "and never by the content, and then shows it wrongly or not at all; make them agree.")
             ]
         }
         guard let key = item.key, key.kind != format.kind else { return [] }
         return [
             PayloadWarning(
                 .typeContradicted,
-                "\(item.path) is \(format.mimeType) by its extension, but the key says \(key.kind.rawValue); use the key "
-                    + "for its kind.")
+                "\(item.path) is \(format.mimeType) by its extension, but the key says \(key.kind.rawValue); use the "
+                    + "key for its kind.")
         ]
     }
 
@@ -84,8 +84,8 @@ enum ItemCheck {
         return [
             PayloadWarning(
                 .optionInvalid,
-                "The type hint of \(item.path) is no uniform type identifier, so iOS does not know the type and drops the "
-                    + "file; write one\(remedy).")
+                "The type hint of \(item.path) is no uniform type identifier, so iOS does not know the type and drops "
+                    + "the file; write one\(remedy).")
         ]
     }
 
@@ -95,8 +95,8 @@ enum ItemCheck {
         return [
             PayloadWarning(
                 .extensionMissing,
-                "\(item.path) comes without its type (\(pattern.spoken)), and \(item.service)'s SDK then shows no media; "
-                    + "give both.")
+                "\(item.path) comes without its type (\(pattern.spoken)), and \(item.service)'s SDK then shows no "
+                    + "media; give both.")
         ]
     }
 
@@ -108,8 +108,8 @@ enum ItemCheck {
         return [
             PayloadWarning(
                 .typeNotShown,
-                "The type of \(item.path) becomes the file's extension as it is, which gives none that iOS knows; write an "
-                    + "extension, such as \(remedy).")
+                "The type of \(item.path) becomes the file's extension as it is, which gives none iOS knows; write "
+                    + "an extension, such as \(remedy).")
         ]
     }
 
@@ -123,8 +123,8 @@ enum ItemCheck {
         return [
             PayloadWarning(
                 .typeNotShown,
-                "\(item.path) is \(format.mimeType), but \(item.service) names every file .png, so iOS shows nothing; send "
-                    + "a picture.")
+                "\(item.path) is \(format.mimeType), but \(item.service) names every file .png, so iOS shows nothing; "
+                    + "send a picture.")
         ]
     }
 }

@@ -26,10 +26,4 @@ struct PayloadFault {
         }
         return (line, column)
     }
-
-    /// A stranger's text inside a sentence: plain characters alone, and not too many.
-    static func quoted(_ text: String) -> String {
-        let shown = text.unicodeScalars.prefix(40).map { (0x20...0x7E).contains($0.value) ? Character($0) : "?" }
-        return "\"\(String(shown))\"" + (text.unicodeScalars.count > 40 ? "…" : "")
-    }
 }

@@ -76,7 +76,7 @@ struct PayloadParser {
             let key = try self.key(after: members.isEmpty ? "{" : ",")
             guard keys.insert(key).inserted else {
                 throw PayloadFault(bytes: bytes).error(
-                    "has the key \(PayloadFault.quoted(key)) twice in one object", at: start,
+                    "has the key \(SpokenText.quoted(key)) twice in one object", at: start,
                     "readers differ on which one counts, so keep one")
             }
             let keyRange = start..<position

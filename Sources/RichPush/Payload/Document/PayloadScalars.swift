@@ -22,7 +22,7 @@ extension PayloadParser {
         case UInt8(ascii: "+"), UInt8(ascii: "."): return fault("has a number that begins with no digit", "write 0.5")
         case _ where isComment: return comment()
         default:
-            let what = word.isEmpty ? "has no value" : "has the word \(PayloadFault.quoted(word))"
+            let what = word.isEmpty ? "has no value" : "has the word \(SpokenText.quoted(word))"
             return fault(what, "write a string, a number, an object, an array, true, false or null")
         }
     }

@@ -9,10 +9,11 @@ enum OtherMedia {
         for other in PayloadDialect.all where other.name != dialect.name {
             for item in MediaReading(other, in: payload).items where isURL(item) && seen.insert(item.path).inserted {
                 guard warnings.count < Limits.payloadOtherMediaMax else { return warnings }
+                let place = SpokenText.path(PayloadPath(root.steps + item.path.steps))
                 warnings.append(
                     PayloadWarning(
                         .otherMedia,
-                        "\(SpokenText.path(PayloadPath(root.steps + item.path.steps))) has media as well, as \(other.name) writes it, and stays as it "
+                        "\(place) has media as well, as \(other.name) writes it, and stays as it "
                             + "is; leave it out, or take it instead with --dialect \(other.name)."))
             }
         }

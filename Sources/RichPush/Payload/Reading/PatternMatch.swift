@@ -55,7 +55,11 @@ extension PayloadPattern {
             return follow(rest, here.choosing([.index(0)], to: value), take)
         case .each:
             let elements = here.value.elements ?? []
-            return elements.indices.allSatisfy { follow(rest, here.choosing([.index($0)], to: elements[$0]), take) }
+            return elements.indices.allSatisfy { index in
+                // Paths are made only where the next key is: an array may be long.
+                if case .key(let key) = rest.first, elements[index][key] == nil { return true }
+                return follow(rest, here.choosing([.index(index)], to: elements[index]), take)
+            }
         case .eachMember:
             let members = here.value.members ?? []
             return members.allSatisfy { follow(rest, here.choosing([.key($0.key)], to: $0.value), take) }
@@ -78,11 +82,13 @@ extension PayloadPattern {
             guard let index = Int(part), let element = value[index] else { return true }
             return keys(parts.dropFirst(), chosen + [.index(index)], element, take)
         }
-        guard case .object = value else { return true }
-        return (1...parts.count).reversed().allSatisfy { count in
-            let key = parts.prefix(count).joined(separator: ".")
-            guard let next = value[key] else { return true }
-            return keys(parts.dropFirst(count), chosen + [.key(key)], next, take)
+        // Looking at the keys that are there is less work than making all that could be.
+        let fitting = (value.members ?? []).compactMap { member -> (parts: Int, member: PayloadMember)? in
+            let own = member.key.split(separator: ".", omittingEmptySubsequences: false)
+            return own.elementsEqual(parts.prefix(own.count)) { $0 == $1 } ? (own.count, member) : nil
+        }
+        return fitting.sorted { $0.parts > $1.parts }.allSatisfy { fit in
+            keys(parts.dropFirst(fit.parts), chosen + [.key(fit.member.key)], fit.member.value, take)
         }
     }
 }

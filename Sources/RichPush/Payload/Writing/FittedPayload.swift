@@ -60,7 +60,7 @@ struct FittedPayload {
             .payloadTooLarge,
             "The payload is \(bytes.grouped) bytes without all that may go, over APNs' "
                 + "\(Limits.payloadBytesMax.grouped); shorten it by \(over), for example "
-                + "\(PayloadFault.quoted(path.description)), which has \(part.grouped).")
+                + "\(SpokenText.path(path)), which has \(part.grouped).")
     }
 }
 

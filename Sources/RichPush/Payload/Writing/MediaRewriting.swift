@@ -7,6 +7,8 @@ struct MediaRewriting {
 
     private var changes: [PayloadEdit] = []
     private var renames: [PayloadEdit] = []
+    /// To keys that what goes leaves free.
+    private var lateRenames: [PayloadEdit] = []
     private var doomed: Set<PayloadPath> = []
     /// What an item has had its say about: of a field that several share, the first one decides.
     private var decided: Set<PayloadPath> = []
@@ -24,18 +26,18 @@ struct MediaRewriting {
 
     /// In an order that keeps their paths true: what goes, goes last and from the end.
     mutating func edits() throws(AttachPrepError) -> [PayloadEdit] {
+        for case (let item, .failed(let error)) in zip(media.items, prepared) { takeOut(item, error) }
         for (item, prepared) in zip(media.items, prepared) {
             switch prepared {
             case .ready(let manifest): try put(manifest, into: item)
             case .fallback(let manifest):
                 try put(manifest, into: item)
                 if let path = item.fields[.fallbackURL] { doomed.insert(path) }
-            case .failed(let error): takeOut(item, error)
-            case .untouched: break
+            case .failed, .untouched: break
             }
         }
         let removals = PayloadRemovals(doomed: doomed, root: media.root).edits(in: value)
-        return changes + renames + removals
+        return changes + renames + removals + lateRenames
     }
 
     private mutating func put(_ manifest: Manifest, into item: PayloadMediaItem) throws(AttachPrepError) {
@@ -86,15 +88,18 @@ struct MediaRewriting {
             let fitting = item.place.key(for: type, now: key), fitting != key
         else { return }
         let path = parent.appending(.key(fitting))
-        guard value.standing(at: path) == nil, decided.insert(path).inserted else {
+        // What goes may move elements, so a later path must not go through an array.
+        let isLeftFree = doomed.contains(path) && path.steps.allSatisfy { if case .index = $0 { false } else { true } }
+        guard value.standing(at: path) == nil || isLeftFree, decided.insert(path).inserted else {
             warnings.append(
                 PayloadWarning(
                     .typeContradicted,
-                    "\(PayloadFault.quoted(item.path.description)) now holds \(type.mimeType), but the key "
-                        + "\(PayloadFault.quoted(fitting)) for it is taken, so the key stays; remove one of the two."))
+                    "\(SpokenText.path(item.path)) now holds \(type.mimeType), but the key "
+                        + "\(SpokenText.quoted(fitting)) for it is taken, so the key stays; remove one of the two."))
             return
         }
-        renames.append(.rename(item.path, to: fitting))
+        let edit = PayloadEdit.rename(item.path, to: fitting)
+        if isLeftFree { lateRenames.append(edit) } else { renames.append(edit) }
     }
 
     private mutating func takeOut(_ item: PayloadMediaItem, _ error: ManifestError) {
@@ -108,7 +113,7 @@ struct MediaRewriting {
         warnings.append(
             PayloadWarning(
                 .mediaRemoved,
-                "The media at \(PayloadFault.quoted(item.path.description)) is taken out, so the notification comes "
+                "The media at \(SpokenText.path(item.path)) is taken out, so the notification comes "
                     + "without it (\(error.code.rawValue)): \(error.message)"))
     }
 }

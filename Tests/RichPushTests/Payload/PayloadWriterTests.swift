@@ -1,4 +1,3 @@
-import Foundation
 import RichPush
 import Testing
 
@@ -8,7 +7,8 @@ struct PayloadWriterTests {
 
     @Test func `The address changes and the neutral object comes last; all else stays byte for byte`() throws {
         let payload =
-            "{ \"aps\" : {\"mutable-content\":1.0, \"alert\":\"\\u00e9\\/\"},\n\t\"attach\":\"https:\\/\\/c\" , \"n\":[-0,1e3] }\n"
+            "{ \"aps\" : {\"mutable-content\":1.0, \"alert\":\"\\u00e9\\/\"},\n\t\"attach\":\"https:\\/\\/c\" , "
+            + "\"n\":[-0,1e3] }\n"
         let written = try WrittenPayloads(payload, [PreparedSample.ready()])
         let neutral =
             #""attachprep":{"attachments":[{"id":"0","url":"https://push.example/a/attachment.jpg","bytes":61220,"#
@@ -70,8 +70,8 @@ struct PayloadWriterTests {
             #"{"rover":{"notification":{"attachment":{"type":"AUDIO","url":"U"}}}}"#
         ),
         (
-            #"{"attachment_name":"a.b.webp","attachment_type":"image/webp","attachment_size":77,"attachment_expires":1,"#
-                + #""attachment_url":"https://c/a"}"#, .jpeg,
+            #"{"attachment_name":"a.b.webp","attachment_type":"image/webp","attachment_size":77,"#
+                + #""attachment_expires":1,"attachment_url":"https://c/a"}"#, .jpeg,
             #"{"attachment_name":"a.b.jpg","attachment_type":"image/jpeg","attachment_size":61220,"#
                 + #""attachment_expires":1,"attachment_url":"U"}"#
         ),
@@ -116,7 +116,16 @@ struct PayloadWriterTests {
                 == #"{"aps":{"movie":"https://push.example/a/attachment.gif","#
                 + #""image":"https://push.example/b/attachment.png"}}"#)
         #expect(written.warnings.map(\.code) == [.typeContradicted])
-        #expect(written.warnings[0].message.contains(#""aps.movie" now holds image/gif"#))
+        #expect(written.warnings[0].message.contains("aps.movie now holds image/gif"))
+    }
+
+    @Test func `A key that is left free is taken`() throws {
+        let written = try WrittenPayloads(
+            #"{"aps":{"movie":"https://c/a","image":"https://c/b","x":1}}"#,
+            [PreparedSample.ready(.gif, at: "a"), PreparedSample.failed])
+        #expect(
+            written.withoutNeutralObject == #"{"aps":{"image":"https://push.example/a/attachment.gif","x":1}}"#)
+        #expect(written.warnings.map(\.code) == [.mediaRemoved])
     }
 
     @Test func `Two keys that become the same one do not`() throws {
@@ -165,21 +174,6 @@ struct PayloadWriterTests {
         #expect(try WrittenPayloads(camera, dialect: "home-assistant", [.untouched]).text == camera)
     }
 
-    @Test func `Inside an envelope the neutral object goes into the APNs payload`() throws {
-        let sns = try WrittenPayloads(
-            #"{"default":"x","APNS":"{\"aps\":{},\"attach\":\"https://c/a\"}"}"#, [PreparedSample.ready()])
-        let inner = try PayloadValue(json: Array(try #require(try sns.value["APNS"]?.string).utf8))
-        #expect(inner.members?.map(\.key) == ["aps", "attach", "attachprep"])
-        #expect(try sns.value.members?.map(\.key) == ["default", "APNS"])
-    }
-
-    @Test func `A request that a service makes a payload of has no neutral object`() throws {
-        let written = try WrittenPayloads(
-            #"{"to":"x","richContent":{"image":"https://c/a"}}"#, [PreparedSample.ready()])
-        #expect(written.text == #"{"to":"x","richContent":{"image":"\#(jpeg)"}}"#)
-        #expect(written.warnings.map(\.code) == [.partDropped])
-    }
-
     @Test(arguments: [
         #"{"attach":"https://c/a"}"#, "{\n  \"aps\": {\n    \"movie\": \"https://c/a\"\n  }\n}\n",
         #"{"attachprep":{"attachments":[{"id":"9","url":"https://old"}]},"attach":"https://c/a","z":1}"#,
@@ -202,52 +196,5 @@ struct PayloadWriterTests {
         let once = try WrittenPayloads(payload, [prepared], receipt: receipt)
         #expect(once.text != payload)
         #expect(try WrittenPayloads(once.text, [prepared], receipt: receipt).text == once.text)
-    }
-
-    @Test func `An old neutral object goes when there is nothing to say`() throws {
-        #expect(
-            try WrittenPayloads(
-                #"{"attachment":{"url":"/api/camera"},"attachprep":{"attachments":[]},"z":1}"#,
-                dialect: "home-assistant", [.untouched]
-            ).text == #"{"attachment":{"url":"/api/camera"},"z":1}"#)
-    }
-
-    @Test func `The neutral object is what a device reads`() throws {
-        var manifest = PreparedSample.manifest(.mpeg4, thumbnail: true) {
-            $0.thumbnailTime = .movie(MovieTime(seconds: 3))
-            $0.thumbnailHidden = false
-        }
-        manifest.options?.thumbnailClippingRect = try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)
-        let receipt = PushReceipt(url: "https://push.example/v1/receipts", token: "t")
-        let written = try WrittenPayloads(
-            #"{"os_data":{"att":{"one":"https://c/a","two":"file.png"}}}"#, [.ready(manifest), .untouched],
-            receipt: receipt)
-        let document = try PayloadDocument(Array(written.text.utf8))
-        let media = try PayloadReader.media(
-            in: try PayloadDocument(Array(#"{"os_data":{"att":{"one":"https://c/a","two":"file.png"}}}"#.utf8)).value)
-        let content = PushContent(media: media, prepared: [.ready(manifest), .untouched], receipt: receipt)
-        struct Payload: Decodable { let attachprep: PushContent }
-        let read = try JSONDecoder().decode(Payload.self, from: Data(document.bytes))
-        #expect(read.attachprep == content)
-        #expect(content.attachments.map(\.id) == ["one", "two"])
-        #expect(content.attachments[0].options?.thumbnailHidden == nil)
-        #expect(content.attachments[0].thumbnail?.bytes == 9_120)
-        #expect(written.text.contains(#""thumbnailClippingRect":{"X":0.25,"Y":0,"Width":0.5,"Height":1}"#))
-        #expect(written.text.contains(#""thumbnailTime":{"value":1800,"timescale":600,"epoch":0,"flags":1}"#))
-    }
-
-    @Test func `Attachments have different ids`() throws {
-        let written = try WrittenPayloads(
-            #"{"_wp":{"attachments":[{"url":"https://c/a","id":"1"},{"url":"https://c/b"},{"url":"https://c/c","id":"1"}]}}"#,
-            [PreparedSample.ready(at: "a"), PreparedSample.ready(at: "b"), PreparedSample.ready(at: "c")])
-        let attachments = try #require(try written.value["attachprep"]?["attachments"]?.elements)
-        #expect(attachments.map { $0["id"]?.string } == ["1", "1-2", "1-3"])
-    }
-
-    @Test func `A thumbnail that is the attachment itself is not fetched twice`() throws {
-        var manifest = PreparedSample.manifest(thumbnail: true)
-        manifest.thumbnail?.sha256 = manifest.attachment?.sha256 ?? ""
-        let written = try WrittenPayloads(#"{"attach":"https://c/a"}"#, [.ready(manifest)])
-        #expect(try written.value["attachprep"]?["attachments"]?[0]?["thumbnail"] == nil)
     }
 }

@@ -148,7 +148,7 @@ struct PayloadDocumentTests {
     @Test func `A stranger's key is shown without what a terminal obeys`() {
         let key = #"\u001b[2J"# + String(repeating: "x", count: 100)
         let sentence = refusal(Array("{\"\(key)\":1,\"\(key)\":1}".utf8))
-        #expect(sentence.hasPrefix("The payload has the key \"?[2J\(String(repeating: "x", count: 36))\"… twice"))
+        #expect(sentence.hasPrefix("The payload has the key \"?[2J\(String(repeating: "x", count: 76))…\" twice"))
     }
 
     @Test func `Whitespace outside strings goes, and nothing else`() throws {

@@ -1,0 +1,82 @@
+import Foundation
+import RichPush
+import Testing
+
+/// An answer is accepted, or refused with its reason, as early as the fact is known.
+struct FetchAnswerTests {
+    private static let digest = String(repeating: "ab", count: 32)
+
+    private func answer(
+        _ status: Int = 200, length: Int? = 100, type: String? = "image/jpeg"
+    ) -> FetchAnswer {
+        FetchAnswer(status: status, contentLength: length, contentType: type)
+    }
+
+    @Test func `What was asked for is accepted`() throws {
+        let candidate = try FetchPlanTests.candidate(type: "public.jpeg", bytes: 100, sha256: Self.digest)
+        #expect(candidate.refusal(of: answer()) == nil)
+        #expect(candidate.refusal(received: 100, expected: 100) == nil)
+        #expect(candidate.refusal(of: answer(), received: 100, sha256: Self.digest) == nil)
+    }
+
+    @Test(arguments: [
+        (201, FetchRefusal.status), (204, .status), (206, .status), (404, .status), (500, .status), (302, .redirect),
+        (304, .redirect),
+    ])
+    func `Only 200 is the file`(status: Int, refusal: FetchRefusal) throws {
+        #expect(try FetchPlanTests.candidate(type: "public.jpeg").refusal(of: answer(status)) == refusal)
+    }
+
+    @Test func `The head says what need not be waited for`() throws {
+        let candidate = try FetchPlanTests.candidate(type: "public.jpeg", bytes: 100)
+        #expect(candidate.refusal(of: answer(length: 99)) == .length)
+        #expect(candidate.refusal(of: answer(length: 0)) == .empty)
+        #expect(candidate.refusal(of: answer(type: "text/html")) == .page)
+        #expect(candidate.refusal(of: answer(type: "application/json; charset=utf-8")) == .page)
+        let unknown = try FetchPlanTests.candidate()
+        #expect(unknown.refusal(of: answer(length: 10_000_001)) == .tooLarge)
+        #expect(unknown.refusal(of: answer(length: 10_000_000)) == nil)
+        #expect(unknown.refusal(of: answer(type: "image/webp")) == .type)
+        #expect(unknown.refusal(of: answer(length: nil)) == nil)
+    }
+
+    @Test func `Bytes are counted while they arrive`() throws {
+        let known = try FetchPlanTests.candidate(type: "public.jpeg", bytes: 100)
+        #expect(known.refusal(received: 1, expected: 101) == .length)
+        #expect(known.refusal(received: 101, expected: nil) == .length)
+        let picture = try FetchPlanTests.candidate(type: "public.jpeg")
+        #expect(picture.refusal(received: 1, expected: 10_000_001) == .tooLarge)
+        #expect(picture.refusal(received: 10_000_001, expected: nil) == .tooLarge)
+        #expect(picture.refusal(received: 10_000_000, expected: nil) == nil)
+    }
+
+    @Test func `A whole file is compared with everything that was said of it`() throws {
+        let candidate = try FetchPlanTests.candidate(type: "public.jpeg", sha256: Self.digest)
+        #expect(candidate.refusal(of: answer(), received: 99, sha256: Self.digest) == .length)
+        #expect(candidate.refusal(of: answer(), received: 100, sha256: String(repeating: "0", count: 64)) == .digest)
+        #expect(candidate.refusal(of: answer(), received: 100, sha256: nil) == .digest)
+        #expect(candidate.refusal(of: answer(length: nil), received: 0, sha256: Self.digest) == .empty)
+        #expect(candidate.refusal(of: answer(length: nil), received: 10_000_001, sha256: Self.digest) == .tooLarge)
+    }
+
+    @Test(arguments: [
+        ("https://a.example/1", "https://b.example/2", 1, true), ("http://a.example/1", "https://a.example/1", 3, true),
+        ("http://a.example/1", "http://a.example/2", 1, true), ("https://a.example/1", "http://a.example/1", 1, false),
+        ("https://a.example/1", "file:///etc/passwd", 1, false),
+        ("https://a.example/1", "https://a.example/1", 4, false),
+    ])
+    func `A redirect does not leave https, and does not go on for ever`(
+        source: String, target: String, count: Int, isAllowed: Bool
+    ) {
+        #expect(
+            FetchRedirect.isAllowed(from: URL(string: source), to: URL(string: target), count: count) == isAllowed)
+    }
+
+    @Test(arguments: [
+        (200, true), (202, true), (204, true), (400, true), (401, true), (404, true), (408, false), (429, false),
+        (500, false), (503, false), (302, false), (100, false),
+    ])
+    func `A report is done when it was taken, or never will be`(status: Int, isTaken: Bool) {
+        #expect(PushReceiptReport.isTaken(status: status) == isTaken)
+    }
+}

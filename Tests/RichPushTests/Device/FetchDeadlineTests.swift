@@ -1,0 +1,29 @@
+import RichPush
+import Testing
+
+/// How long a device waits for one file.
+struct FetchDeadlineTests {
+    @Test func `It lies under what iOS and the SDKs allow`() {
+        #expect(FetchDeadline().seconds < 25)
+        #expect(FetchDeadline().thumbnailAfterSeconds < 7)
+    }
+
+    @Test func `A file has the time that is left, less what handing over takes`() throws {
+        let candidate = try FetchPlanTests.candidate()
+        let deadline = FetchDeadline(seconds: 24)
+        #expect(deadline.seconds(for: candidate, after: 0) == 23.5)
+        #expect(deadline.seconds(for: candidate, after: 20) == 3.5)
+    }
+
+    @Test func `What cannot arrive any more is not begun`() throws {
+        let candidate = try FetchPlanTests.candidate()
+        #expect(FetchDeadline(seconds: 24).seconds(for: candidate, after: 22.6) == nil)
+        #expect(FetchDeadline(seconds: 24).seconds(for: candidate, after: 100) == nil)
+        #expect(FetchDeadline(seconds: 0).seconds(for: candidate, after: 0) == nil)
+    }
+
+    @Test func `In a short time the thumbnail has its half`() {
+        #expect(FetchDeadline(seconds: 3).thumbnailAfterSeconds == 1.5)
+        #expect(FetchDeadline(seconds: 8).thumbnailAfterSeconds == Limits.deviceThumbnailSeconds)
+    }
+}

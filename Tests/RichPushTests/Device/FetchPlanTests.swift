@@ -1,0 +1,95 @@
+import Foundation
+import RichPush
+import Testing
+
+/// What a device fetches, and what it takes an answer for.
+struct FetchPlanTests {
+    static func attachment(
+        _ url: String, type: String? = nil, bytes: Int? = nil, sha256: String? = nil, thumbnail: String? = nil
+    ) -> PushAttachment {
+        var attachment = PushAttachment(id: url)
+        attachment.url = url
+        attachment.bytes = bytes
+        attachment.sha256 = sha256
+        attachment.options = PushAttachmentOptions()
+        attachment.options?.typeHint = type
+        attachment.thumbnail = thumbnail.map(PushThumbnail.init(url:))
+        return attachment
+    }
+
+    static func candidate(
+        _ url: String = "https://cdn.example/a", type: String? = nil, bytes: Int? = nil, sha256: String? = nil
+    )
+        throws -> FetchCandidate
+    {
+        let content = PushContent(attachments: [attachment(url, type: type, bytes: bytes, sha256: sha256)])
+        return try #require(FetchPlan(content).attachments.first)
+    }
+
+    @Test func `Attachments come in their order, then thumbnails in theirs`() {
+        let plan = FetchPlan(
+            PushContent(attachments: [
+                Self.attachment("https://cdn.example/1", thumbnail: "https://cdn.example/t1"),
+                Self.attachment("https://cdn.example/2"),
+                Self.attachment("https://cdn.example/3", thumbnail: "https://cdn.example/t3"),
+            ]))
+        #expect(
+            plan.attachments.map(\.id) == ["https://cdn.example/1", "https://cdn.example/2", "https://cdn.example/3"])
+        #expect(plan.thumbnails.map(\.id) == ["https://cdn.example/1-thumbnail", "https://cdn.example/3-thumbnail"])
+    }
+
+    @Test func `An address is fetched once`() {
+        let same = "https://cdn.example/1"
+        let plan = FetchPlan(
+            PushContent(attachments: [Self.attachment(same, thumbnail: same), Self.attachment(same)]))
+        #expect(plan.attachments.count == 1 && plan.thumbnails.isEmpty)
+    }
+
+    @Test(arguments: [("public.jpeg", 10_000_001), ("public.mp3", 5_000_001), ("public.mpeg-4", 50_000_001)])
+    func `A file that iOS would not take is not fetched`(type: String, bytes: Int) {
+        let url = "https://cdn.example/1"
+        #expect(FetchPlan(PushContent(attachments: [Self.attachment(url, type: type, bytes: bytes)])).isEmpty)
+        #expect(!FetchPlan(PushContent(attachments: [Self.attachment(url, type: type, bytes: bytes - 1)])).isEmpty)
+    }
+
+    @Test(arguments: ["", ".", "..", "/", "a/.."]) func `A file of the app's is a name`(name: String) {
+        var attachment = PushAttachment(id: "0")
+        attachment.file = name
+        #expect(FetchPlan(PushContent(attachments: [attachment])).isEmpty)
+    }
+
+    @Test func `A name does not lead out of the app`() throws {
+        var attachment = PushAttachment(id: "0")
+        attachment.file = "../../Documents/cat.jpg"
+        #expect(FetchPlan(PushContent(attachments: [attachment])).attachments.first?.source == .bundle("cat.jpg"))
+    }
+
+    @Test(arguments: AttachmentType.allCases)
+    func `The file's name has the extension of its type`(type: AttachmentType) throws {
+        let candidate = try Self.candidate(type: type.uti)
+        #expect(candidate.fileName(type) == "attachment.\(type.fileExtension)")
+        #expect(candidate.type(in: FetchAnswer(status: 200, contentType: "image/png")) == type)
+    }
+
+    /// The payload's word, else Content-Type, else the suggested name, else the address.
+    private static let sources: [(String, String?, String?, String?, AttachmentType?)] = [
+        ("https://cdn.example/a.jpg", "com.compuserve.gif", "image/png", "a.mp4", .gif),
+        ("https://cdn.example/a.jpg", nil, "image/png; charset=binary", "a.mp4", .png),
+        ("https://cdn.example/a.jpg", "public.heic", "IMAGE/JPG", nil, .jpeg),
+        ("https://cdn.example/a.jpg", nil, "application/octet-stream", "a.MPEG", .mpeg),
+        ("https://cdn.example/a.JPEG?x=1.png", nil, "application/octet-stream", "download", .jpeg),
+        ("https://cdn.example/a.wav", nil, nil, nil, .wave),
+        ("https://cdn.example/a", nil, "audio/x-m4a", nil, .mpeg4Audio),
+        ("https://cdn.example/a.webp", nil, "image/webp", "a.webp", nil),
+        ("https://cdn.example/jpg", nil, nil, ".jpg", nil),
+    ]
+
+    @Test(arguments: sources)
+    func `The type is what the nearest source says`(
+        url: String, hint: String?, contentType: String?, name: String?, expected: AttachmentType?
+    ) throws {
+        let candidate = try Self.candidate(url, type: hint)
+        let answer = FetchAnswer(status: 200, contentType: contentType, suggestedName: name)
+        #expect(candidate.type(in: answer) == expected)
+    }
+}

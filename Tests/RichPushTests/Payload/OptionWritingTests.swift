@@ -1,0 +1,122 @@
+import RichPush
+import Testing
+
+/// A dialect's own options say what the manifest says, in the shape they have.
+struct OptionWritingTests {
+    private func airship(_ options: String) -> String {
+        #"{"com.urbanairship.media_attachment":{"url":"https://c/a","options":\#(options)}}"#
+    }
+
+    private func written(
+        _ options: String, _ type: AttachmentType = .gif, _ set: (inout AttachmentOptions) -> Void
+    ) throws -> String {
+        let written = try WrittenPayloads(airship(options), [PreparedSample.ready(type, options: set)])
+        let url = "https://push.example/a/attachment.\(type.fileExtension)"
+        let (before, after) = try #require(airship("|").split(at: "|"))
+        let text = written.withoutNeutralObject
+        try #require(text.hasPrefix(before.replacing("https://c/a", with: url)) && text.hasSuffix(after))
+        return String(text.dropFirst(before.count - "https://c/a".count + url.count).dropLast(after.count))
+    }
+
+    private func rect(_ x: Double, _ y: Double, _ width: Double, _ height: Double) throws -> ClippingRect {
+        try ClippingRect(x: x, y: y, width: width, height: height)
+    }
+
+    @Test func `Options that say the same keep their spelling`() throws {
+        let options = #"{ "crop" : {"width":5e-1, "height":1.0,"x":0.250,"y":-0} , "time":2.0, "hidden": true }"#
+        let crop = try rect(0.25, 0, 0.5, 1)
+        let result = try written(options) {
+            $0.thumbnailClippingRect = crop
+            $0.thumbnailTime = .frame(2)
+            $0.thumbnailHidden = true
+        }
+        #expect(result == options)
+    }
+
+    @Test func `A side of a crop changes alone`() throws {
+        let crop = try rect(0.25, 0, 0.25, 1)
+        #expect(
+            try written(#"{"crop":{"x":0.250,"y":0.0,"width":0.5,"height":1.0}}"#) { $0.thumbnailClippingRect = crop }
+                == #"{"crop":{"x":0.250,"y":0.0,"width":0.25,"height":1.0}}"#)
+    }
+
+    @Test(arguments: [
+        #"{"crop":{"x":0,"y":0,"width":0.5,"height":1},"n":1}"#, #"{"crop":{"x":0,"y":0,"width":2,"height":1},"n":1}"#,
+        #"{"crop":null,"n":1}"#, #"{"n":1,"time":5}"#, #"{"time":"late","n":1}"#, #"{"n":1,"hidden":"maybe"}"#,
+        #"{"hidden":true,"n":1}"#,
+    ])
+    func `What has no meaning any more goes, as does what had none`(options: String) throws {
+        #expect(try written(options) { _ in } == #"{"n":1}"#)
+    }
+
+    @Test func `Options of which none is left go as a whole`() throws {
+        let result = try WrittenPayloads(
+            airship(#"{"crop":{"x":0,"y":0,"width":0.5,"height":1},"time":3}"#), [PreparedSample.ready()])
+        #expect(
+            result.withoutNeutralObject
+                == #"{"com.urbanairship.media_attachment":{"url":"https://push.example/a/attachment.jpg"}}"#)
+    }
+
+    @Test func `That a thumbnail is shown may stay said`() throws {
+        #expect(try written(#"{"hidden":false}"#) { _ in } == #"{"hidden":false}"#)
+    }
+
+    @Test(arguments: [
+        ("3", "4"), ("3.0", "4"), (#""3""#, #""4""#), (#"{"value":3,"timescale":1}"#, "4"),
+    ])
+    func `A frame is written as a number`(found: String, result: String) throws {
+        #expect(try written(#"{"time":\#(found)}"#) { $0.thumbnailTime = .frame(4) } == #"{"time":\#(result)}"#)
+    }
+
+    @Test(arguments: [
+        ("3", "2.5"), (#""3""#, #""2.5""#), ("2.50", "2.50"), ("2.5001", "2.5001"),
+        (#"{"value":3,"timescale":1}"#, #"{"value":1500,"timescale":600,"epoch":0,"flags":1}"#),
+        (#"{"timescale":1000,"value":2500}"#, #"{"timescale":1000,"value":2500}"#),
+    ])
+    func `A movie's time keeps its shape`(found: String, result: String) throws {
+        #expect(
+            try written(#"{"time":\#(found)}"#, .mpeg4) { $0.thumbnailTime = .movie(MovieTime(seconds: 2.5)) }
+                == #"{"time":\#(result)}"#)
+    }
+
+    @Test(arguments: [("1", "0"), (#""yes""#, #""false""#), ("true", "false")])
+    func `A boolean keeps its shape`(found: String, result: String) throws {
+        #expect(
+            try written(#"{"hidden":\#(found)}"#) { $0.thumbnailHidden = false } == #"{"hidden":\#(result)}"#)
+    }
+
+    @Test func `A rectangle of Core Graphics stays one, and the hint is the new type's`() throws {
+        let crop = try rect(0.25, 0, 0.5, 1)
+        let payload =
+            #"{"notifee_options":{"ios":{"attachments":[{"url":"https://c/a","typeHint":"org.webmproject.webp","#
+            + #""thumbnailClippingRect":{"X":0,"Y":0,"Width":1,"Height":"1"}}]}}}"#
+        let written = try WrittenPayloads(payload, [PreparedSample.ready(.png) { $0.thumbnailClippingRect = crop }])
+        #expect(
+            written.withoutNeutralObject
+                == payload.replacing("https://c/a", with: "https://push.example/a/attachment.png")
+                .replacing("org.webmproject.webp", with: "public.png").replacing(#""X":0"#, with: #""X":0.25"#)
+                .replacing(#""Width":1"#, with: #""Width":0.5"#))
+    }
+
+    @Test func `Options that a client keeps in a string stay in it`() throws {
+        let crop = try rect(0.25, 0, 0.5, 1)
+        #expect(
+            try written(#"{"crop":"{\"x\":\"0\",\"y\":0,\"width\":0.5,\"height\":1.0}"}"#) {
+                $0.thumbnailClippingRect = crop
+            } == #"{"crop":"{\"x\":\"0.25\",\"y\":0,\"width\":0.5,\"height\":1.0}"}"#)
+    }
+
+    @Test func `A crop that was found out is written where a wrong one stood`() throws {
+        let crop = try rect(0.25, 0, 0.5, 1)
+        #expect(
+            try written(#"{"crop":"smart"}"#) { $0.thumbnailClippingRect = crop }
+                == #"{"crop":{"x":0.25,"y":0,"width":0.5,"height":1}}"#)
+    }
+}
+
+extension String {
+    fileprivate func split(at mark: Character) -> (String, String)? {
+        guard let place = firstIndex(of: mark) else { return nil }
+        return (String(self[..<place]), String(self[index(after: place)...]))
+    }
+}
