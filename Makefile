@@ -46,7 +46,7 @@ demo: build ## Serve the samples on loopback, prepare all of them by URL, show t
 	samples/demo
 
 check: deps ## Check format and house rules; build everything with warnings as errors
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests Fuzz
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests Fuzz samples/NotificationService
 	swift build --build-tests
 	$(swift_test) --skip-build --filter TidyTests
 

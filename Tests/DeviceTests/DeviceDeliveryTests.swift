@@ -17,7 +17,7 @@ struct DeviceDeliveryTests {
     @Test func `The first attachment is shown, with its options, and the others are not fetched`() async throws {
         let digest = try DeviceFile.sha256(DeviceFile.picture)
         let options =
-            #", "thumbnailHidden": true, "thumbnailClippingRect": {"X": 0, "Y": 0.5, "Width": 1, "Height": 0.5}"#
+            #", "thumbnailHidden": false, "thumbnailClippingRect": {"X": 0, "Y": 0.5, "Width": 1, "Height": 0.5}"#
         let shown = try await device.run(
             DevicePayload(attachments: [
                 DevicePayload.attachment(
@@ -30,10 +30,31 @@ struct DeviceDeliveryTests {
         #expect(shown.title == "Cats" && shown.body == "A new one")
         #expect(attachment.identifier == "0" && attachment.file == "attachment.jpg" && attachment.uti == "public.jpeg")
         #expect(attachment.sha256 == digest)
-        #expect(attachment.options.thumbnailHidden == true)
+        #expect(attachment.options.thumbnailHidden == false)
         #expect(attachment.options.thumbnailClippingRect == ["X": 0, "Y": 0.5, "Width": 1, "Height": 0.5])
         #expect(shown.left.isEmpty)
         #expect(server.requests.map(\.path) == ["/cat.jpg"])
+    }
+
+    @Test func `An attachment that hides its thumbnail goes together with the one that shows its own`() async throws {
+        let hidden = #", "thumbnailHidden": true"#
+        let shown = try await device.run(
+            DevicePayload(attachments: [
+                DevicePayload.attachment(server.url("/cat.jpg"), id: "expanded", options: hidden),
+                DevicePayload.attachment(server.url("/other.jpg"), id: "also hidden", options: hidden),
+                DevicePayload.attachment(server.url("/small.jpg"), id: "collapsed"),
+            ]).text)
+        #expect(shown.attachments.map(\.identifier) == ["expanded", "collapsed"])
+        #expect(shown.left.isEmpty)
+    }
+
+    @Test func `It goes alone when the other does not come`() async throws {
+        let shown = try await device.run(
+            DevicePayload(attachments: [
+                DevicePayload.attachment(server.url("/cat.jpg"), options: #", "thumbnailHidden": true"#),
+                DevicePayload.attachment(server.url("/missing.jpg"), id: "1"),
+            ]).text)
+        #expect(shown.attachments.map(\.identifier) == ["0"])
     }
 
     @Test func `A movie's time goes along as a CMTime`() async throws {

@@ -13,8 +13,7 @@ final class Arrival: Sendable {
     private let receipt: StoredReceipt?
     private let folder: MediaFolder
     private let start = ProcessInfo.processInfo.systemUptime
-    /// Fetched, and shown if nothing better comes.
-    private let thumbnail = Guarded<AttachmentFile?>(nil)
+    private let best = Guarded(BestAttempt())
     /// When the content was handed over.
     private let shown = Turn()
     private let fetching = Guarded<Task<Void, Never>?>(nil)
@@ -30,7 +29,7 @@ final class Arrival: Sendable {
 
     func begin() {
         if let receipt { box.keep(receipt) }
-        guard !plan.isEmpty else { return handOver(nil, .text) }
+        guard !plan.isEmpty else { return handOver([], .text) }
         fetching.set(Task { await fetch() })
     }
 
@@ -77,10 +76,18 @@ final class Arrival: Sendable {
                 DeviceLog.note(.notTaken, candidate)
                 continue
             }
-            handOver(attachment, .attached)
+            best.set(BestAttempt(files: [file], outcome: .attached))
+            let second = await companion(of: candidate, fetch)
+            handOver([attachment] + [try? second?.attachment()].compactMap { $0 }, .attached)
             return true
         }
         return false
+    }
+
+    /// The picture of the collapsed notification, when it is another one; less time is spent on it.
+    private func companion(of candidate: FetchCandidate, _ fetch: AttachmentFetch) async -> AttachmentFile? {
+        guard let companion = plan.companion(of: candidate) else { return nil }
+        return await file(of: companion, fetch, secondsMax: Limits.deviceThumbnailSeconds)
     }
 
     private func fetchThumbnail(_ fetch: AttachmentFetch, _ turn: Turn) async {
@@ -88,14 +95,18 @@ final class Arrival: Sendable {
         await turn.comes()
         for candidate in plan.thumbnails where !Task.isCancelled {
             guard let file = await file(of: candidate, fetch) else { continue }
-            thumbnail.set(file)
+            best.change { best in
+                if best.files.isEmpty { best = BestAttempt(files: [file], outcome: .thumbnail) }
+            }
             DeviceLog.noteKept(candidate)
             return
         }
     }
 
-    private func file(of candidate: FetchCandidate, _ fetch: AttachmentFetch) async -> AttachmentFile? {
-        guard let seconds = settings.deadline.seconds(for: candidate, after: elapsed) else {
+    private func file(
+        of candidate: FetchCandidate, _ fetch: AttachmentFetch, secondsMax: Double = .infinity
+    ) async -> AttachmentFile? {
+        guard let seconds = settings.deadline.secondsLeft(after: elapsed).map({ min($0, secondsMax) }) else {
             DeviceLog.note(.late, candidate)
             return nil
         }
@@ -109,13 +120,14 @@ final class Arrival: Sendable {
     }
 
     private func handOverBest() {
-        let attachment = try? thumbnail.value?.attachment()
-        handOver(attachment, attachment == nil ? .text : .thumbnail)
+        let best = best.value
+        let attachments = best.files.compactMap { try? $0.attachment() }
+        handOver(attachments, attachments.isEmpty ? .text : best.outcome)
     }
 
-    private func handOver(_ attachment: UNNotificationAttachment?, _ outcome: PushReceiptReport.Outcome) {
-        let isFirst = delivery.handOver(attachment) {
-            folder.keep(attachment?.url)
+    private func handOver(_ attachments: [UNNotificationAttachment], _ outcome: PushReceiptReport.Outcome) {
+        let isFirst = delivery.handOver(attachments) {
+            folder.keep(attachments.map(\.url))
             if let receipt { box.keep(receipt.settled(outcome, after: elapsed)) }
             reporting.set(
                 Task { [shown, box] in
@@ -127,4 +139,10 @@ final class Arrival: Sendable {
         folder.clean()
         shown.open()
     }
+}
+
+/// What is shown if nothing better comes.
+private struct BestAttempt: Sendable {
+    var files: [AttachmentFile] = []
+    var outcome = PushReceiptReport.Outcome.text
 }

@@ -13,24 +13,26 @@ final class Delivery: @unchecked Sendable {
         self.handler = handler
     }
 
-    /// Hands the content over with an attachment, or as it came; false when that has happened already.
+    /// Hands the content over with its attachments, or as it came; false when that has happened already.
     ///
     /// - Parameter first: done before, by who hands over: afterwards iOS may suspend the extension at any time.
     @discardableResult
-    func handOver(_ attachment: UNNotificationAttachment?, first: () -> Void) -> Bool {
+    func handOver(_ attachments: [UNNotificationAttachment], first: () -> Void) -> Bool {
         let handler = lock.withLock {
             defer { self.handler = nil }
             return self.handler
         }
         guard let handler else { return false }
         first()
-        handler(with(attachment))
+        handler(with(attachments))
         return true
     }
 
-    private func with(_ attachment: UNNotificationAttachment?) -> UNNotificationContent {
-        guard let attachment, let copy = content.mutableCopy() as? UNMutableNotificationContent else { return content }
-        copy.attachments = [attachment]
+    private func with(_ attachments: [UNNotificationAttachment]) -> UNNotificationContent {
+        guard !attachments.isEmpty, let copy = content.mutableCopy() as? UNMutableNotificationContent else {
+            return content
+        }
+        copy.attachments = attachments
         return copy
     }
 }

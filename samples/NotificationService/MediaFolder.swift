@@ -4,8 +4,8 @@ import RichPush
 /// A folder of its own for the files of one notification.
 final class MediaFolder: Sendable {
     private let url: URL
-    /// Belongs to iOS once it is handed over, which moves it when it has time.
-    private let kept = Guarded<URL?>(nil)
+    /// Folders whose files belong to iOS: handed over, they are moved when it has time.
+    private let kept = Guarded<Set<String>>([])
 
     init(in parent: URL) {
         url = parent.appendingPathComponent(UUID().uuidString, isDirectory: true)
@@ -58,16 +58,16 @@ final class MediaFolder: Sendable {
         }
     }
 
-    /// Names the file that is handed over.
-    func keep(_ file: URL?) {
-        kept.set(file)
+    /// Names the files that are handed over.
+    func keep(_ files: [URL]) {
+        kept.set(Set(files.map { $0.deletingLastPathComponent().lastPathComponent }))
     }
 
     /// Removes everything but what iOS has not moved yet.
     func clean() {
-        let kept = kept.value?.deletingLastPathComponent().lastPathComponent
+        let kept = kept.value
         let folders = (try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)) ?? []
-        for folder in folders where folder.lastPathComponent != kept || Self.isEmpty(folder) {
+        for folder in folders where !kept.contains(folder.lastPathComponent) || Self.isEmpty(folder) {
             try? FileManager.default.removeItem(at: folder)
         }
         if Self.isEmpty(url) { try? FileManager.default.removeItem(at: url) }

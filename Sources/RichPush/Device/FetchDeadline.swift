@@ -19,7 +19,7 @@ public struct FetchDeadline: Sendable, Hashable {
     }
 
     /// How long a file that is begun now may take; nil when it is not worth beginning.
-    public func seconds(for candidate: FetchCandidate, after elapsed: Double) -> Double? {
+    public func secondsLeft(after elapsed: Double) -> Double? {
         let left = seconds - elapsed - Limits.deviceReserveSeconds
         return left >= min(Limits.deviceFetchSecondsMin, seconds / 4) ? left : nil
     }

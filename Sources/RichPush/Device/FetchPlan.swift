@@ -14,6 +14,16 @@ public struct FetchPlan: Sendable, Hashable {
         thumbnails = items.compactMap(FetchCandidate.init(thumbnailOf:)).filter { known.insert($0.source).inserted }
     }
 
+    /// Whose thumbnail the collapsed notification shows when an attachment hides its own: the next one that does not.
+    ///
+    /// Both are attached then: the first is what the expanded notification shows.
+    public func companion(of candidate: FetchCandidate) -> FetchCandidate? {
+        guard candidate.options.thumbnailHidden == true, let index = attachments.firstIndex(of: candidate) else {
+            return nil
+        }
+        return attachments[(index + 1)...].first { $0.options.thumbnailHidden != true }
+    }
+
     /// Nothing to wait for: the notification goes out as it is.
     public var isEmpty: Bool { attachments.isEmpty && thumbnails.isEmpty }
 }

@@ -8,18 +8,16 @@ struct FetchDeadlineTests {
         #expect(FetchDeadline().thumbnailAfterSeconds < 7)
     }
 
-    @Test func `A file has the time that is left, less what handing over takes`() throws {
-        let candidate = try FetchPlanTests.candidate()
+    @Test func `A file has the time that is left, less what handing over takes`() {
         let deadline = FetchDeadline(seconds: 24)
-        #expect(deadline.seconds(for: candidate, after: 0) == 23.5)
-        #expect(deadline.seconds(for: candidate, after: 20) == 3.5)
+        #expect(deadline.secondsLeft(after: 0) == 23.5)
+        #expect(deadline.secondsLeft(after: 20) == 3.5)
     }
 
-    @Test func `What cannot arrive any more is not begun`() throws {
-        let candidate = try FetchPlanTests.candidate()
-        #expect(FetchDeadline(seconds: 24).seconds(for: candidate, after: 22.6) == nil)
-        #expect(FetchDeadline(seconds: 24).seconds(for: candidate, after: 100) == nil)
-        #expect(FetchDeadline(seconds: 0).seconds(for: candidate, after: 0) == nil)
+    @Test func `What cannot arrive any more is not begun`() {
+        #expect(FetchDeadline(seconds: 24).secondsLeft(after: 22.6) == nil)
+        #expect(FetchDeadline(seconds: 24).secondsLeft(after: 100) == nil)
+        #expect(FetchDeadline(seconds: 0).secondsLeft(after: 0) == nil)
     }
 
     @Test func `In a short time the thumbnail has its half`() {

@@ -1,17 +1,44 @@
+import Foundation
 import RichPush
+import TestSupport
 import Testing
 
 /// Every dialect, key by key and byte by byte: what is not media is the same before and after.
 struct PayloadRoundTripTests {
+    /// A payload of a dialect: the table's own samples, and the files of `samples/payloads`.
+    struct TripSample: CustomTestStringConvertible {
+        let dialect: String
+        let text: String
+
+        var testDescription: String { dialect }
+
+        static let all = ofTable + ofFiles
+
+        private static let ofTable = DialectSample.all.map { sample in
+            TripSample(
+                dialect: sample.dialect,
+                text: "{ \"aps\":{\"alert\":\"Hi\",\"mutable-content\":1.0} ,\r\n\(sample.members)\n}")
+        }
+
+        private static let ofFiles: [TripSample] = {
+            let folder = SourceTree.path("samples/payloads")
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.filter { $0.hasSuffix(".json") }.sorted().compactMap { name in
+                FileManager.default.contents(atPath: "\(folder)/\(name)").map {
+                    TripSample(dialect: String(name.dropLast(5)), text: String(decoding: $0, as: UTF8.self))
+                }
+            }
+        }()
+    }
+
     private struct Trip {
         let before: PayloadDocument
         let media: PayloadMedia
         let written: WrittenPayload
         let after: PayloadDocument
 
-        init(_ sample: DialectSample, _ prepare: (PayloadMediaItem, Int) -> PreparedMedia) throws {
-            let text = "{ \"aps\":{\"alert\":\"Hi\",\"mutable-content\":1.0} ,\r\n\(sample.members)\n}"
-            before = try PayloadDocument(Array(text.utf8))
+        init(_ sample: TripSample, _ prepare: (PayloadMediaItem, Int) -> PreparedMedia) throws {
+            before = try PayloadDocument(Array(sample.text.utf8))
             media = try PayloadReader.media(in: before.value, dialect: try PayloadDialect.named(sample.dialect))
             let prepared = media.items.enumerated().map { prepare($0.element, $0.offset) }
             written = try PayloadWriter.write(before, media: media, prepared: prepared)
@@ -32,11 +59,12 @@ struct PayloadRoundTripTests {
         path.steps.starts(with: other.steps)
     }
 
-    @Test(arguments: DialectSample.all)
-    func `Prepared media changes its own keys alone`(sample: DialectSample) throws {
+    @Test(arguments: TripSample.all)
+    func `Prepared media changes its own keys alone`(sample: TripSample) throws {
         for type in Self.types {
             let trip = try Trip(sample) { item, index in
-                if case .url = item.address { PreparedSample.ready(type, at: "\(index)") } else { .untouched }
+                guard case .url = item.address else { return .untouched }
+                return PreparedSample.ready(type, at: "\(index)") { $0.grant(item.options) }
             }
             let (before, after) = (trip.leaves(trip.before), trip.leaves(trip.after))
             for (path, value) in before where !trip.touched.contains(where: { begins(path, with: $0) }) {
@@ -80,8 +108,8 @@ struct PayloadRoundTripTests {
         return isInArray && leaves.values.contains(value)
     }
 
-    @Test(arguments: DialectSample.all)
-    func `Failed media takes its own keys along, and nothing else`(sample: DialectSample) throws {
+    @Test(arguments: TripSample.all)
+    func `Failed media takes its own keys along, and nothing else`(sample: TripSample) throws {
         let trip = try Trip(sample) { _, _ in PreparedSample.failed }
         let (before, after) = (trip.leaves(trip.before), trip.leaves(trip.after))
         let names = trip.media.items.compactMap(\.place.thumbnailID).isEmpty ? [] : ["thumbnail_id"]
@@ -95,5 +123,14 @@ struct PayloadRoundTripTests {
             #expect(kept[path] == value || hasMoved(path, value, to: kept), "\(path)")
         }
         #expect(trip.written.warnings.filter { $0.code == .mediaRemoved }.count == trip.media.items.count)
+    }
+}
+
+extension AttachmentOptions {
+    /// Options as they were asked for.
+    fileprivate mutating func grant(_ asked: PayloadMediaOptions) {
+        thumbnailHidden = asked.thumbnailHidden
+        thumbnailClippingRect = asked.clippingRect
+        thumbnailTime = asked.thumbnailTime.map { .movie(MovieTime(seconds: $0)) }
     }
 }
