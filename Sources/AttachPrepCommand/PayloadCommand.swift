@@ -13,10 +13,11 @@ struct PayloadCommand: AsyncParsableCommand {
 
               attachprep payload push.json --output public --base-url https://media.example/push
               attachprep payload push.json --check
+              attachprep payload --list-dialects
             """)
 
     @Argument(help: ArgumentHelp("The payload as JSON; - reads standard input.", valueName: "file"))
-    var file: String
+    var file: String?
 
     @OptionGroup(title: "Payload") var payload: PayloadOptionGroup
     @OptionGroup(title: "Receipts") var receipts: ReceiptOptionGroup
@@ -26,6 +27,8 @@ struct PayloadCommand: AsyncParsableCommand {
     @OptionGroup(title: "Machine") var machine: MachineOptionGroup
 
     func validate() throws {
+        guard !payload.listDialects else { return }
+        guard file != nil else { throw ValidationError("Give the file of a payload, or - for standard input.") }
         guard payload.check || output.baseURL != nil else {
             throw ValidationError(
                 "--base-url is missing: the payload needs the public address of the output folder. "
@@ -34,6 +37,9 @@ struct PayloadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        guard let file, !payload.listDialects else {
+            return StandardStreams.result(DialectTable.lines.joined(separator: "\n"))
+        }
         let dialect = try payload.row()
         let bytes = try PayloadFile.read(file)
         do {

@@ -151,3 +151,21 @@ import Testing
         #expect(report["dialect"] as? String == "attach")
     }
 }
+
+extension PayloadCommandTests {
+    @Test func `The dialects that are known are listed, and the README's table is that list`() async throws {
+        let listed = try await bench.command(["payload", "--list-dialects"]).run()
+        let rows = listed.lines.map { line in
+            line.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+        #expect(rows.count > 35 && rows.allSatisfy { $0.count == 3 })
+        let readme = try String(contentsOfFile: SourceTree.path("README.md"), encoding: .utf8)
+        let table = readme.components(separatedBy: "<!-- dialects -->").dropFirst().first?
+            .components(separatedBy: "<!-- /dialects -->").first
+        let expected = rows.map { row in
+            let places = row[2].components(separatedBy: ", ").map { "`\($0)`" }.joined(separator: ", ")
+            return "| `\(row[0])` | \(row[1]) | \(places) |"
+        }
+        #expect(table?.split(separator: "\n").dropFirst(2).map(String.init) == expected)
+    }
+}

@@ -7,6 +7,9 @@ struct PayloadOptionGroup: ParsableArguments {
     @Flag(help: "Only report what iOS and apps would do with it; nothing is fetched or written.")
     var check = false
 
+    @Flag(help: "List the dialects that are known, and where each writes its media.")
+    var listDialects = false
+
     @Option(
         help: ArgumentHelp(
             "Whose way of naming media is meant, as in airship or fcm; else it is found out.", valueName: "name"))

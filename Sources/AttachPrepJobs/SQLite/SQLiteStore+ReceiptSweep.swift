@@ -1,5 +1,11 @@
 import GRDB
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension SQLiteStore {
     /// Forgets dispatches whose time is over, with their receipts, then campaigns that nobody has used for long.
     func sweepReceipts(at now: Int64) async throws -> SweepReport {
@@ -30,12 +36,7 @@ extension SQLiteStore {
             let dispatch = try database.number(
                 "SELECT id FROM dispatch WHERE expires_at <= ? ORDER BY expires_at LIMIT 1", [now])
             guard let dispatch else { return (receipts, true) }
-            let gone = try database.rows(
-                """
-                DELETE FROM receipt WHERE (dispatch, report) IN
-                    (SELECT dispatch, report FROM receipt WHERE dispatch = ? LIMIT ?) RETURNING 1
-                """, [dispatch, left]
-            ).count
+            let gone = try forgetReceipts(of: dispatch, atMost: left, database)
             (receipts, left) = (receipts + gone, left - gone)
             guard left > 0 else { break }
             try database.run("DELETE FROM dispatch WHERE id = ?", [dispatch])
@@ -44,7 +45,19 @@ extension SQLiteStore {
         return (receipts, false)
     }
 
-    /// One whose payloads may still arrive stays.
+    /// The first ones in their order: a row after the other, however many more there are.
+    private static func forgetReceipts(of dispatch: Int64, atMost count: Int, _ database: Database) throws -> Int {
+        let last = try database.row(
+            "SELECT report FROM receipt WHERE dispatch = ? ORDER BY report LIMIT 1 OFFSET ?", [dispatch, count - 1])
+        guard let last else {
+            try database.run("DELETE FROM receipt WHERE dispatch = ?", [dispatch])
+            return database.changesCount
+        }
+        try database.run("DELETE FROM receipt WHERE dispatch = ? AND report <= ?", [dispatch, last[0] as Data])
+        return database.changesCount
+    }
+
+    /// Their payloads are long forgotten: those are kept for a shorter time.
     private static func forgetCampaigns(_ database: Database, unusedSince oldest: Int64) throws -> Int {
         try database.rows(
             """

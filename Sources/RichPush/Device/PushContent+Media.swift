@@ -2,10 +2,12 @@
 extension PushContent {
     /// What can be fetched, and the app's own files; what failed, and what only the app can complete, is left out.
     public init(media: PayloadMedia, prepared: [PreparedMedia], receipt: PushReceipt?) {
-        var ids: Set<String> = []
+        var (ids, urls): (Set<String>, Set<String>) = ([], [])
         attachments = zip(media.items, prepared).enumerated().compactMap { index, pair in
             let (item, prepared) = pair
             guard var attachment = PushAttachment(item, prepared) else { return nil }
+            // What failed once is not fetched again under another name.
+            if let url = attachment.url, !urls.insert(url).inserted { return nil }
             attachment.id = Self.unique(item.id ?? "\(index)", among: &ids)
             return attachment
         }

@@ -22,6 +22,9 @@ extension DialectSample {
             "airship", #""com.urbanairship.media_attachment":{"url":["https://c.example/a.jpg"]}"#,
             [.url("com.urbanairship.media_attachment.url[0]", "https://c.example/a.jpg")]),
         DialectSample(
+            "airship", #""notification":{"ios":{"media_attachment":{"url":"https://c.example/a.jpg"}}}"#,
+            [.url("notification.ios.media_attachment.url", "https://c.example/a.jpg")]),
+        DialectSample(
             "accengage", #""a4sid":"7","acc-atts":[{"att-url":"https://c.example/a.jpg","att-id":"x"}]"#,
             [.url("acc-atts[0].att-url", "https://c.example/a.jpg", id: "x")]),
         DialectSample(

@@ -22,6 +22,9 @@ struct MediaOptionTests {
             #"{"com.urbanairship.media_attachment":{"urls":[{"url":"https://c.example/a.mp4","url_id":"a"},"#
             + #"{"url":"https://c.example/b.jpg","url_id":"b"}],"thumbnail_id":"ID"}}"#
         #expect(try found(text.replacing("ID", with: "b")).map(\.options.thumbnailHidden) == [true, nil])
+        let shown = text.replacing("ID", with: "b").replacing(
+            "\"thumbnail_id\"", with: "\"options\":{\"hidden\":false},\"thumbnail_id\"")
+        #expect(try found(shown).map(\.options.thumbnailHidden) == [true, false])
         let media = try PayloadReader.media(in: payload(text))
         #expect(media.items.map(\.options.thumbnailHidden) == [nil, nil])
         #expect(media.warnings.map(\.code) == [.optionInvalid])

@@ -96,6 +96,10 @@ struct PayloadCheckTests {
             [.typeNotAttachable], "image/webp"
         ),
         (
+            aps(good, #""_wp":{"attachments":[{"url":"https://c.example/a.webp","type":"image/jpeg"}]}"#),
+            [.typeContradicted, .typeNotAttachable], "image/webp, which iOS drops"
+        ),
+        (
             aps(good, #""_wp":{"attachments":[{"url":"https://c.example/a.png","type":"image/jpeg"}]}"#),
             [.typeContradicted], "image/png by its extension, but its type says image/jpeg"
         ),

@@ -144,6 +144,24 @@ struct PayloadChoiceTests {
         }
     }
 
+    @Test(arguments: [
+        (#"{"aps":{"alert":"Hi","attach":"https://c.example/a.jpg"}}"#, "aps.attach"),
+        (#"{"data":{"photo":["x","https://c.example/a.mp4?x=1"]},"url":"https://c.example"}"#, "data.photo[1]"),
+    ]) func `Where a URL stands that nobody reads is told, as the media key that takes it`(
+        text: String, key: String
+    ) throws {
+        let error = #expect(throws: AttachPrepError.self) { try found(text) }
+        #expect(error?.message.contains("there is a URL at \(key), which --media-key \(key) takes") == true)
+        #expect(try PayloadReader.media(in: payload(text), dialect: .custom(mediaKey: key)).items.count == 1)
+    }
+
+    @Test func `A media key that leads nowhere is told`() throws {
+        let dialect = try PayloadDialect.custom(mediaKey: "a.b")
+        let value = try payload(#"{"a":{}}"#)
+        let error = #expect(throws: AttachPrepError.self) { try PayloadReader.media(in: value, dialect: dialect) }
+        #expect(error?.message.hasPrefix("The app's own key \"a.b\" holds no media") == true)
+    }
+
     @Test(arguments: ["[]", "7", "null", #""attach""#]) func `What is no object is no payload`(text: String) throws {
         #expect(throws: AttachPrepError.self) { try found(text) }
         #expect(#expect(throws: AttachPrepError.self) { try found(text) }?.code == .payloadInvalid)

@@ -53,6 +53,18 @@ struct NeutralObjectTests {
         #expect(written.text.contains(#""thumbnailTime":{"value":1800,"timescale":600,"epoch":0,"flags":1}"#))
     }
 
+    @Test func `One address stands there once, however many places name it`() throws {
+        let written = try WrittenPayloads(
+            #"{"att":{"one":"https://c/a","two":"https://c/a"}}"#, [PreparedSample.ready(), PreparedSample.ready()])
+        #expect(try written.value["attachprep"]?["attachments"]?.elements?.map { $0["id"]?.string } == ["one"])
+    }
+
+    @Test func `A form that an API takes has one when it stands in an APNs payload`() throws {
+        let written = try WrittenPayloads(
+            #"{"aps":{},"media":{"url":"https://c/a","type":"image"}}"#, [PreparedSample.ready()])
+        #expect(try written.value.members?.map(\.key) == ["aps", "media", "attachprep"])
+    }
+
     @Test func `Attachments have different ids`() throws {
         let written = try WrittenPayloads(
             #"{"_wp":{"attachments":[{"url":"https://c/a","id":"1"},{"url":"https://c/b"},"#

@@ -64,8 +64,8 @@ enum ItemCheck {
     }
 
     @Sendable private static func notAttachable(_ item: CheckedItem) -> [PayloadWarning] {
-        let said = item.hint?.format ?? item.declared?.format ?? item.namedFormat
-        guard let format = said, format.attachmentType == nil else { return [] }
+        let formats = [item.hint?.format, item.declared?.format, item.namedFormat].compactMap(\.self)
+        guard let format = formats.first(where: { $0.attachmentType == nil }) else { return [] }
         let name = "\(item.path) is \(format.mimeType)"
         return [
             PayloadWarning(

@@ -50,25 +50,29 @@ extension PayloadDialect {
             "kumulos", service: "Kumulos (Optimove)", places: [MediaPlace(["attachments", "pictureUrl"])]),
     ]
 
+    /// On the device, and as its API takes it.
+    private static let airship = PayloadDialect(
+        "airship", service: "Airship",
+        places: airshipPlaces(["com.urbanairship.media_attachment"])
+            + airshipPlaces(["notification", "ios", "media_attachment"], isRequest: true)
+            + airshipPlaces(["ios", "media_attachment"], isRequest: true))
+
     /// The crop, the time and whether the thumbnail is hidden are said once, for all.
-    private static let airship: PayloadDialect = {
-        let media = PayloadPattern(["com.urbanairship.media_attachment"])
+    private static func airshipPlaces(_ media: PayloadPattern, isRequest: Bool = false) -> [MediaPlace] {
         let options = media.appending("options")
         let fields: [MediaPlace.Field: PayloadPattern] = [
             .clippingRect: options.appending("crop"), .thumbnailTime: options.appending("time"),
             .thumbnailHidden: options.appending("hidden"),
         ]
-        let named = fields.merging([.id: media.appending("urls").appending(.each).appending("url_id")]) { $1 }
-        return PayloadDialect(
-            "airship", service: "Airship",
-            places: [
-                MediaPlace(
-                    media.appending("urls").appending(.each).appending("url"), named,
-                    thumbnailID: media.appending("thumbnail_id")),
-                MediaPlace(media.appending("url"), fields),
-                MediaPlace(media.appending("url").appending(.each), fields),
-            ])
-    }()
+        let each = media.appending("urls").appending(.each)
+        return [
+            MediaPlace(
+                each.appending("url"), fields.merging([.id: each.appending("url_id")]) { $1 },
+                thumbnailID: media.appending("thumbnail_id"), isRequest: isRequest),
+            MediaPlace(media.appending("url"), fields, isRequest: isRequest),
+            MediaPlace(media.appending("url").appending(.each), fields, isRequest: isRequest),
+        ]
+    }
 
     /// Airship's older form. Source: `urbanairship/ios-library`, tests of UAMediaAttachmentPayload.
     private static let accengage = PayloadDialect(

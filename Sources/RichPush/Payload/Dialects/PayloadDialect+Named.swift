@@ -17,6 +17,9 @@ extension PayloadDialect {
     /// The names for sentences and help, in alphabetical order.
     public static var knownNames: String { all.map(\.name).sorted().joined(separator: ", ") }
 
+    /// The name of dialects that no row has.
+    static let customName = "custom"
+
     /// An app's own key: `image`, `data.media.url`, `gallery[0].src`.
     ///
     /// Keys may hold dots themselves. What stands there is an address, an array of addresses, or objects with `url`.
@@ -34,7 +37,7 @@ extension PayloadDialect {
             .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let spellings = plain == indexed ? [plain] : [plain, indexed]
         return PayloadDialect(
-            "custom", service: "The app's own key \(SpokenText.quoted(key))",
+            customName, service: "The app's own key \(SpokenText.quoted(key))",
             places: spellings.flatMap { parts in
                 let here = PayloadPattern([.dotted(parts)])
                 let each = here.appending(.each)

@@ -82,7 +82,7 @@ struct MediaReading {
         }
     }
 
-    /// One of several may be the collapsed picture: the others' thumbnails are hidden, unless the payload says.
+    /// One of several may be the collapsed picture: the others' thumbnails are hidden, whatever is said for all.
     private mutating func hideOthers(_ found: inout [PayloadMediaItem], _ place: MediaPlace, in top: PayloadValue) {
         guard found.count > 1, let pattern = place.thumbnailID,
             case .string(let id) = top.standing(at: pattern.path(choosing: []))
@@ -95,7 +95,7 @@ struct MediaReading {
                     "\(path) names no piece of media, so it is left out; write the id of one of them."))
             return
         }
-        for index in found.indices where found[index].id != id && found[index].options.thumbnailHidden == nil {
+        for index in found.indices where found[index].id != id {
             found[index].options.thumbnailHidden = true
         }
     }

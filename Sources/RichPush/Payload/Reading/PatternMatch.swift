@@ -55,7 +55,11 @@ extension PayloadPattern {
             return follow(rest, here.choosing([.index(0)], to: value), take)
         case .each:
             let elements = here.value.elements ?? []
-            return elements.indices.allSatisfy { follow(rest, here.choosing([.index($0)], to: elements[$0]), take) }
+            return elements.indices.allSatisfy { index in
+                // Paths are made only where the next key is: an array may be long.
+                if case .key(let key) = rest.first, elements[index][key] == nil { return true }
+                return follow(rest, here.choosing([.index(index)], to: elements[index]), take)
+            }
         case .eachMember:
             let members = here.value.members ?? []
             return members.allSatisfy { follow(rest, here.choosing([.key($0.key)], to: $0.value), take) }

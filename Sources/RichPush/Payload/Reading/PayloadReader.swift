@@ -23,7 +23,7 @@ public enum PayloadReader {
             return PayloadMedia(
                 dialect: dialect.inside(root), items: placed.items, warnings: placed.warnings + others)
         }
-        throw noMedia(dialect)
+        throw noMedia(dialect, in: payload)
     }
 
     /// Rows that share keys with others come last unless they are marked; media comes before what is no address.
@@ -46,18 +46,24 @@ public enum PayloadReader {
         return second
     }
 
-    private static func noMedia(_ dialect: PayloadDialect?) -> AttachPrepError {
+    private static func noMedia(_ dialect: PayloadDialect?, in payload: PayloadValue) -> AttachPrepError {
+        let stray = StrayURL.mediaKey(in: payload).map { SpokenText.path(PayloadPath([.key($0)])) }
+        let found = stray.map { "; there is a URL at \($0), which --media-key \($0) takes" }
         guard let dialect else {
             return AttachPrepError(
                 .payloadNoMedia,
-                "The payload has no media where a known service puts it; name the key with --media-key a.b.c, or the "
-                    + "service with --dialect (\(PayloadDialect.knownNames)).")
+                "The payload has no media where a known service puts it\(found ?? ""); name the key with --media-key "
+                    + "a.b.c, or the service with --dialect (\(PayloadDialect.knownNames)).")
+        }
+        if dialect.name == PayloadDialect.customName {
+            let remedy = found ?? "; write the keys that lead to it, with dots between them"
+            return AttachPrepError(.payloadNoMedia, "\(dialect.service) holds no media\(remedy).")
         }
         let places = dialect.places.prefix(3).map(\.address.spoken).joined(separator: ", ")
         return AttachPrepError(
             .payloadNoMedia,
-            "The payload has no media where \(dialect.name) puts it (\(places)); leave --dialect out to look "
-                + "everywhere, or name the key with --media-key a.b.c.")
+            "The payload has no media where \(dialect.name) puts it (\(places))\(found ?? ""); leave --dialect out to "
+                + "look everywhere, or name the key with --media-key a.b.c.")
     }
 }
 

@@ -47,6 +47,6 @@ public struct WrittenPayload: Sendable, Hashable {
 extension PayloadMedia {
     /// Whether there is an APNs payload, not only a request that a service makes one of.
     fileprivate func hasPayload(in value: PayloadValue) -> Bool {
-        items.first?.place.isRequest != true && value.standing(at: root)?.members != nil
+        (items.first?.place.isRequest != true || value["aps"] != nil) && value.standing(at: root)?.members != nil
     }
 }

@@ -1,0 +1,136 @@
+import Foundation
+import RichPush
+import TestSupport
+import Testing
+
+/// Every dialect, key by key and byte by byte: what is not media is the same before and after.
+struct PayloadRoundTripTests {
+    /// A payload of a dialect: the table's own samples, and the files of `samples/payloads`.
+    struct TripSample: CustomTestStringConvertible {
+        let dialect: String
+        let text: String
+
+        var testDescription: String { dialect }
+
+        static let all = ofTable + ofFiles
+
+        private static let ofTable = DialectSample.all.map { sample in
+            TripSample(
+                dialect: sample.dialect,
+                text: "{ \"aps\":{\"alert\":\"Hi\",\"mutable-content\":1.0} ,\r\n\(sample.members)\n}")
+        }
+
+        private static let ofFiles: [TripSample] = {
+            let folder = SourceTree.path("samples/payloads")
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.filter { $0.hasSuffix(".json") }.sorted().compactMap { name in
+                FileManager.default.contents(atPath: "\(folder)/\(name)").map {
+                    TripSample(dialect: String(name.dropLast(5)), text: String(decoding: $0, as: UTF8.self))
+                }
+            }
+        }()
+    }
+
+    private struct Trip {
+        let before: PayloadDocument
+        let media: PayloadMedia
+        let written: WrittenPayload
+        let after: PayloadDocument
+
+        init(_ sample: TripSample, _ prepare: (PayloadMediaItem, Int) -> PreparedMedia) throws {
+            before = try PayloadDocument(Array(sample.text.utf8))
+            media = try PayloadReader.media(in: before.value, dialect: try PayloadDialect.named(sample.dialect))
+            let prepared = media.items.enumerated().map { prepare($0.element, $0.offset) }
+            written = try PayloadWriter.write(before, media: media, prepared: prepared)
+            after = try PayloadDocument(written.bytes)
+        }
+
+        var touched: Set<PayloadPath> { Set(media.items.flatMap { [$0.path] + $0.fields.values }) }
+        var neutral: PayloadPath { media.root.appending(.key(PushContent.key)) }
+
+        func leaves(_ document: PayloadDocument) -> [PayloadPath: PayloadValue] {
+            PayloadLeaves(document.value, opening: [neutral] + Array(touched)).values
+        }
+    }
+
+    private static let types: [AttachmentType] = [.jpeg, .gif, .mpeg4, .mp3]
+
+    private func begins(_ path: PayloadPath, with other: PayloadPath) -> Bool {
+        path.steps.starts(with: other.steps)
+    }
+
+    @Test(arguments: TripSample.all)
+    func `Prepared media changes its own keys alone`(sample: TripSample) throws {
+        for type in Self.types {
+            let trip = try Trip(sample) { item, index in
+                guard case .url = item.address else { return .untouched }
+                return PreparedSample.ready(type, at: "\(index)") { $0.grant(item.options) }
+            }
+            let (before, after) = (trip.leaves(trip.before), trip.leaves(trip.after))
+            for (path, value) in before where !trip.touched.contains(where: { begins(path, with: $0) }) {
+                #expect(after[path] == value, "\(path)")
+            }
+            var inverse: [PayloadEdit] =
+                after.keys.contains { begins($0, with: trip.neutral) } ? [.remove(trip.neutral)] : []
+            var restored = trip.after
+            for (index, item) in trip.media.items.enumerated() {
+                guard case .url = item.address else { continue }
+                let url = PayloadValue.string("https://push.example/\(index)/attachment.\(type.fileExtension)")
+                let place = try #require(after.first { $0.key.parent == item.path.parent && $0.value == url }?.key)
+                if place != item.path, case .key(let key)? = item.path.steps.last {
+                    #expect(item.place.keys.contains { place.steps.last == .key($0.key) })
+                    inverse.append(.rename(place, to: key))
+                }
+                inverse += item.fields.values.sorted { $0.description < $1.description }.compactMap { field in
+                    before[field].flatMap { old in after[field] == old ? nil : .replace(field, old) }
+                }
+                inverse.append(.replace(item.path, try #require(before[item.path])))
+            }
+            let added = after.keys.filter { path in
+                before[path] == nil && !begins(path, with: trip.neutral)
+                    && trip.media.items.contains { $0.fields[.type] == nil && $0.place.fields[.type] != nil }
+                    && !trip.media.items.contains {
+                        $0.path.parent == path.parent && $0.place.keys.contains { path.steps.last == .key($0.key) }
+                    }
+            }
+            inverse += added.map(PayloadEdit.remove)
+            try restored.apply(inverse)
+            #expect(
+                String(decoding: restored.bytes, as: UTF8.self) == String(decoding: trip.before.bytes, as: UTF8.self))
+        }
+    }
+
+    /// Elements behind one that went have other indices.
+    private func hasMoved(
+        _ path: PayloadPath, _ value: PayloadValue, to leaves: [PayloadPath: PayloadValue]
+    ) -> Bool {
+        let isInArray = path.steps.contains { if case .index = $0 { true } else { false } }
+        return isInArray && leaves.values.contains(value)
+    }
+
+    @Test(arguments: TripSample.all)
+    func `Failed media takes its own keys along, and nothing else`(sample: TripSample) throws {
+        let trip = try Trip(sample) { _, _ in PreparedSample.failed }
+        let (before, after) = (trip.leaves(trip.before), trip.leaves(trip.after))
+        let names = trip.media.items.compactMap(\.place.thumbnailID).isEmpty ? [] : ["thumbnail_id"]
+        for (path, value) in before where after[path] != value {
+            let isOwn = trip.touched.contains { begins(path, with: $0) }
+            #expect(
+                isOwn || names.contains { path.steps.last == .key($0) } || hasMoved(path, value, to: after), "\(path)")
+        }
+        let kept = before.filter { !trip.touched.contains($0.key) }
+        for (path, value) in after where path.steps.count > 1 {
+            #expect(kept[path] == value || hasMoved(path, value, to: kept), "\(path)")
+        }
+        #expect(trip.written.warnings.filter { $0.code == .mediaRemoved }.count == trip.media.items.count)
+    }
+}
+
+extension AttachmentOptions {
+    /// Options as they were asked for.
+    fileprivate mutating func grant(_ asked: PayloadMediaOptions) {
+        thumbnailHidden = asked.thumbnailHidden
+        thumbnailClippingRect = asked.clippingRect
+        thumbnailTime = asked.thumbnailTime.map { .movie(MovieTime(seconds: $0)) }
+    }
+}
