@@ -22,7 +22,7 @@ swift_test := tools/tests --disable-xctest --no-parallel
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time \
-    bench-walls bench-memory bench-service clean toolchain
+    bench-walls bench-memory bench-service bench-campaign clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -112,6 +112,11 @@ bench-service: build ## Measure the queue alone, the service from end to end, an
 	$(release_build) --product QueueRate
 	folder=$$(mktemp -d) && .build/release/QueueRate $$folder; rm -rf $$folder
 	Benchmarks/service
+
+bench-campaign: build deps-test ## Send the sample campaign to phones on 3G, LTE and Wi-Fi, raw and prepared
+	$(release_build) --product ShapingServer
+	tools/simulated-device .build/simulated-device
+	Benchmarks/campaign
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared

@@ -207,7 +207,10 @@ let package = Package(
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
         specification(
             "ShapingTests",
-            ["Shaping", "ShapingServer", "RichPush", .product(name: "NIOCore", package: "swift-nio")]),
+            [
+                "Shaping", "ShapingServer", "RichPush", "AttachPrepCommand", "AttachPrepMedia",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
         specification("TestSupportTests", []),
         specification("TidyTests", []),
     ]

@@ -117,6 +117,13 @@ struct DeviceDeliveryTests {
         #expect(shown.attachments.map(\.uti) == ["public.png"])
     }
 
+    @Test func `When nobody says what a file is, its first bytes do`() async throws {
+        let gif = try Data(contentsOf: URL(fileURLWithPath: SourceTree.sample("counter.gif")))
+        server.serve("/anything", .body(gif))
+        let shown = try await device.run(#"{"aps": {"alert": "Hi"}, "attach": "\#(server.url("/anything"))"}"#)
+        #expect(shown.attachments.map(\.file) == ["attachment.gif"])
+    }
+
     @Test(arguments: ["attach", "podcast-image", "imageUrl"])
     func `A payload that was not prepared is read in its own dialect`(key: String) async throws {
         let shown = try await device.run(
@@ -129,11 +136,10 @@ struct DeviceDeliveryTests {
         let bundle = try TemporaryFolder()
         try bundle.write(Array(DeviceFile.picture), to: "cat.gif")
         let payload = #"{"attachprep": {"attachments": [{"id": "own", "file": "cat.gif"}]}}"#
-        let folder = try TemporaryFolder()
-        let shown = try await device.run(payload, in: folder, ["--bundle", bundle.path])
+        let shown = try await device.run(payload, ["--bundle", bundle.path])
         #expect(shown.attachments.map(\.uti) == ["com.compuserve.gif"])
         #expect(try bundle.contents() == ["cat.gif"])
-        #expect(try folder.contents().filter { $0.hasPrefix("temporary/") }.isEmpty)
+        #expect(shown.left.isEmpty)
     }
 }
 

@@ -26,6 +26,13 @@ struct AttachmentFile: Sendable {
         }.joined()
     }
 
+    /// As much of a file as tells what it is.
+    static func beginning(of url: URL) throws -> Data {
+        let file = try FileHandle(forReadingFrom: url)
+        defer { try? file.close() }
+        return try file.read(upToCount: 12) ?? Data()
+    }
+
     private static func take(from file: FileHandle, into digest: inout SHA256) throws -> Bool {
         guard let piece = try file.read(upToCount: Limits.devicePieceBytes), !piece.isEmpty else { return false }
         digest.update(data: piece)

@@ -46,12 +46,11 @@ final class MediaFolder: Sendable {
         defer { try? FileManager.default.removeItem(at: file) }
         do {
             let bytes = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
-            if let refusal = candidate.refusal(of: answer, received: bytes, sha256: nil), refusal != .digest {
-                return .failure(refusal)
+            let type = try candidate.type(in: answer) ?? AttachmentType(beginning: AttachmentFile.beginning(of: file))
+            let refusal = try candidate.refusal(of: answer, received: bytes, type: type) {
+                try AttachmentFile.sha256(of: file)
             }
-            let sha256 = try candidate.sha256.map { _ in try AttachmentFile.sha256(of: file) }
-            if let refusal = candidate.refusal(of: answer, received: bytes, sha256: sha256) { return .failure(refusal) }
-            guard let type = candidate.type(in: answer) else { return .failure(.type) }
+            guard let type, refusal == nil else { return .failure(refusal ?? .type) }
             return .success(try take(file, for: candidate, as: type))
         } catch {
             return .failure(.connection)

@@ -31,7 +31,7 @@ public struct FetchAnswer: Sendable, Hashable {
 public enum FetchRefusal: String, Error, Sendable, Hashable, CaseIterable {
     /// Not exactly 200: a part or nothing of the file.
     case status
-    /// None of Apple's eleven types, by anything that is said of it.
+    /// None of Apple's eleven types, by what is said of it and by its first bytes.
     case type
     /// A page in place of media: a portal's, or an error's.
     case page
@@ -61,8 +61,10 @@ extension FetchCandidate {
     public func refusal(of answer: FetchAnswer) -> FetchRefusal? {
         guard answer.status == 200 else { return (300..<400).contains(answer.status) ? .redirect : .status }
         if answer.isPage { return .page }
-        guard let type = type(in: answer) else { return .type }
-        return answer.contentLength.flatMap { refusal(ofLength: $0, type: type) }
+        let type = type(in: answer)
+        // Nobody says what it is: the first bytes will.
+        guard type != nil || !answer.isKnownType else { return .type }
+        return answer.contentLength.flatMap { refusal(ofLength: $0, bytesMax: type?.bytesMax) }
     }
 
     /// Why no more bytes are wanted; nil while they may be the file's.
@@ -77,26 +79,38 @@ extension FetchCandidate {
 
     /// Why a file that has arrived whole is not the one; nil when it is.
     ///
-    /// - Parameter sha256: of the file, in lower-case hexadecimal.
-    public func refusal(of answer: FetchAnswer, received: Int, sha256 found: String?) -> FetchRefusal? {
+    /// - Parameters:
+    ///   - type: of the file, by what is said of it or by its first bytes.
+    ///   - digest: its SHA-256 in lower-case hexadecimal; asked for only when all else agrees and there is one to
+    ///     compare it with.
+    public func refusal(
+        of answer: FetchAnswer, received: Int, type: AttachmentType?, digest: () throws -> String
+    ) rethrows -> FetchRefusal? {
         if let refusal = refusal(of: answer) { return refusal }
         if let length = answer.contentLength, length != received { return .length }
-        if let type = type(in: answer), let refusal = refusal(ofLength: received, type: type) { return refusal }
-        if let sha256, found != sha256 { return .digest }
+        guard let type else { return .type }
+        if let refusal = refusal(ofLength: received, bytesMax: type.bytesMax) { return refusal }
+        if let sha256, try digest() != sha256 { return .digest }
         return nil
     }
 
-    private func refusal(ofLength length: Int, type: AttachmentType) -> FetchRefusal? {
+    private func refusal(ofLength length: Int, bytesMax limit: Int?) -> FetchRefusal? {
         if length == 0 { return .empty }
         if let bytes, length != bytes { return .length }
-        return length > type.bytesMax ? .tooLarge : nil
+        return length > limit ?? bytesMax ? .tooLarge : nil
     }
 }
 
 extension FetchAnswer {
     /// Portals of hotels and trains answer 200 to everything.
     fileprivate var isPage: Bool {
-        let essence = (contentType ?? "").prefix { $0 != ";" }.lowercased()
-        return essence.hasPrefix("text/") || ["application/json", "application/xhtml+xml"].contains(essence)
+        essence.hasPrefix("text/") || ["application/json", "application/xhtml+xml"].contains(essence)
+    }
+
+    /// A type that is known, and not attachable when `AttachmentType` has no case for it.
+    fileprivate var isKnownType: Bool { TypeNames.mimeTypes[essence] != nil }
+
+    private var essence: String {
+        (contentType ?? "").prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
     }
 }

@@ -59,6 +59,8 @@ public struct MediaPlace: Sendable, Hashable {
     public let otherFields: [[Field: PayloadPattern]]
     /// Where the id of the one media stands whose picture is shown collapsed: the others' thumbnails are hidden.
     public let thumbnailID: PayloadPattern?
+    /// What else is about this media alone, options that we do not know for one: goes when the media goes.
+    public let companions: [PayloadPattern]
     /// How the type is written.
     public let types: TypeSpelling
     /// What the key itself says of the media, and the key for other types: `movie` becomes `image`.
@@ -72,13 +74,15 @@ public struct MediaPlace: Sendable, Hashable {
 
     public init(
         _ address: PayloadPattern, _ fields: [Field: PayloadPattern] = [:], otherFields: [[Field: PayloadPattern]] = [],
-        thumbnailID: PayloadPattern? = nil, types: TypeSpelling = .none, keys: [MediaKey] = [],
+        thumbnailID: PayloadPattern? = nil, companions: [PayloadPattern] = [], types: TypeSpelling = .none,
+        keys: [MediaKey] = [],
         namesLocalFiles: Bool = false, root: PayloadPath = PayloadPath(), isRequest: Bool = false
     ) {
         self.address = address
         self.fields = fields
         self.otherFields = otherFields
         self.thumbnailID = thumbnailID
+        self.companions = companions
         self.isRequest = isRequest
         self.types = types
         self.keys = keys

@@ -12,11 +12,18 @@ struct FetchAnswerTests {
         FetchAnswer(status: status, contentLength: length, contentType: type)
     }
 
+    private func whole(
+        _ candidate: FetchCandidate, _ length: Int?, received: Int, sha256: String = FetchAnswerTests.digest
+    ) -> FetchRefusal? {
+        let answer = answer(length: length)
+        return candidate.refusal(of: answer, received: received, type: candidate.type(in: answer)) { sha256 }
+    }
+
     @Test func `What was asked for is accepted`() throws {
         let candidate = try FetchPlanTests.candidate(type: "public.jpeg", bytes: 100, sha256: Self.digest)
         #expect(candidate.refusal(of: answer()) == nil)
         #expect(candidate.refusal(received: 100, expected: 100) == nil)
-        #expect(candidate.refusal(of: answer(), received: 100, sha256: Self.digest) == nil)
+        #expect(whole(candidate, 100, received: 100) == nil)
     }
 
     @Test(arguments: [
@@ -52,11 +59,29 @@ struct FetchAnswerTests {
 
     @Test func `A whole file is compared with everything that was said of it`() throws {
         let candidate = try FetchPlanTests.candidate(type: "public.jpeg", sha256: Self.digest)
-        #expect(candidate.refusal(of: answer(), received: 99, sha256: Self.digest) == .length)
-        #expect(candidate.refusal(of: answer(), received: 100, sha256: String(repeating: "0", count: 64)) == .digest)
-        #expect(candidate.refusal(of: answer(), received: 100, sha256: nil) == .digest)
-        #expect(candidate.refusal(of: answer(length: nil), received: 0, sha256: Self.digest) == .empty)
-        #expect(candidate.refusal(of: answer(length: nil), received: 10_000_001, sha256: Self.digest) == .tooLarge)
+        #expect(whole(candidate, 100, received: 99) == .length)
+        #expect(whole(candidate, 100, received: 100, sha256: String(repeating: "0", count: 64)) == .digest)
+        #expect(whole(candidate, nil, received: 0) == .empty)
+        #expect(whole(candidate, nil, received: 10_000_001) == .tooLarge)
+    }
+
+    @Test func `When nobody says what it is, its first bytes do`() throws {
+        let candidate = try FetchPlanTests.candidate()
+        let unnamed = answer(type: "application/octet-stream")
+        #expect(candidate.refusal(of: unnamed) == nil)
+        let asPicture = candidate.refusal(of: unnamed, received: 100, type: .gif) { "" }
+        let asNothing = candidate.refusal(of: unnamed, received: 100, type: nil) { "" }
+        #expect(asPicture == nil && asNothing == .type)
+    }
+
+    @Test func `A digest is worked out only when there is one to compare it with`() throws {
+        let candidate = try FetchPlanTests.candidate(type: "public.jpeg")
+        var count = 0
+        _ = candidate.refusal(of: answer(), received: 100, type: .jpeg) {
+            count += 1
+            return ""
+        }
+        #expect(count == 0)
     }
 
     @Test(arguments: [

@@ -38,6 +38,21 @@ struct FetchPlanTests {
         #expect(plan.thumbnails.map(\.id) == ["https://cdn.example/1-thumbnail", "https://cdn.example/3-thumbnail"])
     }
 
+    @Test func `An attachment that hides its thumbnail has the next one that does not as its companion`() {
+        let hidden = (1...2).map { number in
+            var attachment = Self.attachment("https://cdn.example/\(number)")
+            attachment.options?.thumbnailHidden = true
+            return attachment
+        }
+        let plan = FetchPlan(PushContent(attachments: hidden + [Self.attachment("https://cdn.example/3")]))
+        #expect(
+            plan.attachments.map { plan.companion(of: $0)?.id } == [
+                "https://cdn.example/3", "https://cdn.example/3", nil,
+            ])
+        let alone = FetchPlan(PushContent(attachments: hidden))
+        #expect(alone.attachments.map { alone.companion(of: $0)?.id } == [nil, nil])
+    }
+
     @Test func `An address is fetched once`() {
         let same = "https://cdn.example/1"
         let plan = FetchPlan(

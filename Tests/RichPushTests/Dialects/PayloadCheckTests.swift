@@ -117,6 +117,16 @@ struct PayloadCheckTests {
             [.optionInvalid], "such as public.jpeg"
         ),
         (
+            aps(good, #""ct_mediaUrl":"https://c.example/a.jpg","ct_mediaType":"thing""#), [.typeNotShown],
+            "\"thing\", is none that CleverTap knows"
+        ),
+        (
+            aps(
+                good,
+                #""_wp":{"attachments":[{"url":"https://c.example/a.jpg","options":{"typeHint":"org.x.y"}}]}"#),
+            [.typeNotAttachable], "none that iOS attaches"
+        ),
+        (
             aps(good, #""ct_mediaUrl":"https://c.example/a.gif","ct_mediaType":"image""#), [.typeNotShown],
             "write gif as its type"
         ),

@@ -14,7 +14,7 @@ struct WrittenCheckTests {
         let media = try PayloadReader.media(in: document.value, dialect: dialect)
         for type in AttachmentType.allCases {
             let prepared = media.items.enumerated().map { (index, item) -> PreparedMedia in
-                return if case .url = item.address { PreparedSample.ready(type, at: "\(index)") } else { .untouched }
+                if case .url = item.address { PreparedSample.ready(type, at: "\(index)") } else { .untouched }
             }
             let written = try PayloadWriter.write(document, media: media, prepared: prepared)
             let value = try PayloadDocument(written.bytes).value

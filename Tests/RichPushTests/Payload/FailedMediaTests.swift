@@ -22,6 +22,11 @@ struct FailedMediaTests {
                 + #""n":1}}"#, #"{"_wp":{"n":1}}"#
         ),
         (#"{"_wp":{"attachments":[{"url":"https://c/a","title":"t"}]}}"#, #"{"_wp":{"attachments":[{"title":"t"}]}}"#),
+        (
+            #"{"_wp":{"n":1,"attachments":[{"url":"https://c/a","options":{"new":1,"thumbnailTime":1}}]}}"#,
+            #"{"_wp":{"n":1}}"#
+        ),
+        (#"{"attachment":{"url":"https://c/a","content-type":"jpeg","lazy":false},"z":1}"#, #"{"z":1}"#),
         (#"{"internalData":{"atts":[{"url":"https://c/a"}],"x":1}}"#, #"{"internalData":{"x":1}}"#),
         (#"{"krt_attributes":"{\"attachment_url\":\"https://c/a\"}","z":1}"#, #"{"z":1}"#),
         (
@@ -35,7 +40,7 @@ struct FailedMediaTests {
         ),
         (
             #"{"attachment_name":"a.jpg","attachment_type":"image/jpeg","attachment_size":1,"attachment_expires":2,"#
-                + #""attachment_url":"https://c/a"}"#, #"{"attachment_expires":2}"#
+                + #""attachment_url":"https://c/a"}"#, "{}"
         ),
         (
             #"{"com.urbanairship.media_attachment":{"url":["https://c/a"],"options":{"time":1,"hidden":true},"#

@@ -72,6 +72,14 @@ extension PayloadMediaItem.Address {
 }
 
 extension TypeSpelling {
+    /// Whether the service has a list of types.
+    var isListed: Bool {
+        switch self {
+        case .words, .wordsOrUTI: true
+        case .none, .any, .fileExtension: false
+        }
+    }
+
     /// Whether the service's SDK needs a type.
     var isRequired: Bool {
         switch self {

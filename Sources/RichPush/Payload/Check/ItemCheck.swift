@@ -1,7 +1,8 @@
 /// What is checked of each piece of media.
 enum ItemCheck {
     static let all: [@Sendable (CheckedItem) -> [PayloadWarning]] = [
-        insecure, malformed, withoutExtension, contradicted, notAttachable, hint, missingType, typeAsSuffix,
+        insecure, malformed, withoutExtension, contradicted, notAttachable, unknownType, hint, missingType,
+        typeAsSuffix,
         notAnimated, fixedName,
     ]
 
@@ -75,6 +76,26 @@ enum ItemCheck {
                         + "\(format.kind.remedy) instead."
                     : "\(name), which iOS drops (error 101): the notification comes without it; send "
                         + "\(format.kind.remedy) instead.")
+        ]
+    }
+
+    @Sendable private static func unknownType(_ item: CheckedItem) -> [PayloadWarning] {
+        if let hint = item.hint, hint.form == .uti, hint.format == nil {
+            return [
+                PayloadWarning(
+                    .typeNotAttachable,
+                    "The type hint of \(item.path) is none that iOS attaches, so it drops the file (error 101); write "
+                        + "one of Apple's, such as public.jpeg, or leave it out.")
+            ]
+        }
+        guard let text = item.item.declaredType, item.declared?.kind == nil, item.item.place.types.isListed else {
+            return []
+        }
+        return [
+            PayloadWarning(
+                .typeNotShown,
+                "The type of \(item.path), \(SpokenText.quoted(text)), is none that \(item.service) knows, so iOS may "
+                    + "not learn the type; write image, jpeg or another of its own.")
         ]
     }
 

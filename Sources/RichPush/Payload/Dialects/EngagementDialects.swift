@@ -7,7 +7,7 @@ extension PayloadDialect {
                 MediaPlace(
                     ["_wp", "attachments", .each, "url"],
                     [.id: ["_wp", "attachments", .each, "id"], .type: ["_wp", "attachments", .each, "type"]],
-                    otherFields: wonderPushOptions, types: .any)
+                    otherFields: wonderPushOptions, companions: [["_wp", "attachments", .each, "options"]], types: .any)
             ]),
         PayloadDialect(
             "notifee", service: "Notifee",

@@ -7,6 +7,7 @@ extension PayloadDialect {
                 MediaPlace(
                     ["attachment", "url"],
                     [.type: ["attachment", "content-type"], .thumbnailHidden: ["attachment", "hide-thumbnail"]],
+                    companions: [["attachment", "lazy"]],
                     types: .wordsOrUTI([
                         TypeWord("jpeg", .jpeg), TypeWord("jpg", .jpeg), TypeWord("png", .png), TypeWord("gif", .gif),
                         TypeWord("aiff", .aiff), TypeWord("waveformaudio", .wave), TypeWord("mp3", .mp3),
@@ -19,7 +20,8 @@ extension PayloadDialect {
             places: [
                 MediaPlace(
                     ["attachment_url"],
-                    [.type: ["attachment_type"], .name: ["attachment_name"], .bytes: ["attachment_size"]], types: .any)
+                    [.type: ["attachment_type"], .name: ["attachment_name"], .bytes: ["attachment_size"]],
+                    companions: [["attachment_expires"]], types: .any)
             ]),
         PayloadDialect(
             "flutter", service: "flutter_local_notifications",
@@ -45,7 +47,7 @@ extension PayloadDialect {
                     otherFields: [
                         options(of: object, names: .short), options(of: object, names: .constants),
                         flutterFields(attachment),
-                    ], namesLocalFiles: true)
+                    ], companions: [object], namesLocalFiles: true)
             }),
     ]
 

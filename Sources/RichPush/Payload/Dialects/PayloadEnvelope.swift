@@ -25,7 +25,9 @@ extension MediaPlace {
         MediaPlace(
             address.inside(envelope), fields.mapValues { $0.inside(envelope) },
             otherFields: otherFields.map { $0.mapValues { $0.inside(envelope) } },
-            thumbnailID: thumbnailID?.inside(envelope), types: types, keys: keys, namesLocalFiles: namesLocalFiles,
+            thumbnailID: thumbnailID?.inside(envelope),
+            companions: companions.map { $0.inside(envelope) }, types: types, keys: keys,
+            namesLocalFiles: namesLocalFiles,
             root: PayloadPath(envelope.steps + root.steps), isRequest: isRequest)
     }
 }

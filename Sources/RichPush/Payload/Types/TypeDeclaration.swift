@@ -25,8 +25,10 @@ public struct TypeDeclaration: Sendable, Hashable {
             self.init(name.contains(".") ? .uti : .word, kind, nil)
         } else if let format = TypeNames.identifiers[name] {
             self.init(.uti, format.kind, format)
-        } else if name.dropFirst().contains(".") {
+        } else if Self.identifierDomains.contains(where: { name.hasPrefix($0) }) {
             self.init(.uti, nil, nil)
+        } else if name.dropFirst().contains(".") {
+            self.init(.word, nil, nil)
         } else {
             let format = TypeNames.extensions[name.hasPrefix(".") ? String(name.dropFirst()) : name]
             self.init(.fileExtension, format?.kind, format)
@@ -59,6 +61,9 @@ public struct TypeDeclaration: Sendable, Hashable {
         let end = limited.lastIndex { !$0.isWhitespace }
         return end.map { limited[...$0].lowercased() } ?? ""
     }
+
+    /// How identifiers begin; `v1.2` is none.
+    private static let identifierDomains = ["public.", "com.", "org.", "net.", "dyn."]
 
     /// Characters that are looked at: identifiers have under 40, MIME types with parameters under 100.
     private static let lengthMax = 200

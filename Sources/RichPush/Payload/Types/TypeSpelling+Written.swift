@@ -7,7 +7,7 @@ extension TypeSpelling {
     public func written(_ type: AttachmentType, like found: String?) -> String? {
         switch self {
         case .none: nil
-        case .any: found.map { Self.inAnyForm(type, like: $0) }
+        case .any: found.flatMap { Self.inAnyForm(type, like: $0) }
         case .fileExtension(let standard): Self.asExtension(type, like: found, standard: standard)
         case .words(let words): Self.asWord(type, of: words, like: found)
         case .wordsOrUTI(let words):
@@ -18,15 +18,17 @@ extension TypeSpelling {
         }
     }
 
-    private static func inAnyForm(_ type: AttachmentType, like found: String) -> String {
+    private static func inAnyForm(_ type: AttachmentType, like found: String) -> String? {
         let declared = TypeDeclaration(found)
         switch declared.form {
         case .uti: return type.uti
         case .mimeType:
             let isSame = found.prefix { $0 != ";" }.lowercased() == type.mimeType
             return isSame ? found : LetterCase(of: found).applied(to: type.mimeType)
-        case .fileExtension: return fileExtension(type, like: found)
-        case .word:
+        case .fileExtension, .word:
+            // A word that names no media may be about something else.
+            guard declared.kind != nil else { return nil }
+            if declared.form == .fileExtension { return fileExtension(type, like: found) }
             if declared.kind == type.kind { return found }
             let word =
                 switch type.kind {

@@ -105,6 +105,11 @@ struct MediaRewriting {
     private mutating func takeOut(_ item: PayloadMediaItem, _ error: ManifestError) {
         doomed.insert(item.path)
         doomed.formUnion(item.fields.values.filter { !kept.contains($0) })
+        for companion in item.place.companions {
+            guard let path = companion.path(like: item.path, of: item.place.address), value.standing(at: path) != nil
+            else { continue }
+            doomed.insert(path)
+        }
         if let id = item.id, let path = item.place.thumbnailID?.path(like: item.path, of: item.place.address),
             value.standing(at: path)?.string == id
         {
