@@ -49,7 +49,7 @@ struct SchemathesisTests {
             folder: folder.path, timeoutSeconds: 240
         ).run()
         #expect(result.exitCode == 0, "\(result.text.prefix(10_000))\n\(result.errorText)")
-        let generated = result.text.components(separatedBy: " generated").first?.split(separator: " ").last
+        let generated = result.text.components(separatedBy: " generated,").first?.split(separator: " ").last
         #expect(generated.flatMap { Int($0.filter(\.isNumber)) } ?? 0 > 1_000, "\(result.text.suffix(1_000))")
     }
 

@@ -18,12 +18,11 @@ final class BuiltDevice: Sendable {
         }
     }
 
-    /// Starts it on a payload; files it leaves outside of its folder are found in `temporary`.
+    /// Starts it on a payload.
     func start(_ payload: String, in folder: TemporaryFolder, _ options: [String] = []) throws -> RunningCommand {
-        try folder.makeFolder("temporary")
-        return try RunCommand(
+        try RunCommand(
             self.folder.path("simulated-device"), ["--folder", folder.path] + options,
-            environment: ["TMPDIR": folder.path("temporary")], input: Array(payload.utf8), timeoutSeconds: 60
+            input: Array(payload.utf8), timeoutSeconds: 60
         ).start()
     }
 

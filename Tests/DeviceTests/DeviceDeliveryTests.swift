@@ -136,11 +136,10 @@ struct DeviceDeliveryTests {
         let bundle = try TemporaryFolder()
         try bundle.write(Array(DeviceFile.picture), to: "cat.gif")
         let payload = #"{"attachprep": {"attachments": [{"id": "own", "file": "cat.gif"}]}}"#
-        let folder = try TemporaryFolder()
-        let shown = try await device.run(payload, in: folder, ["--bundle", bundle.path])
+        let shown = try await device.run(payload, ["--bundle", bundle.path])
         #expect(shown.attachments.map(\.uti) == ["com.compuserve.gif"])
         #expect(try bundle.contents() == ["cat.gif"])
-        #expect(try folder.contents().filter { $0.hasPrefix("temporary/") }.isEmpty)
+        #expect(shown.left.isEmpty)
     }
 }
 

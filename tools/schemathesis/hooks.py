@@ -14,13 +14,20 @@ def lines(context, value):
 
 
 def requests(body):
-    return [item for item in (body if isinstance(body, list) else [body]) if isinstance(item, dict)]
+    items = [item for item in (body if isinstance(body, list) else [body]) if isinstance(item, dict)]
+    # A payload comes with what is asked of its media.
+    return items + [item["request"] for item in items if isinstance(item.get("request"), dict)]
 
 
 @schemathesis.hook
 def filter_body(context, body):
-    # Two times that have to be in order, and a network with its time: looked at together.
-    together = [("notBefore", "notAfter"), ("network", "deviceBudget"), ("rendition", "deviceBudget")]
+    # Two times that have to be in order, a network with its time, two ways to say where media is: looked at together.
+    together = [
+        ("notBefore", "notAfter"),
+        ("network", "deviceBudget"),
+        ("rendition", "deviceBudget"),
+        ("dialect", "mediaKey"),
+    ]
     return not any(
         request.get(one) is not None and request.get(other) is not None
         for request in requests(body)
@@ -37,6 +44,8 @@ def before_call(context, case, kwargs):
         budget = request.get("deviceBudget")
         if isinstance(budget, float) and 0 < budget < 1:
             request["deviceBudget"] = 30
+        if request.get("dialect") is not None and request.get("mediaKey") is not None:
+            request["mediaKey"] = None
     if case.path == "/v1/receipts":
         # Tokens are signed, which no pattern can say.
         for receipt in requests(case.body):

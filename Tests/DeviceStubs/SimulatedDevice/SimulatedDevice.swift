@@ -31,6 +31,11 @@ struct SimulatedDevice {
         let object = try JSONSerialization.jsonObject(with: FileHandle.standardInput.readDataToEndOfFile())
         guard let userInfo = object as? [String: Any] else { throw DeviceOptions.Wrong("the payload is no object") }
         if options.isReading { return try read(userInfo) }
+        // Foundation's URLSession leaves files of ended downloads on Linux, which a phone does not keep.
+        let temporary = options.folder.appendingPathComponent("temporary", isDirectory: true)
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        setenv("TMPDIR", temporary.path, 1)
+        defer { try? FileManager.default.removeItem(at: options.isTemporary ? options.folder : temporary) }
         let screen = Screen(store: options.folder.appendingPathComponent("store", isDirectory: true))
         let service = NotificationService(settings: options.settings)
         let memoryStart = Screen.memoryPeak
@@ -45,7 +50,6 @@ struct SimulatedDevice {
         report["memoryStart"] = memoryStart
         report["memoryPeak"] = Screen.memoryPeak
         try print(report)
-        if options.isTemporary { try? FileManager.default.removeItem(at: options.folder) }
     }
 
     private static func read(_ userInfo: [String: Any]) throws {
