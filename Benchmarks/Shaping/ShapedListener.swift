@@ -52,8 +52,9 @@ public struct ShapedListener: Sendable {
         switch source {
         case .folder(let folder):
             try handlers.configureHTTPServerPipeline(withErrorHandling: true)
-            try handlers.addHandler(FileHandler(folder: folder))
-        case .origin(let host, let port): try handlers.addHandler(RelayHandler(host: host, port: port))
+            try handlers.addHandler(FileHandler(folder: folder, profile: profile))
+        case .origin(let host, let port):
+            try handlers.addHandler(RelayHandler(host: host, port: port, profile: profile))
         }
     }
 }

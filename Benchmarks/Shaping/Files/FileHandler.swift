@@ -3,12 +3,13 @@ public import NIOCore
 public import NIOHTTP1
 import NIOPosix
 
-/// Answers requests for the files of a folder: one at a time, two pieces of a file in memory.
+/// Answers requests for the files of a folder: one at a time, and no more of it in memory than is to wait for the link.
 public final class FileHandler: ChannelInboundHandler {
     public typealias InboundIn = HTTPServerRequestPart
     public typealias OutboundOut = HTTPServerResponsePart
 
     private let folder: ServedFolder
+    private let waitingBytesMax: Int
     private var request: HTTPRequestHead?
     private var sending: Sending?
     private var isAnswering = false
@@ -18,18 +19,17 @@ public final class FileHandler: ChannelInboundHandler {
     private struct Sending {
         let file: ServedFile
         var range: Range<Int>
-        /// Pieces that the link has not taken yet.
-        var waiting = 0
+        /// What the link has not taken yet.
+        var waitingBytes = 0
         var isReading = false
         let closes: Bool
     }
 
     private static let pieceBytes = 65_536
-    /// One that the link works on, and the next one.
-    private static let piecesWaitingMax = 2
 
-    public init(folder: ServedFolder) {
+    public init(folder: ServedFolder, profile: LinkProfile) {
         self.folder = folder
+        waitingBytesMax = profile.readAheadBytes
     }
 
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -82,7 +82,7 @@ public final class FileHandler: ChannelInboundHandler {
     }
 
     private func advance(_ context: ChannelHandlerContext) {
-        guard let state = sending, !state.isReading, state.waiting < Self.piecesWaitingMax else { return }
+        guard let state = sending, !state.isReading, state.waitingBytes < waitingBytesMax else { return }
         guard !state.range.isEmpty else {
             sending = nil
             return finish(context, closes: state.closes)
@@ -107,7 +107,7 @@ public final class FileHandler: ChannelInboundHandler {
             return context.close(promise: nil)
         }
         sending?.isReading = false
-        sending?.waiting += 1
+        sending?.waitingBytes += piece.count
         sending?.range = (state.range.lowerBound + piece.count)..<state.range.upperBound
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let bytes = context.channel.allocator.buffer(bytes: piece)
@@ -117,7 +117,7 @@ public final class FileHandler: ChannelInboundHandler {
                 handler.sending = nil
                 return
             }
-            handler.sending?.waiting -= 1
+            handler.sending?.waitingBytes -= piece.count
             handler.advance(context)
         }
         advance(context)

@@ -19,6 +19,10 @@ public struct LinkProfile: Sendable, Hashable {
     /// From the phone.
     public var uplinkBitsPerSecond: Double { bitsPerSecond * Self.uplinkShare }
 
+    /// What waits for the link at most, per connection: a fifth of a second of it, so that a source that is late for
+    /// once does not leave the link idle.
+    var readAheadBytes: Int { min(max(Int(bitsPerSecond / 8 * 0.2), 131_072), 4_194_304) }
+
     public init(_ network: NetworkProfile) {
         self.init(
             name: network.rawValue, bitsPerSecond: network.bitsPerSecond, roundTripSeconds: network.roundTripSeconds)

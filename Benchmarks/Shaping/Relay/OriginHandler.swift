@@ -9,11 +9,11 @@ final class OriginHandler: ChannelInboundHandler {
     private var waitingBytes = 0
     private var wantsRead = false
 
-    /// Two reads of a socket: one that the link works on, and the next one.
-    private static let waitingBytesMax = 131_072
+    private let waitingBytesMax: Int
 
-    init(phone: any Channel, relay: NIOLoopBound<(RelayHandler, ChannelHandlerContext)>) {
+    init(phone: any Channel, relay: NIOLoopBound<(RelayHandler, ChannelHandlerContext)>, waitingBytesMax: Int) {
         self.phone = phone
+        self.waitingBytesMax = waitingBytesMax
         self.relay = relay
     }
 
@@ -35,7 +35,7 @@ final class OriginHandler: ChannelInboundHandler {
     }
 
     private func resume(_ context: ChannelHandlerContext) {
-        guard wantsRead, waitingBytes < Self.waitingBytesMax else { return }
+        guard wantsRead, waitingBytes < waitingBytesMax else { return }
         wantsRead = false
         context.read()
     }

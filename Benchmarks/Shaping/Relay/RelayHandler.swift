@@ -9,6 +9,7 @@ public final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     private let host: String
     private let port: Int
+    private let waitingBytesMax: Int
     private var origin: (any Channel)?
     private var isReady = false
     private var wantsRead = false
@@ -16,21 +17,23 @@ public final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private var early: [ByteBuffer] = []
     private var endedEarly = false
 
-    public init(host: String, port: Int) {
+    public init(host: String, port: Int, profile: LinkProfile) {
         self.host = host
         self.port = port
+        waitingBytesMax = profile.readAheadBytes
     }
 
     public func channelActive(context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let phone = context.channel
+        let (phone, waitingBytesMax) = (context.channel, waitingBytesMax)
         ClientBootstrap(group: context.eventLoop)
             .channelOption(.autoRead, value: false)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(OriginHandler(phone: phone, relay: bound))
+                    try channel.pipeline.syncOperations.addHandler(
+                        OriginHandler(phone: phone, relay: bound, waitingBytesMax: waitingBytesMax))
                 }
             }
             .connect(host: host, port: port)
