@@ -149,6 +149,7 @@ import Testing
                 "payload.type_not_attachable", "payload.content_extension",
             ])
         #expect(report["dialect"] as? String == "attach")
+        #expect((report["media"] as? [[String: Any]])?.first?.keys.sorted() == ["address", "kind", "path", "type"])
     }
 }
 

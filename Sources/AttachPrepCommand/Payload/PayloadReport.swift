@@ -15,6 +15,18 @@ struct PayloadReport: Encodable {
         /// `url`, `file` of the app, or `other`.
         let kind: String
         let type: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case path, address, kind, type
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(path, forKey: .path)
+            try values.encode(address, forKey: .address)
+            try values.encode(kind, forKey: .kind)
+            try values.encode(type, forKey: .type)
+        }
     }
 
     let dialect: String
