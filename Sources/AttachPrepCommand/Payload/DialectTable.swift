@@ -12,10 +12,9 @@ enum DialectTable {
         }
     }
 
-    /// Each place once; in an API's requests and in payloads the end of it is the same.
+    /// Those in payloads; the forms that an API takes only where there are no others.
     static func places(of dialect: PayloadDialect) -> [String] {
-        dialect.places.map(\.address.description).reduce(into: []) { places, place in
-            if !places.contains(where: { place == $0 || place.hasSuffix(".\($0)") }) { places.append(place) }
-        }
+        let delivered = dialect.places.filter { !$0.isRequest }
+        return (delivered.isEmpty ? dialect.places : delivered).map(\.address.description)
     }
 }
