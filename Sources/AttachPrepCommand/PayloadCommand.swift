@@ -41,7 +41,8 @@ struct PayloadCommand: AsyncParsableCommand {
             return StandardStreams.result(DialectTable.lines.joined(separator: "\n"))
         }
         let dialect = try payload.row()
-        let bytes = try PayloadFile.read(file)
+        let bytes = try InputFile(path: file, name: "payload", remedy: "a JSON file")
+            .bytes(max: Limits.payloadInputBytesMax)
         do {
             let order = try PayloadOrder(PayloadDocument(bytes), dialect: dialect)
             if payload.check { try check(order, bytes.count) } else { try await rewrite(order) }

@@ -1,6 +1,4 @@
-import ArgumentParser
 import AttachPrep
-import Glibc
 import RichPush
 
 #if canImport(FoundationEssentials)
@@ -44,12 +42,7 @@ enum BatchList {
     ///
     /// - Throws: `ValidationError` when the file cannot be read.
     static func read(_ path: String) throws -> [BatchLine] {
-        let handle = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard handle >= 0 else { throw ValidationError("The list \(path) cannot be opened; check its name.") }
-        defer { if handle != STDIN_FILENO { close(handle) } }
-        guard let bytes = readAll(handle) else {
-            throw ValidationError("The list \(path) cannot be read; give a file of sources or JSON Lines.")
-        }
+        let bytes = try InputFile(path: path, name: "list", remedy: "a file of sources or JSON Lines").bytes()
         return lines(String(decoding: bytes, as: UTF8.self))
     }
 
@@ -66,17 +59,5 @@ enum BatchList {
         while line.first?.isWhitespace == true { line.removeFirst() }
         while line.last?.isWhitespace == true { line.removeLast() }
         return String(line)
-    }
-
-    private static func readAll(_ descriptor: CInt) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            guard count > 0 else { return bytes }
-            bytes += chunk.prefix(count)
-        }
     }
 }

@@ -81,17 +81,5 @@ extension PayloadDialect {
 
 extension PayloadPattern {
     /// As sentences write it: `_wp.attachments[].url`.
-    var spoken: String {
-        let text = steps.reduce(into: "") { text, step in
-            switch step {
-            case .key(let key): text += text.isEmpty ? key : ".\(key)"
-            case .each: text += "[]"
-            case .first: text += "[0]"
-            case .eachMember: text += ".*"
-            case .dotted(let parts): text += parts.joined(separator: ".")
-            case .text: break
-            }
-        }
-        return SpokenText.path(PayloadPath([.key(text)]))
-    }
+    var spoken: String { SpokenText.path(PayloadPath([.key(description)])) }
 }
