@@ -15,6 +15,9 @@ enum DialectTable {
     /// Those in payloads; the forms that an API takes only where there are no others.
     static func places(of dialect: PayloadDialect) -> [String] {
         let delivered = dialect.places.filter { !$0.isRequest }
-        return (delivered.isEmpty ? dialect.places : delivered).map(\.address.description)
+        // JSON in a string and JSON as it is look alike.
+        return (delivered.isEmpty ? dialect.places : delivered).map(\.address.description).reduce(into: []) {
+            if !$0.contains($1) { $0.append($1) }
+        }
     }
 }
