@@ -173,7 +173,7 @@ struct RenderLadderTests {
             fits: { ($0.attachment?.bytesMax ?? .max) < 100 }, error: AttachPrepError(.limitExceeded, "Over."))
         let engine = FakeEngine(movie(), [over])
         let manifest = try await prepare(engine) { $0.rendition = .display }
-        #expect(engine.renders.compactMap { $0.attachment?.bytesMax } == [5, 1_540_000])
+        #expect(engine.renders.compactMap { $0.attachment?.bytesMax } == [5, 1_440_000])
         #expect(manifest.outcome == .converted)
     }
 

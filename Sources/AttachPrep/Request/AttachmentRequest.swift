@@ -60,8 +60,9 @@ public struct AttachmentRequest: Sendable, Hashable {
     var deviceBytesMax: Int? {
         let isDisplay = rendition == .display
         let expected = network ?? (isDisplay ? .profile(.threeG) : nil)
-        let seconds = isDisplay ? Limits.displayDeviceBudgetSeconds : Limits.budgetSeconds
-        return expected?.bytesMax(within: deviceBudgetSeconds ?? seconds)
+        let seconds = deviceBudgetSeconds ?? (isDisplay ? Limits.displayDeviceBudgetSeconds : Limits.budgetSeconds)
+        let reserve = isDisplay ? min(Limits.displayReserveSeconds, seconds * Limits.displayReserveShare) : 0
+        return expected?.bytesMax(within: seconds - reserve)
     }
 
     /// Throws `request.invalid`, `options.invalid_time` or `options.invalid_size` for what cannot be meant.
