@@ -87,8 +87,8 @@ public enum Limits {
     public static let displaySoundBitsPerSecondMax = 96_000
     /// What is left to a service extension in practice: 7 to 8 s were measured (`apple-attachments.md` 1.7).
     public static let displayDeviceBudgetSeconds = 8.0
-    /// Kept back of it for what goes beside the file: a TLS handshake, headers, the thumbnail that is fetched meanwhile,
-    /// attaching. Simulated phones on 3G were up to 0.3 s late without it.
+    /// Kept back of it for what goes beside the file: a TLS handshake, headers, the thumbnail that is fetched meanwhile
+    /// and attaching. Simulated phones on 3G were up to 0.3 s late without it.
     public static let displayReserveSeconds = 0.5
     /// And never more of a short time than this.
     public static let displayReserveShare = 0.1
