@@ -30,8 +30,8 @@ enum LostLeases {
             WHERE state = 'running' AND lease_until <= ?1 RETURNING uuid, state
             """,
             [
-                end, moment.wall, Int64(Limits.jobBackOffSecondsMax * 1000),
-                Int64(Limits.jobBackOffSeconds * 1000),
+                end, moment.wall, Int64(Limits.lossBackOffSecondsMax * 1000),
+                Int64(Limits.lossBackOffSeconds * 1000),
             ])
         return rows.compactMap(JobFeed.Change.init)
     }

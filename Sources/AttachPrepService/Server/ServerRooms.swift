@@ -7,7 +7,6 @@ import RichPush
 /// What a server is made of, each part given what it needs of the others.
 struct ServerRooms: Sendable {
     let service: AttachmentService
-    let office: ReceiptOffice
     let worker: JobWorker
     let sender: WebhookSender
     let housekeeping: Housekeeping
@@ -26,7 +25,7 @@ struct ServerRooms: Sendable {
             folder: configuration.stateFolder, durability: configuration.durability, role: .service,
             limits: configuration.storeLimits, feed: feed, logger: logger)
         self.store = store
-        office = ReceiptOffice(
+        let office = ReceiptOffice(
             store: store, key: try await ReceiptKey.open(folder: configuration.stateFolder),
             baseURL: configuration.service.baseURL, metrics: ReceiptMetrics(factory: registry), logger: logger)
         try WorkFolder.clear(configuration.preparer.output)

@@ -30,14 +30,28 @@ extension JobQueueConformance {
             try await driver.jobs.release([first.lease])
             #expect(try await driver.job(id) == second.job)
         },
+        Behaviour("a job that is lost again comes back after half a second, then after twice that") { driver in
+            _ = try await driver.enqueue(.sample())
+            _ = try await driver.claimOne()
+            driver.clock.advance(16)
+            #expect(try await driver.claimOne().losses == 1)
+            for (losses, seconds) in [(2, 0.5), (3, 1.0), (4, 2.0)] {
+                driver.clock.advance(16)
+                #expect(try await driver.claim().isEmpty)
+                driver.clock.advance(seconds - 0.1)
+                #expect(try await driver.claim().isEmpty)
+                driver.clock.advance(0.2)
+                #expect(try await driver.claimOne().losses == losses)
+            }
+        },
         Behaviour("a job that ends its workers again and again waits longer each time") { driver in
             _ = try await driver.enqueue(.sample())
             var waits: [Double] = []
             for _ in 0..<6 {
                 var waited = 0.0
                 while try await driver.claim().isEmpty {
-                    driver.clock.advance(1)
-                    waited += 1
+                    driver.clock.advance(0.25)
+                    waited += 0.25
                 }
                 waits.append(waited)
                 driver.clock.advance(16)
