@@ -4,15 +4,19 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-# What building and the demo need: the four libraries, what SwiftPM's linking needs beside the Swift toolchain, git and
+# What building and the demo need: the C libraries, what SwiftPM's linking needs beside the Swift toolchain, git and
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
+    libjpeg62-turbo-dev libspng-dev \
     libcurl4-openssl-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git \
     ca-certificates python3
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
 # tracer, a font for the burnt-in clock.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core nghttp2-server openssl strace \
-    procps file curl jq util-linux mount bsdutils python3-venv
+    libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv
+# What the comparison measures beside what the tests have already, the bare programs' libraries, and an origin.
+bench_packages := nginx-light ffmpegthumbnailer libheif-dev libwebp-dev \
+    liblcms2-dev make
 
 release_build := swift build -c release --static-swift-stdlib
 # Our tests are Swift Testing; without the flag a second, empty summary is printed.
@@ -22,7 +26,8 @@ swift_test := tools/tests --disable-xctest --no-parallel
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time \
-    bench-walls bench-memory bench-service bench-campaign clean toolchain
+    bench-walls bench-memory bench-service bench-calls bench-campaign bench-budget bench-peers bench-compare \
+    bench-report bench-programs deps-bench clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +42,10 @@ deps: toolchain ## Install the Debian packages that building and the demo need (
 deps-test: toolchain ## Install the Debian packages that the tests need (only what is missing)
 	@tools/install-packages $(test_packages)
 	@tools/schemathesis/install >/dev/null
+
+deps-bench: deps-test ## Install what the comparison with other tools needs (only what is missing)
+	@tools/install-packages $(bench_packages)
+	@Benchmarks/peers/install
 
 build: deps ## Build attachprep and attachprep-media for release, Swift runtime linked in
 	$(release_build) --product attachprep
@@ -94,7 +103,19 @@ install: build ## Install into PREFIX (/usr/local) below DESTDIR: bin/attachprep
 	install -s -D -m 755 .build/release/attachprep $(DESTDIR)$(PREFIX)/bin/attachprep
 	install -s -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
 
-bench: build ## Run the benchmarks
+# What the benchmarks run beside the product's own binaries.
+bench-programs: build deps-bench
+	$(release_build) --product ShapingServer
+	$(release_build) --product QueueRate
+	tools/simulated-device .build/simulated-device
+
+bench: bench-programs ## Measure the time budget, other tools beside it, and phones [SAMPLES=100]
+	Benchmarks/budget --samples $(SAMPLES)
+	Benchmarks/side-by-side
+	Benchmarks/campaign
+	Benchmarks/report
+
+bench-calls: build ## Measure one picture and a batch against a pipeline, and a call to the media process
 	Benchmarks/run
 	$(release_build) --product RoundTrip
 	.build/release/RoundTrip .build/release/attachprep-media samples/media/grid.png
@@ -113,10 +134,24 @@ bench-service: build ## Measure the queue alone, the service from end to end, an
 	folder=$$(mktemp -d) && .build/release/QueueRate $$folder; rm -rf $$folder
 	Benchmarks/service
 
-bench-campaign: build deps-test ## Send the sample campaign to phones on 3G, LTE and Wi-Fi, raw and prepared
-	$(release_build) --product ShapingServer
-	tools/simulated-device .build/simulated-device
+bench-campaign: bench-programs ## Send the sample campaign to phones on 3G, LTE and Wi-Fi, raw and prepared
 	Benchmarks/campaign
+
+# Of each source on each network; what encodes for seconds has fewer. A hundred are the least that have a p99.
+SAMPLES ?= 100
+bench-budget: bench-programs ## Measure download to attachment by kind, network and stage [SAMPLES=100]
+	Benchmarks/budget --samples $(SAMPLES)
+
+bench-report: ## Write .build/bench/report.html and report.json from what was measured, and print the README's table
+	Benchmarks/report
+
+# The comparison's options: make bench-peers OPTIONS='--rows one-jpeg,help --quick'
+OPTIONS ?=
+bench-peers: bench-programs ## Measure attachprep against other tools and a bare program, on the same files
+	Benchmarks/side-by-side $(OPTIONS)
+
+bench-compare: bench-programs ## The same, and report what got more than 15 % worse than recorded
+	Benchmarks/compare $(OPTIONS)
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared

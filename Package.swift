@@ -75,6 +75,8 @@ let package = Package(
         cLibrary(
             "CLibAV", pkgConfig: "libavformat libavcodec libavutil libswscale libswresample",
             package: "libavformat-dev"),
+        .systemLibrary(name: "CJPEG", providers: [.apt(["libjpeg62-turbo-dev"])]),
+        .systemLibrary(name: "CSPNG", providers: [.apt(["libspng-dev"])]),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
         cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         .systemLibrary(name: "CLinux"),
@@ -82,6 +84,8 @@ let package = Package(
         // Their owners: the only importers of C.
         room("Vips", ["CVips"]),
         room("LibAV", ["CLibAV"]),
+        room("JPEG", ["CJPEG"]),
+        room("PNG", ["CSPNG"]),
         room("Magic", ["CMagic"]),
         room("Curl", ["CCurl"]),
         room("Linux", ["CLinux"]),
@@ -89,7 +93,7 @@ let package = Package(
         // The domain.
         room("RichPush"),
         room("MediaEngine", ["RichPush"]),
-        room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "Magic", "Linux"]),
+        room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "Magic", "Linux"]),
         room("MediaChild", ["MediaProcessing", "Linux"]),
         .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaChild"], swiftSettings: strict),
         room(
@@ -180,6 +184,8 @@ let package = Package(
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
         specification("MediaProcessingTests", ["MediaProcessing"]),
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
+        specification("JPEGTests", ["JPEG"]),
+        specification("PNGTests", ["PNG"]),
         specification("CurlTests", ["Curl"]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
         specification(
@@ -231,7 +237,7 @@ if isFuzzing {
         "PayloadFuzz": ["RichPush"],
         "MovieWalkFuzz": ["WalkSupport"],
         "SoundWalkFuzz": ["WalkSupport"],
-        "PictureWalkFuzz": ["WalkSupport"],
+        "PictureWalkFuzz": ["WalkSupport", "JPEG", "PNG"],
         "AnimationWalkFuzz": ["WalkSupport"],
         "SignatureFuzz": ["WalkSupport"],
         "GIFEncoderFuzz": ["WalkSupport"],

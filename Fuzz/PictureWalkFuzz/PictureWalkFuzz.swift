@@ -1,10 +1,12 @@
 import FuzzSupport
+import JPEG
+import PNG
 import RichPush
 import WalkSupport
 
 @testable import MediaProcessing
 
-/// The walks over stills, and the copies without metadata that are made by them.
+/// The walks over stills, the copies without metadata that are made by them, and the decoders that are ours.
 @main enum PictureWalkFuzz {
     static func main() {
         let file = WalkedFile(noun: "picture")
@@ -12,7 +14,7 @@ import WalkSupport
         let output = MemoryFile()
         FuzzTarget.run { input in
             var input = input
-            switch input.byte() % 8 {
+            switch input.byte() % 11 {
             case 0: try file.check(input.rest()) { try done(TIFFWalk.walk($0)) }
             case 1: try file.check(input.rest(), jpeg)
             case 2: _ = ExifTags.tellMore(input.rest())
@@ -20,7 +22,10 @@ import WalkSupport
             case 4: try file.check(input.rest()) { try JPEGSegments.walkHeader($0) }
             case 5: try file.check(input.rest(), png)
             case 6: strip(.jpeg, input.rest(), source, output)
-            default: strip(.png, input.rest(), source, output)
+            case 7: strip(.png, input.rest(), source, output)
+            case 8: try file.check(input.rest(), heif)
+            case 9: baseline(input.rest(), source)
+            default: rows(input.rest(), source)
             }
         }
     }
@@ -37,6 +42,43 @@ import WalkSupport
         let parts = try PNGParts.walk(window)
         checkOrder(parts.needed, in: window)
         return parts
+    }
+
+    private static func heif(_ window: ByteWindow) throws -> AnyHashable {
+        guard let heif = try PlainHEIF(window) else { return false }
+        Invariant.hold(heif.tiles.count == heif.grid.columns * heif.grid.rows, "each tile has its place")
+        for part in heif.tiles.joined() {
+            Invariant.hold(part.lowerBound >= 0 && part.upperBound <= window.size, "parts lie inside the file")
+        }
+        return heif.grid
+    }
+
+    /// Our own decoder of scans, for both of the sizes it knows.
+    private static func baseline(_ bytes: [UInt8], _ source: MemoryFile) {
+        source.replace(with: [(0, bytes)])
+        let window = ByteWindow(bytes: bytes, noun: "JPEG")
+        guard let segments = try? JPEGSegments.walkHeader(window), segments.width * segments.height <= 1_000_000 else {
+            return
+        }
+        let eighth = BaselineDecoder.planes(descriptor: source.descriptor, eighths: 1)
+        let quarter = BaselineDecoder.planes(descriptor: source.descriptor, eighths: 2)
+        Invariant.hold((eighth == nil) == (quarter == nil), "what is whole for one size is whole for the other")
+        guard let luma = eighth?.first else { return }
+        Invariant.hold(luma.width == (segments.width + 7) / 8, "an eighth is as wide as it should be")
+    }
+
+    /// libspng through our reader of bytes.
+    private static func rows(_ bytes: [UInt8], _ source: MemoryFile) {
+        source.replace(with: [(0, bytes)])
+        guard let decoder = try? PNGDecoder(descriptor: source.descriptor), !decoder.isInterlaced,
+            decoder.width * decoder.height <= 1_000_000
+        else { return }
+        var count = 0
+        let whole: Void? = try? decoder.decode { row in
+            count += 1
+            Invariant.hold(row.count == decoder.width * decoder.samples.rawValue, "rows are whole")
+        }
+        if whole != nil { Invariant.hold(count == decoder.height, "all rows come") }
     }
 
     private static func bmp(_ window: ByteWindow) throws -> AnyHashable {

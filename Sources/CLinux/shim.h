@@ -10,6 +10,7 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -188,6 +189,12 @@ static inline ssize_t CLinux_recvmsg_length(int socket) {
     struct msghdr message = {0};
     return recvmsg(socket, &message, MSG_PEEK | MSG_TRUNC);
 }
+
+// glibc declares pipe2 only for _GNU_SOURCE, which a Swift module cannot define in time.
+int CLinux_pipe2(int ends[2], int flags) __asm__("pipe2");
+
+// O_CLOEXEC is a macro that differs between machines.
+static inline int CLinux_pipe(int ends[2]) { return CLinux_pipe2(ends, O_CLOEXEC); }
 
 // EFD_CLOEXEC and its like are an enumeration that Swift imports as values it cannot join.
 static inline int CLinux_eventfd_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }

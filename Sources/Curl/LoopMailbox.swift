@@ -48,6 +48,12 @@ final class LoopMailbox: Sendable {
         if isOver { order.finish(TransferReport(.cancelled)) }
     }
 
+    func wakeUp() {
+        state.withLock { state in
+            if let multi = state.multi { Self.wakeUp(multi) }
+        }
+    }
+
     func cancel(_ id: UInt64) {
         state.withLock { state in
             guard let multi = state.multi else { return }

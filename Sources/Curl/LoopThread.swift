@@ -38,6 +38,7 @@ final class LoopThread {
         guard !mail.isStopping else { return false }
         multi.watch.watch(!running.isEmpty)
         do {
+            resume(multi)
             try multi.perform()
             reap(multi)
             endOverdue(multi)
@@ -46,6 +47,14 @@ final class LoopThread {
             end(Array(running.values), .failed(error), multi)
         }
         return true
+    }
+
+    /// Goes on with transfers whose observers have decided. It may call them back, as `perform` does.
+    private func resume(_ multi: MultiHandle) {
+        for transfer in Array(running.values) where transfer.easy.events.isHeld {
+            let goesOn = multi.watch.inside { transfer.easy.events.resume() }
+            if !goesOn { end([transfer], .failed(transfer.easy.error(CURLE_WRITE_ERROR)), multi) }
+        }
     }
 
     private func begin(_ order: TransferOrder, _ multi: MultiHandle) {
@@ -88,15 +97,15 @@ final class LoopThread {
     private func endOverdue(_ multi: MultiHandle) {
         let now = ContinuousClock.now
         for transfer in Array(running.values) {
-            let end = transfer.easy.events.clock.end
+            let end = transfer.easy.events.end
             if end.instant <= now { self.end([transfer], end.ending, multi) }
         }
     }
 
     private var timeLeft: Duration {
-        let clocks = running.values.map(\.easy.events.clock)
-        guard let next = clocks.map(\.end.instant).min() else { return Self.waitMax }
-        let waitMax = clocks.contains(where: \.isConnecting) ? Self.connectingWaitMax : Self.waitMax
+        let events = running.values.map(\.easy.events)
+        guard let next = events.map(\.end.instant).min() else { return Self.waitMax }
+        let waitMax = events.contains(where: \.clock.isConnecting) ? Self.connectingWaitMax : Self.waitMax
         return min(waitMax, max(.zero, ContinuousClock.now.duration(to: next)))
     }
 

@@ -38,7 +38,12 @@ struct TransferClock {
     /// When the transfer must be stopped if nothing happens until then, and what it then died of.
     var end: (instant: ContinuousClock.Instant, ending: TransferEnding) {
         let stage = stageEnd
-        return limits.deadline <= stage.instant ? (limits.deadline, .deadlineReached) : stage
+        return limits.deadline <= stage.instant ? deadlineEnd : stage
+    }
+
+    /// The end of all the time there is.
+    var deadlineEnd: (instant: ContinuousClock.Instant, ending: TransferEnding) {
+        (limits.deadline, .deadlineReached)
     }
 
     private var stageEnd: (instant: ContinuousClock.Instant, ending: TransferEnding) {

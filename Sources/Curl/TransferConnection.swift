@@ -48,6 +48,18 @@ internal import CCurl
         return descriptor.map { watch.sockets.hasInput($0) } ?? true
     }
 
+    /// Reads no more of the transfer, or goes on; false where that cannot be.
+    ///
+    /// The streams of an HTTP/2 connection are read together: libcurl would keep in memory what comes for one that is
+    /// held, and has left such streams lying afterwards.
+    func hold(_ isHeld: Bool) -> Bool {
+        var version = 0
+        guard unsafe CCurl_easy_getinfo_long(raw, CURLINFO_HTTP_VERSION, &version) == CURLE_OK,
+            version != Int(CURL_HTTP_VERSION_2_0)
+        else { return false }
+        return unsafe curl_easy_pause(raw, isHeld ? CURLPAUSE_RECV : CURLPAUSE_RECV_CONT) == CURLE_OK
+    }
+
     /// Keeps a connection with TLS for the next request only when it speaks HTTP/2.
     ///
     /// Its frames belong to requests by number. What is left of an HTTP/1 answer waits inside the TLS library, where

@@ -14,6 +14,8 @@ final class TransferEvents {
     var clock: TransferClock
     /// Whether the request was held back because the connection had something to say before it was asked.
     private(set) var isConnectionSpoiled = false
+    /// Whether nothing more is read for now.
+    private(set) var isHeld = false
     let connection: TransferConnection
 
     init(observer: any TransferObserver, clock: TransferClock, connection: TransferConnection) {
@@ -44,7 +46,25 @@ final class TransferEvents {
 
     func received(body piece: UnsafeRawBufferPointer) -> Bool {
         clock.receive(piece.count)
-        return unsafe observer.received(body: piece, bytesSent: connection.bringBody())
+        guard unsafe observer.received(body: piece, bytesSent: connection.bringBody()) else { return false }
+        if observer.isHeld, !isHeld { isHeld = connection.hold(true) }
+        return true
+    }
+
+    /// Reads on when the observer wants more; outside of callbacks.
+    ///
+    /// - Returns: Whether that was possible.
+    func resume() -> Bool {
+        guard isHeld, !observer.isHeld else { return true }
+        isHeld = false
+        // The time in which nothing was read is no stall of the server's.
+        clock.receiveHead()
+        return connection.hold(false)
+    }
+
+    /// When the transfer must be stopped; one that is held by us has all the time there is.
+    var end: (instant: ContinuousClock.Instant, ending: TransferEnding) {
+        isHeld ? clock.deadlineEnd : clock.end
     }
 
     /// Callbacks run inside calls on a handle that holds its events, so the pointer is always alive.

@@ -46,6 +46,11 @@ package final class TransferLoop: Sendable {
         }
     }
 
+    /// Has it ask the observers of held transfers again.
+    package func wakeUp() {
+        mailbox.wakeUp()
+    }
+
     /// Ends every transfer with `.cancelled`, closes every connection, and returns when the thread is done.
     package func shutdown() async {
         await withCheckedContinuation { continuation in

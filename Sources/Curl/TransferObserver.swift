@@ -18,4 +18,11 @@ package protocol TransferObserver: AnyObject, Sendable {
     ///
     /// - Parameter bytesSent: bytes of the body so far as the server sent them, this piece's included.
     func received(body: UnsafeRawBufferPointer, bytesSent: Int) -> Bool
+
+    /// Whether nothing more is wanted until something is decided; `TransferLoop.wakeUp` says when it may be.
+    var isHeld: Bool { get }
+}
+
+extension TransferObserver {
+    package var isHeld: Bool { false }
 }

@@ -39,6 +39,39 @@ import CLibAV
         return decoder
     }
 
+    /// What pictures that stand alone in a file are coded as.
+    package enum StillCodec: Sendable, Hashable { case hevc, av1 }
+
+    /// Opens the decoder for pictures that stand alone in a file, each a packet.
+    ///
+    /// - Parameters:
+    ///   - configuration: What the file keeps apart from the pictures, as in `hvcC`; empty where it keeps nothing.
+    ///   - threads: Each works on a picture of its own.
+    package static func stills(
+        _ codec: StillCodec, configuration: [UInt8], threads: Int, pixelsMax: Int
+    ) throws(LibAVError) -> Decoder {
+        LibAV.started
+        let decoder = try make(codec == .hevc ? AV_CODEC_ID_HEVC : AV_CODEC_ID_AV1)
+        try decoder.configure(configuration)
+        unsafe decoder.context.pointee.thread_type = FF_THREAD_FRAME
+        // A picture of which a part cannot be read is none.
+        unsafe decoder.context.pointee.err_recognition = AV_EF_EXPLODE
+        try decoder.start(threads: threads, pixelsMax: pixelsMax)
+        return decoder
+    }
+
+    private func configure(_ configuration: [UInt8]) throws(LibAVError) {
+        guard !configuration.isEmpty else { return }
+        let size = configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
+        let copy = unsafe try LibAVError.allocated(av_mallocz(size), "av_mallocz")
+        unsafe configuration.withUnsafeBytes {
+            unsafe copy.copyMemory(from: $0.baseAddress ?? .init(copy), byteCount: $0.count)
+        }
+        // The context frees it.
+        unsafe context.pointee.extradata = copy.assumingMemoryBound(to: UInt8.self)
+        unsafe context.pointee.extradata_size = CInt(configuration.count)
+    }
+
     private static func make(_ codec: AVCodecID) throws(LibAVError) -> Decoder {
         guard let found = unsafe LibAV.decoder(codec) else {
             throw LibAVError(code: CLibAV_errorDecoderNotFound, operation: "avcodec_find_decoder")

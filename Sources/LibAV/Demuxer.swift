@@ -85,13 +85,19 @@ import CLibAV
     }
 
     /// Reads on until codecs and rates are known, decoding a little; pictures over `pixelsMax` are not decoded.
-    package func findStreamInformation(pixelsMax: Int) throws(LibAVError) {
+    ///
+    /// - Parameter bytesMax: Bytes of packets after which the header has to do; nil leaves it to libav.
+    package func findStreamInformation(pixelsMax: Int, bytesMax: Int? = nil) throws(LibAVError) {
+        if let bytesMax { unsafe context.pointee.probesize = Int64(bytesMax) }
         let count = Int(unsafe context.pointee.nb_streams)
         var options = unsafe [OpaquePointer?](repeating: nil, count: count)
         defer { for index in 0..<count { unsafe av_dict_free(&options[index]) } }
         for index in 0..<count {
             unsafe try LibAVError.check(
                 av_dict_set_int(&options[index], "max_pixels", Int64(pixelsMax), 0), "av_dict_set")
+            // No one sees these pictures, and of H.264 without reordering it decodes seven.
+            unsafe try LibAVError.check(
+                av_dict_set(&options[index], "skip_loop_filter", "all", 0), "av_dict_set")
         }
         let code = unsafe options.withUnsafeMutableBufferPointer {
             unsafe avformat_find_stream_info(context, $0.baseAddress)

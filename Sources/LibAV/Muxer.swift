@@ -2,8 +2,8 @@ import CLibAV
 
 /// A container being written; owns its AVFormatContext.
 ///
-/// The index is moved to the front when it is finished. Titles, places and dates are never written, nor what wrote it:
-/// the same packets give the same bytes.
+/// The index is moved to the front when it is finished, or written into room that was left for it. Titles, places and
+/// dates are never written, nor what wrote it: the same packets give the same bytes.
 @safe package final class Muxer {
     package enum Container: Sendable, Hashable {
         /// A movie: brand `isom`.
@@ -92,10 +92,17 @@ import CLibAV
     }
 
     /// Begins the file; no stream can be added afterwards.
-    package func writeHeader() throws(LibAVError) {
+    ///
+    /// - Parameter indexBytes: Room left for the index, that the whole file need not be moved for it; `finish` fails
+    ///   where that does not suffice.
+    package func writeHeader(indexBytes: Int? = nil) throws(LibAVError) {
         var options: OpaquePointer?
         defer { unsafe av_dict_free(&options) }
-        unsafe try LibAVError.check(av_dict_set(&options, "movflags", "+faststart", 0), "av_dict_set")
+        if let indexBytes {
+            unsafe try LibAVError.check(av_dict_set_int(&options, "moov_size", Int64(indexBytes), 0), "av_dict_set")
+        } else {
+            unsafe try LibAVError.check(av_dict_set(&options, "movflags", "+faststart", 0), "av_dict_set")
+        }
         unsafe try LibAVError.check(avformat_write_header(context, &options), "avformat_write_header")
     }
 
@@ -114,7 +121,7 @@ import CLibAV
         unsafe try LibAVError.check(av_interleaved_write_frame(context, packet.raw), "av_interleaved_write_frame")
     }
 
-    /// Writes the index and moves it to the front.
+    /// Writes the index to the front.
     ///
     /// - Returns: Bytes of the file.
     package func finish() throws(LibAVError) -> Int {

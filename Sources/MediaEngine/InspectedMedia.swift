@@ -7,10 +7,13 @@ public struct InspectRequest: Codable, Sendable, Hashable {
     /// Whether a still is decoded to its end as well; a render does that anyway. Movies, sounds and animations always
     /// are checked.
     public let decodesStills: Bool
+    /// The thumbnail that will probably be wanted of a movie; a file for it stands beside the source then.
+    public let expected: ExpectedThumbnail?
 
-    public init(format: MediaFormat?, decodesStills: Bool) {
+    public init(format: MediaFormat?, decodesStills: Bool, expected: ExpectedThumbnail? = nil) {
         self.format = format
         self.decodesStills = decodesStills
+        self.expected = expected
     }
 }
 

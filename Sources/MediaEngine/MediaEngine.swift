@@ -10,7 +10,8 @@ public protocol MediaEngine: Sendable {
     /// - Parameters:
     ///   - call: What to do.
     ///   - descriptors: The source first (open for reading), then the outputs of `render` in the order of
-    ///     `RenderRequest.outputs` (open for reading and writing, empty). Borrowed: the caller closes them.
+    ///     `RenderRequest.outputs`, or the expected thumbnail of `inspect` (open for reading and writing, empty).
+    ///     Borrowed: the caller closes them.
     ///   - deadline: When the answer is no longer wanted.
     /// - Throws: `AttachPrepError`, with a `media.` code for what is wrong with the file, `deadline.exceeded` past the
     ///   deadline, `media.decoder_crashed` when the process that worked on it died.
@@ -24,6 +25,13 @@ public protocol MediaEngine: Sendable {
     func inTurn<Result: Sendable>(
         _ turn: MediaTurn, _ body: @Sendable (any MediaEngine) async throws -> Result
     ) async throws -> Result
+
+    /// Renders in a place that nobody else waits for; nil where there is none now.
+    ///
+    /// - Throws: what the body throws.
+    func inTurnIfFree<Result: Sendable>(
+        _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result?
 }
 
 /// What a place is wanted for.
@@ -41,6 +49,13 @@ extension MediaEngine {
     ) async throws -> Result {
         try await body(self)
     }
+
+    /// An engine without a line cannot tell whether somebody waits.
+    public func inTurnIfFree<Result: Sendable>(
+        _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result? {
+        nil
+    }
 }
 
 /// A call of the contract.
@@ -54,7 +69,8 @@ public enum MediaCall: Codable, Sendable, Hashable {
 /// The answer to the call of the same name.
 public enum MediaAnswer: Codable, Sendable, Hashable {
     case identified(IdentifiedMedia)
-    case inspected(InspectedMedia)
+    /// With the thumbnail that was expected, where it came along.
+    case inspected(InspectedMedia, EarlyRender? = nil)
     case rendered(RenderedMedia)
     case described(EngineDescription)
 }
@@ -74,15 +90,29 @@ extension MediaEngine {
         -> InspectedMedia
     {
         let answer = try await perform(.inspect(request), descriptors: [source], deadline: deadline)
-        guard case .inspected(let media) = answer else { throw wrongAnswer("inspect") }
+        guard case .inspected(let media, _) = answer else { throw wrongAnswer("inspect") }
         return media
     }
 
+    /// The same, with the expected thumbnail where it came along.
+    public func inspect(
+        _ request: InspectRequest, source: CInt, thumbnail: CInt, deadline: ContinuousClock.Instant
+    ) async throws -> (media: InspectedMedia, early: EarlyRender?) {
+        let answer = try await perform(.inspect(request), descriptors: [source, thumbnail], deadline: deadline)
+        guard case .inspected(let media, let early) = answer else { throw wrongAnswer("inspect") }
+        return (media, early)
+    }
+
     /// Writes the renditions that were asked for.
+    ///
+    /// - Parameter arrivals: Where it is said that there is more of the source; nil for one that is whole.
     public func render(
-        _ request: RenderRequest, source: CInt, outputs: [CInt], deadline: ContinuousClock.Instant
+        _ request: RenderRequest, source: CInt, outputs: [CInt], arrivals: CInt? = nil,
+        deadline: ContinuousClock.Instant
     ) async throws -> RenderedMedia {
-        let answer = try await perform(.render(request), descriptors: [source] + outputs, deadline: deadline)
+        precondition(request.isArriving == (arrivals != nil), "who waits is told")
+        let descriptors = [source] + outputs + [arrivals].compactMap(\.self)
+        let answer = try await perform(.render(request), descriptors: descriptors, deadline: deadline)
         guard case .rendered(let media) = answer else { throw wrongAnswer("render") }
         return media
     }

@@ -3,16 +3,25 @@ import RichPush
 
 /// Sends a file to the inspection that knows its kind.
 enum Inspection {
-    static func inspect(_ request: InspectRequest, source: CInt, deadline: ContinuousClock.Instant) throws
-        -> InspectedMedia
-    {
+    /// - Parameter thumbnail: Where the expected thumbnail is written, if it comes along.
+    static func inspect(
+        _ request: InspectRequest, source: CInt, thumbnail: OutputFile? = nil, deadline: ContinuousClock.Instant
+    ) throws -> (media: InspectedMedia, early: EarlyRender?) {
         if let format = request.format, format.kind == .image {
-            return try PictureInspection(request: request, format: format, source: source, deadline: deadline)
-                .inspect().withinReason
+            let inspection = PictureInspection(request: request, format: format, source: source, deadline: deadline)
+            return (try inspection.inspect().withinReason, nil)
         }
-        var media = try MovieInspection.inspect(descriptor: source, format: request.format, deadline: deadline)
+        let expected = thumbnail == nil ? nil : request.expected
+        var (media, frame) = try MovieInspection.inspect(
+            descriptor: source, format: request.format, expecting: expected, deadline: deadline)
         media.duration = media.duration?.roundedToMicroseconds
-        return media.withinReason
+        guard let frame, let thumbnail, let render = expected?.request(format: media.format, duration: media.duration)
+        else { return (media.withinReason, nil) }
+        // What cannot be written now is asked for once more, and fails then.
+        let rendered = try? PictureRendering(
+            request: render, source: source, outputs: [.thumbnail: thumbnail], clock: WorkClock(deadline: deadline)
+        ).render(frame)
+        return (media.withinReason, rendered.map { EarlyRender(request: render, media: $0) })
     }
 }
 

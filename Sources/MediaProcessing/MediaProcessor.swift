@@ -48,7 +48,10 @@ package final class MediaProcessor {
         case .identify(let request):
             return .identified(try Identification.identify(request, descriptor: source, cookie: cookie))
         case .inspect(let request):
-            return .inspected(try Inspection.inspect(request, source: source, deadline: deadline))
+            let (media, early) = try Inspection.inspect(
+                request, source: source, thumbnail: descriptors.dropFirst().first.map(OutputFile.init),
+                deadline: deadline)
+            return .inspected(media, early)
         case .render(let request):
             return .rendered(
                 try Rendering.render(

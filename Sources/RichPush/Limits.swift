@@ -21,6 +21,19 @@ public enum Limits {
         }
     }
 
+    // MARK: Work on a picture that still arrives
+
+    /// A smaller one is decoded in less time than it takes to begin early.
+    public static let earlySourceBytesMin = 500_000
+    /// The headers of a photograph, and enough of its arrival to tell how fast the rest comes.
+    public static let earlyArrivedBytesMin = 262_144
+    /// How near the rest has to be: a media slot waits for it, and decoding to an eighth takes a tenth of a second.
+    public static let earlySecondsLeftMax = 0.2
+    /// After so long without a byte the slot is wanted back.
+    public static let earlySilenceSecondsMax = 0.3
+    /// Bytes between two words to who waits for them: half a millisecond of work.
+    public static let earlyToldBytes = 65_536
+
     // MARK: The conversion ceiling: how large a source may be
 
     /// A camera's raw-sized TIFF is about 100 MB; what is larger is not meant for a notification.

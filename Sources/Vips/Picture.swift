@@ -68,8 +68,12 @@ import CVips
         }
     }
 
-    /// Wraps sRGB pixels of 8 bits a band, rows without padding; `orientation` is EXIF's number.
-    package static func wrap(pixels: [UInt8], width: Int, height: Int, bands: Int, orientation: Int) throws -> Picture {
+    /// Wraps pixels of 8 bits a band, rows without padding; `orientation` is EXIF's number.
+    ///
+    /// - Parameter colourProfile: What the numbers mean; nil for sRGB.
+    package static func wrap(
+        pixels: [UInt8], width: Int, height: Int, bands: Int, orientation: Int, colourProfile: [UInt8]? = nil
+    ) throws -> Picture {
         precondition(pixels.count == width * height * bands, "pixels fill the picture")
         let image = unsafe pixels.withUnsafeBytes { buffer in
             unsafe vips_image_new_from_memory_copy(
@@ -78,6 +82,11 @@ import CVips
         guard let image = unsafe image else { throw VipsError("new_from_memory") }
         unsafe image.pointee.Type = VIPS_INTERPRETATION_sRGB
         unsafe vips_image_set_int(image, "orientation", CInt(orientation))
+        if let colourProfile {
+            unsafe colourProfile.withUnsafeBytes { profile in
+                unsafe vips_image_set_blob_copy(image, "icc-profile-data", profile.baseAddress, profile.count)
+            }
+        }
         return unsafe Picture(adopting: image)
     }
 

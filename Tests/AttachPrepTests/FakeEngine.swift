@@ -16,11 +16,14 @@ final class FakeEngine: MediaEngine {
 
     private let media: InspectedMedia
     private let rules: [Rule]
+    private let early: RenderRequest?
     private let asked = Mutex<[RenderRequest]>([])
 
-    init(_ media: InspectedMedia, _ rules: [Rule] = []) {
+    /// - Parameter early: What inspection renders, where a thumbnail is expected.
+    init(_ media: InspectedMedia, _ rules: [Rule] = [], early: RenderRequest? = nil) {
         self.media = media
         self.rules = rules
+        self.early = early
     }
 
     /// The renders it was asked for.
@@ -30,7 +33,10 @@ final class FakeEngine: MediaEngine {
     {
         switch call {
         case .identify: return .identified(IdentifiedMedia(format: media.format, magicMIMEType: ""))
-        case .inspect: return .inspected(media)
+        case .inspect(let request):
+            guard let early, request.expected != nil else { return .inspected(media) }
+            let rendered = written(early, Array(descriptors.dropFirst()), nil)
+            return .inspected(media, EarlyRender(request: early, media: rendered))
         case .render(let request): return .rendered(try render(request, Array(descriptors.dropFirst())))
         case .describe: return .described(EngineDescription(libraries: [], abilities: []))
         }
@@ -40,6 +46,10 @@ final class FakeEngine: MediaEngine {
         asked.withLock { $0.append(request) }
         let rule = rules.first { $0.fits(request) }
         if let error = rule?.error { throw error }
+        return written(request, outputs, rule)
+    }
+
+    private func written(_ request: RenderRequest, _ outputs: [CInt], _ rule: Rule?) -> RenderedMedia {
         var rendered = RenderedMedia()
         for (output, descriptor) in zip(request.outputs, outputs) {
             let text = Array("\(output)".utf8)

@@ -130,6 +130,20 @@ import Testing
             """, .inspect(InspectRequest(format: .mpeg4, decodesStills: false)))
     }
 
+    @Test func `A thumbnail that nobody expected, or that is not there`() async throws {
+        let media = try ScriptedChild.python(InspectedMedia(format: .mpeg4))
+        let expected = ExpectedThumbnail(box: ThumbnailRendition(width: 30, height: 30, fit: .contain), seconds: 1)
+        var rendered = RenderedMedia()
+        rendered.thumbnail = RenderedPicture(type: .jpeg, width: 30, height: 20, bytes: 7)
+        let early = try ScriptedChild.python(
+            EarlyRender(request: expected.request(format: .mpeg4, duration: 4), media: rendered))
+        for expected in [nil, expected] {
+            try await expectBuried(
+                "hear(); say(1, {'answer': {'_0': {'inspected': {'_0': \(media), '_1': \(early)}}}}); pause()",
+                .inspect(InspectRequest(format: .mpeg4, decodesStills: false, expected: expected)))
+        }
+    }
+
     @Test(arguments: ["'firstFrameTime': 1e200", "'sampleAspectRatio': -1.0", "'frameRate': 1e12", "'storedWidth': 0"])
     func `Numbers that no movie has`(field: String) async throws {
         var media = InspectedMedia(format: .mpeg4)

@@ -56,6 +56,29 @@ struct RenderLadderTests {
         #expect(manifest.warnings.isEmpty && manifest.thumbnail?.time == 5)
     }
 
+    /// The thumbnail of a movie of ten seconds that nothing special is asked of.
+    private func expected(_ format: MediaFormat, at seconds: Double = 5) -> RenderRequest {
+        var request = RenderRequest(format: format, picture: .movieTime(seconds))
+        request.thumbnail = ThumbnailRendition(width: 300, height: 300, fit: .contain)
+        return request
+    }
+
+    @Test func `A thumbnail that came along is not made again`() async throws {
+        let passed = FakeEngine(movie(.mpeg4, codec: "h264"), early: expected(.mpeg4))
+        let manifest = try await prepare(passed)
+        #expect(passed.renders.isEmpty && manifest.outcome == .passed)
+        #expect(manifest.thumbnail?.time == 5 && manifest.thumbnail?.bytes == 9)
+        let copied = FakeEngine(movie(.quickTime, codec: "h264"), early: expected(.quickTime))
+        #expect(try await prepare(copied).thumbnail?.bytes == 9)
+        #expect(copied.renders.map(\.outputs) == [[.attachment]])
+    }
+
+    @Test func `A thumbnail that came along for something else is made anew`() async throws {
+        let engine = FakeEngine(movie(.mpeg4, codec: "h264"), early: expected(.mpeg4, at: 1))
+        #expect(try await prepare(engine).thumbnail?.time == 5)
+        #expect(engine.renders == [expected(.mpeg4)])
+    }
+
     @Test func `Streams that fit are copied before any picture is made`() async throws {
         let engine = FakeEngine(movie(.quickTime, codec: "h264"))
         let manifest = try await prepare(engine) { $0.options.thumbnailTime = .auto }

@@ -15,6 +15,8 @@ struct SlotScheduleTests {
             schedule.enter(SlotSchedule.Waiter(number: number, isRender: isRender))
         }
 
+        func takeIfFree() -> Int? { schedule.takeIfFree() }
+
         func leave(_ number: Int) -> Bool { schedule.leave(number) }
 
         func release(worker: Int, isRender: Bool, isWarm: Bool = true) -> [SlotSchedule.Grant] {
@@ -54,6 +56,19 @@ struct SlotScheduleTests {
         #expect(schedule.enter(4, isRender: false).isEmpty)
         #expect(schedule.release(worker: render.worker, isRender: true).map(\.waiter) == [4])
         #expect(schedule.release(worker: quick.worker, isRender: false).map(\.waiter) == [3])
+    }
+
+    @Test func `Who wants a place only if it is free gets one with a warm child, and leaves one for questions`() throws
+    {
+        let schedule = Line(mediaSlots: 1)
+        #expect(schedule.takeIfFree() == nil)
+        let first = try #require(schedule.enter(1, isRender: false).first)
+        _ = schedule.release(worker: first.worker, isRender: false)
+        #expect(schedule.takeIfFree() == first.worker)
+        #expect(schedule.takeIfFree() == nil)
+        #expect(schedule.enter(2, isRender: true).isEmpty)
+        #expect(schedule.enter(3, isRender: false).map(\.waiter) == [3])
+        #expect(schedule.release(worker: first.worker, isRender: true).map(\.waiter) == [2])
     }
 
     @Test func `Who leaves the line is not called`() throws {

@@ -137,6 +137,33 @@ import Testing
         _ = await waiting.value
     }
 
+    @Test func `A transfer that is held reads no more until it is let go`() async throws {
+        let body = Data(repeating: 7, count: 2_000_000)
+        let sent = LoopbackGate()
+        server.serve(
+            "/held", LoopbackAnswer.start(of: body, bytes: 400_000).then(.open(sent), .send(body.dropFirst(400_000))))
+        let observer = SeenTransfer()
+        observer.hold(true)
+        let transfer = Task { await loop.perform(settings("/held"), observer: observer) }
+        await sent.untilOpen()
+        try await waitUntil("the first piece") { !observer.body.isEmpty }
+        #expect(observer.body.count <= 65_536)
+        observer.hold(false)
+        loop.wakeUp()
+        #expect(await transfer.value.ending == .completed)
+        #expect(observer.body == body)
+    }
+
+    @Test func `A transfer that is held can be cancelled`() async throws {
+        server.serve("/held", LoopbackAnswer.start(of: Data(count: 9_000_000), bytes: 100_000).then(.hang))
+        let observer = SeenTransfer()
+        observer.hold(true)
+        let transfer = Task { await loop.perform(settings("/held"), observer: observer) }
+        try await waitUntil("the first piece") { !observer.body.isEmpty }
+        transfer.cancel()
+        #expect(await transfer.value.ending == .cancelled)
+    }
+
     @Test func `Shutting down ends what runs, closes what is open, and refuses what comes later`() async {
         server.serve("/slow", LoopbackAnswer([.hang]))
         let settings = settings("/slow")
@@ -157,6 +184,7 @@ final class SeenTransfer: TransferObserver {
         var requestAddresses: [String] = []
         var headerLines: [String] = []
         var body = Data()
+        var isHeld = false
     }
 
     private let refusesConnections: Bool
@@ -172,6 +200,10 @@ final class SeenTransfer: TransferObserver {
     var requestAddresses: [String] { state.withLock { $0.requestAddresses } }
     var headerLines: [String] { state.withLock { $0.headerLines } }
     var body: Data { state.withLock { $0.body } }
+
+    var isHeld: Bool { state.withLock { $0.isHeld } }
+
+    func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 
     func mayConnect(to address: String) -> Bool {
         state.withLock { $0.connectAddresses.append(address) }

@@ -25,7 +25,7 @@ import Testing
             let answer = try MediaProcessor().perform(
                 .inspect(InspectRequest(format: format, decodesStills: true)), descriptors: [descriptor],
                 deadline: .now + .seconds(60))
-            guard case .inspected(let media) = answer else { throw GeneratedMedia.Failure(description: "\(answer)") }
+            guard case .inspected(let media, _) = answer else { throw GeneratedMedia.Failure(description: "\(answer)") }
             return media
         }
     }

@@ -24,7 +24,7 @@ import Testing
             let answer = try MediaProcessor().perform(
                 .inspect(InspectRequest(format: .gif, decodesStills: false)), descriptors: [descriptor],
                 deadline: .now + .seconds(30))
-            guard case .inspected(let media) = answer else { throw GeneratedMedia.Failure(description: "\(answer)") }
+            guard case .inspected(let media, _) = answer else { throw GeneratedMedia.Failure(description: "\(answer)") }
             return media
         }
     }

@@ -14,7 +14,7 @@ struct PictureBombTests {
         let answer = try MediaProcessor().perform(
             .inspect(InspectRequest(format: format, decodesStills: false)), descriptors: [descriptor],
             deadline: .now + .seconds(60))
-        guard case .inspected(let media) = answer else { throw GeneratedMedia.Failure(description: "\(answer)") }
+        guard case .inspected(let media, _) = answer else { throw GeneratedMedia.Failure(description: "\(answer)") }
         return media
     }
 

@@ -4,12 +4,14 @@ enum Rooms {
     static let arrows: [String: Set<String>] = [
         "Vips": ["CVips"],
         "LibAV": ["CLibAV"],
+        "JPEG": ["CJPEG"],
+        "PNG": ["CSPNG"],
         "Magic": ["CMagic"],
         "Curl": ["CCurl"],
         "Linux": ["CLinux"],
         "RichPush": [],
         "MediaEngine": ["RichPush"],
-        "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "Magic", "Linux"],
+        "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "Magic", "Linux"],
         "MediaChild": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
         "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
@@ -25,7 +27,7 @@ enum Rooms {
     ]
 
     /// The C libraries' own rooms: module maps, no Swift.
-    static let cRooms: Set<String> = ["CVips", "CLibAV", "CMagic", "CCurl", "CLinux"]
+    static let cRooms: Set<String> = ["CVips", "CLibAV", "CJPEG", "CSPNG", "CMagic", "CCurl", "CLinux"]
 
     /// Modules of other packages, and the rooms that may import them.
     static let guests: [String: Set<String>] = [

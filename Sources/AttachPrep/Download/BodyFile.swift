@@ -22,6 +22,8 @@ final class BodyFile: Sendable {
         var verdict = DownloadVerdict.undecided
         /// The byte counts at which a question is due, each asked once.
         var marks = [Limits.identifyBytesFirst, Limits.identifyBytesLast]
+        /// Whether a question is being answered, or was with a refusal.
+        var isAsked = false
         /// Whether the last question before the end was answered, and not decided.
         var isUnnamed = false
     }
@@ -29,9 +31,11 @@ final class BodyFile: Sendable {
     /// Borrowed from the caller.
     private let descriptor: CInt
     private let bytesMax: Int
+    private let observer: (any ArrivalObserver)?
     private let state = Mutex(State())
 
-    init(descriptor: CInt, bytesMax: Int) {
+    init(descriptor: CInt, bytesMax: Int, observer: (any ArrivalObserver)? = nil) {
+        self.observer = observer
         self.descriptor = descriptor
         self.bytesMax = bytesMax
     }
@@ -39,6 +43,14 @@ final class BodyFile: Sendable {
     var bytes: Int { state.withLock { $0.bytes } }
     /// What the server said the whole is; nil when it did not.
     var total: Int? { state.withLock { $0.total } }
+    /// Whether what comes next may be refused by an answer that is awaited.
+    var isHeld: Bool {
+        state.withLock { state in
+            guard state.bytes < state.total ?? .max else { return false }
+            let isDue = state.verdict == .undecided && (state.marks.first.map { $0 <= state.bytes } ?? false)
+            return state.isAsked || isDue
+        }
+    }
     var isUndecided: Bool { state.withLock { $0.verdict == .undecided } }
     var sha256: String { state.withLock { $0.hasher.finalize().hexadecimal } }
 
@@ -50,6 +62,7 @@ final class BodyFile: Sendable {
             state = State()
             guard ftruncate(descriptor, 0) == 0 else { throw OutputFailure.error(errno) }
         }
+        observer?.bodyBegan()
     }
 
     /// Takes note of what the server says the whole will be.
@@ -74,13 +87,16 @@ final class BodyFile: Sendable {
     /// - Returns: whether a question is due.
     /// - Throws: the ceiling's error before anything over it is written, `output.no_space`, `output.not_writable`.
     func append(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) -> Bool {
-        try state.withLock { state throws(AttachPrepError) in
+        let (isDue, bytes, total) = try state.withLock { state throws(AttachPrepError) in
             try check(state.bytes + piece.count, state)
             try unsafe write(piece, at: state.bytes)
             unsafe state.hasher.update(bufferPointer: piece)
             state.bytes += piece.count
-            return state.verdict == .undecided && (state.marks.first.map { $0 <= state.bytes } ?? false)
+            let isDue = state.verdict == .undecided && (state.marks.first.map { $0 <= state.bytes } ?? false)
+            return (isDue, state.bytes, state.total)
         }
+        observer?.arrived(bytes: bytes, of: total)
+        return isDue
     }
 
     /// The byte count to ask about now; nil when no question is due.
@@ -89,6 +105,7 @@ final class BodyFile: Sendable {
             guard state.verdict == .undecided, let mark = state.marks.first, mark <= state.bytes else { return nil }
             let bytes = state.bytes
             state.marks.removeAll { $0 <= bytes }
+            state.isAsked = true
             return bytes
         }
     }
@@ -101,6 +118,8 @@ final class BodyFile: Sendable {
             state.verdict = verdict
             state.isUnnamed = verdict == .undecided && state.marks.isEmpty
             try check(max(state.total ?? 0, state.bytes), state)
+            // Not where that throws: the transfer ends then, and is held until it has.
+            state.isAsked = false
         }
     }
 

@@ -12,6 +12,8 @@ package struct DownloadRequest: Sendable {
     package var deadline: ContinuousClock.Instant
     /// What was fetched before: the download ends with `UnchangedSource` when it is still that.
     package var validators: SourceValidators?
+    /// Told of the body as it arrives.
+    package var observer: (any ArrivalObserver)?
 
     package init(
         url: String, headers: [(name: String, value: String)] = [], bytesMax: Int = Limits.sourceBytesMax,

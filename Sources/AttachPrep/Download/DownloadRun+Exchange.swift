@@ -19,7 +19,7 @@ extension DownloadRun {
                     return await loop.perform(settings, observer: exchange)
                 }
                 group.addTask { [body, onPrefix] in
-                    try await Self.answer(looks, about: body, onPrefix)
+                    try await Self.answer(looks, about: body, onPrefix) { loop.wakeUp() }
                     return nil
                 }
                 // A question in flight is waited for, so that no try begins while the caller still reads the last one.
@@ -33,11 +33,12 @@ extension DownloadRun {
     }
 
     private static func answer(
-        _ looks: AsyncStream<Void>, about body: BodyFile, _ onPrefix: PrefixQuestion
+        _ looks: AsyncStream<Void>, about body: BodyFile, _ onPrefix: PrefixQuestion, answered: () -> Void
     ) async throws {
         for await _ in looks {
             while let bytes = body.takeQuestion() {
                 try body.accept(await onPrefix(bytes, false))
+                answered()
             }
         }
     }

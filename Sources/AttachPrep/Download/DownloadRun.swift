@@ -46,7 +46,7 @@ struct DownloadRun {
         deadline = request.deadline
         headers = try RequestHeaders(request.headers)
         self.onPrefix = onPrefix
-        body = BodyFile(descriptor: descriptor, bytesMax: request.bytesMax)
+        body = BodyFile(descriptor: descriptor, bytesMax: request.bytesMax, observer: request.observer)
         first = try WebAddress(request.url, httpsOnly: downloader.policy.httpsOnly)
         schedule = RetrySchedule(backOff: downloader.timeouts.backOff)
         hop = first

@@ -55,8 +55,8 @@ package final class Downloader: Sendable {
     /// that of a regular file, and its offset is not used.
     /// - Parameter onPrefix: asked, never on the curl thread, when the first `Limits.identifyBytesFirst` bytes have
     ///   arrived, while it is undecided again at `Limits.identifyBytesLast`, and last when the body is complete (an
-    ///   empty one too). The transfer goes on meanwhile. When it throws, the transfer ends and its error is thrown.
-    ///   When a further try brings the body from its beginning, it is asked from the beginning.
+    ///   empty one too). Meanwhile no more than a piece is read, but over HTTP/2. When it throws, the transfer ends and
+    ///   its error is thrown. When a further try brings the body from its beginning, it is asked from the beginning.
     /// - Throws: `AttachPrepError`, or what `onPrefix` throws.
     package func download(
         _ request: DownloadRequest, into descriptor: CInt,

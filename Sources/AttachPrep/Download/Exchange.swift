@@ -45,6 +45,9 @@ final class Exchange: TransferObserver {
 
     var outcome: Outcome { state.withLock { $0.outcome } }
 
+    /// While it is asked what the body is, no more of it is wanted: it may be refused.
+    var isHeld: Bool { body.isHeld }
+
     func mayConnect(to address: String) -> Bool {
         holds { () throws(AttachPrepError) in
             guard wall.allows(address) else { throw .blocked(host, detail: "\(address), when connecting") }

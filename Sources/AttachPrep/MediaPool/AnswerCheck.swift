@@ -17,7 +17,8 @@ struct AnswerCheck {
         case (.failure(let error), _): return .failure(try checked(error))
         case (.answer(.identified(let media)), .identify):
             return .answer(.identified(media.bounded))
-        case (.answer(.inspected(let media)), .inspect): return .answer(.inspected(try checked(media)))
+        case (.answer(.inspected(let media, let early)), .inspect(let request)):
+            return .answer(.inspected(try checked(media), try early.map { try checked($0, of: request) }))
         case (.answer(.rendered(let media)), .render(let request)):
             return .answer(.rendered(try checked(media, of: request)))
         case (.answer(.described(let description)), .describe):
@@ -61,6 +62,14 @@ struct AnswerCheck {
         }
         for sound in media.audio { try Self.expect(.count, sound.channels, sound.sampleRate, sound.bitRate) }
         return media.bounded
+    }
+
+    /// A thumbnail that came along is the one that was expected, whichever time it shows.
+    private func checked(_ early: EarlyRender, of request: InspectRequest) throws -> EarlyRender {
+        guard let expected = request.expected, early.request.outputs == [.thumbnail],
+            early.request.thumbnail == expected.box
+        else { throw ChildFault.nonsense("a thumbnail that nobody expected") }
+        return EarlyRender(request: early.request, media: try checked(early.media, of: early.request))
     }
 
     // MARK: Renders

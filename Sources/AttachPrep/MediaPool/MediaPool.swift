@@ -75,6 +75,14 @@ public final class MediaPool: MediaEngine {
         return try await body(MediaPlace(worker: workers[worker]))
     }
 
+    public func inTurnIfFree<Result: Sendable>(
+        _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result? {
+        guard let worker = state.withLock({ $0.schedule.takeIfFree() }) else { return nil }
+        defer { release(worker, isRender: true) }
+        return try await body(MediaPlace(worker: workers[worker]))
+    }
+
     /// Waits for a worker; nil when the task was cancelled meanwhile.
     private func acquire(isRender: Bool) async -> Int? {
         let number = state.withLock { state in

@@ -32,6 +32,14 @@ struct SlotSchedule {
         return grants()
     }
 
+    /// Gives a render a worker at once, or none: only where nobody waits and a warm one is idle.
+    mutating func takeIfFree() -> Int? {
+        guard line.isEmpty, renders < mediaSlots, let last = idle.last, last.isWarm else { return nil }
+        idle.removeLast()
+        renders += 1
+        return last.worker
+    }
+
     /// Takes a call out of line; false when it had begun already or never came.
     mutating func leave(_ number: Int) -> Bool {
         guard let place = line.firstIndex(where: { $0.number == number }) else { return false }

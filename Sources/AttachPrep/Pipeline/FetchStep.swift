@@ -33,19 +33,31 @@ struct FetchStep: Sendable {
             url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
             bytesMax: Limits.sourceBytesMax, deadline: deadline)
         order.validators = validators
-        let file = try await rooms.downloader.download(order, into: target) { [request] availableBytes, isComplete in
-            guard let format = try await identification.look(availableBytes: availableBytes, isComplete: isComplete)
-            else { return .undecided }
-            let ceiling = SourceCeiling(format: format, request: request)
-            return .accepted(bytesMax: ceiling.bytesMax, tooLarge: ceiling.error)
+        let early = ArrivingThumbnail(
+            request: request, source: readable, blocking: rooms.blocking, staging: staging, deadline: deadline
+        ) { [rooms, request] in rooms.engine(forFirstBytesOf: readable.descriptor, of: request) }
+        order.observer = early
+        let file: DownloadedFile
+        do {
+            file = try await rooms.downloader.download(order, into: target) { [request] availableBytes, isComplete in
+                guard let format = try await identification.look(availableBytes: availableBytes, isComplete: isComplete)
+                else { return .undecided }
+                early.identified(as: format)
+                let ceiling = SourceCeiling(format: format, request: request)
+                return .accepted(bytesMax: ceiling.bytesMax, tooLarge: ceiling.error)
+            }
+        } catch {
+            await early.abandon()
+            throw error
         }
+        early.completed()
         let identified = try await identification.conclude(bytes: file.bytes, sha256: file.sha256)
         var timings = ManifestTimings(file.timings)
         timings.identify = identification.milliseconds
         return FetchedSource(
             file: readable, bytes: file.bytes, sha256: file.sha256, finalURL: file.finalURL,
             declaredMIMEType: file.declaredMIMEType, timings: timings, identified: identified,
-            freshness: file.freshness)
+            freshness: file.freshness, early: early)
     }
 
     // MARK: A file

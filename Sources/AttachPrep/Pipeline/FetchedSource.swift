@@ -18,10 +18,13 @@ final class FetchedSource: Sendable {
     let identified: IdentifiedMedia
     /// What the servers said of how long it holds; nil for a file.
     let freshness: SourceFreshness?
+    /// What was made of it while it arrived; nil for a file.
+    let early: ArrivingThumbnail?
 
     init(
         file: OpenFile, bytes: Int, sha256: String, finalURL: String?, declaredMIMEType: String?,
-        timings: ManifestTimings, identified: IdentifiedMedia, freshness: SourceFreshness? = nil
+        timings: ManifestTimings, identified: IdentifiedMedia, freshness: SourceFreshness? = nil,
+        early: ArrivingThumbnail? = nil
     ) {
         self.file = file
         self.bytes = bytes
@@ -31,6 +34,7 @@ final class FetchedSource: Sendable {
         self.timings = timings
         self.identified = identified
         self.freshness = freshness
+        self.early = early
     }
 
     /// Open for reading alone.

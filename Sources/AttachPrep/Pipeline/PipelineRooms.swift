@@ -1,5 +1,6 @@
 import Logging
 import MediaEngine
+import RichPush
 
 /// The rooms a request passes through, shared by all requests.
 struct PipelineRooms: Sendable {
@@ -23,6 +24,13 @@ struct PipelineRooms: Sendable {
         WatchedEngine(
             engine: engine, quarantine: quarantine, digest: digest,
             subject: { QuarantineEntry(digest: digest, subject: subject, prefixes: prefixes()) }, source: source)
+    }
+
+    /// The engine for work on what is still being fetched, and known by its beginning alone.
+    func engine(forFirstBytesOf descriptor: CInt, of request: AttachmentRequest) -> any MediaEngine {
+        let length = FirstBytes.length(available: Limits.earlyArrivedBytesMin, isComplete: false)
+        guard let digest = FirstBytes.digest(of: descriptor, length: length) else { return engine }
+        return engine(for: digest, .firstBytes, source: RedactedURL.redact(request.source))
     }
 
     /// The engine for work on what was fetched.

@@ -30,11 +30,11 @@ struct Preparation: Sendable {
             freshness = source.freshness
             manifest.source.record(source)
             manifest.timings = source.timings
-            let media = try await inspect(source, &clock, &manifest.timings)
+            let (media, early) = try await inspect(source, staging, &clock, &manifest.timings)
             manifest.source.mimeType = media.format.mimeType
             let plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
             if let error = plan.error { throw error }
-            var renditions = try await render(plan, source, staging, &clock, &manifest.timings)
+            var renditions = try await render(plan, early, source, staging, &clock, &manifest.timings)
             if !media.isProved, media.damage == nil {
                 renditions.degrade("not all of the file could be checked because the time was short")
             }
@@ -57,14 +57,15 @@ struct Preparation: Sendable {
         return try await withDeadline(deadline, stage: "fetching") { try await step.run() }
     }
 
-    private func inspect(_ source: FetchedSource, _ clock: inout RequestClock, _ timings: inout ManifestTimings)
-        async throws -> InspectedMedia
-    {
-        let question = InspectRequest(format: source.identified.format, decodesStills: false)
-        let turn = try await rooms.engine(for: source, of: request).inTurn(.question, clock) { engine, clock in
-            try await withDeadline(clock.deadline, stage: "inspection") {
-                try await engine.inspect(question, source: source.descriptor, deadline: clock.deadline)
-            }
+    private func inspect(
+        _ source: FetchedSource, _ staging: StagingFolder, _ clock: inout RequestClock,
+        _ timings: inout ManifestTimings
+    ) async throws -> (InspectedMedia, EarlyThumbnail?) {
+        let turn = try await rooms.engine(for: source, of: request).inTurn(.question, clock) {
+            [request] engine, clock in
+            try await InspectStep(
+                request: request, source: source, engine: engine, staging: staging, deadline: clock.deadline
+            ).run()
         }
         clock = turn.clock
         timings.inspect = turn.milliseconds
@@ -72,15 +73,22 @@ struct Preparation: Sendable {
     }
 
     private func render(
-        _ plan: PreparationPlan, _ source: FetchedSource, _ staging: StagingFolder, _ clock: inout RequestClock,
-        _ timings: inout ManifestTimings
+        _ plan: PreparationPlan, _ early: EarlyThumbnail?, _ source: FetchedSource, _ staging: StagingFolder,
+        _ clock: inout RequestClock, _ timings: inout ManifestTimings
     ) async throws -> Renditions {
+        if let early = await source.early?.renditions(for: plan.conversion == nil ? plan.pictures : nil) {
+            timings.render = early.milliseconds
+            return early.renditions.delivering(plan.passedType)
+        }
         if plan.pictures == nil, plan.conversion == nil { return Renditions(delivering: plan.passedType) }
         let reserve = min(Limits.publishReserveSeconds, request.budgetSeconds * Limits.publishReserveShare)
-        let turn = try await rooms.engine(for: source, of: request).inTurn(.render, clock) { [rooms] engine, clock in
+        // What is there already needs no media slot.
+        let isMade = plan.conversion == nil && early?.answers(plan.pictures) == true
+        let turn = try await rooms.engine(for: source, of: request).inTurn(isMade ? nil : .render, clock) {
+            [rooms] engine, clock in
             try await RenderLadder(
                 plan: plan, source: source, engine: engine, blocking: rooms.blocking, staging: staging,
-                deadline: clock.deadline - .seconds(reserve)
+                deadline: clock.deadline - .seconds(reserve), early: early
             ).run()
         }
         clock = turn.clock

@@ -13,6 +13,8 @@ struct RenderLadder: Sendable {
     let staging: StagingFolder
     /// When everything has to be on disk.
     let deadline: ContinuousClock.Instant
+    /// The thumbnail that came along with the inspection.
+    var early: EarlyThumbnail?
 
     /// - Throws: `deadline.exceeded` when nothing can be delivered in time, and what a render throws for a bad file.
     func run() async throws -> Renditions {
@@ -75,6 +77,7 @@ struct RenderLadder: Sendable {
 
     private func pictures(share: Double) async throws -> Renditions {
         guard let request = plan.pictures, ContinuousClock.now < deadline else { return Renditions() }
+        if let early, early.answers(request) { return try await early.renditions(in: staging, blocking: blocking) }
         do {
             return try await render(request, share: share)
         } catch let error as AttachPrepError where error.code == .deadlineExceeded {
@@ -154,7 +157,7 @@ struct RenderLadder: Sendable {
         let now = ContinuousClock.now
         guard now < deadline else { throw AttachPrepError.deadlinePassed(at: "rendering") }
         let step = RenderStep(
-            request: request, source: source, engine: engine, blocking: blocking, staging: staging,
+            request: request, source: source.descriptor, engine: engine, blocking: blocking, staging: staging,
             deadline: now + now.duration(to: deadline) * share)
         return try await step.run()
     }

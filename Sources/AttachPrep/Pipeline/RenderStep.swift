@@ -5,7 +5,10 @@ import RichPush
 /// One render: the child writes into files that were opened for it, and what it wrote is counted, hashed and sealed.
 struct RenderStep: Sendable {
     let request: RenderRequest
-    let source: FetchedSource
+    /// Open for reading.
+    let source: CInt
+    /// Where a render waits for what is still to come of the source; nil when it is whole.
+    var arrivals: CInt?
     let engine: any MediaEngine
     let blocking: BlockingLane
     let staging: StagingFolder
@@ -33,11 +36,13 @@ struct RenderStep: Sendable {
         // The pool ends its child at the deadline and still answers with what was written; this is for one that hangs.
         let alarm = deadline + .seconds(Limits.engineGraceSeconds)
         return try await withDeadline(alarm, stage: "rendering") {
-            try await engine.render(request, source: source.descriptor, outputs: outputs, deadline: deadline)
+            try await engine.render(
+                request, source: source, outputs: outputs, arrivals: arrivals, deadline: deadline)
         }
     }
 
-    private static func renditions(
+    /// What was written, counted, hashed and sealed.
+    static func renditions(
         _ rendered: RenderedMedia, in outputs: [RenderOutput: CInt], _ staging: StagingFolder
     ) throws -> Renditions {
         func file<Rendered>(_ rendered: Rendered, _ output: RenderOutput, bytes: Int) throws

@@ -41,6 +41,13 @@ struct Renditions: Sendable {
         if let type { delivery = .source(type) }
     }
 
+    /// The same beside the source; nil leaves what is delivered.
+    func delivering(_ type: AttachmentType?) -> Renditions {
+        var renditions = self
+        if let type { renditions.delivery = .source(type) }
+        return renditions
+    }
+
     /// Says once that time ran short, and what it cost.
     mutating func degrade(_ sentence: String) {
         isDegraded = true

@@ -33,24 +33,33 @@ struct TurnResult<Result: Sendable>: Sendable {
     let clock: RequestClock
     /// How long the work took, the wait not counted.
     let milliseconds: Double
+
+    fileprivate static func of(
+        _ engine: any MediaEngine, _ clock: RequestClock,
+        _ work: @Sendable (any MediaEngine, RequestClock) async throws -> Result
+    ) async -> TurnResult {
+        let began = ContinuousClock.now
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await work(engine, clock)) } catch { result = .failure(error) }
+        return TurnResult(result: result, clock: clock, milliseconds: began.duration(to: .now).milliseconds)
+    }
 }
 
 extension MediaEngine {
     /// Waits for a place and works there with a clock that does not count the wait.
     ///
+    /// - Parameter turn: Nil for work that needs no place.
     /// - Throws: `cancelled` when the task is cancelled while it waits; what the work throws is in the result.
     func inTurn<Result: Sendable>(
-        _ turn: MediaTurn, _ clock: RequestClock,
+        _ turn: MediaTurn?, _ clock: RequestClock,
         _ work: @escaping @Sendable (any MediaEngine, RequestClock) async throws -> Result
     ) async throws -> TurnResult<Result> {
+        guard let turn else { return await TurnResult.of(self, clock, work) }
         let asked = ContinuousClock.now
         return try await inTurn(turn) { place in
             var clock = clock
             clock.waited(since: asked)
-            let began = ContinuousClock.now
-            let result: Swift.Result<Result, any Error>
-            do { result = .success(try await work(place, clock)) } catch { result = .failure(error) }
-            return TurnResult(result: result, clock: clock, milliseconds: began.duration(to: .now).milliseconds)
+            return await TurnResult.of(place, clock, work)
         }
     }
 }

@@ -80,6 +80,17 @@ final class StagingFolder: Sendable {
         return descriptor
     }
 
+    /// The same without a name: it goes with its descriptor.
+    func createNameless() throws -> CInt {
+        let name = UUID().uuidString
+        let descriptor = try create(name)
+        do { try remove(name) } catch {
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
     /// A file of this folder, open for reading alone; the caller closes it.
     func open(_ name: String) throws -> CInt {
         let descriptor = unsafe Glibc.open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)

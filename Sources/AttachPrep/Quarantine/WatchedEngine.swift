@@ -30,4 +30,14 @@ struct WatchedEngine: MediaEngine {
                     engine: place, quarantine: quarantine, digest: digest, subject: subject, source: source))
         }
     }
+
+    func inTurnIfFree<Result: Sendable>(
+        _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result? {
+        try await engine.inTurnIfFree { [self] place in
+            try await body(
+                WatchedEngine(
+                    engine: place, quarantine: quarantine, digest: digest, subject: subject, source: source))
+        }
+    }
 }

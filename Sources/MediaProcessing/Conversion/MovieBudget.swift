@@ -37,6 +37,14 @@ struct MovieBudget {
                 + Limits.movieHeaderBytes)
     }
 
+    /// Bytes of a copy from which on moving them for the index costs more than room left for it.
+    private static let movedBytesMax = 4_000_000
+
+    /// Room to leave for the index of a copy; nil where moving the file for it is cheaper than its slack.
+    var roomForIndex: Int? {
+        scan.pictures.bytes + (scan.sounds?.bytes ?? 0) > Self.movedBytesMax ? Int(overhead) : nil
+    }
+
     /// Whether the sound stream can be copied, as far as its packets say.
     var canCopySound: Bool {
         guard rendition.copiesAudio, let sounds = scan.sounds, let audio = scan.audio else { return false }

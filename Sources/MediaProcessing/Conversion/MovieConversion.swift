@@ -14,16 +14,20 @@ struct MovieConversion {
     }
 
     func run() throws -> RenderedMedia {
+        if conversion.request.attachment?.isCopy == true, let media = try copy(MovieSource(conversion, isForCopy: true))
+        {
+            return media
+        }
         let source = try MovieSource(conversion)
+        if let media = try copy(source) { return media }
         var report = MovieReport(conversion, rendition, source)
-        if let written = try copy(source, report: &report) { return report.media(written) }
         return try encode(source, report: &report)
     }
 
     // MARK: Pictures as they are
 
     /// The movie with its pictures copied; nil when they cannot be, or would be too large.
-    private func copy(_ source: MovieSource, report: inout MovieReport) throws -> MovieWritten? {
+    private func copy(_ source: MovieSource) throws -> RenderedMedia? {
         let scan = source.scan
         guard rendition.copiesVideo, scan.pictures.hiding != .middle, scan.pictures.soundDecodingTimes != nil,
             scan.pictures.bytes < rendition.bytesMax
@@ -34,11 +38,15 @@ struct MovieConversion {
         if budget.canCopySound { sounds.append(.copied) }
         if let settings = budget.sound(bytesMax: left), scan.audio != nil { sounds.append(.encoded(settings)) }
         if scan.audio == nil { sounds = [.none] }
+        // A sound that is encoded is decoded first.
+        if source.isForCopy { sounds.removeAll { if case .encoded = $0 { true } else { false } } }
         for sound in sounds {
             do {
-                let written = try pass(source, canRestart: false).run(MoviePlan(picture: .copied, sound: sound))
+                let written = try pass(source, canRestart: false).run(
+                    MoviePlan(picture: .copied, sound: sound), indexBytes: budget.roomForIndex)
+                var report = MovieReport(conversion, rendition, source)
                 report.note(sound: sound, full: budget.fullSound)
-                return written
+                return report.media(written)
             } catch is MovieFailure {
                 continue
             }

@@ -41,14 +41,22 @@ struct MoviePass {
     let clock: WorkClock
     let canRestart: Bool
 
-    func run(_ plan: MoviePlan) throws -> MovieWritten {
+    /// - Parameter indexBytes: Room to leave for the index; nil moves the file for it.
+    func run(_ plan: MoviePlan, indexBytes: Int? = nil) throws -> MovieWritten {
         var tracks: [any MovieTrack] = []
         let file = MovieFile(output: output, bytesMax: bytesMax, clock: clock)
-        let bytes = try file.write(steering: { (tracks.first as? EncodedPictureTrack)?.writer.steering }) { muxer in
-            let movie = try source.open()
-            tracks = try self.tracks(plan, movie, muxer)
-            try muxer.writeHeader()
-            try feed(tracks, from: movie)
+        func written(indexBytes: Int?) throws -> Int {
+            try file.write(steering: { (tracks.first as? EncodedPictureTrack)?.writer.steering }) { muxer in
+                let movie = try source.open()
+                tracks = try self.tracks(plan, movie, muxer)
+                try muxer.writeHeader(indexBytes: indexBytes)
+                try feed(tracks, from: movie)
+            }
+        }
+        let bytes: Int
+        do { bytes = try written(indexBytes: indexBytes) } catch MovieFailure.refused where indexBytes != nil {
+            // The room did not suffice.
+            bytes = try written(indexBytes: nil)
         }
         return describe(tracks, bytes: bytes, plan)
     }

@@ -9,19 +9,24 @@ struct MovieSource {
     let scan: MovieScan
     let geometry: DisplayGeometry
     let deadline: ContinuousClock.Instant
+    /// Whether nothing of it will be decoded: its codecs are known by the header alone.
+    let isForCopy: Bool
 
-    init(_ conversion: AttachmentConversion) throws {
+    init(_ conversion: AttachmentConversion, isForCopy: Bool = false) throws {
+        self.isForCopy = isForCopy
         descriptor = conversion.source
         format = conversion.request.format
         deadline = conversion.clock.deadline
-        let movie = try OpenMovie.open(descriptor, format: format, isRecognized: true, deadline: deadline)
+        let movie = try OpenMovie.open(
+            descriptor, format: format, isRecognized: true, isForCopy: isForCopy, deadline: deadline)
         scan = try MovieScan.read(movie, deadline: deadline)
         geometry = DisplayGeometry(scan.video)
     }
 
     /// The file from its beginning.
     func open() throws -> OpenMovie {
-        try OpenMovie.open(descriptor, format: format, isRecognized: true, deadline: deadline)
+        try OpenMovie.open(
+            descriptor, format: format, isRecognized: true, isForCopy: isForCopy, deadline: deadline)
     }
 
     /// Pixels as displayed; fractions where pixels are not square.

@@ -74,6 +74,15 @@ package final class ByteWindow {
         return found
     }
 
+    /// The bytes of a place that was found to lie in the file, as long as it is.
+    package func all(in place: Range<Int>) throws -> [UInt8] {
+        guard place.lowerBound >= 0, place.upperBound <= size else { throw cut }
+        if descriptor < 0 { return Array(window[place]) }
+        let found = try read(place.count, at: place.lowerBound)
+        if found.count < place.count { throw cut }
+        return found
+    }
+
     package func bigEndian(at offset: Int, bytes count: Int) throws -> Int {
         try whole(at: offset, count: count).reduce(0) { $0 << 8 | Int($1) }
     }

@@ -7,11 +7,27 @@ struct FramePixels {
     private let geometry: DisplayGeometry
     private let largestSide: Int?
 
+    /// A picture reduced so many times hides the edges of blocks in the pictures it leans on: the thumbnail differs by
+    /// 40 to 47 dB from that of the exact picture, less than by being written as a JPEG.
+    private static let hidingReduction = 4.0
+
     /// - Parameter largestSide: Pixels; nil for full size.
     init(stream: StreamDescription, largestSide: Int?) {
         self.stream = stream
         self.largestSide = largestSide
         geometry = DisplayGeometry(stream)
+    }
+
+    /// - Parameter wantedSide: Pixels of what is made of it; twice of them are kept. Nil for full size.
+    init(stream: StreamDescription, wantedSide: Int?) {
+        self.init(stream: stream, largestSide: wantedSide.map { $0 * 2 })
+    }
+
+    /// Whether edges of blocks, left unsmoothed in the pictures before it, could be seen.
+    var showsEdges: Bool {
+        guard let largestSide else { return true }
+        let longest = max(Double(stream.width) * geometry.sampleAspectRatio, Double(stream.height))
+        return longest * 2 < Double(largestSide) * Self.hidingReduction
     }
 
     /// - Parameter time: Seconds of the movie's own timeline.

@@ -18,11 +18,18 @@ struct FrameSearch {
     private let clock: FrameClock
     private let target: Int64
     private let time: WorkClock
+    private let needsSmoothReferences: Bool
 
-    /// - Parameter time: Past its aim the nearest frame that was decoded is taken; past its deadline nothing is.
-    init(_ movie: OpenMovie, _ stream: StreamDescription, seconds: Double, time: WorkClock) {
+    /// - Parameters:
+    ///   - needsSmoothReferences: Whether the pictures before it have to be as exact as itself.
+    ///   - time: Past its aim the nearest frame that was decoded is taken; past its deadline nothing is.
+    init(
+        _ movie: OpenMovie, _ stream: StreamDescription, seconds: Double, needsSmoothReferences: Bool = true,
+        time: WorkClock
+    ) {
         self.movie = movie
         self.stream = stream
+        self.needsSmoothReferences = needsSmoothReferences
         self.time = time
         clock = FrameClock(movie, stream)
         target = clock.tick(ofMovieTime: seconds.isFinite ? seconds : seconds > 0 ? 1e9 : 0)
@@ -54,9 +61,11 @@ struct FrameSearch {
 
     /// Old 4:4:4 x264 streams need their first packet, which says how they were written: a decoder that has not seen
     /// it makes garbage of the rest.
-    private var needsFirstPacket: Bool {
+    static func needsFirstPacket(_ stream: StreamDescription) -> Bool {
         stream.codec == "h264" && stream.pixelFormat?.name.hasPrefix("yuv444") == true
     }
+
+    private var needsFirstPacket: Bool { Self.needsFirstPacket(stream) }
 
     private var hasIndex: Bool {
         !needsFirstPacket
@@ -102,7 +111,11 @@ struct FrameSearch {
             if index == 0 { try checkDeadline(time.deadline) }
             // Late, what the decoder holds back is asked for at once; the keyframe it gets in any case.
             let packet = index > 0 && isLate ? nil : packet
-            if let packet { decoder.skipsNonReference = packet.presentationTimestamp != wanted }
+            if let packet {
+                let isWanted = packet.presentationTimestamp == wanted
+                decoder.skipsNonReference = !isWanted
+                decoder.skipsLoopFilter = !isWanted && !needsSmoothReferences
+            }
             try output.feed(packet) { frame in
                 guard trust.allows(frame, isDrained: packet == nil), let tick = frame.presentationTimestamp,
                     tick <= wanted, tick > nearest?.tick ?? .min

@@ -6,8 +6,7 @@ extension OpenMovie {
     /// The contract's words for what was found.
     func describe(as format: MediaFormat, survey: MovieSurvey) -> InspectedMedia {
         var media = InspectedMedia(format: format)
-        let shown = [video].compactMap { $0 } + audio
-        media.duration = shown.compactMap { survey.times(of: $0)?.end }.max().map { max(0, $0) }
+        media.duration = survey.duration
         media.audio = audio.map {
             AudioStream(codec: $0.codec, channels: $0.channels, sampleRate: $0.sampleRate, bitRate: $0.bitRate)
         }

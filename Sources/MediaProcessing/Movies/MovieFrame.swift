@@ -21,12 +21,11 @@ package enum MovieFrame {
         for way in FrameSearch.Way.allCases {
             let movie = try OpenMovie.open(descriptor, format: format, isRecognized: true, deadline: clock.deadline)
             guard let stream = movie.video, stream.isDecodable else { throw unsupported }
-            let search = FrameSearch(movie, stream, seconds: seconds, time: clock)
+            let pixels = FramePixels(stream: stream, wantedSide: largestSide)
+            let search = FrameSearch(
+                movie, stream, seconds: seconds, needsSmoothReferences: pixels.showsEdges, time: clock)
             guard let found = try readingMedia({ try search.run(way) }) else { continue }
-            return try readingMedia {
-                try FramePixels(stream: stream, largestSide: largestSide.map { $0 * 2 })
-                    .picture(of: found.frame, time: found.time, isExact: found.isExact)
-            }
+            return try readingMedia { try pixels.picture(of: found.frame, time: found.time, isExact: found.isExact) }
         }
         throw AttachPrepError(.mediaCorrupt, "No picture of the movie decodes; send an intact file.")
     }

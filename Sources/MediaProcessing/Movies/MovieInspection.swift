@@ -14,21 +14,32 @@ package enum MovieInspection {
     package static func inspect(
         descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant
     ) throws -> InspectedMedia {
+        try inspect(descriptor: descriptor, format: format, expecting: nil, deadline: deadline).media
+    }
+
+    /// The same, with a frame that is expected to be shown, where that came along.
+    static func inspect(
+        descriptor: CInt, format: MediaFormat?, expecting expected: ExpectedThumbnail?,
+        deadline: ContinuousClock.Instant
+    ) throws -> (media: InspectedMedia, early: DecodedPicture?) {
         let clock = WorkClock(deadline: deadline)
         let end = clock.start + clock.start.duration(to: deadline) * Limits.inspectionTimeShare
         do {
-            return try inspectWhole(descriptor, format: format, deadline: end, proof: ProofBudget(clock))
+            return try inspectWhole(
+                descriptor, format: format, expecting: expected.map(ExpectedFrame.init), deadline: end,
+                proof: ProofBudget(clock))
         } catch let fault as AttachPrepError where fault.code == .mediaCorrupt {
             guard let media = try MovieSalvage.repairable(descriptor: descriptor, format: format, deadline: end) else {
                 throw fault
             }
-            return media
+            return (media, nil)
         }
     }
 
     private static func inspectWhole(
-        _ descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant, proof: ProofBudget
-    ) throws -> InspectedMedia {
+        _ descriptor: CInt, format: MediaFormat?, expecting expected: ExpectedFrame?,
+        deadline: ContinuousClock.Instant, proof: ProofBudget
+    ) throws -> (InspectedMedia, DecodedPicture?) {
         let window = try ByteWindow(descriptor: descriptor, noun: noun(format), deadline: deadline)
         if window.size == 0 { throw AttachPrepError(.mediaEmpty, "The file is empty.") }
         let container = try Container(window)
@@ -41,14 +52,14 @@ package enum MovieInspection {
         guard let declared = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
         try checkFrames(declared, window)
         try checkPlayable(movie)
-        let survey = try MovieSurvey.run(movie, deadline: deadline, proof: proof)
+        let survey = try MovieSurvey.run(movie, deadline: deadline, proof: proof, expecting: expected)
         movie.leaveOutEmptyVideo(survey)
         guard let found = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
         if !movie.holdsSamples(survey) { throw window.cut }
         var media = movie.describe(as: found, survey: survey)
         media.isProved = !proof.isSpent
         try checkDuration(media, movie)
-        return media
+        return (media, expected?.picture(survey, movie))
     }
 
     private static func noun(_ format: MediaFormat?) -> String {

@@ -16,14 +16,20 @@ final class MovieSurvey {
     private var probe: DecodingProbe?
     private var brokenPackets: [Int: Int] = [:]
 
-    private init(_ movie: OpenMovie, proof: ProofBudget?, deadline: ContinuousClock.Instant) throws {
+    /// The frame that was expected to be shown, and its time in the movie's own timeline; nil where it did not come
+    /// along.
+    private(set) var early: (frame: Frame, time: Double)?
+
+    private init(
+        _ movie: OpenMovie, proof: ProofBudget?, window: FrameWindow? = nil, deadline: ContinuousClock.Instant
+    ) throws {
         self.movie = movie
         self.deadline = deadline
         self.proof = proof
         isStrict = proof != nil
         guard let proof else { return }
         if let video = movie.video, video.isDecodable {
-            pictures = try readingMedia { try PictureProof(video, of: movie.demuxer, budget: proof) }
+            pictures = try readingMedia { try PictureProof(video, of: movie.demuxer, budget: proof, window: window) }
         }
         for stream in movie.audio where stream.isDecodable {
             sounds[stream.index] = try? SoundProof(stream, of: movie.demuxer)
@@ -32,18 +38,20 @@ final class MovieSurvey {
 
     /// Reads the file to its end.
     ///
+    /// - Parameter expected: A frame to be brought along if that costs little.
     /// - Throws: `media.corrupt` when a sample lies outside the file, a packet is short or what has to decode does not;
     ///   `media.too_long`.
     static func run(
-        _ movie: OpenMovie, deadline: ContinuousClock.Instant, proof: ProofBudget
+        _ movie: OpenMovie, deadline: ContinuousClock.Instant, proof: ProofBudget,
+        expecting expected: ExpectedFrame? = nil
     ) throws -> MovieSurvey {
         try checkIndex(movie)
-        let survey = try MovieSurvey(movie, proof: proof, deadline: deadline)
+        let survey = try MovieSurvey(movie, proof: proof, window: expected?.window(movie), deadline: deadline)
         let indexed = survey.indexedPictures
         try readingMedia(survey.readAll)
         if let video = movie.video, survey.spans[video.index]?.packets ?? 0 < indexed { throw hole }
         if survey.lastFrameIsShort { throw cut }
-        try proof.spend { try survey.pictures?.finish() }
+        try proof.spend { try survey.finishPictures(expected) }
         for sound in survey.sounds.values { try proof.spend(sound.finish) }
         return survey
     }
@@ -59,6 +67,22 @@ final class MovieSurvey {
         do { try survey.readAll() } catch let error as LibAVError { if error.isDeadline { throw error.corrupt } }
         survey.probe?.finish()
         return survey
+    }
+
+    private func finishPictures(_ expected: ExpectedFrame?) throws {
+        guard let pictures, let video = movie.video else { return }
+        let seconds = duration.flatMap { expected?.seconds(duration: $0) }
+        try pictures.finish(
+            showing: seconds, needsSmoothReferences: expected?.pixels(of: video).showsEdges ?? true)
+        early = pictures.found.flatMap { frame in
+            frame.presentationTimestamp.map { (frame, FrameClock(movie, video).movieTime(ofTick: $0)) }
+        }
+    }
+
+    /// Seconds until the last of pictures and sound ends.
+    var duration: Double? {
+        let shown = [movie.video].compactMap { $0 } + movie.audio
+        return shown.compactMap { times(of: $0)?.end }.max().map { max(0, $0).roundedToMicroseconds }
     }
 
     /// Whether something of the probed stream decodes.

@@ -13,16 +13,21 @@ struct OpenMovie {
 
     /// Opens a file and reads as far as its codecs and rates are known.
     ///
-    /// - Parameter isRecognized: Whether it is known to be a movie or a sound, so that what cannot be opened is
-    ///   damaged.
+    /// - Parameters:
+    ///   - isRecognized: Whether it is known to be a movie or a sound, so that what cannot be opened is damaged.
+    ///   - isForCopy: Whether nothing will be decoded, so that the word of an MP4's header is enough.
     /// - Throws: `media.unrecognized` or `media.corrupt` when no demuxer takes it, `media.too_many_pixels` before
     ///   anything is decoded.
     static func open(
-        _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, deadline: ContinuousClock.Instant
+        _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, isForCopy: Bool = false,
+        deadline: ContinuousClock.Instant
     ) throws -> OpenMovie {
         let demuxer = try demuxer(descriptor, format: format, isRecognized: isRecognized, deadline: deadline)
         try demuxer.streams.forEach(checkPixels)
-        do { try demuxer.findStreamInformation(pixelsMax: Limits.moviePixelsMax) } catch { throw error.corrupt }
+        let bytesMax = isForCopy && isISOBaseMedia(demuxer) ? 1 : nil
+        do { try demuxer.findStreamInformation(pixelsMax: Limits.moviePixelsMax, bytesMax: bytesMax) } catch {
+            throw error.corrupt
+        }
         let movie = OpenMovie(demuxer)
         try movie.streams.forEach(checkPixels)
         return movie

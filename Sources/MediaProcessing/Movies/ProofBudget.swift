@@ -27,6 +27,11 @@ final class ProofBudget {
 
     /// Leaves the part of a proof that is being done, once the time is spent.
     func check() throws {
-        if spentSeconds + start.duration(to: .now) / .seconds(1) > seconds { throw Spent() }
+        if secondsSpent > seconds { throw Spent() }
     }
+
+    /// Whether so little is left that nothing should be done but proofs.
+    var isHalfSpent: Bool { secondsSpent > seconds / 2 }
+
+    private var secondsSpent: Double { spentSeconds + start.duration(to: .now) / .seconds(1) }
 }

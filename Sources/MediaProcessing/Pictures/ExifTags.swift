@@ -37,9 +37,68 @@ package enum ExifTags {
         return depth == 0 && reader.number(at: directory + 2 + count * 12, bytes: 4) ?? 0 != 0
     }
 
+    /// What a viewer needs of a block, and what it gives away.
+    package struct Facts: Sendable, Hashable {
+        /// EXIF's number; nil when it says none.
+        package let orientation: Int?
+        /// Whether it says where the picture was taken.
+        package let hasLocation: Bool
+    }
+
+    private static let orientationTag = 0x0112
+    private static let locationDirectory = 0x8825
+    private static let latitudeTag = 0x0002
+
+    /// Reads a block (beginning with its TIFF header); nil when it is broken, or uses what other readers may take
+    /// otherwise.
+    package static func facts(_ block: [UInt8]) -> Facts? {
+        guard block.count >= 8, let reader = Reader(block), let first = reader.number(at: 4, bytes: 4),
+            let main = entries(reader, directory: first)
+        else { return nil }
+        var orientation: Int?
+        if let entry = main[orientationTag] {
+            // One SHORT, which stands in the entry itself.
+            guard reader.number(at: entry + 2, bytes: 2) == 3, reader.number(at: entry + 4, bytes: 4) == 1,
+                let number = reader.number(at: entry + 8, bytes: 2), (1...8).contains(number)
+            else { return nil }
+            orientation = number
+        }
+        guard let link = main[locationDirectory] else { return Facts(orientation: orientation, hasLocation: false) }
+        guard let directory = reader.number(at: link + 8, bytes: 4),
+            let location = entries(reader, directory: directory)
+        else { return nil }
+        return Facts(orientation: orientation, hasLocation: location[latitudeTag] != nil)
+    }
+
+    /// Where each tag of a directory stands; nil when the directory is cut, or has a tag twice.
+    private static func entries(_ reader: Reader, directory: Int) -> [Int: Int]? {
+        guard let count = reader.number(at: directory, bytes: 2), count <= entriesMax else { return nil }
+        var places: [Int: Int] = [:]
+        for index in 0..<count {
+            let entry = directory + 2 + index * 12
+            guard let tag = reader.number(at: entry, bytes: 2), reader.number(at: entry + 8, bytes: 4) != nil,
+                places.updateValue(entry, forKey: tag) == nil
+            else { return nil }
+        }
+        return places
+    }
+
     private struct Reader {
         let block: [UInt8]
         let isLittleEndian: Bool
+
+        init(block: [UInt8], isLittleEndian: Bool) {
+            self.block = block
+            self.isLittleEndian = isLittleEndian
+        }
+
+        /// Nil without one of TIFF's two signatures.
+        init?(_ block: [UInt8]) {
+            guard block.starts(with: [0x49, 0x49, 0x2A, 0]) || block.starts(with: [0x4D, 0x4D, 0, 0x2A]) else {
+                return nil
+            }
+            self.init(block: block, isLittleEndian: block[0] == 0x49)
+        }
 
         func number(at offset: Int, bytes: Int) -> Int? {
             guard offset >= 0, offset + bytes <= block.count else { return nil }

@@ -1,3 +1,4 @@
+import Glibc
 import RichPush
 
 /// The segments of a JPEG, walked from SOI to EOI: what its pixels need, and what only tells about it.
@@ -19,6 +20,18 @@ package struct JPEGSegments: Sendable, Hashable {
     package private(set) var components = 0
     /// Coefficients of the frame, all components together.
     package private(set) var coefficients = 0
+    /// Pixels as stored; 0 before the frame was seen.
+    package private(set) var width = 0
+    /// Pixels as stored; 0 before the frame was seen.
+    package private(set) var height = 0
+    /// How its frames are coded: more than one is no picture we know.
+    package private(set) var frames: [UInt8] = []
+    /// Bits of a sample.
+    package private(set) var precision = 0
+    /// What its EXIF blocks say of the picture; nil for one that cannot be read.
+    package private(set) var exif: [ExifTags.Facts?] = []
+    /// The parts of its colour profile, each with what stands in front of it.
+    package private(set) var profile: [Range<Int>] = []
 
     /// Segments that are looked at: EXIF, profiles in parts, tables. Real files have a few dozen.
     private static let segmentsMax = 10_000
@@ -98,8 +111,10 @@ package struct JPEGSegments: Sendable, Hashable {
 
     private mutating func readFrame(_ marker: UInt8, at offset: Int, of window: ByteWindow) throws {
         isProgressive = Marker.progressive.contains(marker)
-        let height = try window.bigEndian(at: offset + 5, bytes: 2)
-        let width = try window.bigEndian(at: offset + 7, bytes: 2)
+        frames.append(marker)
+        precision = Int(try window.byte(at: offset + 4))
+        height = try window.bigEndian(at: offset + 5, bytes: 2)
+        width = try window.bigEndian(at: offset + 7, bytes: 2)
         components = Int(try window.byte(at: offset + 9))
         var factors: [(across: Int, down: Int)] = []
         for index in 0..<components {
@@ -118,13 +133,17 @@ package struct JPEGSegments: Sendable, Hashable {
         case 0xE0 where name.hasPrefix("JFIF\0"):
             hasJFIF = true
             return true
-        case 0xE2 where name.hasPrefix("ICC_PROFILE\0"): return true
+        case 0xE2 where name.hasPrefix("ICC_PROFILE\0"):
+            profile.append(range)
+            return true
         case 0xEE where name.hasPrefix("Adobe"):
             hasAdobe = true
             return true
         case 0xE1 where name.hasPrefix("Exif\0"):
             let body = try window.whole(at: range.lowerBound + 10, count: max(0, min(range.count - 10, 65_000)))
-            if ExifTags.tellMore(Array(body)) { hasMetadata = true }
+            let block = Array(body)
+            exif.append(ExifTags.facts(block))
+            if ExifTags.tellMore(block) { hasMetadata = true }
             return false
         default:
             hasMetadata = true
@@ -136,16 +155,23 @@ package struct JPEGSegments: Sendable, Hashable {
     private static func endOfScan(from start: Int, of window: ByteWindow) throws -> Int {
         var offset = start
         while true {
-            let part = try window.bytes(at: offset, count: 32_768)
+            let part = try window.bytes(at: offset, count: Limits.walkWindowBytes)
             guard part.count >= 2 else { throw window.cut }
-            var index = part.startIndex
-            while let mark = part[index..<(part.endIndex - 1)].firstIndex(of: 0xFF) {
-                let next = part[mark + 1]
-                let isMarker = next != 0 && next != 0xFF && !(0xD0...0xD7).contains(next)
-                if isMarker { return offset + mark - part.startIndex }
-                index = mark + 1
-            }
+            if let mark = unsafe part.withUnsafeBytes({ unsafe marker(in: $0) }) { return offset + mark }
             offset += part.count - 1
         }
+    }
+
+    /// Where a marker begins that ends a scan. A scan is most of the file, so the C library looks for its first byte.
+    private static func marker(in bytes: UnsafeRawBufferPointer) -> Int? {
+        guard let base = bytes.baseAddress else { return nil }
+        var index = 0
+        while let found = unsafe memchr(base + index, 0xFF, bytes.count - 1 - index) {
+            let mark = unsafe found - UnsafeMutableRawPointer(mutating: base)
+            let next = unsafe bytes[mark + 1]
+            if next != 0, next != 0xFF, !(0xD0...0xD7).contains(next) { return mark }
+            index = mark + 1
+        }
+        return nil
     }
 }

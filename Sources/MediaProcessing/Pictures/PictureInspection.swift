@@ -37,10 +37,14 @@ struct PictureInspection {
     }
 
     private func inspectJPEG() throws -> InspectedMedia {
-        let window = try window("JPEG")
-        var media = try inspectStill()
         // What cannot be walked may still decode.
-        media.hasMetadata = (try? JPEGSegments.walk(window))?.hasMetadata ?? true
+        let segments = try? JPEGSegments.walk(window("JPEG"))
+        if !request.decodesStills, let plain = segments.flatMap(PlainJPEG.init) {
+            try plain.check()
+            return plain.inspected
+        }
+        var media = try inspectStill()
+        media.hasMetadata = segments?.hasMetadata ?? true
         return media
     }
 

@@ -4,9 +4,6 @@ import Vips
 
 /// A frame of an animation as the picture that is shown.
 extension PictureRendering {
-    /// Animations up to this size are decoded once, all frames for soundness and one for the thumbnail. 128 MB.
-    private static let frameStackPixelsMax = 32_000_000
-
     func renderAnimationFrame(_ number: Int) throws -> RenderedMedia {
         var rendered = try still.render(animationFrame(number))
         rendered.sourcePosition = .frame(number)
@@ -42,11 +39,7 @@ extension PictureRendering {
     }
 
     private func decodedFrame(_ number: Int, _ header: Picture) throws -> Picture {
-        if !request.isHurried, header.width * header.height * header.pages <= Self.frameStackPixelsMax {
-            let frames = try openStill(.all).inMemory()
-            return try frames.area(left: 0, top: number * header.height, width: header.width, height: header.height)
-        }
-        if !request.isHurried { try openStill(.all).decodeToEnd() }
-        return try openStill(.one(number)).inMemory()
+        // All frames for soundness, and one for the thumbnail, from one pass.
+        try request.isHurried ? openStill(.one(number)).inMemory() : openStill(.all).keptPage(number)
     }
 }

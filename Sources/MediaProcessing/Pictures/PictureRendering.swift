@@ -34,6 +34,7 @@ struct PictureRendering {
         case .still where canReduceWhileDecoding: try renderReduced()
         case .still where request.format == .bmp: try still.render(bitmap())
         case .still where request.format == .gif: try still.render(animationFrame(0))
+        case .still where request.format.isHEIF: try renderHEIF()
         case .still: try renderWhole()
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
@@ -80,6 +81,7 @@ struct PictureRendering {
             try openStill().decodeToEnd()
             return RenderedMedia()
         }
+        if let rendered = try renderReducedDirectly(box) { return rendered }
         let stored = try openStill()
         let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
         let geometry = ThumbnailGeometry(
@@ -91,6 +93,54 @@ struct PictureRendering {
         return rendered
     }
 
+    /// The thumbnail of a picture whose end is still to come.
+    ///
+    /// - Throws: `internal` for what cannot be worked on like that, whatever it is.
+    func renderArriving(_ arrival: Arrival) throws -> RenderedMedia {
+        guard let box = request.thumbnail, let rendered = try renderReducedDirectly(box, arrival) else {
+            throw AttachPrepError(.internal, "The picture cannot be worked on while it arrives.")
+        }
+        return rendered
+    }
+
+    /// The quick way for what is plain; nil where it does not lead to the end, and libvips has the word.
+    private func renderReducedDirectly(_ box: ThumbnailRendition, _ arrival: Arrival? = nil) throws -> RenderedMedia? {
+        switch request.format {
+        case .jpeg: try renderReducedJPEG(box, arrival)
+        case .png: try renderReducedPNG(box, arrival)
+        default: nil
+        }
+    }
+
+    private func renderReducedPNG(_ box: ThumbnailRendition, _ arrival: Arrival?) throws -> RenderedMedia? {
+        guard let png = try ReducedPNG(source: source, deadline: deadline, arrival),
+            let thumbnail = try png.thumbnail(in: box)
+        else { return nil }
+        var rendered = RenderedMedia()
+        rendered.thumbnail =
+            switch thumbnail {
+            case .opaque(let picture): try still.writeThumbnail(picture)
+            case .transparent(let picture): try still.writeThumbnail(picture, cut: nil)
+            }
+        return rendered
+    }
+
+    private func renderReducedJPEG(_ box: ThumbnailRendition, _ arrival: Arrival?) throws -> RenderedMedia? {
+        guard let jpeg = try ReducedJPEG(source: source, deadline: deadline),
+            let picture = try jpeg.thumbnail(in: box, arrival)
+        else { return nil }
+        var rendered = RenderedMedia()
+        if try jpeg.isInSRGB() {
+            rendered.thumbnail = try still.writeThumbnail(picture)
+        } else {
+            let managed = try Picture.wrap(
+                pixels: picture.rgb, width: picture.width, height: picture.height, bands: 3, orientation: 1,
+                colourProfile: jpeg.colourProfile())
+            rendered.thumbnail = try still.writeThumbnail(managed.inSRGB().inMemory(), cut: nil)
+        }
+        return rendered
+    }
+
     func openStill(_ pages: Picture.Pages = .primary) throws -> Picture {
         if request.format.isHEIF {
             try HEIFWalk.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
@@ -99,6 +149,13 @@ struct PictureRendering {
         try PictureLimits.check(width: picture.width, height: picture.height, format: request.format)
         _ = try StillMemory.decoderBytes(picture, format: request.format, source: source, deadline: deadline)
         return picture
+    }
+
+    /// By libav where the file is plain, else by libvips and libheif.
+    private func renderHEIF() throws -> RenderedMedia {
+        try HEIFWalk.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
+        let plain = try HEIFStill.decode(source: source, format: request.format, deadline: deadline)
+        return try plain.map(still.render) ?? renderWhole()
     }
 
     /// The still upright and in memory; as large as memory and the rendition allow.
@@ -142,6 +199,11 @@ struct PictureRendering {
         let frame = try MovieFrame.decode(
             descriptor: source, format: request.format, at: seconds, largestSide: largestSide,
             clock: clock.share(Self.frameShare, until: clock.deadline))
+        return try render(frame)
+    }
+
+    /// Renders a movie's frame.
+    func render(_ frame: DecodedPicture) throws -> RenderedMedia {
         var rendered = try still.render(upright(frame))
         rendered.sourcePosition = frame.time.map { .seconds($0.roundedToMicroseconds) }
         if !frame.isExact { rendered.degrade("A frame before the wanted time is shown") }
@@ -161,10 +223,7 @@ struct PictureRendering {
     }
 
     /// A movie frame is reduced early when nothing but a thumbnail comes of it.
-    private var largestSide: Int? {
-        guard request.crop == nil, let box = request.thumbnail, box.fit == .contain else { return nil }
-        return max(box.width, box.height)
-    }
+    private var largestSide: Int? { request.crop == nil ? request.thumbnail?.largestSide : nil }
 
     /// A cover that cannot be read is no reason to refuse the sound.
     private func renderCoverArt() throws -> RenderedMedia {

@@ -21,7 +21,7 @@ enum StillEncoding {
 
 extension Picture {
     /// Huffman tables of its own need all coefficients of a picture in memory, up to 6 bytes a pixel.
-    private static let optimizedPixelsMax = 24_000_000
+    static let optimizedPixelsMax = 24_000_000
     /// Pixels of the strip that tells which filters suit a PNG.
     private static let samplePixels = 500_000
 

@@ -5,7 +5,7 @@ import Vips
 /// A still as an attachment within its limits: which kind of file it becomes, and on which ladder it comes down.
 struct StillLadder {
     /// A picture made smaller for its receiver needs no whole chroma.
-    private static let reducedQuality = 87
+    static let reducedQuality = 87
 
     let rendition: StillRendition
     /// Whether the source keeps every pixel and is itself attachable, so that this is worth some bytes.

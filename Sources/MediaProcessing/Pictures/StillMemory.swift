@@ -66,7 +66,13 @@ struct StillMemory {
     /// - Throws: `media.too_many_pixels` when that is more than we give it.
     static func coefficientBytes(_ window: ByteWindow) throws -> Int {
         // What cannot be walked may still decode; then the decoder has the word.
-        guard let header = try? JPEGSegments.walkHeader(window), header.isProgressive else { return 0 }
+        guard let header = try? JPEGSegments.walkHeader(window) else { return 0 }
+        return try coefficientBytes(header)
+    }
+
+    /// The same of a header that was walked.
+    static func coefficientBytes(_ header: JPEGSegments) throws -> Int {
+        guard header.isProgressive else { return 0 }
         let bytes = header.coefficients * coefficientBytes
         guard bytes <= Limits.jpegCoefficientBytesMax else {
             throw AttachPrepError(

@@ -1,3 +1,4 @@
+import JPEG
 import MediaEngine
 import RichPush
 import Vips
@@ -33,7 +34,7 @@ struct StillRendering {
         return rendered
     }
 
-    private func writeAttachment(
+    func writeAttachment(
         _ picture: Picture, _ rendition: StillRendition, _ pace: EncodingPace, in rendered: inout RenderedMedia
     ) throws {
         let ladder = StillLadder(
@@ -74,6 +75,16 @@ struct StillRendering {
                 height: min(cut.height, reduced.height - top))
         }
         return try write(StillEncoding.encode(picture, quality: StillEncoding.thumbnailQuality), to: .thumbnail)
+    }
+
+    /// Writes a picture that has its size and stands upright already.
+    func writeThumbnail(_ picture: ReducedPicture) throws -> RenderedPicture {
+        let quality = StillEncoding.thumbnailQuality
+        let bytes = try JPEGEncoder.encode(
+            pixels: picture.pixels, width: picture.width, height: picture.height, quality: quality,
+            halvesChroma: quality < StillEncoding.fullQuality)
+        try place(of: .thumbnail).write(bytes)
+        return RenderedPicture(type: .jpeg, width: picture.width, height: picture.height, bytes: bytes.count)
     }
 
     private func write(_ still: EncodedStill, to output: RenderOutput) throws -> RenderedPicture {

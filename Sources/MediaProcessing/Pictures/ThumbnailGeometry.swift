@@ -9,6 +9,9 @@ package struct ThumbnailGeometry: Sendable, Hashable {
     /// The part of it that is kept; nil for all of it.
     package let cut: PixelRect?
 
+    /// The part of it that is kept, be it all of it.
+    var kept: PixelRect { cut ?? PixelRect(left: 0, top: 0, width: width, height: height) }
+
     /// Pure: a picture's upright size and the box, in pixels.
     package init(pictureWidth: Int, pictureHeight: Int, box: ThumbnailRendition) {
         let (acrossRatio, downRatio) = (

@@ -1,0 +1,292 @@
+// libjpeg-turbo as Swift needs it: it reports errors by longjmp, which must not pass a Swift function, and its
+// callbacks sit in structs of macros. So each use of ours is one C function that catches the jump and returns a code.
+#ifndef CJPEG_SHIM_H
+#define CJPEG_SHIM_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jpeglib.h>
+
+// Bytes read at a time: the decoder's quick path needs a few thousand at hand, libvips gives it 4,096.
+#define CJPEG_INPUT_BYTES 262144
+// Scans of one picture: encoders write ten or so, and each goes over all coefficients.
+#define CJPEG_SCANS_MAX 100
+
+// A decoder, its input and the place to jump to when it gives up.
+struct CJPEG_decoder {
+    struct jpeg_decompress_struct info;
+    struct jpeg_error_mgr errors;
+    struct jpeg_source_mgr input;
+    struct jpeg_progress_mgr progress;
+    jmp_buf escape;
+    int descriptor;
+    // Where the next bytes of the file are.
+    int64_t offset;
+    unsigned char bytes[CJPEG_INPUT_BYTES];
+};
+
+// error_exit returns to nobody: libjpeg's own ends the process.
+static inline void CJPEG_give_up(j_common_ptr info) {
+    struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) info->client_data;
+    longjmp(decoder->escape, 1);
+}
+
+// libjpeg's own writes to standard error.
+static inline void CJPEG_say_nothing(j_common_ptr info) { (void) info; }
+
+// The next bytes of the file; its end is an error, as a picture that ends early is not whole.
+static inline boolean CJPEG_fill(j_decompress_ptr info) {
+    struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) info->client_data;
+    ssize_t count;
+    do count = pread(decoder->descriptor, decoder->bytes, sizeof decoder->bytes, decoder->offset);
+    while (count < 0 && errno == EINTR);
+    if (count <= 0) CJPEG_give_up((j_common_ptr) info);
+    decoder->offset += count;
+    decoder->input.next_input_byte = decoder->bytes;
+    decoder->input.bytes_in_buffer = (size_t) count;
+    return TRUE;
+}
+
+// Segments that nobody looks at.
+static inline void CJPEG_skip(j_decompress_ptr info, long count) {
+    struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) info->client_data;
+    if (count <= 0) return;
+    if ((size_t) count <= decoder->input.bytes_in_buffer) {
+        decoder->input.next_input_byte += count;
+        decoder->input.bytes_in_buffer -= (size_t) count;
+    } else {
+        decoder->offset += count - (int64_t) decoder->input.bytes_in_buffer;
+        decoder->input.bytes_in_buffer = 0;
+    }
+}
+
+// The source manager's first and last calls, which have nothing to do.
+static inline void CJPEG_do_nothing(j_decompress_ptr info) { (void) info; }
+
+// Called between rows: a small file of a thousand scans would keep the decoder busy for minutes.
+static inline void CJPEG_watch_scans(j_common_ptr info) {
+    if (((j_decompress_ptr) info)->input_scan_number > CJPEG_SCANS_MAX) CJPEG_give_up(info);
+}
+
+// A decoder over a file that stays open while it lives; NULL without memory.
+static inline struct CJPEG_decoder *CJPEG_decoder_new(int descriptor) {
+    struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) malloc(sizeof *decoder);
+    if (decoder == NULL) return NULL;
+    memset(decoder, 0, offsetof(struct CJPEG_decoder, bytes));
+    decoder->descriptor = descriptor;
+    decoder->info.err = jpeg_std_error(&decoder->errors);
+    decoder->info.client_data = decoder;
+    decoder->errors.error_exit = CJPEG_give_up;
+    decoder->errors.output_message = CJPEG_say_nothing;
+    if (setjmp(decoder->escape)) {
+        jpeg_destroy_decompress(&decoder->info);
+        free(decoder);
+        return NULL;
+    }
+    jpeg_create_decompress(&decoder->info);
+    decoder->info.client_data = decoder;
+    decoder->input.init_source = CJPEG_do_nothing;
+    decoder->input.term_source = CJPEG_do_nothing;
+    decoder->input.fill_input_buffer = CJPEG_fill;
+    decoder->input.skip_input_data = CJPEG_skip;
+    decoder->input.resync_to_restart = jpeg_resync_to_restart;
+    decoder->info.src = &decoder->input;
+    decoder->progress.progress_monitor = CJPEG_watch_scans;
+    decoder->info.progress = &decoder->progress;
+    return decoder;
+}
+
+// jpeg_destroy_decompress frees what libjpeg holds; the decoder itself is ours.
+static inline void CJPEG_decoder_free(struct CJPEG_decoder *decoder) {
+    jpeg_destroy_decompress(&decoder->info);
+    free(decoder);
+}
+
+// Reads as far as the first scan; 0, or -1 when there is none.
+static inline int CJPEG_read_header(struct CJPEG_decoder *decoder) {
+    if (setjmp(decoder->escape)) return -1;
+    return jpeg_read_header(&decoder->info, TRUE) == JPEG_HEADER_OK ? 0 : -1;
+}
+
+// Sets up decoding at `eighths` of the size into planes, whose chroma is not brought to the size of the luma.
+static inline int CJPEG_start(struct CJPEG_decoder *decoder, int eighths) {
+    if (setjmp(decoder->escape)) return -1;
+    decoder->info.scale_num = (unsigned) eighths;
+    decoder->info.scale_denom = 8;
+    decoder->info.out_color_space = decoder->info.jpeg_color_space;
+    decoder->info.raw_data_out = TRUE;
+    return jpeg_start_decompress(&decoder->info) ? 0 : -1;
+}
+
+// A component's samples as they come out, and the rows and columns its buffer has to have: whole blocks, and the rows
+// of whole turns of the decoder.
+struct CJPEG_plane {
+    int width;
+    int height;
+    int stride;
+    int rows;
+};
+
+// comp_info is an array behind a pointer, with a field whose name depends on libjpeg's version.
+static inline struct CJPEG_plane CJPEG_plane_of(const struct CJPEG_decoder *decoder, int index) {
+    const jpeg_component_info *component = &decoder->info.comp_info[index];
+    int rows_a_turn = component->v_samp_factor * component->DCT_scaled_size;
+    struct CJPEG_plane plane = {
+        .width = (int) component->downsampled_width,
+        .height = (int) component->downsampled_height,
+        .stride = (int) component->width_in_blocks * component->DCT_scaled_size,
+        .rows = (int) decoder->info.total_iMCU_rows * rows_a_turn,
+    };
+    // An interleaved scan fills whole units of several blocks.
+    int blocks = component->h_samp_factor * component->DCT_scaled_size;
+    plane.stride = (plane.stride + blocks - 1) / blocks * blocks;
+    return plane;
+}
+
+// Decodes all rows into the planes' buffers, which stand one behind the other; 0, or -1 when the file ends or cannot be
+// read on.
+static inline int CJPEG_read_planes(struct CJPEG_decoder *decoder, unsigned char *buffer) {
+    j_decompress_ptr info = &decoder->info;
+    if (setjmp(decoder->escape)) return -1;
+    JSAMPROW rows[3][4 * DCTSIZE];
+    JSAMPARRAY arrays[3] = {rows[0], rows[1], rows[2]};
+    JDIMENSION lines = (JDIMENSION) (info->max_v_samp_factor * info->min_DCT_scaled_size);
+    for (size_t turn = 0; info->output_scanline < info->output_height; turn++) {
+        unsigned char *plane = buffer;
+        for (int index = 0; index < info->num_components; index++) {
+            const jpeg_component_info *component = &info->comp_info[index];
+            struct CJPEG_plane shape = CJPEG_plane_of(decoder, index);
+            int count = component->v_samp_factor * component->DCT_scaled_size;
+            for (int row = 0; row < count; row++)
+                rows[index][row] = plane + (turn * (size_t) count + (size_t) row) * (size_t) shape.stride;
+            plane += (size_t) shape.stride * (size_t) shape.rows;
+        }
+        if (jpeg_read_raw_data(info, arrays, lines) == 0) return -1;
+    }
+    return 0;
+}
+
+// What the encoder's jumps come back to.
+struct CJPEG_encoder_errors {
+    struct jpeg_error_mgr errors;
+    jmp_buf escape;
+};
+
+// As CJPEG_give_up.
+static inline void CJPEG_stop_encoding(j_common_ptr info) {
+    longjmp(((struct CJPEG_encoder_errors *) info->client_data)->escape, 1);
+}
+
+// Sets up a JFIF file in memory, which `free` releases.
+static inline void CJPEG_begin_encoding(
+    struct jpeg_compress_struct *info, int width, int height, int components, int quality, int optimizes,
+    unsigned char **bytes, unsigned long *count) {
+    jpeg_create_compress(info);
+    jpeg_mem_dest(info, bytes, count);
+    info->image_width = (JDIMENSION) width;
+    info->image_height = (JDIMENSION) height;
+    info->input_components = components;
+    info->in_color_space = components == 1 ? JCS_GRAYSCALE : JCS_YCbCr;
+    jpeg_set_defaults(info);
+    jpeg_set_quality(info, quality, TRUE);
+    info->optimize_coding = optimizes ? TRUE : FALSE;
+}
+
+// Writes rows of interleaved Y, Cb and Cr as a JFIF file in memory, which `free` releases; 0, or -1.
+static inline int CJPEG_encode(
+    const unsigned char *pixels, int width, int height, int quality, int halves_chroma, unsigned char **bytes,
+    unsigned long *count) {
+    struct jpeg_compress_struct info;
+    struct CJPEG_encoder_errors errors;
+    memset(&info, 0, sizeof info);
+    info.err = jpeg_std_error(&errors.errors);
+    errors.errors.error_exit = CJPEG_stop_encoding;
+    errors.errors.output_message = CJPEG_say_nothing;
+    info.client_data = &errors;
+    if (setjmp(errors.escape)) {
+        jpeg_destroy_compress(&info);
+        return -1;
+    }
+    CJPEG_begin_encoding(&info, width, height, 3, quality, 1, bytes, count);
+    if (!halves_chroma) info.comp_info[0].h_samp_factor = info.comp_info[0].v_samp_factor = 1;
+    jpeg_start_compress(&info, TRUE);
+    while (info.next_scanline < info.image_height) {
+        JSAMPROW row = (JSAMPROW) pixels + (size_t) info.next_scanline * (size_t) width * 3;
+        jpeg_write_scanlines(&info, &row, 1);
+    }
+    jpeg_finish_compress(&info);
+    jpeg_destroy_compress(&info);
+    return 0;
+}
+
+// A component as it lies in memory: its samples row by row.
+struct CJPEG_samples {
+    const unsigned char *samples;
+    int width;
+    int height;
+};
+
+// Lines of a component as whole blocks take them: what is missing at the right and below is the last there is.
+static inline void CJPEG_fill_lines(
+    const struct CJPEG_samples *plane, int first, int count, int stride, unsigned char *lines, JSAMPROW *rows) {
+    for (int line = 0; line < count; line++) {
+        int row = first + line < plane->height ? first + line : plane->height - 1;
+        unsigned char *target = lines + (size_t) line * (size_t) stride;
+        memcpy(target, plane->samples + (size_t) row * (size_t) plane->width, (size_t) plane->width);
+        memset(target + plane->width, target[plane->width - 1], (size_t) (stride - plane->width));
+        rows[line] = target;
+    }
+}
+
+// Writes components that are stored as JPEG stores them, luma first, as a JFIF file in memory, which `free` releases;
+// `across` and `down` say how many samples of luma stand for one of chroma. 0, or -1.
+static inline int CJPEG_encode_planes(
+    const struct CJPEG_samples *planes, int components, int across, int down, int quality, int optimizes,
+    unsigned char **bytes, unsigned long *count) {
+    struct jpeg_compress_struct info;
+    struct CJPEG_encoder_errors errors;
+    // Two blocks more than the widest row: a unit has two across at most.
+    int stride = (planes[0].width + 4 * DCTSIZE - 1) / (2 * DCTSIZE) * (2 * DCTSIZE);
+    unsigned char *lines = (unsigned char *) malloc((size_t) stride * 3 * 2 * DCTSIZE);
+    if (lines == NULL) return -1;
+    memset(&info, 0, sizeof info);
+    info.err = jpeg_std_error(&errors.errors);
+    errors.errors.error_exit = CJPEG_stop_encoding;
+    errors.errors.output_message = CJPEG_say_nothing;
+    info.client_data = &errors;
+    if (setjmp(errors.escape)) {
+        jpeg_destroy_compress(&info);
+        free(lines);
+        return -1;
+    }
+    CJPEG_begin_encoding(&info, planes[0].width, planes[0].height, components, quality, optimizes, bytes, count);
+    info.raw_data_in = TRUE;
+    info.comp_info[0].h_samp_factor = components == 1 ? 1 : across;
+    info.comp_info[0].v_samp_factor = components == 1 ? 1 : down;
+    jpeg_start_compress(&info, TRUE);
+    JSAMPROW rows[3][2 * DCTSIZE];
+    JSAMPARRAY arrays[3] = {rows[0], rows[1], rows[2]};
+    int lines_a_turn = info.max_v_samp_factor * DCTSIZE;
+    for (int turn = 0; info.next_scanline < info.image_height; turn++) {
+        for (int index = 0; index < components; index++) {
+            int lines_of_it = info.comp_info[index].v_samp_factor * DCTSIZE;
+            CJPEG_fill_lines(
+                &planes[index], turn * lines_of_it, lines_of_it, stride,
+                lines + (size_t) index * 2 * DCTSIZE * (size_t) stride, rows[index]);
+        }
+        jpeg_write_raw_data(&info, arrays, (JDIMENSION) lines_a_turn);
+    }
+    jpeg_finish_compress(&info);
+    jpeg_destroy_compress(&info);
+    free(lines);
+    return 0;
+}
+
+#endif

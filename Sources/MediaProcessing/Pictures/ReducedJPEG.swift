@@ -1,0 +1,67 @@
+import JPEG
+import MediaEngine
+import RichPush
+import Vips
+
+/// The thumbnail of a plain JPEG, made of its components as they are stored: no colour is converted on the way, and
+/// nothing is larger than it has to be.
+///
+/// All of the file is read, so one that is cut is found out as well.
+struct ReducedJPEG {
+    private let jpeg: PlainJPEG
+    private let decoder: JPEGDecoder
+    private let source: CInt
+    private let deadline: ContinuousClock.Instant
+
+    /// Nil for what is no plain JPEG, or cannot be read so.
+    init?(source: CInt, deadline: ContinuousClock.Instant) throws {
+        let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
+        guard let header = try? JPEGSegments.walkHeader(window), let jpeg = PlainJPEG(header) else { return nil }
+        try jpeg.check()
+        guard let decoder = try? JPEGDecoder(descriptor: source), decoder.isLumaAndChroma,
+            decoder.width == header.width, decoder.height == header.height
+        else { return nil }
+        (self.jpeg, self.decoder, self.source, self.deadline) = (jpeg, decoder, source, deadline)
+    }
+
+    /// The thumbnail for a box; nil when the file cannot be read to its end this way, which says nothing of the file.
+    ///
+    /// - Parameter arrival: Where the file is still written to.
+    func thumbnail(in box: ThumbnailRendition, _ arrival: Arrival? = nil) throws -> ReducedPicture? {
+        let geometry = ThumbnailGeometry(pictureWidth: jpeg.width, pictureHeight: jpeg.height, box: box)
+        let swaps = jpeg.orientation.swapsSides
+        let stored = swaps ? (geometry.height, geometry.width) : (geometry.width, geometry.height)
+        let eighths = JPEGReduction.eighths(
+            width: jpeg.segments.width, height: jpeg.segments.height, target: (width: stored.0, height: stored.1))
+        let pixels = jpeg.segments.width * eighths / 8 * (jpeg.segments.height * eighths / 8)
+        guard pixels <= PlaneReduction.pixelsMax, let planes = planes(eighths: eighths, arrival) else { return nil }
+        var reduction = PlaneReduction(width: stored.0, height: stored.1)
+        return ReducedPicture(
+            columns: planes.map { reduction.columns(of: $0) },
+            storedWidth: stored.0, storedHeight: stored.1, orientation: jpeg.orientation, cut: geometry.kept)
+    }
+
+    private func planes(eighths: Int, _ arrival: Arrival?) -> [JPEGPlane]? {
+        if BaselineDecoder.reductions.contains(eighths),
+            let planes = BaselineDecoder.planes(
+                descriptor: source, eighths: eighths, waitForMore: { arrival?.waitForMore() ?? false })
+        {
+            return planes
+        }
+        // libjpeg would take the end of what is there for the end of the picture.
+        if arrival != nil { return nil }
+        return try? decoder.planes(eighths: eighths)
+    }
+
+    /// Whether its colours are to be read as sRGB.
+    func isInSRGB() throws -> Bool {
+        try jpeg.segments.profile.isEmpty || colourProfile().map(ICCProfile.isSRGB) ?? true
+    }
+
+    /// The profile; nil where its parts do not make one, which is then as good as none.
+    func colourProfile() throws -> [UInt8]? {
+        let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
+        return try ICCProfile.joined(
+            jpeg.segments.profile.map { try Array(window.whole(at: $0.lowerBound, count: $0.count)) })
+    }
+}

@@ -1,0 +1,129 @@
+import AttachPrep
+import Foundation
+import MediaEngine
+import RichPush
+import TestSupport
+import Testing
+
+/// Pictures whose thumbnail is made while they arrive, by real children from a real server.
+@Suite(.timeLimit(.minutes(5))) struct ArrivingThumbnailTests {
+    private static let photograph = Result { try picture("3200x2400", ["-quality", "85"], "jpg") }
+    private static let drawing = Result { try picture("1000x800", ["-depth", "8"], "png") }
+
+    private static func picture(_ size: String, _ options: [String], _ ending: String) throws -> Data {
+        let path = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString).\(ending)").path
+        let noise = ["-seed", "3", "-size", size, "plasma:", "-attenuate", "0.4", "+noise", "Gaussian"]
+        try GeneratedMedia.run("convert", noise + options + [path])
+        return try Data(contentsOf: URL(fileURLWithPath: path))
+    }
+
+    private let server: LoopbackServer
+    private let folder: TemporaryFolder
+    private let pool: MediaPool
+    private let record: RenderRecord
+    private let preparer: AttachmentPreparer
+    private let bytes: Data
+    /// Bytes that are held back until the test says so.
+    private let rest = 90_000
+
+    init() async throws {
+        bytes = try Self.photograph.get()
+        server = try LoopbackServer()
+        folder = try TemporaryFolder()
+        pool = try MediaPool(executable: BuiltBinary.attachprepMedia(), mediaSlots: 1)
+        // One that is warm: a cold child is not waited for.
+        _ = try await pool.describe(deadline: .now + .seconds(60))
+        record = RenderRecord(pool)
+        var configuration = PreparerConfiguration(output: folder.url.path)
+        configuration.download.allowsPrivateNetwork = true
+        preparer = try AttachmentPreparer(configuration, engine: record)
+    }
+
+    private func prepare(_ path: String) async -> Manifest {
+        await preparer.prepare(AttachmentRequest(source: server.url(path)))
+    }
+
+    /// The thumbnail of the same picture when it comes at once and no slot is free early.
+    private func usualThumbnail(of bytes: Data? = nil) async throws -> String? {
+        let bytes = bytes ?? self.bytes
+        server.serve("/usual", .body(bytes))
+        var configuration = PreparerConfiguration(output: folder.url.path)
+        configuration.download.allowsPrivateNetwork = true
+        let usual = try AttachmentPreparer(configuration, engine: InTurnOnly(engine: pool))
+        let manifest = await usual.prepare(AttachmentRequest(source: server.url("/usual")))
+        await usual.shutdown()
+        return manifest.thumbnail?.sha256
+    }
+
+    private struct InTurnOnly: MediaEngine {
+        let engine: any MediaEngine
+
+        func perform(
+            _ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant
+        ) async throws -> MediaAnswer {
+            try await engine.perform(call, descriptors: descriptors, deadline: deadline)
+        }
+    }
+
+    enum Kind: CaseIterable {
+        case photograph, drawing
+
+        var bytes: Data {
+            get throws {
+                try (self == .photograph ? ArrivingThumbnailTests.photograph : ArrivingThumbnailTests.drawing).get()
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func `A thumbnail is begun before the picture is there, and made once`(
+        kind: Kind
+    ) async throws {
+        let bytes = try kind.bytes
+        let gate = LoopbackGate { [record] in record.renders.contains(where: \.isArriving) }
+        server.serve(
+            "/a", .start(of: bytes, bytes: bytes.count - rest).then(.wait(gate), .send(bytes.suffix(rest))))
+        let manifest = await prepare("/a")
+        #expect(manifest.outcome == .passed && manifest.error == nil)
+        #expect(record.renders.map(\.isArriving) == [true])
+        #expect(record.renders.map(\.isMade) == [true])
+        let usual = try await usualThumbnail(of: bytes)
+        #expect(manifest.thumbnail?.sha256 == usual && usual != nil)
+        #expect(manifest.attachment?.bytes == bytes.count)
+        await preparer.shutdown()
+    }
+
+    @Test func `A picture that stops arriving gives its slot back, and is worked on when it is there`() async throws {
+        let gate = LoopbackGate { [record] in record.renders.first?.isMade == false }
+        server.serve(
+            "/b", .start(of: bytes, bytes: bytes.count - rest).then(.wait(gate), .send(bytes.suffix(rest))))
+        let manifest = await prepare("/b")
+        #expect(manifest.outcome == .passed)
+        #expect(record.renders.map(\.isArriving) == [true, false])
+        #expect(record.renders.map(\.isMade) == [false, true])
+        let usual = try await usualThumbnail()
+        #expect(manifest.thumbnail?.sha256 == usual)
+        await preparer.shutdown()
+    }
+
+    @Test func `A picture that breaks off leaves neither a folder nor a strike`() async throws {
+        let gate = LoopbackGate { [record] in record.renders.contains(where: \.isArriving) }
+        server.serve("/c", .start(of: bytes, bytes: bytes.count - rest).then(.wait(gate), .reset))
+        var request = AttachmentRequest(source: server.url("/c"))
+        request.budgetSeconds = 3
+        let manifest = await preparer.prepare(request)
+        #expect(manifest.outcome == .rejected)
+        #expect(manifest.error?.code.rawValue.hasPrefix("media.") == false)
+        #expect(try folder.contents().isEmpty)
+        await preparer.shutdown()
+    }
+
+    @Test func `A picture that is cut where it should end is found out`() async throws {
+        let gate = LoopbackGate { [record] in record.renders.contains(where: \.isArriving) }
+        var cut = bytes
+        cut.replaceSubrange((cut.count - rest)..., with: Data(count: rest))
+        server.serve("/d", .start(of: cut, bytes: cut.count - rest).then(.wait(gate), .send(cut.suffix(rest))))
+        let manifest = await prepare("/d")
+        #expect(manifest.error?.code == .mediaCorrupt)
+        await preparer.shutdown()
+    }
+}

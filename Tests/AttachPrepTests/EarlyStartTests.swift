@@ -1,0 +1,52 @@
+import MediaEngine
+import RichPush
+import Testing
+
+@testable import AttachPrep
+
+struct EarlyStartTests {
+    @Test(arguments: [
+        // 5 MB at 100 Mbit/s: the rest is near when half of it is there.
+        (bytes: 2_600_000, total: 5_000_000, seconds: 0.208, isDue: true),
+        (bytes: 1_000_000, total: 5_000_000, seconds: 0.08, isDue: false),
+        // On 3G it never is, until the end.
+        (bytes: 4_000_000, total: 5_000_000, seconds: 20, isDue: false),
+        (bytes: 4_980_000, total: 5_000_000, seconds: 25, isDue: true),
+        // At once on the same machine, when the headers are there.
+        (bytes: 100_000, total: 5_000_000, seconds: 0.0001, isDue: false),
+        (bytes: 300_000, total: 5_000_000, seconds: 0.0003, isDue: true),
+        // What is small is decoded sooner than it is worth while.
+        (bytes: 300_000, total: 400_000, seconds: 0.01, isDue: false),
+    ])
+    func `Work begins when the rest of a picture is near`(
+        _ row: (bytes: Int, total: Int, seconds: Double, isDue: Bool)
+    ) {
+        #expect(EarlyStart.isDue(bytes: row.bytes, of: row.total, in: row.seconds) == row.isDue)
+    }
+
+    @Test(arguments: [MediaFormat.jpeg, .png])
+    func `The thumbnail of a picture that is passed is what the plan will ask for`(format: MediaFormat) throws {
+        let request = AttachmentRequest(source: "https://cdn.example/a")
+        var media = InspectedMedia(format: format)
+        (media.width, media.height, media.frames) = (4000, 3000, 1)
+        let plan = PreparationPlan(media: media, bytes: 5_000_000, request: request)
+        #expect(EarlyStart.request(format, bytes: 5_000_000, for: request) == plan.pictures)
+        #expect(plan.pictures != nil)
+    }
+
+    @Test(arguments: [MediaFormat.webp, .heic, .mpeg4, .gif]) func `Other formats are waited for`(format: MediaFormat) {
+        #expect(
+            EarlyStart.request(format, bytes: 1_000_000, for: AttachmentRequest(source: "https://a.example/")) == nil)
+    }
+
+    @Test func `A picture of which more is made is waited for`() throws {
+        var cropped = AttachmentRequest(source: "https://a.example/")
+        cropped.options.crop = .part(try ClippingRect(x: 0, y: 0, width: 0.5, height: 1))
+        #expect(EarlyStart.request(.jpeg, bytes: 1_000_000, for: cropped) == nil)
+        var display = AttachmentRequest(source: "https://a.example/")
+        display.rendition = .display
+        #expect(EarlyStart.request(.jpeg, bytes: 9_000_000, for: display) == nil)
+        let large = AttachmentRequest(source: "https://a.example/")
+        #expect(EarlyStart.request(.jpeg, bytes: Limits.imageBytesMax + 1, for: large) == nil)
+    }
+}

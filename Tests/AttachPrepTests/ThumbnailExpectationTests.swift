@@ -1,0 +1,59 @@
+import MediaEngine
+import RichPush
+import Testing
+
+@testable import AttachPrep
+
+/// What is foretold is what the plan then asks for.
+struct ThumbnailExpectationTests {
+    private func movie(_ format: MediaFormat) -> InspectedMedia {
+        var media = InspectedMedia(format: format)
+        (media.width, media.height, media.duration) = (320, 240, 4)
+        var video = VideoStream(codec: "h264", codecTag: "avc1", storedWidth: 320, storedHeight: 240)
+        video.lastFrameTime = 3.96
+        media.video = video
+        return media
+    }
+
+    private func expected(
+        _ format: MediaFormat?, bytes: Int = 1000, _ change: (inout AttachmentRequest) -> Void = { _ in }
+    ) -> (thumbnail: ExpectedThumbnail?, planned: RenderRequest?) {
+        var request = AttachmentRequest(source: "https://cdn.example/a")
+        change(&request)
+        let plan = PreparationPlan(media: movie(format ?? .mpeg4), bytes: bytes, request: request)
+        return (ThumbnailExpectation(format: format, bytes: bytes, request: request).thumbnail, plan.pictures)
+    }
+
+    @Test(arguments: [MediaFormat.mpeg4, .quickTime], [nil, 0, 1.5, 3.99])
+    func `A movie's thumbnail is the one that is planned`(format: MediaFormat, seconds: Double?) throws {
+        let (thumbnail, planned) = expected(format) { request in
+            request.options.thumbnailTime = seconds.map { .at($0) }
+            request.options.thumbnailFit = .cover
+        }
+        let early = EarlyRender(
+            request: try #require(thumbnail).request(format: format, duration: 4), media: RenderedMedia())
+        #expect(early.answers(try #require(planned)))
+    }
+
+    @Test func `What a plan asks for beyond it is not answered`() throws {
+        let early = EarlyRender(
+            request: try #require(expected(.mpeg4).thumbnail).request(format: .mpeg4, duration: 4),
+            media: RenderedMedia())
+        var planned = try #require(expected(.mpeg4).planned)
+        planned.picture = .movieTime(1)
+        #expect(!early.answers(planned))
+        planned = try #require(expected(.mpeg4).planned)
+        planned.crop = .smart(.square)
+        #expect(!early.answers(planned))
+    }
+
+    @Test func `Nothing is expected of pictures, sounds, crops, searches and refusals`() {
+        #expect(expected(.jpeg).thumbnail == nil)
+        #expect(expected(.mp3).thumbnail == nil)
+        #expect(expected(nil).thumbnail == nil)
+        #expect(expected(.mpeg4) { $0.options.crop = .smart(.square) }.thumbnail == nil)
+        #expect(expected(.mpeg4) { $0.options.thumbnailTime = .auto }.thumbnail == nil)
+        #expect(expected(.mpeg4, bytes: 60_000_000) { $0.oversize = .reject }.thumbnail == nil)
+        #expect(expected(.mpeg4, bytes: 60_000_000).thumbnail != nil)
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import MediaEngine
+import RichPush
+import TestSupport
+import Testing
+
+@testable import MediaProcessing
+
+/// The quick way for plain JPEGs shows what libvips' way shows.
+struct ReducedJPEGTests {
+    private let motif = Array(1...12)
+
+    @Test(arguments: Orientation.allCases) func `A thumbnail stands upright, whatever EXIF says`(
+        orientation: Orientation
+    ) throws {
+        let names = [
+            "TopLeft", "TopRight", "BottomRight", "BottomLeft", "LeftTop", "RightTop", "RightBottom", "LeftBottom",
+        ]
+        let undo: [[String]] = [
+            [], ["-flop"], ["-rotate", "180"], ["-flip"], ["-transpose"], ["-rotate", "270"], ["-transverse"],
+            ["-rotate", "90"],
+        ]
+        let index = orientation.rawValue - 1
+        // ImageMagick writes the tag only into a block that is there.
+        let tiff = try StillFixture.converted("o.tiff", undo[index] + ["-orient", names[index]])
+        let file = tiff.replacingOccurrences(of: ".tiff", with: ".jpg")
+        try GeneratedMedia.run("vips", ["copy", tiff, "\(file)[Q=90]"])
+        #expect(try JPEGSegments.walk(window(file)).exif.first??.orientation ?? 1 == orientation.rawValue)
+        let still = try RenderedStill(file, format: .jpeg)
+        #expect(still.media.thumbnail?.width == 300 && still.media.thumbnail?.height == 225)
+        #expect(SampleMotif.cells(in: try still.picture(.thumbnail)) == motif)
+    }
+
+    /// Where a block is a pixel, the noise of both JPEGs is seen; what is moved or mirrored is over 10 all the same.
+    static func tolerance(_ width: Int, _ height: Int) -> Double { max(width, height) < 64 ? 10 : 4 }
+
+    @Test(arguments: [(5, 2), (45, 40), (300, 10), (10, 300), (333, 333)])
+    func `A box is filled and cut as libvips fills it`(width: Int, height: Int) throws {
+        var request = RenderRequest(format: .jpeg, picture: .still)
+        request.thumbnail = ThumbnailRendition(width: width, height: height, fit: .cover)
+        let quick = try RenderedStill(StillFixture.sample("grid.jpg"), request)
+        request.format = .tiff
+        let slow = try RenderedStill(StillFixture.converted("grid.tiff", []), request)
+        #expect(quick.media.thumbnail?.width == slow.media.thumbnail?.width)
+        #expect(quick.media.thumbnail?.height == slow.media.thumbnail?.height)
+        let distance = try PictureDistance(quick.picture(.thumbnail), slow.picture(.thumbnail))
+        #expect(distance.mean < Self.tolerance(width, height), "\(distance)")
+    }
+
+    @Test(arguments: [("4:4:4", "1x1"), ("4:2:2", "2x1"), ("4:2:0", "2x2"), ("4:4:0", "1x2")])
+    func `Colours are right however they are stored`(name: String, factors: String) throws {
+        let file = try StillFixture.converted("sampled.jpg", ["-sampling-factor", factors, "-quality", "92"])
+        let thumbnail = try RenderedStill(file, format: .jpeg).picture(.thumbnail)
+        let distance = try PictureDistance(thumbnail, TestPicture(decoding: StillFixture.sample("grid.png")))
+        #expect(distance.mean < 3, "\(distance)")
+    }
+
+    @Test(arguments: [1.0, 0.5, 0.2]) func `Every reduction in the decoder shows the same`(share: Double) throws {
+        let side = "\(Int(4800 * share))x"
+        let file = try StillFixture.converted("large.jpg", ["-resize", side, "-quality", "90"])
+        let thumbnail = try RenderedStill(file, format: .jpeg).picture(.thumbnail)
+        let distance = try PictureDistance(thumbnail, TestPicture(decoding: StillFixture.sample("grid.png")))
+        #expect(distance.mean < 3, "\(distance)")
+        #expect(SampleMotif.cells(in: thumbnail) == motif)
+    }
+
+    @Test func `A grey JPEG stays grey`() throws {
+        let file = try StillFixture.converted("grey.jpg", ["-colorspace", "Gray"])
+        let colour = try RenderedStill(file, format: .jpeg).picture(.thumbnail).colour(atUnitX: 0.05, y: 0.1)
+        #expect(abs(colour.red - colour.green) < 5 && abs(colour.green - colour.blue) < 5)
+    }
+
+    @Test func `Colours of a profile other than sRGB are converted`() throws {
+        let plain = try StillFixture.converted("plain.tiff", [])
+        let wide = plain.replacingOccurrences(of: ".tiff", with: ".jpg")
+        // libvips has this profile within itself.
+        try GeneratedMedia.run("vips", ["icc_transform", plain, "\(wide)[Q=95]", "p3", "--input-profile", "srgb"])
+        #expect(!(try JPEGSegments.walk(window(wide)).profile.isEmpty))
+        let thumbnail = try RenderedStill(wide, format: .jpeg).picture(.thumbnail)
+        let distance = try PictureDistance(thumbnail, TestPicture(decoding: StillFixture.sample("grid.png")))
+        #expect(distance.mean < 3, "\(distance)")
+    }
+
+    @Test(arguments: [8, 4, 2, 1]) func `A filter is left a pixel and a half of each that is wanted`(eighths: Int) {
+        let target = (width: 300, height: 225)
+        let width = 450 * 8 / eighths
+        #expect(JPEGReduction.eighths(width: width, height: width * 3 / 4, target: target) == eighths)
+        #expect(
+            JPEGReduction.eighths(width: width - 8, height: width * 3 / 4, target: target) > eighths || eighths == 8)
+    }
+
+    @Test func `A picture that is cut is still found out`() throws {
+        let error = #expect(throws: AttachPrepError.self) {
+            try RenderedStill(StillFixture.sample("truncated.jpg"), format: .jpeg)
+        }
+        #expect(error?.code == .mediaCorrupt)
+    }
+
+    private func window(_ file: String) throws -> ByteWindow {
+        try ByteWindow(bytes: [UInt8](Data(contentsOf: URL(fileURLWithPath: file))), noun: "JPEG")
+    }
+}

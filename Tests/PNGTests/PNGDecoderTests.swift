@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import PNG
+
+struct PNGDecoderTests {
+    private static let clear = ["-alpha", "set", "-channel", "A", "-evaluate", "set", "40%", "+channel"]
+    private static let grey = ["-colorspace", "Gray", "-alpha", "off"]
+
+    @Test(arguments: [
+        (arguments: [], kind: "PNG24", samples: PNGDecoder.Samples.redGreenBlue, name: "rgb"),
+        (arguments: clear, kind: "PNG32", samples: .redGreenBlueAlpha, name: "rgba"),
+        (arguments: grey + ["-define", "png:color-type=0"], kind: "PNG", samples: .grey, name: "gray"),
+        (arguments: grey + ["-define", "png:color-type=0", "-depth", "2"], kind: "PNG", samples: .grey, name: "gray"),
+        (arguments: clear + ["-define", "png:color-type=4"], kind: "PNG", samples: .redGreenBlueAlpha, name: "rgba"),
+        (arguments: ["-colors", "30"], kind: "PNG8", samples: .redGreenBlue, name: "rgb"),
+        (arguments: ["-transparent", "white"], kind: "PNG8", samples: .redGreenBlueAlpha, name: "rgba"),
+    ])
+    func `Every kind of PNG gives the pixels that others read`(
+        _ row: (arguments: [String], kind: String, samples: PNGDecoder.Samples, name: String)
+    ) throws {
+        let file = try PNGFile(row.arguments, as: row.kind)
+        #expect(try file.facts { $0.samples } == row.samples)
+        #expect(try file.facts { [$0.width, $0.height] } == [397, 295])
+        let pixels = try file.pixels()
+        #expect(pixels.count == 397 * 295 * row.samples.rawValue)
+        #expect(try pixels == file.reference(row.name))
+    }
+
+    @Test func `What makes it less than plain is told before its rows`() throws {
+        #expect(try PNGFile(["-interlace", "PNG"]).facts { $0.isInterlaced })
+        #expect(try !PNGFile([]).facts { $0.isInterlaced })
+        #expect(try PNGFile([], as: "PNG48").facts { $0.bitDepth } == 16)
+        #expect(try PNGFile([]).facts { $0.colourProfile } == nil)
+        #expect(try !PNGFile([]).facts { $0.hasExif })
+    }
+
+    @Test(arguments: [0.0, 0.3, 0.9, 0.999]) func `A file that is cut is a fault`(share: Double) throws {
+        let whole = try PNGFile([]).bytes
+        let cut = try PNGFile(bytes: Array(whole.prefix(Int(Double(whole.count) * share))))
+        #expect(throws: PNGError.self) { try cut.pixels() }
+    }
+
+    @Test(arguments: ["IDAT", "IEND"]) func `A checksum that does not agree is a fault`(chunk: String) throws {
+        var bytes = try PNGFile([]).bytes
+        let type = try #require(bytes.firstRange(of: Array(chunk.utf8)))
+        let length = bytes[(type.lowerBound - 4)..<type.lowerBound].reduce(0) { $0 << 8 | Int($1) }
+        bytes[type.upperBound + length] ^= 0x10
+        #expect(throws: PNGError.self) { try PNGFile(bytes: bytes).pixels() }
+    }
+
+    @Test(arguments: [1_000, 40_000]) func `A file that comes piece by piece gives the same pixels`(
+        piece: Int
+    ) throws {
+        let noise = ["-seed", "7", "-attenuate", "0.3", "+noise", "Gaussian"]
+        let file = try PNGFile(noise)
+        let bytes = try file.bytes
+        let arriving = try PNGFile(bytes: Array(bytes.prefix(2_000)))
+        let target = open(arriving.path, O_WRONLY)
+        defer { close(target) }
+        var there = 2_000
+        let pixels = try arriving.pixels {
+            guard there < bytes.count else { return false }
+            let next = Array(bytes[there..<min(there + piece, bytes.count)])
+            there += pwrite(target, next, next.count, off_t(there))
+            return true
+        }
+        #expect(there == bytes.count)
+        #expect(try pixels == file.pixels())
+    }
+
+    @Test func `What the reader of rows throws ends it`() throws {
+        struct Enough: Error {}
+        let file = try PNGFile([])
+        let descriptor = open(file.path, O_RDONLY)
+        defer { close(descriptor) }
+        var rows = 0
+        #expect(throws: Enough.self) {
+            try PNGDecoder(descriptor: descriptor).decode { _ in
+                rows += 1
+                if rows == 3 { throw Enough() }
+            }
+        }
+        #expect(rows == 3)
+    }
+}
