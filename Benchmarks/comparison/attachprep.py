@@ -1,0 +1,35 @@
+"""The product as its users call it."""
+
+import json
+import os
+import shutil
+import tempfile
+
+from places import ATTACHPREP, BENCH
+from process import run
+
+
+def batch(urls, concurrency=8, slots=2):
+    """One batch over these addresses; the manifests are in `manifests`. Ends the benchmark if one was rejected."""
+    folder = tempfile.mkdtemp(prefix="out-", dir=BENCH)
+    path = os.path.join(folder, "list.jsonl")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"source": url, "id": f"f{index}"}) + "\n" for index, url in enumerate(urls))
+    spent = run([*batch_command(path, os.path.join(folder, "prepared"), concurrency, slots)], may_fail=True)
+    spent.manifests = [json.loads(line) for line in spent.output.splitlines()]
+    shutil.rmtree(folder)
+    check(spent.manifests, len(urls))
+    return spent
+
+
+def batch_command(path, output, concurrency, slots):
+    return [ATTACHPREP, "batch", path, "--allow-private-network", "--output", output, "--format", "json",
+            "--concurrency", str(concurrency), "--media-slots", str(slots), "--budget", "300s"]
+
+
+def check(manifests, count):
+    rejected = [manifest for manifest in manifests if manifest["outcome"] in ("rejected", "bestAttempt")]
+    if rejected or len(manifests) != count:
+        first = rejected[0] if rejected else {}
+        raise SystemExit(f"side-by-side: attachprep prepared {len(manifests)} of {count}, {len(rejected)} not as it "
+                         f"should: {first.get('source', {}).get('url')} {first.get('error')} {first.get('warnings')}")

@@ -1,0 +1,46 @@
+"""How near a picture is to the best that can be made of its source at that size: SSIM, by ffmpeg."""
+
+import os
+import re
+import subprocess
+
+from places import PEERS, VENV
+
+
+class Reference:
+    """The source decoded whole, and reduced in floats with Lanczos' filter; upright and in sRGB."""
+
+    def __init__(self, source, folder, seconds=None):
+        self.folder = folder
+        self.full = os.path.join(folder, "full.png")
+        if seconds is None:
+            self.reduced = os.path.join(folder, "reference.png")
+            self.make(source)
+        else:
+            frame(source, seconds, self.full)
+            self.reduced = os.path.join(folder, "reference.png")
+            self.make(self.full)
+
+    def make(self, source):
+        """Both pictures, by libvips, in a process of its own."""
+        subprocess.run([os.path.join(VENV, "bin/python"), os.path.join(PEERS, "reference"), source, self.full,
+                        self.reduced], check=True, stderr=subprocess.DEVNULL)
+
+    def ssim(self, picture, full=False):
+        """1 is the same; nothing where the sides differ."""
+        return ssim(picture, self.full if full else self.reduced)
+
+
+def frame(source, seconds, path):
+    """The last frame that is not later, by decoding everything up to it."""
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-nostdin", "-i", source, "-vf", f"select='lte(t,{seconds})'",
+                    "-t", str(seconds), "-vsync", "0", "-update", "1", path], check=True)
+
+
+def ssim(picture, reference):
+    done = subprocess.run(
+        ["ffmpeg", "-v", "info", "-nostdin", "-i", picture, "-i", reference, "-lavfi",
+         "[0:v]format=gbrp[a];[1:v]format=gbrp[b];[a][b]ssim", "-f", "null", "-"],
+        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    found = re.search(r"SSIM .*All:([0-9.]+)", done.stderr)
+    return float(found[1]) if found and done.returncode == 0 else None

@@ -1,0 +1,99 @@
+"""What a run of the comparison found: one row for each claim, a table of them, and a file."""
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+
+from places import BENCH, ROOT
+from verdict import meets
+
+THRESHOLDS = os.path.join(ROOT, "Benchmarks/thresholds.json")
+
+
+class Run:
+    """A run under way: its origin, how often to measure, what was found."""
+
+    def __init__(self, origin, rounds=None):
+        self.origin = origin
+        self.forced_rounds = rounds
+        self.found = []
+        self.notes = []
+        # What else this machine was doing, which no lock tells afterwards.
+        self.begun = {"at": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "load": os.getloadavg()}
+        with open(THRESHOLDS, encoding="utf-8") as file:
+            self.thresholds = json.load(file)
+
+    def rounds(self, usual):
+        """Counts rounds; the machine is ours while one lasts, if there is a lock to say so."""
+        for number in range(self.forced_rounds or usual):
+            with quiet():
+                yield number
+
+    def row(self, name, title, ours, other, against, unit, details=None):
+        """Notes a claim; thresholds say which way is better."""
+        limit = self.thresholds[name]
+        ratio = ours / other if other else None
+        value = ours if ratio is None else ratio
+        self.found.append({"row": name, "title": title, "ours": ours, "other": other, "against": against,
+                           "unit": unit, "ratio": ratio, "value": value, "limit": limit,
+                           "isMet": meets(value, limit), "details": details or {}})
+
+    def note(self, name, title, details):
+        """Notes what has no limit."""
+        self.notes.append({"row": name, "title": title, "details": details})
+
+    def absent(self, name, title, against, why):
+        """Notes a peer that is not here: it is named, never left out in silence."""
+        self.found.append({"row": name, "title": title, "against": against, "notHere": why})
+
+    def finish(self, path):
+        path = path or os.path.join(BENCH, "side-by-side.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**self.begun, "rows": self.found, "notes": self.notes}, file, indent=1)
+        show(self.found)
+        print(f"load average when it began: {self.begun['load'][0]:.2f}; details in {os.path.relpath(path)}")
+
+
+@contextlib.contextmanager
+def quiet():
+    path = os.environ.get("BENCH_LOCK")
+    if not path:
+        yield
+        return
+    with open(path, "a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def write_thresholds(thresholds):
+    """A line for each row, so that a change is a line of a diff."""
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(each)}" for name, each in thresholds.items())
+    with open(THRESHOLDS, "w", encoding="utf-8") as file:
+        file.write("{\n" + lines + "\n}\n")
+
+
+def show(found):
+    if not found:
+        return
+    print(f"\n{'what':56} {'against':17} {'ours':>12} {'theirs':>12} {'ratio':>7}  must reach")
+    for row in found:
+        print(f"{row['title']:56} {row['against']:17} {outcome(row)}")
+
+
+def outcome(row):
+    if "notHere" in row:
+        return f"not here: {row['notHere']}"
+    limit, unit = row["limit"], row["unit"]
+    sign = "at most" if limit["better"] == "less" else "at least"
+    theirs = "" if row["other"] is None else amount(row["other"], unit)
+    ratio = "" if row["ratio"] is None else f"{row['ratio']:.3f}"
+    return (f"{amount(row['ours'], unit):>12} {theirs:>12} {ratio:>7}  {sign} {limit['limit']:g}: "
+            f"{'met' if row['isMet'] else 'NOT MET'}")
+
+
+def amount(value, unit):
+    if unit == "s" and value < 10:
+        return f"{value * 1000:,.1f} ms"
+    return f"{value:,.0f} {unit}" if unit == "bytes" else f"{value:,.1f} {unit}"

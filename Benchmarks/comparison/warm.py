@@ -1,0 +1,53 @@
+"""A warm worker of ours: a batch whose requests come one after another, the first ones not counted."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+from attachprep import check
+from folder_watch import FolderWatch
+from places import ATTACHPREP, BENCH
+
+WARM_UP = 3
+
+
+class Request:
+    """One of them: its manifest, when its folder was in place, and what happened in its staging folder."""
+
+    def __init__(self, name, manifest, at, events):
+        self.name, self.manifest, self.at, self.events = name, manifest, at, events
+
+
+def requests(urls, **request):
+    """Prepares addresses one by one; `request` is added to each line. What comes back has lost its warm-up."""
+    folder = tempfile.mkdtemp(prefix="warm-", dir=BENCH)
+    try:
+        path, output = os.path.join(folder, "list"), os.path.join(folder, "prepared")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps({"source": url, "id": f"r{number}", **request}) + "\n"
+                            for number, url in enumerate(urls))
+        with FolderWatch(output) as watch:
+            manifests = run(path, output)
+    finally:
+        shutil.rmtree(folder)
+    check(manifests, len(urls))
+    return collected(manifests, watch)[WARM_UP:]
+
+
+def run(path, output):
+    done = subprocess.run(
+        [ATTACHPREP, "batch", path, "--output", output, "--allow-private-network", "--format", "json", "--concurrency",
+         "1", "--budget", "300s"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def collected(manifests, watch):
+    arrivals, found, before = watch.arrivals(), [], 0.0
+    for manifest in manifests:
+        at = arrivals[manifest["id"]]
+        found.append(Request(manifest["id"], manifest, at,
+                             [event for event in watch.events if before < event.at <= at]))
+        before = at
+    return found

@@ -1,0 +1,47 @@
+"""Movies as phones and web services write them: H.264 with long groups of pictures, and AAC."""
+
+import os
+import subprocess
+
+from photograph import photograph
+
+# Slow drift with a hand's shake, over a still that is larger than the frame.
+SHAKE = "x='(iw-ow)/2*(1+0.9*sin(t/3))+6*sin(t*5)':y='(ih-oh)/2*(1+0.9*cos(t/4))+5*sin(t*7)'"
+
+
+def mp4(path, seed, width, height, seconds, rotation=0, group=250, rate=None, index_first=True, preset="medium",
+        crf=23, noise=5):
+    """A movie; `rotation` is what the display matrix says, `rate` in bits a second instead of a constant quality."""
+    still = path + ".png"
+    photograph(seed, width * 5 // 4, height * 5 // 4, grain=0.5).save(still, "PNG", compress_level=1)
+    try:
+        write(path, still, width, height, seconds, group, rate, index_first, preset, crf, noise)
+    finally:
+        os.remove(still)
+    if rotation:
+        rotate(path, rotation, index_first)
+
+
+def write(path, still, width, height, seconds, group, rate, index_first, preset, crf, noise):
+    amount = ["-b:v", str(rate), "-maxrate", str(rate), "-bufsize", str(rate)] if rate else ["-crf", str(crf)]
+    sound = f"aevalsrc=0.2*sin(330*2*PI*t)*sin(t)+0.05*random(0)|0.2*sin(440*2*PI*t):d={seconds}:s=48000"
+    run("-loop", "1", "-framerate", "30", "-t", str(seconds), "-i", still, "-f", "lavfi", "-i", sound,
+        "-vf", f"crop={width}:{height}:{SHAKE},noise=alls={noise}:allf=t,format=yuv420p",
+        "-c:v", "libx264", "-preset", preset, *amount, "-g", str(group), "-keyint_min", str(group),
+        "-sc_threshold", "0", "-c:a", "aac", "-b:a", "128k", "-shortest", *faststart(index_first), path)
+
+
+def rotate(path, rotation, index_first):
+    """The same pictures, to be shown turned."""
+    turned = "turned." + path.rsplit(".", 1)[1]
+    target = os.path.join(os.path.dirname(path), os.path.basename(path) + turned)
+    run("-i", path, "-c", "copy", "-metadata:s:v", f"rotate={rotation}", *faststart(index_first), target)
+    os.replace(target, path)
+
+
+def faststart(index_first):
+    return ["-movflags", "+faststart"] if index_first else []
+
+
+def run(*arguments):
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-nostdin", *arguments], check=True)

@@ -1,0 +1,53 @@
+"""A photograph that never was: light, shapes, texture in octaves and a sensor's grain, from a seed alone.
+
+What matters of a photograph to a decoder is how many bits a pixel takes and that detail lies unevenly: smooth here,
+dense there. Texture is therefore multiplied with a slow mask, and grain is added that grows with the light.
+"""
+
+import numpy
+from PIL import Image, ImageDraw
+
+# Cells of the texture's octaves in pixels, and how strong each is, in steps of 8 bits.
+OCTAVES = [(700, 60), (180, 34), (48, 22), (14, 16), (5, 12), (2, 9.0)]
+TEXTURED_FROM = 48
+
+
+def photograph(seed, width, height, grain=5.0):
+    """An RGB picture of that size."""
+    dice = numpy.random.default_rng(seed)
+    detail = numpy.clip(1.6 * field(dice, width, height, 600) + 0.55, 0.05, 1.6)
+    light = numpy.full((height, width), 120, numpy.float32)
+    for cell, strength in OCTAVES:
+        layer = field(dice, width, height, cell) * strength
+        light += layer * detail if cell <= TEXTURED_FROM else layer
+    light += shapes(dice, width, height)
+    light += dice.standard_normal((height, width), numpy.float32) * grain * (0.6 + light / 400)
+    return Image.fromarray(coloured(dice, light, width, height))
+
+
+def field(dice, width, height, cell):
+    """Smooth noise between -1 and 1 of about that many pixels a cell."""
+    small = dice.uniform(-1, 1, (height // cell + 3, width // cell + 3)).astype(numpy.float32)
+    return numpy.asarray(Image.fromarray(small).resize((width, height), Image.Resampling.BICUBIC))
+
+
+def shapes(dice, width, height):
+    """Things with edges: buildings, faces, leaves, to be added to the light."""
+    canvas = Image.new("L", (width, height), 128)
+    draw = ImageDraw.Draw(canvas)
+    for _ in range(int(dice.integers(12, 40))):
+        across, down = dice.integers(0, width), dice.integers(0, height)
+        side = int(max(width, height) * dice.uniform(0.01, 0.18))
+        shade = int(dice.integers(88, 168))
+        box = [across, down, across + side, down + int(side * dice.uniform(0.4, 1.6))]
+        (draw.ellipse if dice.random() < 0.5 else draw.rectangle)(box, fill=shade)
+    return numpy.asarray(canvas, numpy.float32) - 128
+
+
+def coloured(dice, light, width, height):
+    """Three bands of it: colour drifts slowly, as under real light."""
+    bands = []
+    for _ in range(3):
+        drift = field(dice, width, height, 350) * 28 + field(dice, width, height, 40) * 7 + dice.uniform(-14, 14)
+        bands.append(numpy.clip(light + drift, 0, 255).astype(numpy.uint8))
+    return numpy.stack(bands, axis=-1)

@@ -1,0 +1,64 @@
+"""A folder behind https and a name, once for each network: as fast and as far away as that network is."""
+
+import os
+import subprocess
+import sys
+import urllib.parse
+
+from origin import room
+from origin.authority import Authority
+from origin.network import UNSHAPED
+from origin.shaping_server import ShapingServer
+
+DOMAIN = "origin.test"
+HERE = os.path.dirname(os.path.abspath(__file__))
+# TCP's handshake; those of TLS and of HTTP are made by who speaks them.
+ROUND_TRIPS = "2"
+
+
+class Origin:
+    """Its servers run until it is closed. `options` are what a worker needs to reach it."""
+
+    def __init__(self, folder, work, networks):
+        authority = Authority(work, DOMAIN)
+        self.networks = networks
+        self.has_names = room.is_inside()
+        if self.has_names:
+            self.names = started("name_server.py", *[f"{host(network)}={network.milliseconds}" for network in networks])
+            self.names.stdout.readline()
+        self.files = started("file_server.py", folder, authority.certificate, authority.key)
+        port = int(self.files.stdout.readline())
+        shaped = [network for network in networks if network.name != UNSHAPED]
+        self.links = ShapingServer([network.name for network in shaped], "--round-trips", ROUND_TRIPS,
+                                   "--upstream", f"http://127.0.0.1:{port}") if shaped else None
+        self.ports = {UNSHAPED: port, **{network.name: link for network, link in zip(
+            shaped, self.links.ports if self.links else [])}}
+        self.options = ["--ca-file", authority.trusted, *self.told_names()]
+
+    def told_names(self):
+        """Where there is no name server of ours."""
+        if self.has_names:
+            return []
+        return [word for network in self.networks for word in
+                ["--resolve", f"{host(network)}:{self.ports[network.name]}:127.0.0.1"]]
+
+    def address(self, network, file, number):
+        """Of a file, as another one for each number."""
+        return f"https://{host(network)}:{self.ports[network.name]}/{urllib.parse.quote(file)}?{number}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in [self.files, *([self.names] if self.has_names else []),
+                        *([self.links.process] if self.links else [])]:
+            process.terminate()
+            process.wait()
+
+
+def host(network):
+    return f"{network.name}.{DOMAIN}"
+
+
+def started(script, *words):
+    return subprocess.Popen([sys.executable, os.path.join(HERE, script), *words], stdout=subprocess.PIPE, text=True)

@@ -1,0 +1,27 @@
+"""Where a value lies on an axis from nothing to its end, in percent of the width."""
+
+import math
+
+STEPS = [1, 2, 2.5, 5, 10]
+
+
+class Scale:
+    def __init__(self, end):
+        self.end = end
+
+    def at(self, value):
+        """Never beyond the end."""
+        return f"{min(100, max(0, value) / self.end * 100):.3f}%"
+
+    def length(self, start, end):
+        return f"{(min(end, self.end) - min(start, self.end)) / self.end * 100:.3f}%"
+
+    def holds(self, value):
+        return value <= self.end
+
+    def ticks(self, count=5):
+        """Round numbers, about so many, from nothing on."""
+        rough = self.end / count
+        power = 10 ** math.floor(math.log10(rough))
+        step = next(power * step for step in STEPS if power * step >= rough * 0.999)
+        return [step * index for index in range(int(self.end / step * 1.0001) + 1)]

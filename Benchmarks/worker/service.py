@@ -1,0 +1,49 @@
+"""A running `attachprep serve`, and how it is talked to."""
+
+import http.client
+import json
+import subprocess
+import sys
+import threading
+
+from place import ATTACHPREP
+
+
+class Service:
+    """The service on a data folder of its own, at a port that it says itself."""
+
+    def __init__(self, folder, *options):
+        self.process = subprocess.Popen(
+            [ATTACHPREP, "serve", "--port", "0", "--state", folder, "--allow-private-network", "--log-format", "json",
+             *options], stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            if '"serving"' in line:
+                self.port = int(json.loads(line)["url"].rsplit(":", 1)[1])
+                break
+        else:
+            sys.exit("attachprep serve did not start")
+        # Nobody may wait because its log is not read.
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+
+    def connection(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def ask(connection, method, path, body=None, kind="application/json", headers=None):
+    """The JSON of an answer; any status but success ends the benchmark."""
+    connection.request(method, path, body, {**({"Content-Type": kind} if body else {}), **(headers or {})})
+    answer = connection.getresponse()
+    data = answer.read()
+    if answer.status >= 300:
+        sys.exit(f"{method} {path} gave {answer.status}: {data[:200]}")
+    return json.loads(data)
