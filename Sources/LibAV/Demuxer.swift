@@ -24,12 +24,14 @@ import CLibAV
 
     /// Opens the file behind a borrowed descriptor.
     ///
-    /// - Parameter demuxer: A short name of the demuxer to use; nil lets the content decide.
+    /// - Parameters:
+    ///   - demuxer: A short name of the demuxer to use; nil lets the content decide.
+    ///   - arriving: Where the file is still written to: reads wait for what is not there yet.
     package static func open(
-        _ descriptor: CInt, demuxer: String?, deadline: ContinuousClock.Instant
+        _ descriptor: CInt, demuxer: String?, arriving: ArrivingBytes? = nil, deadline: ContinuousClock.Instant
     ) throws(LibAVError) -> Demuxer {
         LibAV.started
-        let input = try DescriptorInput.open(descriptor, deadline: deadline)
+        let input = try DescriptorInput.open(descriptor, arriving: arriving, deadline: deadline)
         let allocated = unsafe try LibAVError.allocated(avformat_alloc_context(), "avformat_alloc_context")
         unsafe allocated.pointee.pb = unsafe input.context
         unsafe allocated.pointee.interrupt_callback = unsafe input.interrupt
@@ -139,27 +141,6 @@ import CLibAV
         let code = unsafe av_seek_frame(context, CInt(index), tick, AVSEEK_FLAG_BACKWARD)
         if code == CLibAV_errorExit { throw LibAVError(code: code, operation: "av_seek_frame") }
         return code >= 0
-    }
-
-    /// The end in bytes of the sample that lies furthest back in the file, by the container's own index.
-    package func indexedEnd(stream index: Int) -> Int64? {
-        guard let stream = unsafe stream(index) else { return nil }
-        let count = unsafe avformat_index_get_entries_count(stream)
-        var end: Int64?
-        for position in 0..<max(0, count) {
-            guard let entry = unsafe avformat_index_get_entry(stream, position) else { break }
-            let (last, overflow) = unsafe entry.pointee.pos.addingReportingOverflow(Int64(entry.pointee.size))
-            end = max(end ?? 0, overflow ? .max : last)
-        }
-        return end
-    }
-
-    /// Samples of a stream that are not empty, by the container's own index.
-    package func indexedSamples(stream index: Int) -> Int {
-        guard let stream = unsafe stream(index) else { return 0 }
-        return (0..<max(0, unsafe avformat_index_get_entries_count(stream))).count { position in
-            unsafe (avformat_index_get_entry(stream, position)?.pointee.size ?? 0) > 0
-        }
     }
 
     /// The embedded cover's encoded bytes, up to a limit.

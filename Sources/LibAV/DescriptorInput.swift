@@ -26,14 +26,18 @@ import Glibc
     }
 
     /// Borrows the descriptor: the caller keeps it open while this lives.
+    ///
+    /// - Parameter arriving: Where the file is still written to.
     static func open(
-        _ descriptor: CInt, deadline: ContinuousClock.Instant
+        _ descriptor: CInt, arriving: ArrivingBytes? = nil, deadline: ContinuousClock.Instant
     ) throws(LibAVError) -> DescriptorInput {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw LibAVError(code: CLibAV_errorInputOutput, operation: "fstat")
         }
-        let state = State(descriptor: descriptor, size: Int64(status.st_size), deadline: deadline)
+        let state = State(
+            descriptor: descriptor, size: arriving.map { Int64($0.total) } ?? Int64(status.st_size),
+            waitForMore: arriving?.waitForMore, deadline: deadline)
         let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), "av_malloc")
         let context = unsafe avio_alloc_context(
             buffer.assumingMemoryBound(to: UInt8.self), CInt(bufferBytes), 0,
@@ -54,14 +58,21 @@ import Glibc
     fileprivate final class State {
         let descriptor: CInt
         let size: Int64
+        let waitForMore: (() -> Bool)?
         let deadline: ContinuousClock.Instant
         var position: Int64 = 0
 
-        init(descriptor: CInt, size: Int64, deadline: ContinuousClock.Instant) {
+        init(
+            descriptor: CInt, size: Int64, waitForMore: (() -> Bool)?, deadline: ContinuousClock.Instant
+        ) {
             self.descriptor = descriptor
             self.size = size
+            self.waitForMore = waitForMore
             self.deadline = deadline
         }
+
+        /// Whether there is more to be read at the position, where nothing was.
+        func waits() -> Bool { position < size && waitForMore?() == true }
 
         var isExpired: Bool { ContinuousClock.now >= deadline }
 
@@ -81,6 +92,7 @@ import Glibc
         let read = unsafe pread(state.descriptor, buffer, Int(count), off_t(state.position))
         if read < 0, errno == EINTR { continue }
         if read < 0 { return CLibAV_errorInputOutput }
+        if read == 0, state.waits() { continue }
         if read == 0 { return CLibAV_errorEndOfFile }
         state.position += Int64(read)
         return CInt(read)

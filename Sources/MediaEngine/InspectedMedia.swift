@@ -1,6 +1,6 @@
 public import RichPush
 
-/// Asks for geometry, timing and streams of a complete file.
+/// Asks for geometry, timing and streams of a file.
 public struct InspectRequest: Codable, Sendable, Hashable {
     /// From identification; nil leaves it to the decoders.
     public let format: MediaFormat?
@@ -9,6 +9,9 @@ public struct InspectRequest: Codable, Sendable, Hashable {
     public let decodesStills: Bool
     /// The thumbnail that will probably be wanted of a movie; a file for it stands beside the source then.
     public let expected: ExpectedThumbnail?
+    /// Bytes of the whole of a movie that is still being written, whose index stands in front; nil for a file that is
+    /// complete. Where its words come from (`ArrivalWord`) stands behind the other descriptors then.
+    public var arrivingBytes: Int?
 
     public init(format: MediaFormat?, decodesStills: Bool, expected: ExpectedThumbnail? = nil) {
         self.format = format

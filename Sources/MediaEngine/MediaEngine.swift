@@ -10,7 +10,8 @@ public protocol MediaEngine: Sendable {
     /// - Parameters:
     ///   - call: What to do.
     ///   - descriptors: The source first (open for reading), then the outputs of `render` in the order of
-    ///     `RenderRequest.outputs`, or the expected thumbnail of `inspect` (open for reading and writing, empty).
+    ///     `RenderRequest.outputs`, or the expected thumbnail of `inspect` (open for reading and writing, empty); last
+    ///     the words of a source that still arrives (open for reading).
     ///     Borrowed: the caller closes them.
     ///   - deadline: When the answer is no longer wanted.
     /// - Throws: `AttachPrepError`, with a `media.` code for what is wrong with the file, `deadline.exceeded` past the
@@ -95,10 +96,18 @@ extension MediaEngine {
     }
 
     /// The same, with the expected thumbnail where it came along.
+    ///
+    /// - Parameters:
+    ///   - thumbnail: For the expected thumbnail; nil where none is expected.
+    ///   - arrivals: Where it is said that there is more of the source; nil for one that is whole.
     public func inspect(
-        _ request: InspectRequest, source: CInt, thumbnail: CInt, deadline: ContinuousClock.Instant
+        _ request: InspectRequest, source: CInt, thumbnail: CInt?, arrivals: CInt? = nil,
+        deadline: ContinuousClock.Instant
     ) async throws -> (media: InspectedMedia, early: EarlyRender?) {
-        let answer = try await perform(.inspect(request), descriptors: [source, thumbnail], deadline: deadline)
+        precondition((request.arrivingBytes != nil) == (arrivals != nil), "who waits is told")
+        precondition((request.expected != nil) == (thumbnail != nil), "what is expected has a place")
+        let descriptors = [source] + [thumbnail, arrivals].compactMap(\.self)
+        let answer = try await perform(.inspect(request), descriptors: descriptors, deadline: deadline)
         guard case .inspected(let media, let early) = answer else { throw wrongAnswer("inspect") }
         return (media, early)
     }

@@ -5,9 +5,14 @@ import MediaEngine
 final class Arrival {
     /// Where words come from; borrowed.
     private let words: CInt
+    /// Bytes of the whole; nil where nobody asks for them.
+    let total: Int?
     private var isComplete = false
 
-    init(words: CInt) { self.words = words }
+    init(words: CInt, total: Int? = nil) {
+        self.words = words
+        self.total = total
+    }
 
     /// Waits, with nothing left to read; false when there will be no more.
     func waitForMore() -> Bool {

@@ -3,23 +3,30 @@ import RichPush
 
 /// Sends a file to the inspection that knows its kind.
 enum Inspection {
-    /// - Parameter thumbnail: Where the expected thumbnail is written, if it comes along.
+    /// - Parameter others: The descriptor for the expected thumbnail, and that of the words of a source that arrives.
     static func inspect(
-        _ request: InspectRequest, source: CInt, thumbnail: OutputFile? = nil, deadline: ContinuousClock.Instant
+        _ request: InspectRequest, source: CInt, others: [CInt] = [], deadline: ContinuousClock.Instant
     ) throws -> (media: InspectedMedia, early: EarlyRender?) {
+        guard others.count == (request.expected == nil ? 0 : 1) + (request.arrivingBytes == nil ? 0 : 1) else {
+            throw AttachPrepError(.internal, "The media process was given the wrong number of files.")
+        }
         if let format = request.format, format.kind == .image {
             let inspection = PictureInspection(request: request, format: format, source: source, deadline: deadline)
             return (try inspection.inspect().withinReason, nil)
         }
-        let expected = thumbnail == nil ? nil : request.expected
+        let arrival = request.arrivingBytes.flatMap { total in others.last.map { Arrival(words: $0, total: total) } }
         var (media, frame) = try MovieInspection.inspect(
-            descriptor: source, format: request.format, expecting: expected, deadline: deadline)
+            descriptor: source, format: request.format, arrival: arrival, expecting: request.expected,
+            deadline: deadline)
         media.duration = media.duration?.roundedToMicroseconds
-        guard let frame, let thumbnail, let render = expected?.request(format: media.format, duration: media.duration)
-        else { return (media.withinReason, nil) }
+        guard let frame, let expected = request.expected, let thumbnail = others.first else {
+            return (media.withinReason, nil)
+        }
+        let render = expected.request(format: media.format, duration: media.duration)
         // What cannot be written now is asked for once more, and fails then.
         let rendered = try? PictureRendering(
-            request: render, source: source, outputs: [.thumbnail: thumbnail], clock: WorkClock(deadline: deadline)
+            request: render, source: source, outputs: [.thumbnail: OutputFile(descriptor: thumbnail)],
+            clock: WorkClock(deadline: deadline)
         ).render(frame)
         return (media.withinReason, rendered.map { EarlyRender(request: render, media: $0) })
     }

@@ -49,8 +49,7 @@ package final class MediaProcessor {
             return .identified(try Identification.identify(request, descriptor: source, cookie: cookie))
         case .inspect(let request):
             let (media, early) = try Inspection.inspect(
-                request, source: source, thumbnail: descriptors.dropFirst().first.map(OutputFile.init),
-                deadline: deadline)
+                request, source: source, others: Array(descriptors.dropFirst()), deadline: deadline)
             return .inspected(media, early)
         case .render(let request):
             return .rendered(

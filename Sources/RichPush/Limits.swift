@@ -21,7 +21,7 @@ public enum Limits {
         }
     }
 
-    // MARK: Work on a picture that still arrives
+    // MARK: Work on a source that still arrives
 
     /// A smaller one is decoded in less time than it takes to begin early.
     public static let earlySourceBytesMin = 500_000
@@ -29,6 +29,8 @@ public enum Limits {
     public static let earlyArrivedBytesMin = 262_144
     /// How near the rest has to be: a media slot waits for it, and decoding to an eighth takes a tenth of a second.
     public static let earlySecondsLeftMax = 0.2
+    /// The same for a movie, of which hundreds of pictures are decoded to prove it: half a second of work.
+    public static let earlyMovieSecondsLeftMax = 0.6
     /// After so long without a byte the slot is wanted back.
     public static let earlySilenceSecondsMax = 0.3
     /// Bytes between two words to who waits for them: half a millisecond of work.

@@ -14,20 +14,22 @@ extension Picture {
         let colours = try inSRGB()
         guard let region = unsafe vips_region_new(colours.handle) else { throw VipsError("region") }
         defer { unsafe CVips_unref_region(region) }
-        let stride = width * colours.bands
-        var kept = [UInt8](repeating: 0, count: stride * height)
+        // Written where it stays: a copy of a large page would double what is held beside the loader's own.
+        guard let image = unsafe vips_image_new_memory() else { throw VipsError("new_memory") }
+        let kept = unsafe Picture(adopting: image)
+        unsafe vips_image_init_fields(
+            image, CInt(width), CInt(height), CInt(colours.bands), VIPS_FORMAT_UCHAR, VIPS_CODING_NONE,
+            VIPS_INTERPRETATION_sRGB, 1, 1)
         for top in Swift.stride(from: 0, to: height * loadedPages, by: Self.stripRows) {
             let rows = min(Self.stripRows, height * loadedPages - top)
             var area = VipsRect(left: 0, top: CInt(top), width: CInt(width), height: CInt(rows))
             try check(unsafe vips_region_prepare(region, &area), "region_prepare")
             for row in top..<(top + rows) where row / height == number {
                 guard let source = unsafe CVips_region_row(region, 0, CInt(row)) else { throw VipsError("region") }
-                unsafe kept.withUnsafeMutableBytes { target in
-                    unsafe target[(row % height * stride)...].copyBytes(
-                        from: UnsafeRawBufferPointer(start: source, count: stride))
-                }
+                let line = unsafe UnsafeMutablePointer(mutating: source.assumingMemoryBound(to: UInt8.self))
+                try check(unsafe vips_image_write_line(image, CInt(row % height), line), "write_line")
             }
         }
-        return try Picture.wrap(pixels: kept, width: width, height: height, bands: colours.bands, orientation: 1)
+        return kept
     }
 }

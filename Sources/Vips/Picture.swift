@@ -7,7 +7,7 @@ import CVips
     let pointer: UnsafeMutablePointer<VipsImage>
 
     /// Takes over the reference that an operation returned.
-    private init(adopting pointer: UnsafeMutablePointer<VipsImage>) {
+    init(adopting pointer: UnsafeMutablePointer<VipsImage>) {
         unsafe self.pointer = pointer
     }
 

@@ -16,7 +16,10 @@ struct EarlyThumbnailTests {
         let target = try GeneratedMedia.file("early.jpg", bytes: [])
         let descriptors = [open(file.path, O_RDONLY), open(target.path, O_RDWR)]
         defer { for descriptor in descriptors { close(descriptor) } }
-        let answer = try MediaProcessor().perform(call, descriptors: descriptors, deadline: .now + .seconds(60))
+        // Nothing is written where nothing is expected.
+        let isExpected = if case .inspect(let request) = call { request.expected != nil } else { true }
+        let answer = try MediaProcessor().perform(
+            call, descriptors: isExpected ? descriptors : [descriptors[0]], deadline: .now + .seconds(60))
         return (answer, [UInt8](try Data(contentsOf: target)))
     }
 

@@ -33,7 +33,7 @@ struct FetchStep: Sendable {
             url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
             bytesMax: Limits.sourceBytesMax, deadline: deadline)
         order.validators = validators
-        let early = ArrivingThumbnail(
+        let early = ArrivingSource(
             request: request, source: readable, blocking: rooms.blocking, staging: staging, deadline: deadline
         ) { [rooms, request] in rooms.engine(forFirstBytesOf: readable.descriptor, of: request) }
         order.observer = early

@@ -19,12 +19,12 @@ final class FetchedSource: Sendable {
     /// What the servers said of how long it holds; nil for a file.
     let freshness: SourceFreshness?
     /// What was made of it while it arrived; nil for a file.
-    let early: ArrivingThumbnail?
+    let early: ArrivingSource?
 
     init(
         file: OpenFile, bytes: Int, sha256: String, finalURL: String?, declaredMIMEType: String?,
         timings: ManifestTimings, identified: IdentifiedMedia, freshness: SourceFreshness? = nil,
-        early: ArrivingThumbnail? = nil
+        early: ArrivingSource? = nil
     ) {
         self.file = file
         self.bytes = bytes

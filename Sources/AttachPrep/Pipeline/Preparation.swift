@@ -61,10 +61,16 @@ struct Preparation: Sendable {
         _ source: FetchedSource, _ staging: StagingFolder, _ clock: inout RequestClock,
         _ timings: inout ManifestTimings
     ) async throws -> (InspectedMedia, EarlyThumbnail?) {
-        let turn = try await rooms.engine(for: source, of: request).inTurn(.question, clock) {
-            [request] engine, clock in
+        let question = InspectStep.question(
+            format: source.identified.format, bytes: source.bytes, for: request)
+        if let early = await source.early?.inspection(for: question) {
+            timings.inspect = early.milliseconds
+            return (early.media, early.thumbnail)
+        }
+        let turn = try await rooms.engine(for: source, of: request).inTurn(.question, clock) { engine, clock in
             try await InspectStep(
-                request: request, source: source, engine: engine, staging: staging, deadline: clock.deadline
+                question: question, source: source.descriptor, engine: engine, staging: staging,
+                deadline: clock.deadline
             ).run()
         }
         clock = turn.clock

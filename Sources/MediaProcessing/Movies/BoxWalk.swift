@@ -21,6 +21,17 @@ package struct BoxWalk: Sendable, Hashable {
         return walk
     }
 
+    /// Whether the movie box stands before the samples; what follows those is not looked at.
+    static func hasIndexInFront(_ window: ByteWindow) throws -> Bool {
+        var walk = BoxWalk()
+        var offset = 0
+        while offset + 8 <= window.size, let box = try walk.box(at: offset, within: window.size, of: window) {
+            if box.type == "moov" || box.type == "mdat" { return box.type == "moov" }
+            offset = box.end
+        }
+        return false
+    }
+
     /// Walks a broken file as far as its boxes go.
     static func salvage(_ window: ByteWindow) throws -> BoxWalk {
         var walk = BoxWalk()

@@ -12,18 +12,25 @@ package final class ByteWindow {
     private let noun: String
     private let descriptor: CInt
     private let deadline: ContinuousClock.Instant
+    private let arrival: Arrival?
     private var start = 0
     private var window: [UInt8] = []
 
     /// - Parameters:
     ///   - descriptor: Borrowed: the caller keeps it open.
     ///   - noun: What the file is, for the sentence of the error: `movie`, `GIF`.
-    package init(descriptor: CInt, noun: String, deadline: ContinuousClock.Instant) throws {
+    package convenience init(descriptor: CInt, noun: String, deadline: ContinuousClock.Instant) throws {
+        try self.init(descriptor: descriptor, noun: noun, arrival: nil, deadline: deadline)
+    }
+
+    /// - Parameter arrival: Where the file is still written to; reads wait for what is asked and not there yet.
+    init(descriptor: CInt, noun: String, arrival: Arrival?, deadline: ContinuousClock.Instant) throws {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw AttachPrepError(.internal, "The file cannot be read.", detail: "fstat: errno \(errno)")
         }
-        size = Int(status.st_size)
+        size = arrival?.total ?? Int(status.st_size)
+        self.arrival = arrival
         self.descriptor = descriptor
         self.noun = noun
         self.deadline = deadline
@@ -34,6 +41,7 @@ package final class ByteWindow {
         size = bytes.count
         window = bytes
         descriptor = -1
+        arrival = nil
         self.noun = noun
         deadline = .now + .seconds(3600)
     }
@@ -50,7 +58,7 @@ package final class ByteWindow {
 
     package func byte(at offset: Int) throws -> UInt8 {
         guard offset >= 0, offset < size else { throw cut }
-        if offset < start || offset - start >= window.count { try move(to: offset) }
+        if offset < start || offset - start >= window.count { try move(to: offset, needing: 1) }
         guard offset - start < window.count else { throw cut }
         return window[offset - start]
     }
@@ -61,7 +69,7 @@ package final class ByteWindow {
         // Offsets and lengths come out of the file: nothing may be added to them before they are known to lie in it.
         guard count >= 0, (0...size).contains(offset) else { throw cut }
         if offset == size { return [] }
-        if offset < start || offset - start + count > window.count { try move(to: offset) }
+        if offset < start || offset - start + count > window.count { try move(to: offset, needing: count) }
         let index = offset - start
         guard index < window.count else { return [] }
         return window[index..<min(index + count, window.count)]
@@ -78,7 +86,7 @@ package final class ByteWindow {
     package func all(in place: Range<Int>) throws -> [UInt8] {
         guard place.lowerBound >= 0, place.upperBound <= size else { throw cut }
         if descriptor < 0 { return Array(window[place]) }
-        let found = try read(place.count, at: place.lowerBound)
+        let found = try read(place.count, at: place.lowerBound, needing: place.count)
         if found.count < place.count { throw cut }
         return found
     }
@@ -96,16 +104,17 @@ package final class ByteWindow {
         String(String.UnicodeScalarView(try bytes(at: offset, count: count).map { Unicode.Scalar($0) }))
     }
 
-    private func move(to offset: Int) throws {
+    private func move(to offset: Int, needing count: Int) throws {
         if descriptor < 0 { return }
         if ContinuousClock.now >= deadline {
             throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the file was checked.")
         }
         start = offset
-        window = try read(min(Limits.walkWindowBytes, size - start), at: start)
+        window = try read(min(Limits.walkWindowBytes, size - start), at: start, needing: min(count, size - start))
     }
 
-    private func read(_ count: Int, at offset: Int) throws -> [UInt8] {
+    /// As much as there is, and what is needed of it if that is still to come.
+    private func read(_ count: Int, at offset: Int, needing needed: Int) throws -> [UInt8] {
         var failure: CInt = 0
         let found = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
@@ -113,6 +122,7 @@ package final class ByteWindow {
                     descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, offset + filled)
                 if got < 0, errno == EINTR { continue }
                 if got < 0 { failure = errno }
+                if got == 0, filled < needed, arrival?.waitForMore() == true { continue }
                 if got <= 0 { return }
                 filled += got
             }

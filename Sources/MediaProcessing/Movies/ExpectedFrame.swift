@@ -8,9 +8,13 @@ struct ExpectedFrame {
 
     init(_ thumbnail: ExpectedThumbnail) { self.thumbnail = thumbnail }
 
-    /// Where its packets are looked for while the movie is read.
-    func window(_ movie: OpenMovie) -> FrameWindow? {
-        movie.video.flatMap { FrameWindow(movie, $0, seconds: thumbnail.seconds) }
+    /// When it is shown, as far as the header tells; nil for movies whose frames have to be searched for.
+    func moment(in movie: OpenMovie, _ stream: StreamDescription) -> PictureProof.ExpectedMoment? {
+        FrameWindow(movie, stream, seconds: thumbnail.seconds).map { window in
+            PictureProof.ExpectedMoment(
+                seconds: movie.demuxer.expectedDuration.flatMap { seconds(duration: $0) }, window: window,
+                needsSmoothReferences: pixels(of: stream).showsEdges)
+        }
     }
 
     /// Its time; nil past the end, where another one will be asked for.

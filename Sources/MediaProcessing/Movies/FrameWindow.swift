@@ -62,8 +62,15 @@ struct FrameWindow {
     /// Whether a group of pictures that begins with that packet may hold the frame.
     func begins(with key: Packet?) -> Bool {
         guard let first = packets.first, let key else { return false }
-        return first.presentationTimestamp == key.presentationTimestamp
-            && first.decodingTimestamp == key.decodingTimestamp
+        return first.isSame(as: key)
+    }
+
+    /// Whether all packets have come that the frame may lean on, or none of them can be used.
+    var isDecided: Bool { isOver || isLost }
+
+    /// Whether that packet may be the frame's own.
+    func mayHold(_ packet: Packet) -> Bool {
+        packet.presentationTimestamp.map { $0 >= earliest - clock.interval } ?? true
     }
 
     /// The run of packets to the frame that is shown at a time, to be asked for after the last packet; nil where it is

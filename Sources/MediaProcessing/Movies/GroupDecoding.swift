@@ -22,17 +22,19 @@ final class GroupDecoding {
 
     private let decoder: Decoder
     private let budget: ProofBudget
-    private let wanted: WantedFrame?
+    /// The picture to be taken; may be told while the group is under way, before its packet.
+    var wanted: WantedFrame?
     private let frame: Frame
     private(set) var outcome = Outcome()
 
-    init(_ decoder: Decoder, budget: ProofBudget, wanted: WantedFrame? = nil) throws {
+    /// - Parameter isSmooth: Whether edges are smoothed in the pictures before the one that is wanted.
+    init(_ decoder: Decoder, budget: ProofBudget, wanted: WantedFrame? = nil, isSmooth: Bool = false) throws {
         self.decoder = decoder
         self.budget = budget
         self.wanted = wanted
         frame = try Frame()
         // The bits are what is to be proved.
-        decoder.skipsLoopFilter = wanted?.needsSmoothReferences != true
+        decoder.skipsLoopFilter = !isSmooth
     }
 
     /// Decodes packets that are proved by it.

@@ -14,21 +14,24 @@ package enum MovieInspection {
     package static func inspect(
         descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant
     ) throws -> InspectedMedia {
-        try inspect(descriptor: descriptor, format: format, expecting: nil, deadline: deadline).media
+        try inspect(descriptor: descriptor, format: format, arrival: nil, expecting: nil, deadline: deadline).media
     }
 
     /// The same, with a frame that is expected to be shown, where that came along.
+    ///
+    /// - Parameter arrival: Where the file is still written to. What is wrong with it then is for an inspection of the
+    ///   whole to say; one whose index comes last is given up at once.
     static func inspect(
-        descriptor: CInt, format: MediaFormat?, expecting expected: ExpectedThumbnail?,
+        descriptor: CInt, format: MediaFormat?, arrival: Arrival?, expecting expected: ExpectedThumbnail?,
         deadline: ContinuousClock.Instant
     ) throws -> (media: InspectedMedia, early: DecodedPicture?) {
         let clock = WorkClock(deadline: deadline)
         let end = clock.start + clock.start.duration(to: deadline) * Limits.inspectionTimeShare
         do {
             return try inspectWhole(
-                descriptor, format: format, expecting: expected.map(ExpectedFrame.init), deadline: end,
-                proof: ProofBudget(clock))
-        } catch let fault as AttachPrepError where fault.code == .mediaCorrupt {
+                descriptor, format: format, arrival: arrival, expecting: expected.map(ExpectedFrame.init),
+                deadline: end, proof: ProofBudget(clock))
+        } catch let fault as AttachPrepError where fault.code == .mediaCorrupt && arrival == nil {
             guard let media = try MovieSalvage.repairable(descriptor: descriptor, format: format, deadline: end) else {
                 throw fault
             }
@@ -37,16 +40,19 @@ package enum MovieInspection {
     }
 
     private static func inspectWhole(
-        _ descriptor: CInt, format: MediaFormat?, expecting expected: ExpectedFrame?,
+        _ descriptor: CInt, format: MediaFormat?, arrival: Arrival?, expecting expected: ExpectedFrame?,
         deadline: ContinuousClock.Instant, proof: ProofBudget
     ) throws -> (InspectedMedia, DecodedPicture?) {
-        let window = try ByteWindow(descriptor: descriptor, noun: noun(format), deadline: deadline)
+        let window = try ByteWindow(
+            descriptor: descriptor, noun: noun(format), arrival: arrival, deadline: deadline)
         if window.size == 0 { throw AttachPrepError(.mediaEmpty, "The file is empty.") }
         let container = try Container(window)
+        if arrival != nil { try checkOrder(container, window) }
         let boxes = try container?.check(window)
         if boxes?.isEncrypted == true { throw encrypted }
         var movie = try OpenMovie.open(
-            descriptor, format: format, isRecognized: format != nil || container != nil, deadline: deadline)
+            descriptor, format: format, isRecognized: format != nil || container != nil, arrival: arrival,
+            deadline: deadline)
         if isEncrypted(movie) { throw encrypted }
         let head = try window.characters(at: 0, count: min(64, window.size))
         guard let declared = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
@@ -60,6 +66,13 @@ package enum MovieInspection {
         media.isProved = !proof.isSpent
         try checkDuration(media, movie)
         return (media, expected?.picture(survey, movie))
+    }
+
+    /// Only a movie whose index comes before its samples can be read while it arrives.
+    private static func checkOrder(_ container: Container?, _ window: ByteWindow) throws {
+        guard container == .isoBaseMedia, try BoxWalk.hasIndexInFront(window) else {
+            throw AttachPrepError(.internal, "The movie cannot be worked on while it arrives.")
+        }
     }
 
     private static func noun(_ format: MediaFormat?) -> String {

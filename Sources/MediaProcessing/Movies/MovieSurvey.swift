@@ -21,7 +21,8 @@ final class MovieSurvey {
     private(set) var early: (frame: Frame, time: Double)?
 
     private init(
-        _ movie: OpenMovie, proof: ProofBudget?, window: FrameWindow? = nil, deadline: ContinuousClock.Instant
+        _ movie: OpenMovie, proof: ProofBudget?, expecting expected: ExpectedFrame? = nil,
+        deadline: ContinuousClock.Instant
     ) throws {
         self.movie = movie
         self.deadline = deadline
@@ -29,7 +30,10 @@ final class MovieSurvey {
         isStrict = proof != nil
         guard let proof else { return }
         if let video = movie.video, video.isDecodable {
-            pictures = try readingMedia { try PictureProof(video, of: movie.demuxer, budget: proof, window: window) }
+            pictures = try readingMedia {
+                try PictureProof(
+                    video, of: movie.demuxer, budget: proof, expecting: expected?.moment(in: movie, video))
+            }
         }
         for stream in movie.audio where stream.isDecodable {
             sounds[stream.index] = try? SoundProof(stream, of: movie.demuxer)
@@ -46,7 +50,7 @@ final class MovieSurvey {
         expecting expected: ExpectedFrame? = nil
     ) throws -> MovieSurvey {
         try checkIndex(movie)
-        let survey = try MovieSurvey(movie, proof: proof, window: expected?.window(movie), deadline: deadline)
+        let survey = try MovieSurvey(movie, proof: proof, expecting: expected, deadline: deadline)
         let indexed = survey.indexedPictures
         try readingMedia(survey.readAll)
         if let video = movie.video, survey.spans[video.index]?.packets ?? 0 < indexed { throw hole }
@@ -72,8 +76,7 @@ final class MovieSurvey {
     private func finishPictures(_ expected: ExpectedFrame?) throws {
         guard let pictures, let video = movie.video else { return }
         let seconds = duration.flatMap { expected?.seconds(duration: $0) }
-        try pictures.finish(
-            showing: seconds, needsSmoothReferences: expected?.pixels(of: video).showsEdges ?? true)
+        try pictures.finish(showing: seconds)
         early = pictures.found.flatMap { frame in
             frame.presentationTimestamp.map { (frame, FrameClock(movie, video).movieTime(ofTick: $0)) }
         }

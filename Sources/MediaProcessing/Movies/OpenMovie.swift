@@ -16,13 +16,15 @@ struct OpenMovie {
     /// - Parameters:
     ///   - isRecognized: Whether it is known to be a movie or a sound, so that what cannot be opened is damaged.
     ///   - isForCopy: Whether nothing will be decoded, so that the word of an MP4's header is enough.
+    ///   - arrival: Where the file is still written to.
     /// - Throws: `media.unrecognized` or `media.corrupt` when no demuxer takes it, `media.too_many_pixels` before
     ///   anything is decoded.
     static func open(
         _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, isForCopy: Bool = false,
-        deadline: ContinuousClock.Instant
+        arrival: Arrival? = nil, deadline: ContinuousClock.Instant
     ) throws -> OpenMovie {
-        let demuxer = try demuxer(descriptor, format: format, isRecognized: isRecognized, deadline: deadline)
+        let demuxer = try demuxer(
+            descriptor, format: format, isRecognized: isRecognized, arriving: arrival?.bytes, deadline: deadline)
         try demuxer.streams.forEach(checkPixels)
         let bytesMax = isForCopy && isISOBaseMedia(demuxer) ? 1 : nil
         do { try demuxer.findStreamInformation(pixelsMax: Limits.moviePixelsMax, bytesMax: bytesMax) } catch {
@@ -77,10 +79,11 @@ struct OpenMovie {
 
     /// The container alone: its header is read, nothing more.
     static func demuxer(
-        _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, deadline: ContinuousClock.Instant
+        _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, arriving: ArrivingBytes? = nil,
+        deadline: ContinuousClock.Instant
     ) throws -> Demuxer {
         do {
-            return try demuxer(descriptor, format: format, deadline: deadline)
+            return try demuxer(descriptor, format: format, arriving: arriving, deadline: deadline)
         } catch {
             if isRecognized {
                 throw error.fault(.mediaCorrupt, "The file is damaged or incomplete; send an intact one.")
@@ -90,14 +93,14 @@ struct OpenMovie {
     }
 
     private static func demuxer(
-        _ descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant
+        _ descriptor: CInt, format: MediaFormat?, arriving: ArrivingBytes?, deadline: ContinuousClock.Instant
     ) throws(LibAVError) -> Demuxer {
         if let forced = format.flatMap(forcedDemuxer),
             let opened = try? Demuxer.open(descriptor, demuxer: forced, deadline: deadline)
         {
             return opened
         }
-        return try Demuxer.open(descriptor, demuxer: nil, deadline: deadline)
+        return try Demuxer.open(descriptor, demuxer: nil, arriving: arriving, deadline: deadline)
     }
 
     /// Sounds without a magic number, which libav's probe takes for something else when tags stand in front, and
@@ -111,5 +114,12 @@ struct OpenMovie {
         case .mpegTransportStream: "mpegts"
         default: nil
         }
+    }
+}
+
+extension Arrival {
+    /// The same for libav; nil where the length of the whole is not known.
+    fileprivate var bytes: ArrivingBytes? {
+        total.map { ArrivingBytes(total: $0) { [self] in waitForMore() } }
     }
 }

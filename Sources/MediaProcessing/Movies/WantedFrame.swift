@@ -6,25 +6,19 @@ struct WantedFrame {
     let packets: [Packet]
     /// Its presentation time.
     let tick: Int64
-    /// Whether edges in the pictures before it are smoothed as well: where it is much reduced, nobody sees them.
-    let needsSmoothReferences: Bool
 
     /// - Returns: Nil where the packets do not say which of them it is.
-    init?(_ run: PacketRun, needsSmoothReferences: Bool) {
+    init?(_ run: PacketRun) {
         guard let tick = run.wanted, run.leader != nil,
             let place = run.packets.lastIndex(where: { $0.presentationTimestamp == tick })
         else { return nil }
         packets = Array(run.packets[...place])
         self.tick = tick
-        self.needsSmoothReferences = needsSmoothReferences
     }
 
     /// Its packets behind those of a group, if it is the group that it leans on; nil if it is another one.
     func packets(behind group: [Packet]) -> [Packet]? {
-        guard let first = packets.first, let key = group.first,
-            first.presentationTimestamp == key.presentationTimestamp,
-            first.decodingTimestamp == key.decodingTimestamp
-        else { return nil }
+        guard let first = packets.first, let key = group.first, first.isSame(as: key) else { return nil }
         let rest = Array(packets.dropFirst(group.count))
         // What stands in the group that follows leans on more than this one.
         return rest.contains(where: \.isKeyframe) ? nil : rest

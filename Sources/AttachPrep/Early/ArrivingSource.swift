@@ -3,12 +3,12 @@ import MediaEngine
 import RichPush
 import Synchronization
 
-/// The thumbnail of a picture that is passed, made while the picture still arrives: with the last byte it is nearly
-/// done.
+/// Works on a source while it still arrives: with the last byte, the thumbnail of a picture that is passed or the
+/// inspection of a movie is nearly done.
 ///
 /// It takes a media slot only when one is free and the rest of the file is near, and gives it back when the rest does
-/// not come. What it makes is used when the plan, which comes later, wants just that; else it was in vain.
-final class ArrivingThumbnail: ArrivalObserver {
+/// not come. What it makes is used when just that is asked for later; else it was in vain.
+final class ArrivingSource: ArrivalObserver {
     private struct State {
         var format: MediaFormat?
         /// When the body began.
@@ -20,9 +20,9 @@ final class ArrivingThumbnail: ArrivalObserver {
     }
 
     private struct Running {
-        let request: RenderRequest
+        let work: EarlyWork
         let pipe: BytePipe
-        let work: Task<Renditions?, Never>
+        let result: Task<EarlyResult?, Never>
         let start: ContinuousClock.Instant
         /// Bytes when the child was last told.
         var told: Int
@@ -73,11 +73,12 @@ final class ArrivingThumbnail: ArrivalObserver {
                 running.pipe.say(ArrivalWord.more.rawValue)
                 state.running?.told = bytes
             } else if !state.isOver, let total, let format = state.format,
-                EarlyStart.isDue(bytes: bytes, of: total, in: state.began.duration(to: .now) / .seconds(1))
+                EarlyStart.isDue(
+                    format.kind, bytes: bytes, of: total, in: state.began.duration(to: .now) / .seconds(1))
             {
                 state.isOver = true
-                if let request = EarlyStart.request(format, bytes: total, for: request) {
-                    state.running = start(request, told: bytes)
+                if let work = EarlyStart.work(format, bytes: total, for: request) {
+                    state.running = start(work, total: total, told: bytes)
                 }
             }
         }
@@ -95,13 +96,32 @@ final class ArrivingThumbnail: ArrivalObserver {
 
     /// What was made for that request, and how long it took in milliseconds; nil when nothing was, or something else.
     func renditions(for wanted: RenderRequest?) async -> (renditions: Renditions, milliseconds: Double)? {
+        guard let (result, milliseconds) = await result(of: wanted.map(EarlyWork.thumbnail)),
+            case .renditions(let renditions) = result
+        else { return nil }
+        return (renditions, milliseconds)
+    }
+
+    /// What an inspection found that was asked just that, and how long it took in milliseconds.
+    func inspection(
+        for wanted: InspectRequest
+    ) async -> (media: InspectedMedia, thumbnail: EarlyThumbnail?, milliseconds: Double)? {
+        // A picture's thumbnail goes on meanwhile.
+        guard case .inspection? = state.withLock({ $0.running?.work }),
+            let (result, milliseconds) = await result(of: .inspection(wanted)),
+            case .inspection(let media, let thumbnail) = result
+        else { return nil }
+        return (media, thumbnail, milliseconds)
+    }
+
+    private func result(of wanted: EarlyWork?) async -> (result: EarlyResult, milliseconds: Double)? {
         guard let running = state.withLock({ $0.running }) else { return nil }
-        guard running.request == wanted else {
+        guard running.work == wanted else {
             await abandon()
             return nil
         }
-        guard let renditions = await running.work.value else { return nil }
-        return (renditions, running.start.duration(to: .now).milliseconds)
+        guard let result = await running.result.value else { return nil }
+        return (result, running.start.duration(to: .now).milliseconds)
     }
 
     /// Ends it where nobody wants it any more, and returns when nothing of it is left.
@@ -112,30 +132,46 @@ final class ArrivingThumbnail: ArrivalObserver {
         }
         guard let running else { return }
         running.pipe.hangUp()
-        if await running.work.value != nil {
+        if case .renditions = await running.result.value {
             try? staging.remove(RenderStep.workingName(.thumbnail))
         }
     }
 
     // MARK: Work
 
-    private func start(_ wanted: RenderRequest, told: Int) -> Running? {
+    private func start(_ work: EarlyWork, total: Int, told: Int) -> Running? {
         guard let pipe = try? BytePipe() else { return nil }
-        var arriving = wanted
-        arriving.isArriving = true
-        let work = Task { [self] in
+        let result = Task { [self] in
             // Nothing that goes wrong here is an error: it is all done again, when the file is there.
-            let made = try? await engine().inTurnIfFree { [arriving] place in
-                try await RenderStep(
-                    request: arriving, source: source.descriptor, arrivals: pipe.readEnd, engine: place,
-                    blocking: blocking, staging: staging, deadline: deadline
-                ).run()
+            let made = try? await engine().inTurnIfFree { place in
+                try await perform(work, total: total, arrivals: pipe.readEnd, place)
             }
             pipe.hangUp()
             return made ?? nil
         }
         Task { await watch(pipe) }
-        return Running(request: wanted, pipe: pipe, work: work, start: .now, told: told)
+        return Running(work: work, pipe: pipe, result: result, start: .now, told: told)
+    }
+
+    private func perform(
+        _ work: EarlyWork, total: Int, arrivals: CInt, _ engine: any MediaEngine
+    ) async throws -> EarlyResult {
+        switch work {
+        case .thumbnail(var request):
+            request.isArriving = true
+            return .renditions(
+                try await RenderStep(
+                    request: request, source: source.descriptor, arrivals: arrivals, engine: engine,
+                    blocking: blocking, staging: staging, deadline: deadline
+                ).run())
+        case .inspection(var question):
+            question.arrivingBytes = total
+            let (media, thumbnail) = try await InspectStep(
+                question: question, source: source.descriptor, arrivals: arrivals, engine: engine, staging: staging,
+                deadline: deadline
+            ).run()
+            return .inspection(media, thumbnail)
+        }
     }
 
     /// Gives the slot back when the file does not go on.

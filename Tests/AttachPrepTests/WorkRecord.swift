@@ -2,20 +2,22 @@ import MediaEngine
 import RichPush
 import Synchronization
 
-/// An engine that passes everything on to another, and writes down what it was asked to render and how that ended.
-final class RenderRecord: MediaEngine {
-    struct Render: Sendable {
+/// An engine that passes everything on to another, and writes down what work it was asked for and how that ended.
+final class WorkRecord: MediaEngine {
+    struct Work: Sendable {
+        let isInspection: Bool
         let isArriving: Bool
         var isMade: Bool?
     }
 
     private let engine: any MediaEngine
-    private let written = Mutex<[Render]>([])
+    private let written = Mutex<[Work]>([])
 
     init(_ engine: any MediaEngine) { self.engine = engine }
 
     /// In the order of their beginning.
-    var renders: [Render] { written.withLock { $0 } }
+    var renders: [Work] { written.withLock { $0.filter { !$0.isInspection } } }
+    var inspections: [Work] { written.withLock { $0.filter(\.isInspection) } }
 
     func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws -> MediaAnswer
     {
@@ -31,7 +33,7 @@ final class RenderRecord: MediaEngine {
     }
 
     private struct Place: MediaEngine {
-        let record: RenderRecord
+        let record: WorkRecord
         let engine: any MediaEngine
 
         func perform(
@@ -44,12 +46,12 @@ final class RenderRecord: MediaEngine {
     private func perform(
         _ call: MediaCall, _ descriptors: [CInt], _ deadline: ContinuousClock.Instant, by engine: any MediaEngine
     ) async throws -> MediaAnswer {
-        guard case .render(let request) = call else {
+        guard let work = Work(call) else {
             return try await engine.perform(call, descriptors: descriptors, deadline: deadline)
         }
-        let number = written.withLock { renders in
-            renders.append(Render(isArriving: request.isArriving))
-            return renders.count - 1
+        let number = written.withLock { all in
+            all.append(work)
+            return all.count - 1
         }
         do {
             let answer = try await engine.perform(call, descriptors: descriptors, deadline: deadline)
@@ -58,6 +60,16 @@ final class RenderRecord: MediaEngine {
         } catch {
             written.withLock { $0[number].isMade = false }
             throw error
+        }
+    }
+}
+
+extension WorkRecord.Work {
+    fileprivate init?(_ call: MediaCall) {
+        switch call {
+        case .render(let request): self.init(isInspection: false, isArriving: request.isArriving)
+        case .inspect(let request): self.init(isInspection: true, isArriving: request.arrivingBytes != nil)
+        case .identify, .describe: return nil
         }
     }
 }

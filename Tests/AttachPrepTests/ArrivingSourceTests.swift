@@ -5,8 +5,8 @@ import RichPush
 import TestSupport
 import Testing
 
-/// Pictures whose thumbnail is made while they arrive, by real children from a real server.
-@Suite(.timeLimit(.minutes(5))) struct ArrivingThumbnailTests {
+/// Sources that are worked on while they arrive, by real children from a real server.
+@Suite(.timeLimit(.minutes(5))) struct ArrivingSourceTests {
     private static let photograph = Result { try picture("3200x2400", ["-quality", "85"], "jpg") }
     private static let drawing = Result { try picture("1000x800", ["-depth", "8"], "png") }
 
@@ -17,10 +17,22 @@ import Testing
         return try Data(contentsOf: URL(fileURLWithPath: path))
     }
 
+    private static let movie = Result { try movie(index: "-movflags +faststart") }
+    private static let indexLast = Result { try movie(index: "") }
+
+    private static func movie(index: String) throws -> Data {
+        // What comes last of the tone and the noise is more than the rest that is held back.
+        let file = try GeneratedMedia.numbered(
+            "arriving\(index.count).mp4",
+            "-vf scale=640:480,noise=alls=20:allf=t -c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p "
+                + "-c:a aac \(index)")
+        return try Data(contentsOf: file)
+    }
+
     private let server: LoopbackServer
     private let folder: TemporaryFolder
     private let pool: MediaPool
-    private let record: RenderRecord
+    private let record: WorkRecord
     private let preparer: AttachmentPreparer
     private let bytes: Data
     /// Bytes that are held back until the test says so.
@@ -33,7 +45,7 @@ import Testing
         pool = try MediaPool(executable: BuiltBinary.attachprepMedia(), mediaSlots: 1)
         // One that is warm: a cold child is not waited for.
         _ = try await pool.describe(deadline: .now + .seconds(60))
-        record = RenderRecord(pool)
+        record = WorkRecord(pool)
         var configuration = PreparerConfiguration(output: folder.url.path)
         configuration.download.allowsPrivateNetwork = true
         preparer = try AttachmentPreparer(configuration, engine: record)
@@ -70,7 +82,7 @@ import Testing
 
         var bytes: Data {
             get throws {
-                try (self == .photograph ? ArrivingThumbnailTests.photograph : ArrivingThumbnailTests.drawing).get()
+                try (self == .photograph ? ArrivingSourceTests.photograph : ArrivingSourceTests.drawing).get()
             }
         }
     }
@@ -124,6 +136,45 @@ import Testing
         server.serve("/d", .start(of: cut, bytes: cut.count - rest).then(.wait(gate), .send(cut.suffix(rest))))
         let manifest = await prepare("/d")
         #expect(manifest.error?.code == .mediaCorrupt)
+        await preparer.shutdown()
+    }
+
+    // MARK: Movies
+
+    private func serve(_ path: String, _ movie: Data, behind gate: LoopbackGate) {
+        server.serve(
+            path, .start(of: movie, bytes: movie.count - rest).then(.wait(gate), .send(movie.suffix(rest))))
+    }
+
+    @Test func `A movie is inspected before all of it is there, and once`() async throws {
+        let movie = try Self.movie.get()
+        serve("/e", movie, behind: LoopbackGate { [record] in record.inspections.contains(where: \.isArriving) })
+        let manifest = await prepare("/e")
+        #expect(manifest.outcome == .passed && manifest.error == nil)
+        #expect(record.inspections.map(\.isMade) == [true] && record.renders.isEmpty)
+        let usual = try await usualThumbnail(of: movie)
+        #expect(manifest.thumbnail?.sha256 == usual && usual != nil)
+        #expect(manifest.attachment?.duration.map { abs($0 - 5) < 0.1 } == true)
+        await preparer.shutdown()
+    }
+
+    @Test func `A movie whose index comes last is inspected when it is there`() async throws {
+        let movie = try Self.indexLast.get()
+        serve("/f", movie, behind: LoopbackGate { [record] in record.inspections.first?.isMade == false })
+        let manifest = await prepare("/f")
+        #expect(manifest.outcome == .passed && manifest.thumbnail != nil)
+        #expect(record.inspections.map(\.isArriving) == [true, false])
+        #expect(record.inspections.map(\.isMade) == [false, true])
+        await preparer.shutdown()
+    }
+
+    @Test func `A movie with a hole where it ends is found out`() async throws {
+        var movie = try Self.movie.get()
+        movie.replaceSubrange((movie.count - rest)..., with: Data(count: rest))
+        serve("/g", movie, behind: LoopbackGate { [record] in record.inspections.contains(where: \.isArriving) })
+        let manifest = await prepare("/g")
+        #expect(manifest.outcome != .passed)
+        #expect(record.inspections.map(\.isArriving) == [true, false])
         await preparer.shutdown()
     }
 }

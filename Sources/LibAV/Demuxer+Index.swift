@@ -1,0 +1,40 @@
+import CLibAV
+
+/// What a container's own index says of its samples.
+extension Demuxer {
+    /// The end in bytes of the sample that lies furthest back in the file, by the container's own index.
+    package func indexedEnd(stream index: Int) -> Int64? {
+        guard let stream = unsafe stream(index) else { return nil }
+        let count = unsafe avformat_index_get_entries_count(stream)
+        var end: Int64?
+        for position in 0..<max(0, count) {
+            guard let entry = unsafe avformat_index_get_entry(stream, position) else { break }
+            let (last, overflow) = unsafe entry.pointee.pos.addingReportingOverflow(Int64(entry.pointee.size))
+            end = max(end ?? 0, overflow ? .max : last)
+        }
+        return end
+    }
+
+    /// Samples of a stream that are not empty, by the container's own index.
+    package func indexedSamples(stream index: Int) -> Int {
+        guard let stream = unsafe stream(index) else { return 0 }
+        return (0..<max(0, unsafe avformat_index_get_entries_count(stream))).count { position in
+            unsafe (avformat_index_get_entry(stream, position)?.pointee.size ?? 0) > 0
+        }
+    }
+
+    /// A stream's groups of pictures in the order of decoding, by the container's own index: the decoding timestamp of
+    /// each keyframe, and how many samples the group has.
+    package func indexedGroups(stream index: Int) -> [(timestamp: Int64, samples: Int)] {
+        guard let stream = unsafe stream(index) else { return [] }
+        var groups: [(timestamp: Int64, samples: Int)] = []
+        for position in 0..<max(0, unsafe avformat_index_get_entries_count(stream)) {
+            guard let entry = unsafe avformat_index_get_entry(stream, position) else { break }
+            if unsafe entry.pointee.flags & AVINDEX_KEYFRAME != 0 {
+                groups.append((unsafe entry.pointee.timestamp, 0))
+            }
+            if !groups.isEmpty { groups[groups.count - 1].samples += 1 }
+        }
+        return groups
+    }
+}

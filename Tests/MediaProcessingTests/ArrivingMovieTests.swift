@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+import Linux
+import MediaEngine
+import RichPush
+import TestSupport
+import Testing
+
+@testable import MediaProcessing
+
+/// Movies that are inspected while they are still being written.
+@Suite(.timeLimit(.minutes(2))) struct ArrivingMovieTests {
+    private static let h264 = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -sc_threshold 0"
+    /// Index in front: one group, a few, many; sound; the thumbnail's frame in the first group, between, in the last.
+    private static let movies = [
+        MovieFixture("front-one.mp4", .mpeg4, "\(h264) -g 9999 -bf 3 -c:a aac -movflags +faststart"),
+        MovieFixture("front-two.mp4", .mpeg4, "\(h264) -g 75 -bf 3 -c:a aac -movflags +faststart"),
+        MovieFixture("front-many.mp4", .mpeg4, "\(h264) -g 12 -bf 2 -an -movflags +faststart"),
+        MovieFixture("front-open.mp4", .mpeg4, "\(h264) -g 25 -x264-params open-gop=1 -an -movflags +faststart"),
+        MovieFixture("front.mov", .quickTime, "\(h264) -g 50 -c:a aac -movflags +faststart"),
+        MovieFixture(
+            "front-hevc.mp4", .mpeg4,
+            "-c:v libx265 -x265-params log-level=none:keyint=40 -tag:v hvc1 -pix_fmt yuv420p -an -movflags +faststart"),
+        // Groups of more pictures than are proved of them.
+        MovieFixture(
+            "front-large.mp4", .mpeg4,
+            "-vf scale=3840:2880 \(h264) -bf 2 -g 70 -an -movflags +faststart"),
+    ]
+
+    private struct Found: Equatable {
+        let answer: MediaAnswer
+        let thumbnail: [UInt8]
+    }
+
+    private func question(_ fixture: MovieFixture, _ seconds: Double?) -> InspectRequest {
+        let box = ThumbnailRendition(width: 300, height: 300, fit: .contain)
+        return InspectRequest(
+            format: fixture.format, decodesStills: false, expected: ExpectedThumbnail(box: box, seconds: seconds))
+    }
+
+    private func perform(_ question: InspectRequest, _ descriptors: [CInt]) throws -> Found {
+        let thumbnail = try GeneratedMedia.file("\(UUID().uuidString).jpg", bytes: [])
+        let target = open(thumbnail.path, O_RDWR)
+        defer { close(target) }
+        let answer = try MediaProcessor().perform(
+            .inspect(question), descriptors: [descriptors[0], target] + descriptors.dropFirst(),
+            deadline: .now + .seconds(60))
+        return Found(answer: answer, thumbnail: [UInt8](try Data(contentsOf: thumbnail)))
+    }
+
+    private func whole(_ fixture: MovieFixture, _ seconds: Double?) throws -> Found {
+        let source = open(try fixture.file().path, O_RDONLY)
+        defer { close(source) }
+        return try perform(question(fixture, seconds), [source])
+    }
+
+    /// Inspects a file that grows by pieces, each told; the writer does not wait for the reader, nor the other way.
+    ///
+    /// - Parameter bytes: That come before nothing does any more; nil for all.
+    private func arriving(
+        _ fixture: MovieFixture, _ seconds: Double?, piece: Int = 7_000, until bytes: Int? = nil
+    ) throws -> Found {
+        let content = [UInt8](try Data(contentsOf: fixture.file()))
+        let file = try GeneratedMedia.file("\(UUID().uuidString).part", bytes: Array(content.prefix(100)))
+        let pipe = try BytePipe()
+        let writer = Thread {
+            let end = open(file.path, O_WRONLY | O_APPEND)
+            var place = 100
+            while place < bytes ?? content.count {
+                let next = min(place + piece, bytes ?? content.count)
+                _ = unsafe content[place..<next].withUnsafeBytes { unsafe write(end, $0.baseAddress, $0.count) }
+                place = next
+                pipe.say(ArrivalWord.more.rawValue)
+            }
+            close(end)
+            if bytes == nil { pipe.say(ArrivalWord.all.rawValue) }
+            pipe.hangUp()
+        }
+        writer.start()
+        var question = question(fixture, seconds)
+        question.arrivingBytes = content.count
+        let source = open(file.path, O_RDONLY)
+        defer { close(source) }
+        return try perform(question, [source, pipe.readEnd])
+    }
+
+    @Test(arguments: movies, [nil, 0, 0.9, 2.96, 4.9])
+    func `What is found is what is found of the whole`(fixture: MovieFixture, seconds: Double?) throws {
+        let found = try arriving(fixture, seconds)
+        #expect(try found == whole(fixture, seconds))
+        guard case .inspected(_, .some) = found.answer else {
+            return #expect(fixture.name == "front-open.mp4", "\(found.answer)")
+        }
+    }
+
+    @Test func `One whose index comes last is given up before the rest has come`() throws {
+        let fixture = MovieFixture("back.mp4", .mpeg4, "\(Self.h264) -c:a aac")
+        let source = open(try fixture.file().path, O_RDONLY)
+        defer { close(source) }
+        var question = question(fixture, nil)
+        // As if twice as much were to come; nobody ever says that it has.
+        let pipe = try BytePipe()
+        question.arrivingBytes = try Data(contentsOf: fixture.file()).count * 2
+        let error = #expect(throws: AttachPrepError.self) { try perform(question, [source, pipe.readEnd]) }
+        #expect(error?.code == .internal)
+    }
+
+    @Test(arguments: [0.02, 0.5, 0.999]) func `One that stops arriving is nothing`(share: Double) throws {
+        let fixture = Self.movies[1]
+        let bytes = Int(Double(try Data(contentsOf: fixture.file()).count) * share)
+        #expect(throws: AttachPrepError.self) { try arriving(fixture, nil, until: bytes) }
+    }
+}
