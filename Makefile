@@ -7,7 +7,7 @@ DESTDIR ?=
 # What building and the demo need: the C libraries, what SwiftPM's linking needs beside the Swift toolchain, git and
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
-    libjpeg62-turbo-dev libspng-dev \
+    libjpeg62-turbo-dev libspng-dev libwebp-dev \
     libcurl4-openssl-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git \
     ca-certificates python3
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
@@ -15,7 +15,7 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core nghttp2-server openssl strace \
     libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv
 # What the comparison measures beside what the tests have already, the bare programs' libraries, and an origin.
-bench_packages := nginx-light ffmpegthumbnailer libheif-dev libwebp-dev \
+bench_packages := nginx-light ffmpegthumbnailer libheif-dev \
     liblcms2-dev make
 
 release_build := swift build -c release --static-swift-stdlib

@@ -77,6 +77,7 @@ let package = Package(
             package: "libavformat-dev"),
         .systemLibrary(name: "CJPEG", providers: [.apt(["libjpeg62-turbo-dev"])]),
         .systemLibrary(name: "CSPNG", providers: [.apt(["libspng-dev"])]),
+        .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
         cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         .systemLibrary(name: "CLinux"),
@@ -86,6 +87,7 @@ let package = Package(
         room("LibAV", ["CLibAV"]),
         room("JPEG", ["CJPEG"]),
         room("PNG", ["CSPNG"]),
+        room("WebP", ["CWebP"]),
         room("Magic", ["CMagic"]),
         room("Curl", ["CCurl"]),
         room("Linux", ["CLinux"]),
@@ -93,7 +95,7 @@ let package = Package(
         // The domain.
         room("RichPush"),
         room("MediaEngine", ["RichPush"]),
-        room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "Magic", "Linux"]),
+        room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux"]),
         room("MediaChild", ["MediaProcessing", "Linux"]),
         .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaChild"], swiftSettings: strict),
         room(
@@ -186,6 +188,7 @@ let package = Package(
         specification("PreparationTests", ["AttachPrep", "MediaProcessing"]),
         specification("JPEGTests", ["JPEG"]),
         specification("PNGTests", ["PNG"]),
+        specification("WebPTests", ["WebP"]),
         specification("CurlTests", ["Curl"]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
         specification(
@@ -237,7 +240,7 @@ if isFuzzing {
         "PayloadFuzz": ["RichPush"],
         "MovieWalkFuzz": ["WalkSupport"],
         "SoundWalkFuzz": ["WalkSupport"],
-        "PictureWalkFuzz": ["WalkSupport", "JPEG", "PNG"],
+        "PictureWalkFuzz": ["WalkSupport", "JPEG", "PNG", "WebP"],
         "AnimationWalkFuzz": ["WalkSupport"],
         "SignatureFuzz": ["WalkSupport"],
         "GIFEncoderFuzz": ["WalkSupport"],

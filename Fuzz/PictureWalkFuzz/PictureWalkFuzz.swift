@@ -3,6 +3,7 @@ import JPEG
 import PNG
 import RichPush
 import WalkSupport
+import WebP
 
 @testable import MediaProcessing
 
@@ -14,7 +15,7 @@ import WalkSupport
         let output = MemoryFile()
         FuzzTarget.run { input in
             var input = input
-            switch input.byte() % 11 {
+            switch input.byte() % 12 {
             case 0: try file.check(input.rest()) { try done(TIFFWalk.walk($0)) }
             case 1: try file.check(input.rest(), jpeg)
             case 2: _ = ExifTags.tellMore(input.rest())
@@ -25,7 +26,8 @@ import WalkSupport
             case 7: strip(.png, input.rest(), source, output)
             case 8: try file.check(input.rest(), heif)
             case 9: baseline(input.rest(), source)
-            default: rows(input.rest(), source)
+            case 10: rows(input.rest(), source)
+            default: try file.check(input.rest(), webP)
             }
         }
     }
@@ -51,6 +53,16 @@ import WalkSupport
             Invariant.hold(part.lowerBound >= 0 && part.upperBound <= window.size, "parts lie inside the file")
         }
         return heif.grid
+    }
+
+    private static func webP(_ window: ByteWindow) throws -> AnyHashable {
+        guard let webP = try PlainWebP(window) else { return false }
+        Invariant.hold(
+            webP.picture.lowerBound >= 12 && webP.picture.upperBound <= window.size, "the picture lies inside the file")
+        let (width, height) = (webP.storedWidth, webP.storedHeight)
+        guard width > 0, height > 0, width * height <= 1_000_000 else { return true }
+        let found = try? WebPDecoder.decode(window.all(in: webP.picture), width: width, height: height) {}
+        return found?.luma.count == width * height
     }
 
     /// Our own decoder of scans, for both of the sizes it knows.

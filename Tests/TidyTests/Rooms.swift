@@ -6,12 +6,15 @@ enum Rooms {
         "LibAV": ["CLibAV"],
         "JPEG": ["CJPEG"],
         "PNG": ["CSPNG"],
+        "WebP": ["CWebP"],
         "Magic": ["CMagic"],
         "Curl": ["CCurl"],
         "Linux": ["CLinux"],
         "RichPush": [],
         "MediaEngine": ["RichPush"],
-        "MediaProcessing": ["RichPush", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "Magic", "Linux"],
+        "MediaProcessing": [
+            "RichPush", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux",
+        ],
         "MediaChild": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
         "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
@@ -27,7 +30,7 @@ enum Rooms {
     ]
 
     /// The C libraries' own rooms: module maps, no Swift.
-    static let cRooms: Set<String> = ["CVips", "CLibAV", "CJPEG", "CSPNG", "CMagic", "CCurl", "CLinux"]
+    static let cRooms: Set<String> = ["CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CCurl", "CLinux"]
 
     /// Modules of other packages, and the rooms that may import them.
     static let guests: [String: Set<String>] = [

@@ -26,19 +26,10 @@ package struct WebPWalk: Sendable, Hashable {
     ///
     /// - Throws: `media.corrupt` when a chunk or the file is cut, `media.too_many_frames`.
     package static func walk(_ window: ByteWindow) throws -> WebPWalk {
-        guard try window.characters(at: 0, count: 4) == "RIFF", try window.characters(at: 8, count: 4) == "WEBP" else {
-            throw window.broken("no WebP signature")
-        }
         var walk = WebPWalk()
-        let end = 8 + (try window.littleEndian(at: 4, bytes: 4))
-        if end > window.size { throw window.cut }
-        var offset = 12
-        while offset + 8 <= end {
-            let type = try window.characters(at: offset, count: 4)
-            let size = try window.littleEndian(at: offset + 4, bytes: 4)
-            if size > end - offset - 8 { throw window.cut }
-            try walk.read(type, at: offset + 8, size: size, of: window)
-            offset += 8 + size + size % 2
+        try WebPChunks.walk(window) { type, content in
+            try walk.read(type, at: content.lowerBound, size: content.count, of: window)
+            return true
         }
         if walk.isAnimated, walk.delaysMilliseconds.isEmpty { throw window.broken("no frame") }
         return walk

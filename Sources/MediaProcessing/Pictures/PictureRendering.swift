@@ -35,6 +35,7 @@ struct PictureRendering {
         case .still where request.format == .bmp: try still.render(bitmap())
         case .still where request.format == .gif: try still.render(animationFrame(0))
         case .still where request.format.isHEIF: try renderHEIF()
+        case .still where request.format == .webp: try renderWebP()
         case .still: try renderWhole()
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
@@ -155,6 +156,12 @@ struct PictureRendering {
     private func renderHEIF() throws -> RenderedMedia {
         try HEIFWalk.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
         let plain = try HEIFStill.decode(source: source, format: request.format, deadline: deadline)
+        return try plain.map(still.render) ?? renderWhole()
+    }
+
+    /// By libwebp where the file is plain, else by libvips; a crop, which shows single pixels, too.
+    private func renderWebP() throws -> RenderedMedia {
+        let plain = request.crop == nil ? try WebPStill.decode(source: source, deadline: deadline) : nil
         return try plain.map(still.render) ?? renderWhole()
     }
 

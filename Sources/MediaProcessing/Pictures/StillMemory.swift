@@ -8,6 +8,10 @@ struct StillMemory {
     /// Bytes of a coefficient in libjpeg.
     private static let coefficientBytes = 2
 
+    /// Bytes a pixel of a picture in components: them, turned as well, and red, green and blue twice where a limit
+    /// makes it smaller than it came out.
+    private static let componentBytesPerPixel = 10
+
     private let longSide: Int
     /// The share of its pixels that may be in memory.
     private let share: Double
@@ -30,6 +34,11 @@ struct StillMemory {
         let held = share < 1 ? Int(Double(longSide) * share.squareRoot()) : longSide
         let side = min(held, wanted ?? .max)
         return side < longSide ? max(1, side) : nil
+    }
+
+    /// Whether a picture fits in components, at full size, beside the bytes it is coded in.
+    static func holdsComponents(pixels: Int, codedBytes: Int) -> Bool {
+        pixels * componentBytesPerPixel + codedBytes <= Limits.pictureDecodingBytesMax
     }
 
     /// What the decoder holds of a picture beside the rows it gives.
