@@ -25,7 +25,7 @@ swift_test := tools/tests --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test check test-long test-asan test-tsan fuzz install bench bench-on-time \
+.PHONY: help deps deps-test build demo test lint check test-long test-asan test-tsan fuzz install bench bench-on-time \
     bench-walls bench-memory bench-service bench-calls bench-campaign bench-budget bench-peers bench-compare \
     bench-report bench-programs deps-bench clean toolchain
 
@@ -54,13 +54,16 @@ build: deps ## Build attachprep and attachprep-media for release, Swift runtime 
 demo: build ## Serve the samples on loopback, prepare all of them by URL, show the table
 	samples/demo
 
-check: deps ## Check format and house rules; build everything with warnings as errors
+lint: deps
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests Fuzz samples/NotificationService
 	swift build --build-tests
+
+check: lint ## Check format and house rules; build everything with warnings as errors
 	$(swift_test) --skip-build --filter TidyTests
 
-test: deps deps-test check ## Check, then run all tests but the long ones
-	$(swift_test)
+# The house rules are tests among them.
+test: deps deps-test lint ## Check, and run all tests but the long ones
+	$(swift_test) --skip-build
 
 test-long: deps deps-test ## Run all tests, those with kills and full disks included
 	ATTACHPREP_LONG=1 $(swift_test)

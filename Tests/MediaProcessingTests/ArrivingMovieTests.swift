@@ -24,7 +24,7 @@ import Testing
         // Groups of more pictures than are proved of them.
         MovieFixture(
             "front-large.mp4", .mpeg4,
-            "-vf scale=3840:2880 \(h264) -bf 2 -g 70 -an -movflags +faststart"),
+            "-vf scale=2560:1920 \(h264) -bf 2 -g 70 -an -movflags +faststart"),
     ]
 
     private struct Found: Equatable {

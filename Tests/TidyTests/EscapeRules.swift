@@ -33,7 +33,7 @@ enum EscapeRules {
     private static func occurrences(
         of words: [String], in file: TextFile, remedy: (String) -> String
     ) -> [Finding] {
-        MaskedSwift(file.text).lines.enumerated().flatMap { index, line in
+        file.code.enumerated().flatMap { index, line in
             words.filter { contains(line, word: $0) }.map { Finding(file.path, index + 1, remedy($0)) }
         }
     }

@@ -7,7 +7,7 @@ enum FunctionLength {
 
     static func check(_ file: TextFile) -> [Finding] {
         guard file.isSwift else { return [] }
-        let lines = MaskedSwift(file.text).lines
+        let lines = file.code
         return lines.indices.compactMap { start in
             guard declaresFunction(lines[start]), let end = bodyEnd(lines, from: start) else { return nil }
             let length = end - start + 1

@@ -16,7 +16,7 @@ enum ImportRules {
         guard let allowed = Rooms.arrows[room] else {
             return [Finding(file.path, nil, "the room \(room) has no arrows; add it to Rooms and ARCHITECTURE.md")]
         }
-        return MaskedSwift(file.text).lines.enumerated().compactMap { index, line in
+        return file.code.enumerated().compactMap { index, line in
             guard let module = module(importedBy: line), let remedy = objection(to: module, in: room, allowed) else {
                 return nil
             }
@@ -27,7 +27,7 @@ enum ImportRules {
     /// Tests run on wrappers, never on C itself.
     static func testImports(_ file: TextFile) -> [Finding] {
         guard file.isSwift, file.path.hasPrefix("Tests/") else { return [] }
-        return MaskedSwift(file.text).lines.enumerated().compactMap { index, line in
+        return file.code.enumerated().compactMap { index, line in
             guard let module = module(importedBy: line), Rooms.cRooms.contains(module) else { return nil }
             return Finding(file.path, index + 1, "imports \(module); test it through its wrapper")
         }

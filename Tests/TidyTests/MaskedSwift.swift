@@ -24,7 +24,10 @@ private struct Masker {
 
     mutating func masked() -> String {
         while position < input.count {
-            if starts(with: "//") {
+            if !"/#\"".contains(input[position]) {
+                output.append(input[position])
+                position += 1
+            } else if starts(with: "//") {
                 blank { $0 == "\n" }
             } else if starts(with: "/*") {
                 blankBlockComment()

@@ -12,7 +12,7 @@ enum NameRules {
 
     static func types(_ file: TextFile) -> [Finding] {
         guard file.isSwift else { return [] }
-        return MaskedSwift(file.text).lines.enumerated().compactMap { index, line in
+        return file.code.enumerated().compactMap { index, line in
             let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
             guard
                 let keyword = words.firstIndex(where: {

@@ -4,6 +4,8 @@ struct TextFile {
     let text: String
     /// Split at line feeds; a file that ends with one has no empty last line.
     let lines: [Substring]
+    /// The lines of Swift, with comments and strings blanked; none of other files.
+    let code: [String]
 
     init(_ path: String, _ text: String) {
         self.path = path
@@ -11,6 +13,7 @@ struct TextFile {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last == "" { lines.removeLast() }
         self.lines = lines
+        code = path.hasSuffix(".swift") ? MaskedSwift(text).lines : []
     }
 
     /// The components of the path: `["Sources", "Vips", "Image.swift"]`.
