@@ -49,11 +49,20 @@ public final class AttachmentPreparer: Sendable {
         StagingFolder.sweep(output: configuration.output)
     }
 
-    /// The folder in which the folders of results appear.
+    /// The folder in which results are made, and appear where they stay on this machine.
     public var output: String { configuration.output }
+
+    /// Whether a result is a folder in `output` in the end; else it is where it was published to alone.
+    public var keepsFolders: Bool { rooms.target.keepsFolders }
+
+    /// Tries whether results could be published now.
+    ///
+    /// - Throws: what they would fail with: `publish.…`.
+    public func probeTarget() async throws { try await rooms.target.probe() }
 
     /// Ends connections and children; call it once, when no request is under way.
     public func shutdown() async {
+        await rooms.target.shutdown()
         await rooms.downloader.shutdown()
         await pool?.shutdown()
     }
@@ -83,14 +92,24 @@ public final class AttachmentPreparer: Sendable {
     }
 
     /// The manifest of an earlier run whose result still stands and is still what is asked for, or nil.
-    public func finished(_ request: AttachmentRequest) -> Manifest? {
-        guard case .success(let preparation) = begin(PreparationOrder(request)) else { return nil }
-        let folder = "\(configuration.output)/\(preparation.identity.id)"
-        guard let data = FileManager.default.contents(atPath: "\(folder)/\(Manifest.fileName)"),
-            let manifest = try? Manifest(json: data), manifest.requestDigest == preparation.identity.digest
+    ///
+    /// Where it was published to is asked: whoever has removed it there, it is gone.
+    public func finished(_ request: AttachmentRequest) async -> Manifest? {
+        guard case .success(let preparation) = begin(PreparationOrder(request)),
+            let manifest = await rooms.target.standing(preparation.identity.id),
+            manifest.requestDigest == preparation.identity.digest
         else { return nil }
-        let files = [manifest.attachment?.file, manifest.thumbnail?.file, manifest.crop?.file].compactMap { $0 }
-        return files.allSatisfy { unsafe access("\(folder)/\($0)", R_OK) == 0 } ? manifest : nil
+        return rooms.target.keepsFolders ? manifest : manifest.located(at: rooms.target)
+    }
+
+    /// Whether a result that was published stands where it was: the same files at the same addresses.
+    public func stands(_ manifest: Manifest) async -> Bool {
+        let target = rooms.target
+        guard !target.keepsFolders else { return manifest.attachment?.url == nil }
+        guard manifest == manifest.located(at: target), let standing = await target.standing(manifest.id) else {
+            return false
+        }
+        return standing.requestDigest == manifest.requestDigest && standing.digests == manifest.digests
     }
 
     private enum Beginning {
@@ -108,7 +127,7 @@ public final class AttachmentPreparer: Sendable {
             let identity = try RequestIdentity(request, localState: location.localState())
             var preparation = Preparation(
                 request: request, identity: identity, location: location, rooms: rooms,
-                output: configuration.output, baseURL: configuration.baseURL, logger: order.logger ?? logger)
+                output: configuration.output, logger: order.logger ?? logger)
             preparation.folder = order.folder
             preparation.validators = order.validators
             return .success(preparation)
@@ -145,6 +164,19 @@ public final class AttachmentPreparer: Sendable {
     public func describe() async throws -> EngineDescription {
         try await rooms.engine.describe(deadline: .now + .seconds(Limits.childStartSecondsMax))
     }
+}
+
+extension Manifest {
+    /// With the addresses that its files have there now.
+    fileprivate func located(at target: any PublishTarget) -> Manifest {
+        var manifest = self
+        if let attachment { manifest.attachment?.url = target.url(of: attachment.file, in: id) }
+        if let thumbnail { manifest.thumbnail?.url = target.url(of: thumbnail.file, in: id) }
+        if let crop { manifest.crop?.url = target.url(of: crop.file, in: id) }
+        return manifest
+    }
+
+    fileprivate var digests: [String?] { [attachment?.sha256, thumbnail?.sha256, crop?.sha256] }
 }
 
 extension SourceLocation {

@@ -21,7 +21,9 @@ public struct PreparerConfiguration: Sendable {
     /// How far media children stand behind this process in line for the processor, 0 to 19: with some, a service
     /// answers at once while every core decodes.
     public var mediaNiceness: Int
-    /// Where the output folder is served: `https://media.example/push` makes `https://media.example/push/<id>/<file>`.
+    /// Where results appear.
+    public var publish: PublishPlace
+    /// Where what is published is served: `https://media.example/push` makes `https://media.example/push/<id>/<file>`.
     public var baseURL: String?
     /// Whether paths and file URLs are sources: for a command line, never for a service.
     public var allowsLocalFiles: Bool
@@ -38,6 +40,7 @@ public struct PreparerConfiguration: Sendable {
     public init(output: String) {
         self.output = output
         download = DownloadPolicy()
+        publish = .folder
         requestsInFlight = Limits.requestsInFlight
         requestsExpected = 1
         mediaSlots = MediaSlots.machineDefault

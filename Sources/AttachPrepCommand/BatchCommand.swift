@@ -19,6 +19,7 @@ struct BatchCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Results") var report: ReportOptionGroup
     @OptionGroup(title: "Output") var output: OutputOptionGroup
+    @OptionGroup(title: "Publish") var publish: PublishOptionGroup
     @OptionGroup(title: "Request") var request: RequestOptionGroup
     @OptionGroup(title: "Machine") var machine: MachineOptionGroup
 
@@ -26,8 +27,9 @@ struct BatchCommand: AsyncParsableCommand {
         let lines = try BatchList.read(list)
         let defaults = try defaultRequest()
         let (report, output) = (report, output)
-        let session = try PreparerSession(machine: machine, output: output, report: report, requests: lines.count)
-        let run = BatchRun(total: lines.count, format: report.format, output: output.output)
+        let session = try PreparerSession(
+            machine: machine, output: output, publish: publish, report: report, requests: lines.count)
+        let run = BatchRun(total: lines.count, format: report.format, output: session.place)
         let end = await Interruption.watch {
             await session.each(lines, inOrder: false) { line in
                 await run.work(on: line, session: session, defaults: defaults, resume: output.resume)

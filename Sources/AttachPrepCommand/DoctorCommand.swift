@@ -10,9 +10,10 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Libraries, formats, walls, and what is missing.")
 
     @OptionGroup(title: "Results") var report: ReportOptionGroup
+    @OptionGroup(title: "Publish") var publish: PublishOptionGroup
 
     func run() async throws {
-        let examination = await MachineExamination.run(verbose: report.verbose)
+        let examination = await MachineExamination.run(publishing: try publish.place(), verbose: report.verbose)
         switch report.format {
         case .json: StandardStreams.result((try? examination.json()) ?? "")
         case .text: StandardStreams.result(examination.lines.joined(separator: "\n"))

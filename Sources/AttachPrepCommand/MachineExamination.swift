@@ -18,17 +18,29 @@ struct MachineExamination: Codable, Sendable {
     let abilities: [EngineDescription.Ability]
     /// What became of every attempt to get out of the media process.
     let walls: [WallFinding]
+    /// Whether results can be published; nil where nobody asked.
+    private(set) var publish: TargetFinding?
     /// What is wrong, each with its remedy.
-    let faults: [String]
+    private(set) var faults: [String]
 
     var isHealthy: Bool { faults.isEmpty }
 
-    /// Looks for the media process, starts it and asks it.
-    static func run(verbose: Bool) async -> MachineExamination {
+    /// Looks for the media process, starts it and asks it; and tries whether results could be published.
+    static func run(publishing place: PublishPlace, verbose: Bool) async -> MachineExamination {
+        var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = verbose ? .debug : .error
+        var examination = await machine(logger)
+        if place.isRemote {
+            let finding = await TargetFinding(trying: place, logger)
+            examination.publish = finding
+            examination.faults += finding.fault.map { [$0] } ?? []
+        }
+        return examination
+    }
+
+    private static func machine(_ logger: Logger) async -> MachineExamination {
         let download = EngineDescription.Library(name: "libcurl", version: DownloadLibrary.version)
         do {
-            var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
-            logger.logLevel = verbose ? .debug : .error
             let path = try MediaExecutable.locate()
             let preparer = try AttachmentPreparer(
                 PreparerConfiguration(output: PreparerConfiguration.scratchFolder), logger: logger)
@@ -88,6 +100,7 @@ struct MachineExamination: Codable, Sendable {
         lines += abilities.map { "\($0.isAvailable ? "yes" : "NO ")  \($0.name)" }
         lines.append("")
         if !walls.isEmpty { lines += ["The media process tries to get out:"] + walls.map(Self.line) + [""] }
+        if let publish { lines += ["\(publish.isReady ? "yes" : "NO ")  publish to the bucket", ""] }
         return lines + (isHealthy ? ["Nothing is missing."] : faults)
     }
 

@@ -9,7 +9,8 @@ struct PayloadCommand: AsyncParsableCommand {
         abstract: "Rewrite an APNs payload with media that will arrive.",
         discussion: """
             Finds the media in a payload, prepares it into the output folder, and prints the payload with its public \
-            addresses below --base-url. Everything else stays as it was. Warnings go to standard error.
+            addresses below --base-url, or in the bucket of --publish. Everything else stays as it was. Warnings go to \
+            standard error.
 
               attachprep payload push.json --output public --base-url https://media.example/push
               attachprep payload push.json --check
@@ -23,15 +24,16 @@ struct PayloadCommand: AsyncParsableCommand {
     @OptionGroup(title: "Receipts") var receipts: ReceiptOptionGroup
     @OptionGroup(title: "Results") var report: ReportOptionGroup
     @OptionGroup(title: "Output") var output: OutputOptionGroup
+    @OptionGroup(title: "Publish") var publish: PublishOptionGroup
     @OptionGroup(title: "Request") var request: RequestOptionGroup
     @OptionGroup(title: "Machine") var machine: MachineOptionGroup
 
     func validate() throws {
         guard !payload.listDialects else { return }
         guard file != nil else { throw ValidationError("Give the file of a payload, or - for standard input.") }
-        guard payload.check || output.baseURL != nil else {
+        guard try payload.check || output.baseURL != nil || publish.place().isRemote else {
             throw ValidationError(
-                "--base-url is missing: the payload needs the public address of the output folder. "
+                "--base-url is missing: the payload needs the public address of the output folder, or --publish. "
                     + "--check looks at the payload alone.")
         }
     }
@@ -64,7 +66,7 @@ struct PayloadCommand: AsyncParsableCommand {
     private func rewrite(_ order: PayloadOrder) async throws {
         let template = try request.request(for: "")
         let session = try PreparerSession(
-            machine: machine, output: output, report: report, requests: order.media.items.count)
+            machine: machine, output: output, publish: publish, report: report, requests: order.media.items.count)
         let (resume, receipts, state) = (output.resume, receipts, machine.state)
         let end = await Interruption.watch { () async -> Result<PayloadResult, any Error> in
             do {

@@ -17,17 +17,19 @@ struct PrepareCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Results") var report: ReportOptionGroup
     @OptionGroup(title: "Output") var output: OutputOptionGroup
+    @OptionGroup(title: "Publish") var publish: PublishOptionGroup
     @OptionGroup(title: "Request") var request: RequestOptionGroup
     @OptionGroup(title: "Machine") var machine: MachineOptionGroup
 
     func run() async throws {
         let (sources, report, output, request) = (sources, report, output, request)
-        let session = try PreparerSession(machine: machine, output: output, report: report, requests: sources.count)
+        let session = try PreparerSession(
+            machine: machine, output: output, publish: publish, report: report, requests: sources.count)
         let end = await Interruption.watch {
             await session.each(sources, inOrder: true) { source in
                 await session.prepare(source, resume: output.resume) { try request.request(for: source) }
             } show: { manifest in
-                StandardStreams.show(manifest, format: report.format, output: output.output)
+                StandardStreams.show(manifest, format: report.format, output: session.place)
             }
         }
         await session.preparer.shutdown()
@@ -38,7 +40,7 @@ struct PrepareCommand: AsyncParsableCommand {
 
 extension StandardStreams {
     /// Prints one result in full.
-    static func show(_ manifest: Manifest, format: OutputFormat, output: String) {
+    static func show(_ manifest: Manifest, format: OutputFormat, output: String?) {
         switch format {
         case .json: result((try? String(manifest.json())) ?? "")
         case .text: result(ManifestText(manifest: manifest, output: output).lines.joined(separator: "\n"))

@@ -6,11 +6,20 @@ import RichPush
 /// A preparer for the time of one command, and many sources through it at a time.
 struct PreparerSession: Sendable {
     let preparer: AttachmentPreparer
+    /// Where results are, as people read it; nil where they say it themselves.
+    let place: String?
     private let concurrency: Int
 
     /// - Throws: `ValidationError` for options that cannot be read, so that it counts as wrong usage.
-    init(machine: MachineOptionGroup, output: OutputOptionGroup?, report: ReportOptionGroup, requests: Int = 1) throws {
-        var configuration = machine.configuration(output: output?.output ?? PreparerConfiguration.scratchFolder)
+    init(
+        machine: MachineOptionGroup, output: OutputOptionGroup?, publish: PublishOptionGroup? = nil,
+        report: ReportOptionGroup, requests: Int = 1
+    ) throws {
+        let published = try publish?.place() ?? .folder
+        var configuration = machine.configuration(
+            output: output?.folder(for: published) ?? PreparerConfiguration.scratchFolder)
+        configuration.publish = published
+        place = published.isRemote ? nil : configuration.output
         configuration.requestsExpected = min(requests, machine.concurrency)
         configuration.baseURL = output?.baseURL
         var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
@@ -35,7 +44,7 @@ struct PreparerSession: Sendable {
     func prepare(_ source: String, resume: Bool, _ request: () throws -> AttachmentRequest) async -> Manifest {
         do {
             let request = try request()
-            if resume, let manifest = preparer.finished(request) { return manifest }
+            if resume, let manifest = await preparer.finished(request) { return manifest }
             return await preparer.prepare(request)
         } catch {
             return Manifest(refusing: AttachmentRequest(source: source), error)

@@ -51,7 +51,7 @@ public struct AttachmentService: Service {
             jobs: PayloadJobs(
                 store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL,
                 secondsMax: settings.payloadSecondsMax),
-            office: office, baseURL: settings.baseURL)
+            office: office, knowsAddresses: settings.baseURL != nil || !settings.servesFiles)
         let receipts = ReceiptRoutes(
             office: office,
             requests: TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.countedAddressesMax),

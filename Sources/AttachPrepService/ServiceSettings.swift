@@ -8,6 +8,8 @@ public struct ServiceSettings: Sendable {
     public var port = 8080
     /// Where the service is reached from outside: fills `url` in manifests. Without it they are null.
     public var baseURL: String?
+    /// Whether files of results are served here; else they have addresses where they were published to.
+    public var servesFiles = true
     public var connectionsMax = Limits.connectionsMax
     /// For each token; 0 does not limit.
     public var requestsPerSecondMax = Limits.requestsPerSecondMax

@@ -20,6 +20,11 @@ static inline CURLcode CCurl_easy_setopt_string(CURL *handle, CURLoption option,
     return curl_easy_setopt(handle, option, value);
 }
 
+// Sizes in bytes.
+static inline CURLcode CCurl_easy_setopt_offset(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
 // Memory that libcurl keeps a pointer to: the caller keeps it alive (error buffer, callback contexts).
 static inline CURLcode CCurl_easy_setopt_pointer(CURL *handle, CURLoption option, void *value) {
     return curl_easy_setopt(handle, option, value);
@@ -33,6 +38,16 @@ static inline CURLcode CCurl_easy_setopt_list(CURL *handle, CURLoption option, s
 // CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION, which share one type.
 static inline CURLcode CCurl_easy_setopt_write(CURL *handle, CURLoption option, curl_write_callback value) {
     return curl_easy_setopt(handle, option, value);
+}
+
+// CURLOPT_READFUNCTION's own type.
+static inline CURLcode CCurl_easy_setopt_read(CURL *handle, curl_read_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_READFUNCTION, value);
+}
+
+// CURLOPT_SEEKFUNCTION's own type.
+static inline CURLcode CCurl_easy_setopt_seek(CURL *handle, curl_seek_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, value);
 }
 
 // CURLOPT_OPENSOCKETFUNCTION's own type.

@@ -21,7 +21,9 @@ internal import CCurl
         unsafe errorText.initialize(repeating: 0)
         events = unsafe TransferEvents(
             observer: observer, clock: TransferClock(settings.limits),
-            connection: TransferConnection(of: raw, isSecure: settings.url.hasPrefix("https:"), watch: watch))
+            connection: TransferConnection(
+                of: raw, isSecure: settings.url.hasPrefix("https:"), isTrusted: settings.trustsServer, watch: watch),
+            upload: settings.upload)
         do {
             headers = try CurlList(settings.headers + Self.silenced(settings))
             pins = try CurlList(settings.pins)
@@ -64,15 +66,29 @@ internal import CCurl
             try set(CURLOPT_CAINFO, file)
             try set(CURLOPT_PROXY_CAINFO, file)
         }
-        try prepare(settings.method, settings.body)
+        if let userAgent = settings.userAgent { try set(CURLOPT_USERAGENT, userAgent) }
+        if let signature = settings.signature { try prepare(signature) }
+        try prepare(settings.method, settings.body, settings.upload)
         try set(CURLOPT_HTTPHEADER, headers)
         try set(CURLOPT_RESOLVE, pins)
     }
 
-    private func prepare(_ method: TransferMethod, _ body: [UInt8]) throws(CurlError) {
+    private func prepare(_ signature: TransferSignature) throws(CurlError) {
+        try set(CURLOPT_AWS_SIGV4, signature.provider)
+        try set(CURLOPT_USERNAME, signature.accessKeyID)
+        try set(CURLOPT_PASSWORD, signature.secretAccessKey)
+    }
+
+    private func prepare(_ method: TransferMethod, _ body: [UInt8], _ upload: TransferUpload?) throws(CurlError) {
         switch method {
         case .get: return
         case .delete: try set(CURLOPT_CUSTOMREQUEST, method.rawValue)
+        case .head: try set(CURLOPT_NOBODY, 1)
+        case .put:
+            try set(CURLOPT_UPLOAD, 1)
+            try set(CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBufferBytes)
+            let size = curl_off_t(upload?.bytes ?? 0)
+            try unsafe CCurl_easy_setopt_offset(raw, CURLOPT_INFILESIZE_LARGE, size).check("CURLOPT_INFILESIZE_LARGE")
         case .post:
             // The size first: without one libcurl looks for a zero byte.
             try set(CURLOPT_POSTFIELDSIZE, body.count)
@@ -87,8 +103,11 @@ internal import CCurl
 
     /// Headers that libcurl would put into a POST by itself: a question before the body, which many servers leave
     /// unanswered, and a form's type where the caller names none.
+    ///
+    /// A PUT keeps the question: who may not write learns it before 50 MB are sent. And what is signed is left as it
+    /// is, since libcurl signs these lines too.
     private static func silenced(_ settings: TransferSettings) -> [String] {
-        guard settings.method == .post else { return [] }
+        guard settings.method == .post, settings.signature == nil else { return [] }
         let namesType = settings.headers.contains { $0.lowercased().hasPrefix("content-type:") }
         return ["Expect:"] + (namesType ? [] : ["Content-Type:"])
     }
@@ -96,6 +115,9 @@ internal import CCurl
     /// The size of libcurl's receive buffer: half the calls of the default 16 KiB. A transfer that is held has read two
     /// of them, as 7.88 reads once more after `curl_easy_pause`: no more than 64 KiB of what will be refused.
     private static let bufferBytes = 32_768
+
+    /// The size of libcurl's send buffer: a quarter of the calls of the default 64 KiB.
+    private static let uploadBufferBytes = 262_144
 
     private func install() throws(CurlError) {
         let context = unsafe Unmanaged.passUnretained(events).toOpaque()
@@ -111,6 +133,10 @@ internal import CCurl
             CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(events.connection.watch.sockets).toOpaque())
         try unsafe CCurl_easy_setopt_prereq(raw, curlPreRequest).check("CURLOPT_PREREQFUNCTION")
         try unsafe set(CURLOPT_PREREQDATA, context)
+        try unsafe CCurl_easy_setopt_read(raw, curlRead).check("CURLOPT_READFUNCTION")
+        try unsafe set(CURLOPT_READDATA, context)
+        try unsafe CCurl_easy_setopt_seek(raw, curlSeek).check("CURLOPT_SEEKFUNCTION")
+        try unsafe set(CURLOPT_SEEKDATA, context)
     }
 
     private func set(_ option: CURLoption, _ value: Int) throws(CurlError) {

@@ -6,6 +6,8 @@ struct TransferClock {
     /// When enough had come the last time.
     private var lastProgress: ContinuousClock.Instant?
     private var bytesSinceProgress = 0
+    /// When a piece of the body went out, while there is more to send.
+    private var lastSent: ContinuousClock.Instant?
 
     init(_ limits: TransferLimits, started: ContinuousClock.Instant = .now) {
         self.limits = limits
@@ -15,6 +17,12 @@ struct TransferClock {
     /// The request is about to leave.
     mutating func sendRequest(at now: ContinuousClock.Instant = .now) {
         requestSent = now
+    }
+
+    /// A piece of the request's body went out; the wait for the answer begins behind the last one.
+    mutating func send(_ bytes: Int, isLast: Bool, at now: ContinuousClock.Instant = .now) {
+        lastSent = isLast ? nil : now
+        if isLast { requestSent = now }
     }
 
     /// The answer's head is whole.
@@ -48,6 +56,7 @@ struct TransferClock {
 
     private var stageEnd: (instant: ContinuousClock.Instant, ending: TransferEnding) {
         if let lastProgress { return (lastProgress + limits.stall, .stalled) }
+        if let lastSent { return (lastSent + limits.stall, .stalled) }
         if let requestSent { return (requestSent + limits.firstByte, .firstByteTimedOut) }
         return (started + limits.connect, .connectTimedOut)
     }

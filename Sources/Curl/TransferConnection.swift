@@ -8,14 +8,16 @@ internal import CCurl
     /// Borrowed: used only inside calls on the handle, which owns this object.
     private let raw: UnsafeMutableRawPointer
     private let isSecure: Bool
+    private let isTrusted: Bool
     let watch: LoopWatch
     /// Known from the request on.
     private var descriptor: CInt?
     private var bodyBytesBrought = 0
 
-    init(of raw: UnsafeMutableRawPointer, isSecure: Bool, watch: LoopWatch) {
+    init(of raw: UnsafeMutableRawPointer, isSecure: Bool, isTrusted: Bool = false, watch: LoopWatch) {
         unsafe self.raw = raw
         self.isSecure = isSecure
+        self.isTrusted = isTrusted
         self.watch = watch
     }
 
@@ -60,13 +62,13 @@ internal import CCurl
         return unsafe curl_easy_pause(raw, isHeld ? CURLPAUSE_RECV : CURLPAUSE_RECV_CONT) == CURLE_OK
     }
 
-    /// Keeps a connection with TLS for the next request only when it speaks HTTP/2.
+    /// Keeps a connection with TLS for the next request only when it speaks HTTP/2, or the server is trusted.
     ///
     /// Its frames belong to requests by number. What is left of an HTTP/1 answer waits inside the TLS library, where
     /// nobody can look for it.
     func decideReuse() {
         var version = 0
-        guard isSecure, unsafe CCurl_easy_getinfo_long(raw, CURLINFO_HTTP_VERSION, &version) == CURLE_OK,
+        guard isSecure, !isTrusted, unsafe CCurl_easy_getinfo_long(raw, CURLINFO_HTTP_VERSION, &version) == CURLE_OK,
             version != Int(CURL_HTTP_VERSION_2_0)
         else { return }
         // Looked at when the transfer is over; it cannot fail, being a switch.

@@ -17,12 +17,28 @@ final class TransferEvents {
     /// Whether nothing more is read for now.
     private(set) var isHeld = false
     let connection: TransferConnection
+    /// What is sent; nil for a request without a file.
+    private var upload: UploadReader?
 
-    init(observer: any TransferObserver, clock: TransferClock, connection: TransferConnection) {
+    init(
+        observer: any TransferObserver, clock: TransferClock, connection: TransferConnection,
+        upload: TransferUpload? = nil
+    ) {
         self.observer = observer
         self.clock = clock
         self.connection = connection
+        self.upload = upload.map(UploadReader.init)
     }
+
+    /// The next bytes of what is sent; nil when they cannot be had.
+    func send(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        guard upload != nil else { return 0 }
+        guard let count = unsafe upload?.read(into: buffer) else { return nil }
+        clock.send(count, isLast: upload?.isOver ?? true)
+        return count
+    }
+
+    func rewind(to place: Int) -> Bool { upload?.move(to: place) ?? false }
 
     func maySendRequest(to address: String, _ remotePort: Int32, from localPort: Int32) -> Bool {
         isConnectionSpoiled = connection.begin(localPort: localPort, remotePort: remotePort)

@@ -3,6 +3,8 @@ package enum TransferMethod: String, Sendable, Hashable {
     case get = "GET"
     case post = "POST"
     case delete = "DELETE"
+    case head = "HEAD"
+    case put = "PUT"
 }
 
 /// What one transfer shall do: one request to one address, never a chain of them (redirects are the caller's).
@@ -12,6 +14,10 @@ package struct TransferSettings: Sendable {
     package var method = TransferMethod.get
     /// Sent with its length by a POST, and by nothing else; a type of content is the headers' to name.
     package var body: [UInt8] = []
+    /// What a PUT sends; nothing else does.
+    package var upload: TransferUpload?
+    /// Signs the request; it is then told in full by `headers`, all of which are signed.
+    package var signature: TransferSignature?
     /// Lines of the form "Name: value"; the caller has checked that no value holds a line break.
     package var headers: [String]
     /// Pins a name to addresses that the caller has checked, in CURLOPT_RESOLVE's form: "host:port:address[,address]".
@@ -24,6 +30,11 @@ package struct TransferSettings: Sendable {
     package var decodesContent = true
     /// Takes no connection that was used before.
     package var opensConnection = false
+    /// Keeps a TLS connection for the next request in HTTP/1 too: what the operator's own server leaves on it is no
+    /// stranger's.
+    package var trustsServer = false
+    /// Named outside `headers`, so that it is not signed: whatever stands between may write its own.
+    package var userAgent: String?
     package var limits: TransferLimits
 
     package init(url: String, headers: [String] = [], limits: TransferLimits) {

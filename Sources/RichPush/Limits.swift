@@ -565,6 +565,37 @@ public enum Limits {
     /// Connections kept for the next call: a busy service has one receiver, or a few.
     public static let callConnectionsIdleMax = 32
 
+    // MARK: Publishing to a bucket
+
+    /// Larger files go up in parts of so much, decimal bytes: S3 takes none but the last below 5 MiB.
+    public static let publishPartBytes = 8_000_000
+    /// Parts of one file at a time: a 50 MB movie has seven.
+    public static let publishPartsInFlight = 3
+    /// Tries of one request, the first one included.
+    public static let publishAttemptsMax = 4
+    /// Back-off before the second try; doubled for each further one, then a random part of it is taken.
+    public static let publishBackOffSeconds = 0.2
+    /// From the last byte sent to the answer: an endpoint that puts parts together takes its time.
+    public static let publishAnswerSecondsMax = 30.0
+    /// What an endpoint says is some 300 bytes; a page that says what was signed has 5 KB.
+    public static let publishAnswerBytesMax = 65_536
+    /// A manifest has some 3 KB; what is larger is none of ours.
+    public static let publishedManifestBytesMax = 262_144
+    /// Kept back of a budget for bringing the files to another machine: 50 MB take 4 s at 100 Mbit/s.
+    public static let remotePublishReserveSeconds = 3.0
+    /// And never more of a short budget than this.
+    public static let remotePublishReserveShare = 0.2
+    /// For a look whether a result stands, and for the doctor's probe: nobody waits longer for an answer of 3 KB.
+    public static let publishLookSecondsMax = 10.0
+    /// For taking back an upload that failed, when its request has no time left.
+    public static let publishCleanupSecondsMax = 10.0
+    /// S3 refuses what is signed by a clock that is off by more than a quarter of an hour.
+    public static let publishClockSecondsMax = 900.0
+    /// A key has 1,024 bytes at most; an id and a file's name take 160 of them.
+    public static let publishPrefixBytesMax = 800
+    /// Somebody's credentials and profiles are some KB.
+    public static let profileFileBytesMax = 1_000_000
+
     // MARK: Metrics
 
     /// Series that are kept: all of ours are some two hundred, and each is a line or twenty of every reading.

@@ -22,6 +22,34 @@ struct ServeConfigurationTests {
         #expect(configuration.unknownVariables.isEmpty)
     }
 
+    @Test func `Files go to a bucket where that is asked for, with the settings of the AWS tools`() throws {
+        let configuration = try read(
+            [.s3Region: "eu-west-1"],
+            [
+                "ATTACHPREP_PUBLISH": "s3://media/push", "ATTACHPREP_S3_ENDPOINT": "http://10.0.0.1:9000",
+                "ATTACHPREP_S3_PATH_STYLE": "true", "ATTACHPREP_S3_CACHE_CONTROL": "no-store",
+                "ATTACHPREP_PUBLISH_BASE_URL": "https://cdn.example/push", "AWS_PROFILE": "push",
+            ])
+        guard case .bucket(let settings) = configuration.preparer.publish else {
+            return #expect(Bool(false), "\(configuration.preparer.publish)")
+        }
+        #expect(settings.location.bucket == "media" && settings.location.prefix == "push")
+        #expect(settings.endpoint == "http://10.0.0.1:9000" && settings.region == "eu-west-1")
+        #expect(settings.usesPathStyle == true && settings.cacheControl == "no-store")
+        #expect(settings.environment["AWS_PROFILE"] == "push")
+        #expect(configuration.preparer.baseURL == "https://cdn.example/push" && !configuration.service.servesFiles)
+        #expect(configuration.unknownVariables.isEmpty)
+        #expect(try read().service.servesFiles && read().preparer.publish.isRemote == false)
+    }
+
+    @Test(arguments: [("ATTACHPREP_PUBLISH", "s4://x"), ("ATTACHPREP_S3_ENDPOINT", "ftp://x")])
+    func `A bucket that cannot be is said by its variable`(name: String, value: String) {
+        let error = #expect(throws: AttachPrepError.self) {
+            try read([:], ["ATTACHPREP_PUBLISH": "s3://media"].merging([name: value]) { $1 })
+        }
+        #expect(error?.message.contains(name) == true, "\(error?.message ?? "")")
+    }
+
     @Test func `Every setting is read from the environment`() throws {
         let configuration = try read(
             [:],

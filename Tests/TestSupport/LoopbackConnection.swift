@@ -56,6 +56,8 @@ struct LoopbackConnection {
             let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
             headers[line[..<colon].lowercased()] = value
         }
+        // Who asks first waits for a second without an answer.
+        if headers["expect"] == "100-continue" { _ = socket.send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
         let length = headers["content-length"].flatMap { Int($0) } ?? 0
         guard let body = readBody(length, &pending) else { return nil }
         return server.answer(

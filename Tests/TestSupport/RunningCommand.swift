@@ -35,6 +35,9 @@ public final class RunningCommand: Sendable {
         }
     }
 
+    /// Whether it has not ended yet.
+    public var isRunning: Bool { state.condition.withLock { state.exitCode == nil } }
+
     /// What it has written to standard error so far.
     public func errorTextSoFar() throws -> String { String(decoding: try folder.bytes(of: "stderr"), as: UTF8.self) }
 

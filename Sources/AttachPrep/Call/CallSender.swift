@@ -16,6 +16,7 @@ package final class CallSender: Sendable {
     private let policy: DownloadPolicy
     private let timeouts: DownloadTimeouts
     private let wall: AddressWall
+    private let trustsServers: Bool
     private let directory: HostDirectory
     private let loop: TransferLoop
 
@@ -23,12 +24,15 @@ package final class CallSender: Sendable {
     ///   - policy: as for downloads, but for the proxy: calls go straight to their host.
     ///   - networks: let through although the table of refused addresses has them.
     ///   - exemptAddresses: the same, for tests, whose servers stand on loopback.
+    ///   - trustsServers: whether all calls go to servers of the operator's own: their connections are kept with TLS
+    ///     too.
     /// - Throws: `request.invalid` for an override that cannot be read, `internal` when libcurl does not start.
     package init(
         policy: DownloadPolicy = DownloadPolicy(), networks: [AddressBlock] = [],
         resolver: any NameResolver = SystemNameResolver(), timeouts: DownloadTimeouts = DownloadTimeouts(),
-        exemptAddresses: Set<IPAddress> = []
+        exemptAddresses: Set<IPAddress> = [], trustsServers: Bool = false
     ) throws(AttachPrepError) {
+        self.trustsServers = trustsServers
         self.policy = policy
         self.timeouts = timeouts
         wall = AddressWall(isOpen: policy.allowsPrivateNetwork, exempt: exemptAddresses, networks: networks)
@@ -94,8 +98,15 @@ package final class CallSender: Sendable {
         let lines = headers.lines(
             isFirstOrigin: true, authorization: address.basicAuthorization, resuming: nil)
         var settings = TransferSettings(url: address.text, headers: lines, limits: limits)
+        if let signature = call.signature {
+            settings.signature = signature
+            settings.headers = headers.signedLines
+            settings.userAgent = RequestHeaders.userAgent
+        }
         settings.method = call.method.transferred
         settings.body = call.body
+        settings.upload = call.upload
+        settings.trustsServer = trustsServers
         settings.pins = address.literal == nil ? [host.pin] : []
         settings.certificateAuthorityFile = policy.certificateAuthorityFile
         settings.decodesContent = false
@@ -106,7 +117,8 @@ package final class CallSender: Sendable {
     /// An answer may take as long as the whole call: some wait for work to be done.
     private func limits(of call: WebCall) -> DownloadTimeouts {
         var limits = timeouts
-        limits.firstByte = max(.zero, ContinuousClock.now.duration(to: call.deadline))
+        let left = max(.zero, ContinuousClock.now.duration(to: call.deadline))
+        limits.firstByte = call.answerSecondsMax.map { min(left, .seconds($0)) } ?? left
         return limits
     }
 }
@@ -117,6 +129,8 @@ extension WebCall.Method {
         case .get: .get
         case .post: .post
         case .delete: .delete
+        case .head: .head
+        case .put: .put
         }
     }
 }

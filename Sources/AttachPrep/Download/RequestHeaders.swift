@@ -57,7 +57,10 @@ struct RequestHeaders: Sendable {
             + (point?.headerLines ?? condition?.headerLines ?? [])
     }
 
-    private static let userAgent = "attachprep/\(ProductVersion.text)"
+    /// The lines of a request that is signed with all of them: nothing that a proxy on the way may change.
+    var signedLines: [String] { callers.map { "\($0.name): \($0.value)" } }
+
+    static let userAgent = "attachprep/\(ProductVersion.text)"
 
     private static func isToken(_ name: String) -> Bool {
         !name.isEmpty

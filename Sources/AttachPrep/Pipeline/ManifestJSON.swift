@@ -25,4 +25,7 @@ extension Manifest {
     public init(json: some Sequence<UInt8>) throws {
         self = try JSONDecoder().decode(Manifest.self, from: Data(json))
     }
+
+    /// The names of its files, the attachment's first.
+    package var fileNames: [String] { [attachment?.file, thumbnail?.file, crop?.file].compactMap(\.self) }
 }

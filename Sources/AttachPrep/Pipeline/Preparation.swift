@@ -9,7 +9,6 @@ struct Preparation: Sendable {
     let location: SourceLocation
     let rooms: PipelineRooms
     let output: String
-    let baseURL: String?
     let logger: Logger
     /// The name of the result's folder; nil takes the manifest's id.
     var folder: String?
@@ -87,7 +86,7 @@ struct Preparation: Sendable {
             return early.renditions.delivering(plan.passedType)
         }
         if plan.pictures == nil, plan.conversion == nil { return Renditions(delivering: plan.passedType) }
-        let reserve = min(Limits.publishReserveSeconds, request.budgetSeconds * Limits.publishReserveShare)
+        let reserve = rooms.target.reserveSeconds(ofBudget: request.budgetSeconds)
         // What is there already needs no media slot.
         let isMade = plan.conversion == nil && early?.answers(plan.pictures) == true
         let turn = try await rooms.engine(for: source, of: request).inTurn(isMade ? nil : .render, clock) {
@@ -106,19 +105,21 @@ struct Preparation: Sendable {
         _ plan: PreparationPlan, _ media: InspectedMedia, _ source: FetchedSource, _ renditions: Renditions,
         _ staging: StagingFolder, _ manifest: Manifest, _ clock: RequestClock
     ) async throws -> Manifest {
+        let (target, began) = (rooms.target, ContinuousClock.now)
         let step = PublishStep(
-            plan: plan, media: media, source: source, renditions: renditions, request: request, baseURL: baseURL,
-            staging: staging, folder: folder)
-        // From here on nothing is asked of the network or of a decoder, so there is nothing to cancel.
-        return try await rooms.blocking.run {
-            let began = ContinuousClock.now
-            var complete = try step.complete(manifest)
-            complete.timings.publish = began.duration(to: .now).milliseconds
-            complete.timings.total = clock.milliseconds
-            complete.timings.round()
-            try step.publish(complete)
-            return complete
-        }
+            plan: plan, media: media, source: source, renditions: renditions, request: request, target: target,
+            staging: staging)
+        var complete = try await rooms.blocking.run { try step.complete(manifest) }
+        try await target.bring(result(complete, staging, clock))
+        complete.timings.publish = began.duration(to: .now).milliseconds
+        complete.timings.total = clock.milliseconds
+        complete.timings.round()
+        try await target.complete(result(complete, staging, clock))
+        return complete
+    }
+
+    private func result(_ manifest: Manifest, _ staging: StagingFolder, _ clock: RequestClock) -> FinishedResult {
+        FinishedResult(manifest: manifest, staging: staging, folder: folder, deadline: clock.deadline)
     }
 
     // MARK: Manifest

@@ -1,24 +1,15 @@
-import Glibc
 import MediaEngine
 import RichPush
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// The last step: final names, the manifest beside them, and the folder in its place, all at once.
+/// The last step but the target's: final names for the files, and all that the manifest says of them.
 struct PublishStep: Sendable {
     let plan: PreparationPlan
     let media: InspectedMedia
     let source: FetchedSource
     let renditions: Renditions
     let request: AttachmentRequest
-    let baseURL: String?
+    let target: any PublishTarget
     let staging: StagingFolder
-    /// The name of the folder; nil takes the manifest's id.
-    let folder: String?
 
     /// Names the files and writes them into the manifest.
     func complete(_ manifest: Manifest) throws -> Manifest {
@@ -34,17 +25,9 @@ struct PublishStep: Sendable {
             typeHint: attachment.uti, thumbnailHidden: request.options.thumbnailHidden,
             thumbnailClippingRect: try emittedRect, thumbnailTime: emittedTime)
         manifest.deviceFetch = NetworkProfile.deviceFetch(bytes: attachment.bytes)
-        return manifest
-    }
-
-    /// Writes the manifest and puts the folder in its place.
-    func publish(_ manifest: Manifest) throws {
         let working = RenderOutput.allCases.map(RenderStep.workingName) + [FetchedSource.fileName]
         for name in working { try staging.remove(name) }
-        let descriptor = try staging.create(Manifest.fileName)
-        defer { close(descriptor) }
-        try Self.write([UInt8](manifest.json()) + [UInt8(ascii: "\n")], to: descriptor)
-        try staging.publish(as: folder ?? manifest.id)
+        return manifest
     }
 
     // MARK: What came of it
@@ -80,7 +63,7 @@ struct PublishStep: Sendable {
             case .written: try writtenFile()
             case .picture(let output): try pictureFile(output)
             }
-        file.url = url(of: file.file, id: id)
+        file.url = target.url(of: file.file, in: id)
         return file
     }
 
@@ -132,7 +115,7 @@ struct PublishStep: Sendable {
             file: name, mimeType: file.rendered.type.mimeType, bytes: file.rendered.bytes, sha256: file.sha256,
             width: file.rendered.width, height: file.rendered.height, isTimed: output == .thumbnail,
             time: output == .thumbnail ? shownTime : nil)
-        picture.url = url(of: name, id: id)
+        picture.url = target.url(of: name, in: id)
         return picture
     }
 
@@ -171,17 +154,6 @@ struct PublishStep: Sendable {
         case .frame(let number): Double(number)
         case nil: nil
         }
-    }
-
-    private func url(of file: String, id: String) -> String? {
-        baseURL.map { $0.hasSuffix("/") ? "\($0)\(id)/\(file)" : "\($0)/\(id)/\(file)" }
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: CInt) throws {
-        let count = unsafe bytes.withUnsafeBytes { buffer in
-            unsafe Glibc.write(descriptor, buffer.baseAddress, buffer.count)
-        }
-        guard count == bytes.count else { throw OutputFailure.error(count < 0 ? errno : ENOSPC) }
     }
 }
 

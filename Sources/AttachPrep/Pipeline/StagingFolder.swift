@@ -118,6 +118,19 @@ final class StagingFolder: Sendable {
         guard unsafe unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw OutputFailure.error(errno) }
     }
 
+    /// Writes the manifest beside the files, and says what was written.
+    @discardableResult
+    func write(_ manifest: Manifest) throws -> [UInt8] {
+        let bytes = [UInt8](try manifest.json()) + [UInt8(ascii: "\n")]
+        let descriptor = try create(Manifest.fileName)
+        defer { close(descriptor) }
+        let count = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe Glibc.write(descriptor, buffer.baseAddress, buffer.count)
+        }
+        guard count == bytes.count else { throw OutputFailure.error(count < 0 ? errno : ENOSPC) }
+        return bytes
+    }
+
     /// Puts the folder in its final place in one step, over an earlier result of the same name.
     ///
     /// - Throws: `output.not_writable` when something that is not a result of ours stands there.

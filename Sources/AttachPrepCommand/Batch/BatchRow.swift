@@ -5,11 +5,12 @@ import RichPush
 struct BatchRow {
     let text: String
 
-    init(_ manifest: Manifest) {
+    /// - Parameter showsAddress: whether files are where they are served alone, and in no folder.
+    init(_ manifest: Manifest, showsAddress: Bool) {
         let outcome = TerminalText.column(manifest.outcome.rawValue, 11)
         let name = TerminalText.column(TerminalText.safe(Self.name(manifest)), 28)
         let time = TerminalText.column(TerminalText.duration(milliseconds: manifest.timings.total), 8, right: true)
-        text = "\(outcome) \(name) \(time)  \(TerminalText.safe(Self.result(manifest)))"
+        text = "\(outcome) \(name) \(time)  \(TerminalText.safe(Self.result(manifest, showsAddress)))"
     }
 
     /// The last part of the source: what a person knows it by.
@@ -18,12 +19,13 @@ struct BatchRow {
         return path.split(separator: "/").last.map(String.init) ?? manifest.source.url
     }
 
-    private static func result(_ manifest: Manifest) -> String {
+    private static func result(_ manifest: Manifest, _ showsAddress: Bool) -> String {
         guard let attachment = manifest.attachment else {
             return "\(manifest.error?.code.rawValue ?? "internal"): \(manifest.error?.message ?? "")"
         }
+        let place = (showsAddress ? attachment.url : nil) ?? "\(manifest.id)/\(attachment.file)"
         let warnings = manifest.warnings.map { " [\($0.code.rawValue)]" }.joined()
         return "\(manifest.source.mimeType ?? "") \((manifest.source.bytes ?? 0).grouped) -> "
-            + "\(manifest.id)/\(attachment.file) \(attachment.bytes.grouped)\(warnings)"
+            + "\(place) \(attachment.bytes.grouped)\(warnings)"
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// One batch under way: its results as they come, the progress bar, and the summary at its end.
 final class BatchRun: Sendable {
     private let format: OutputFormat
-    private let output: String
+    private let output: String?
     private let bar: ProgressBar?
     private let state: Mutex<State>
 
@@ -14,7 +14,7 @@ final class BatchRun: Sendable {
         var finished: Set<Int> = []
     }
 
-    init(total: Int, format: OutputFormat, output: String) {
+    init(total: Int, format: OutputFormat, output: String?) {
         self.format = format
         self.output = output
         bar = StandardStreams.isTerminal ? ProgressBar(total: total) : nil
@@ -28,7 +28,7 @@ final class BatchRun: Sendable {
         do {
             let request = try line.request(defaults: defaults)
             try request.terms.refuseOutsideOfService()
-            if resume, let manifest = session.preparer.finished(request) {
+            if resume, let manifest = await session.preparer.finished(request) {
                 record(line) { $0.skipped += 1 }
                 return manifest
             }
@@ -58,7 +58,7 @@ final class BatchRun: Sendable {
         bar?.clear()
         switch format {
         case .json: StandardStreams.show(manifest, format: .json, output: output)
-        case .text: StandardStreams.result(BatchRow(manifest).text)
+        case .text: StandardStreams.result(BatchRow(manifest, showsAddress: output == nil).text)
         }
         bar?.draw(done: summary.done, failures: summary.failures)
     }

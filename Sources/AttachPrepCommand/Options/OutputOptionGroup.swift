@@ -1,4 +1,5 @@
 import ArgumentParser
+import AttachPrep
 
 /// Results as people or programs read them.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
@@ -17,10 +18,13 @@ struct ReportOptionGroup: ParsableArguments {
 
 /// Where results go: shared by `prepare` and `batch`.
 struct OutputOptionGroup: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder in which a folder a source appears.", valueName: "dir"))
-    var output = "./prepared"
+    @Option(
+        help: ArgumentHelp("The folder in which a folder a source appears (default: ./prepared).", valueName: "dir"))
+    var output: String?
 
-    @Option(name: .customLong("base-url"), help: ArgumentHelp("Where that folder is served.", valueName: "url"))
+    @Option(
+        name: .customLong("base-url"),
+        help: ArgumentHelp("Where that folder, or what is published, is served.", valueName: "url"))
     var baseURL: String?
 
     @Flag(help: "Skip what is in place already; failures are tried again.")
@@ -28,6 +32,13 @@ struct OutputOptionGroup: ParsableArguments {
 
     func validate() throws {
         // An empty path would be the root of the file system.
-        guard !output.isEmpty else { throw ValidationError("--output is empty; give a folder.") }
+        guard output?.isEmpty != true else { throw ValidationError("--output is empty; give a folder.") }
     }
+
+    /// Where results are made: what is published elsewhere leaves nothing there.
+    func folder(for place: PublishPlace) -> String {
+        output ?? (place.isRemote ? PreparerConfiguration.scratchFolder : Self.standardFolder)
+    }
+
+    private static let standardFolder = "./prepared"
 }

@@ -4,7 +4,8 @@ import RichPush
 /// A manifest as a person reads it: what it was, what became of it, why, and how long each stage took. Pure.
 struct ManifestText {
     let manifest: Manifest
-    let output: String
+    /// The folder of results; nil where they are elsewhere, and have addresses.
+    let output: String?
 
     /// The lines, the first one naming the source and what became of it.
     var lines: [String] {
@@ -12,7 +13,8 @@ struct ManifestText {
         guard let attachment = manifest.attachment else {
             return ["\(source)  rejected"] + rejected.map(Self.row)
         }
-        let place = TerminalText.safe("\(output)/\(manifest.id)/\(attachment.file)")
+        let local = "\(manifest.id)/\(attachment.file)"
+        let place = TerminalText.safe(output.map { "\($0)/\(local)" } ?? attachment.url ?? local)
         return ["\(source)  \(manifest.outcome.rawValue)  \(place)"] + delivered(attachment).map(Self.row)
     }
 

@@ -6,6 +6,12 @@ struct ServeOptionGroup: ParsableArguments {
     @Option(help: .of(.host)) var host: String?
     @Option(help: .of(.port)) var port: String?
     @Option(name: .customLong("base-url"), help: .of(.baseURL)) var baseURL: String?
+    @Option(help: .of(.publish)) var publish: String?
+    @Option(name: .customLong("publish-base-url"), help: .of(.publishBaseURL)) var publishBaseURL: String?
+    @Option(name: .customLong("s3-endpoint"), help: .of(.s3Endpoint)) var s3Endpoint: String?
+    @Option(name: .customLong("s3-region"), help: .of(.s3Region)) var s3Region: String?
+    @Flag(name: .customLong("s3-path-style"), help: .of(.s3PathStyle)) var s3PathStyle = false
+    @Option(name: .customLong("s3-cache-control"), help: .of(.s3CacheControl)) var s3CacheControl: String?
     @Option(help: .of(.state)) var state: String?
     @Option(help: .of(.tokenFile)) var tokenFile: String?
     @Option(help: .of(.webhookSecretFile)) var webhookSecretFile: String?
@@ -33,7 +39,9 @@ struct ServeOptionGroup: ParsableArguments {
     /// What was given.
     var flags: [Setting: String] {
         let values: [Setting: String?] = [
-            .host: host, .port: port, .baseURL: baseURL, .state: state, .tokenFile: tokenFile,
+            .host: host, .port: port, .baseURL: baseURL, .publish: publish, .publishBaseURL: publishBaseURL,
+            .s3Endpoint: s3Endpoint, .s3Region: s3Region, .s3PathStyle: word(s3PathStyle),
+            .s3CacheControl: s3CacheControl, .state: state, .tokenFile: tokenFile,
             .webhookSecretFile: webhookSecretFile, .allowCallbackNetwork: joined(allowCallbackNetwork), .fsync: fsync,
             .drain: drain, .retention: retention, .deadRetention: deadRetention, .mediaQuota: mediaQuota,
             .maxQueue: maxQueue, .connections: connections, .requestsPerSecond: requestsPerSecond,

@@ -1,8 +1,10 @@
 public import RichPush
 
 extension Manifest {
-    /// The same manifest whose files have addresses below that one; without it, or without media, they have none.
+    /// The same manifest whose files have addresses below that one; without it, or without media, they have none. Files
+    /// that were published elsewhere have theirs, and keep them.
     public func located(_ media: MediaID?, at baseURL: String?) -> Manifest {
+        if attachment?.url != nil { return self }
         var manifest = self
         let url = { (file: String) -> String? in
             guard let media, let baseURL else { return nil }

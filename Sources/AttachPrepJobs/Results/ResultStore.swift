@@ -16,7 +16,7 @@ public protocol ResultStore: Sendable {
     func result(for key: WorkKey) async throws -> StoredResult?
 
     /// Keeps a result: takes the manifest's files out of the folder, which is gone afterwards. A rejected manifest has
-    /// no folder.
+    /// no folder, nor has one whose files were published elsewhere.
     ///
     /// - Throws: `output.no_space`, `output.not_writable`, `queue.unavailable`.
     func store(_ manifest: Manifest, folder: String?, for key: WorkKey, freshness: SourceFreshness?, fetchedAt: Date)

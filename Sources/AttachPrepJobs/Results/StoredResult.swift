@@ -10,7 +10,7 @@ public import RichPush
 /// A result that is kept.
 public struct StoredResult: Sendable {
     public var media: MediaID
-    /// Without URLs; its id is the first job's.
+    /// Without URLs, unless its files were published elsewhere; its id is the first job's.
     public var manifest: Manifest
     public var freshness: SourceFreshness?
     /// When the fetch began that brought it, or that last found it unchanged.

@@ -75,7 +75,8 @@ extension JobAttempt {
         }
         do {
             let stored = try await rooms.store.store(
-                manifest, folder: path, for: key, freshness: freshness, fetchedAt: fetchedAt)
+                manifest, folder: rooms.preparer.keepsFolders ? path : nil, for: key, freshness: freshness,
+                fetchedAt: fetchedAt)
             return .prepared(JobManifest.made(manifest, for: job, waited: waited), stored.media)
         } catch {
             try? FileManager.default.removeItem(atPath: path)

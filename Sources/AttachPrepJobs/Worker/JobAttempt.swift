@@ -40,13 +40,19 @@ struct JobAttempt: Sendable {
     // MARK: What is there already
 
     private func find() async throws -> AttemptEnd {
-        let stored = try await rooms.store.result(for: job.key)
+        let stored = await standing(try await rooms.store.result(for: job.key))
         let upload = Upload.named(by: job.request.source)
         switch ReuseDecision(stored, dueAt: job.dueAt, isUpload: upload != nil, now: .now) {
         case .use(let kind): return try await use(stored, kind)
         case .ask(let validators): return try await work(upload, asking: validators, about: stored)
         case .fetch: return try await work(upload, asking: nil, about: nil)
         }
+    }
+
+    /// What was published is looked for, since others may remove it there; not what came while this job was due.
+    private func standing(_ stored: StoredResult?) async -> StoredResult? {
+        guard let stored, stored.manifest.error == nil, stored.fetchedAt < job.dueAt else { return stored }
+        return await rooms.preparer.stands(stored.manifest) ? stored : nil
     }
 
     func use(_ stored: StoredResult?, _ kind: ReuseDecision.Kind) async throws -> AttemptEnd {

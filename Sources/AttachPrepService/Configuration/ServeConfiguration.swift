@@ -47,6 +47,9 @@ public struct ServeConfiguration: Sendable {
         stateFolder = state
         service = try Self.service(reader)
         preparer = try Self.preparer(reader, state: state)
+        preparer.publish = try reader.publishPlace(environment: environment)
+        preparer.baseURL = preparer.publish.isRemote ? try reader.address(.publishBaseURL) : nil
+        service.servesFiles = !preparer.publish.isRemote
         tokens = reader.list(.tokens)
         tokenFile = reader.text(.tokenFile)?.value
         webhookSecrets = reader.list(.webhookSecrets)
@@ -74,9 +77,7 @@ public struct ServeConfiguration: Sendable {
         settings.connectionsMax = try reader.whole(.connections, 1...1_000_000) ?? settings.connectionsMax
         let rate = try reader.whole(.requestsPerSecond, 0...1_000_000)
         settings.requestsPerSecondMax = rate.map(Double.init) ?? settings.requestsPerSecondMax
-        settings.baseURL = try reader.value(.baseURL, "give an http or https URL without a query.") { text in
-            (try? WebAddress(text)) != nil && !text.contains("?") && !text.contains("#") ? text : nil
-        }
+        settings.baseURL = try reader.address(.baseURL)
         return settings
     }
 

@@ -6,6 +6,12 @@ public enum Setting: String, CaseIterable, Sendable {
     case host
     case port
     case baseURL = "base-url"
+    case publish
+    case publishBaseURL = "publish-base-url"
+    case s3Endpoint = "s3-endpoint"
+    case s3Region = "s3-region"
+    case s3PathStyle = "s3-path-style"
+    case s3CacheControl = "s3-cache-control"
     case state
     case tokens
     case tokenFile = "token-file"

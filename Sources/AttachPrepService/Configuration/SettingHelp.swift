@@ -8,6 +8,12 @@ extension Setting {
         case .host: "The address to listen on; without tokens only a loopback address."
         case .port: "The port to listen on; 0 takes a free one."
         case .baseURL: "Where the service is reached from outside; fills the url of every file."
+        case .publish: "Where files go: file: (kept and served here) or s3://bucket/prefix."
+        case .publishBaseURL: "Where such a bucket is fetched from, as through a CDN."
+        case .s3Endpoint: "The S3 server; else AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or Amazon's."
+        case .s3Region: "Its region; else AWS_REGION, AWS_DEFAULT_REGION or us-east-1."
+        case .s3PathStyle: "Name the bucket in the path, not in the host's name."
+        case .s3CacheControl: "The Cache-Control of files in a bucket."
         case .state: "The folder of the queue, the results and the quarantine."
         case .tokens: "Bearer tokens, separated by commas."
         case .tokenFile: "A file of bearer tokens, one a line; read again when it changes."
@@ -41,7 +47,10 @@ extension Setting {
         switch self {
         case .host: "address"
         case .port, .maxQueue, .connections, .requestsPerSecond, .concurrency, .perHost, .mediaSlots: "n"
-        case .baseURL, .proxy: "url"
+        case .baseURL, .publishBaseURL, .s3Endpoint, .proxy: "url"
+        case .publish: "target"
+        case .s3Region: "region"
+        case .s3CacheControl: "text"
         case .state: "dir"
         case .tokens, .webhookSecrets: "list"
         case .tokenFile, .webhookSecretFile, .caFile: "file"
@@ -52,7 +61,7 @@ extension Setting {
         case .logFormat: "text|json"
         case .logLevel: "level"
         case .resolve: "host:port:address"
-        case .requireSandbox, .httpsOnly, .allowPrivateNetwork: nil
+        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle: nil
         }
     }
 
@@ -61,6 +70,9 @@ extension Setting {
         switch self {
         case .host: ServiceSettings().host
         case .baseURL: "the address it listens on"
+        case .publish: "file:"
+        case .publishBaseURL: "the objects' own addresses"
+        case .s3CacheControl: S3Settings.standardCacheControl
         case .port: "\(ServiceSettings().port)"
         case .state: "$XDG_STATE_HOME/attachprep or ~/.local/state/attachprep"
         case .fsync: "normal"

@@ -6,7 +6,10 @@ enum MediaPaths {
         "/media/{id}/{file}": [
             "get": Operation.operation(
                 "fetchMedia", tag: "media", "Fetch a file of a result",
-                description: "Needs no token: the id has 128 random bits. What it answers never changes.",
+                description: """
+                    Needs no token: the id has 128 random bits. What it answers never changes. Files of a service that \
+                    publishes to a bucket (--publish) are there alone: their manifest's url leads to them.
+                    """,
                 parameters: [
                     Operation.path(
                         "id", "As in the manifest's url", schema: ["type": "string", "pattern": "^[0-9a-f]{32}$"]),

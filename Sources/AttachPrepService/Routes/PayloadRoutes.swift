@@ -9,7 +9,8 @@ import RichPush
 struct PayloadRoutes: Sendable {
     let jobs: PayloadJobs
     let office: ReceiptOffice
-    let baseURL: String?
+    /// Whether files of results have addresses.
+    let knowsAddresses: Bool
 
     var endpoints: [Endpoint] {
         [Endpoint(method: .post, path: "/v1/payloads", respond: rewrite)]
@@ -21,7 +22,7 @@ struct PayloadRoutes: Sendable {
             throw Problem(.requestInvalid, "The body has to be JSON, with Content-Type: application/json.", status: 415)
         }
         let submission = try PayloadSubmission(try await body.all())
-        guard baseURL != nil else {
+        guard knowsAddresses else {
             throw AttachPrepError(
                 .requestInvalid, "This service does not know its own address (--base-url), and a payload needs it.")
         }

@@ -62,6 +62,7 @@ public struct AttachmentServer: Service {
             group.addTask { await rooms.sender.run() }
             group.addTask { await rooms.housekeeping.run() }
             group.addTask { await announce() }
+            group.addTask { await rooms.probeTarget(logger) }
             group.addTask { await drainWhenAsked() }
             // The first failure ends all.
             do {
@@ -77,7 +78,7 @@ public struct AttachmentServer: Service {
     private func announce() async {
         guard let port = await rooms.service.boundPort.value else { return }
         let url = ListeningAddress.url(host: configuration.service.host, port: port)
-        if configuration.service.baseURL == nil {
+        if configuration.service.baseURL == nil, configuration.service.servesFiles {
             logger.warning("without --base-url the files of results have no url")
         }
         logger.notice(

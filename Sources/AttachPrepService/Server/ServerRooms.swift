@@ -57,6 +57,17 @@ struct ServerRooms: Sendable {
     /// Reads tokens again; secrets are, when they are needed and their file has changed.
     func reload() { tokens.reload() }
 
+    /// Says whether results can be published now: they may be later, so it does not end a service.
+    func probeTarget(_ logger: Logger) async {
+        guard !preparer.keepsFolders else { return }
+        do {
+            try await preparer.probeTarget()
+            logger.info("the bucket takes files")
+        } catch {
+            logger.error("the bucket takes no files now; jobs will fail until it does", metadata: ["error": "\(error)"])
+        }
+    }
+
     /// Ends children and connections, and gives the data folder back.
     func close() async {
         await calls.shutdown()

@@ -1,0 +1,50 @@
+/// The text of single elements in what S3 answers. Pure.
+///
+/// A tolerant scan and no parser: an answer is small, its elements of interest hold text alone, and what a hostile one
+/// says is looked at again by whoever uses it.
+enum XMLText {
+    /// What stands in the first element of that name; nil without one, or when it is longer than anything we look for.
+    static func first(_ name: String, in bytes: [UInt8]) -> String? {
+        guard let start = opening(name, in: bytes) else { return nil }
+        let content = bytes[start...].prefix(textBytesMax + 1)
+        guard let end = content.firstIndex(of: UInt8(ascii: "<")), bytes[end...].starts(with: "</".utf8) else {
+            return nil
+        }
+        return plain(String(decoding: content[..<end], as: UTF8.self))
+    }
+
+    /// Whether an element of that name begins somewhere.
+    static func has(_ name: String, in bytes: [UInt8]) -> Bool { opening(name, in: bytes) != nil }
+
+    /// As it may stand in an element of ours.
+    static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;")
+    }
+
+    private static let textBytesMax = 2_048
+    /// A tag that is longer is none of S3's; without a bound a page of "<" would take the square of its length.
+    private static let tagBytesMax = 256
+
+    /// Where the content of the first such element begins.
+    private static func opening(_ name: String, in bytes: [UInt8]) -> Int? {
+        var place = 0
+        while let mark = bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
+            place = mark + 1
+            let tag = bytes[place...].prefix(tagBytesMax)
+            guard let end = tag.firstIndex(of: UInt8(ascii: ">")), tag[..<end].last != UInt8(ascii: "/") else {
+                continue
+            }
+            let called = String(decoding: tag[..<end].prefix { $0 > 0x20 }, as: UTF8.self)
+            // A prefix stands for a name space.
+            if called == name || called.hasSuffix(":\(name)") { return end + 1 }
+        }
+        return nil
+    }
+
+    private static func plain(_ text: String) -> String {
+        text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
+            .replacing("&#34;", with: "\"").replacing("&apos;", with: "'").replacing("&#39;", with: "'")
+            .replacing("&amp;", with: "&")
+    }
+}

@@ -1,0 +1,118 @@
+import Glibc
+import Logging
+import RichPush
+
+/// Results as objects of a bucket: `prefix/<id>/attachment.jpg` and the others, `manifest.json` last.
+///
+/// Nothing is ever removed: what is not wanted any more is for the bucket's own lifecycle rules.
+struct S3Target: PublishTarget {
+    private let client: S3Client
+    private let cleanup: UploadCleanup
+    private let cacheControl: String
+    private let baseURL: String?
+    private let blocking: BlockingLane
+    private let logger: Logger
+
+    /// - Throws: `request.invalid` for settings that cannot be, `publish.denied` without credentials.
+    init(
+        _ settings: S3Settings, baseURL: String?, policy: DownloadPolicy, blocking: BlockingLane, logger: Logger
+    ) throws {
+        guard settings.cacheControl.utf8.allSatisfy({ 0x20...0x7e ~= $0 }), !settings.cacheControl.isEmpty else {
+            throw AttachPrepError(
+                .requestInvalid, "The Cache-Control of files is plain text, as in \"public, max-age=3600\".")
+        }
+        client = try S3Client(settings, policy: policy, logger: logger)
+        cleanup = UploadCleanup(client, logger: logger)
+        cacheControl = settings.cacheControl
+        self.baseURL = baseURL
+        self.blocking = blocking
+        self.logger = logger
+    }
+
+    func reserveSeconds(ofBudget budgetSeconds: Double) -> Double {
+        min(Limits.remotePublishReserveSeconds, budgetSeconds * Limits.remotePublishReserveShare)
+    }
+
+    func url(of file: String, in result: String) -> String? {
+        if let baseURL { return PublicURL.of(file, in: result, below: baseURL) }
+        return client.bucket.url(client.bucket.location.key(of: file, in: result))
+    }
+
+    var keepsFolders: Bool { false }
+
+    // MARK: Publish
+
+    func bring(_ result: FinishedResult) async throws {
+        let manifest = result.manifest
+        var files = [manifest.thumbnail, manifest.crop].compactMap(\.self)
+            .map { ($0.file, $0.mimeType, $0.bytes, $0.sha256) }
+        if let file = manifest.attachment { files.append((file.file, file.mimeType, file.bytes, file.sha256)) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (name, mimeType, bytes, sha256) in files {
+                group.addTask {
+                    try await put(name, mimeType, bytes, sha256, cacheControl, of: result)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    func complete(_ result: FinishedResult) async throws {
+        let bytes = try await blocking.run { try result.staging.write(result.manifest) }
+        // Who looks for a result asks the endpoint, whatever lies between.
+        try await put(
+            Manifest.fileName, "application/json", bytes.count, PieceDigest.sha256(of: bytes), "no-cache", of: result)
+    }
+
+    private func put(
+        _ name: String, _ mimeType: String, _ bytes: Int, _ sha256: String, _ cacheControl: String,
+        of result: FinishedResult
+    ) async throws {
+        let file = OpenFile(descriptor: try result.staging.open(name))
+        let object = S3Object(
+            key: client.bucket.location.key(of: name, in: result.manifest.id), descriptor: file.descriptor,
+            bytes: bytes, sha256: sha256, mimeType: mimeType, name: name, cacheControl: cacheControl)
+        try await ObjectUpload(
+            object: object, client: client, blocking: blocking, deadline: result.deadline, cleanup: cleanup
+        ).run()
+        // The descriptor is open until the last byte was sent.
+        withExtendedLifetime(file) {}
+    }
+
+    // MARK: Look
+
+    func standing(_ id: String) async -> Manifest? {
+        var request = S3Request(.get, client.bucket.location.key(of: Manifest.fileName, in: id))
+        request.accepted = [404]
+        request.answerBytesMax = Limits.publishedManifestBytesMax
+        do {
+            let answer = try await client.send(request, before: .now + .seconds(Limits.publishLookSecondsMax))
+            guard answer.status == 200, answer.isWhole else { return nil }
+            return try? Manifest(json: answer.body)
+        } catch {
+            // Who cannot look does the work again.
+            logger.debug("a result could not be looked for", metadata: ["id": "\(id)", "error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Begins an upload and takes it back: that wants endpoint, bucket, region, key and the right to write, and leaves
+    /// nothing behind.
+    func probe() async throws {
+        let deadline = ContinuousClock.now + .seconds(Limits.publishLookSecondsMax)
+        let key = client.bucket.location.key(of: "probe", in: "attachprep-doctor")
+        let begun = S3Request(.post, key, query: ["uploads": ""])
+        let id = try await client.send(begun, before: deadline) { answer throws(S3Fault) in
+            guard let id = XMLText.first("UploadId", in: answer.body) else {
+                throw .strange(client.bucket, "no UploadId")
+            }
+            return id
+        }
+        try await cleanup.abandonNow(id, of: key, before: deadline)
+    }
+
+    func shutdown() async {
+        await cleanup.finish()
+        await client.shutdown()
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+
+/// A real S3 endpoint on loopback that checks signatures: OpenStack Swift, started once for all tests of a run.
+///
+/// It ends with this process. Tests keep apart by the prefixes that they use in its bucket.
+public final class ObjectStore: Sendable {
+    public let url: String
+    /// The bucket that is there.
+    public static let bucket = "media"
+    private let folder: TemporaryFolder
+    private let running: RunningCommand
+
+    /// What a program needs to write into it.
+    public var environment: [String: String] {
+        [
+            "AWS_ACCESS_KEY_ID": "test:tester", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_ENDPOINT_URL_S3": url,
+            "AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": folder.path("none"),
+            "AWS_SHARED_CREDENTIALS_FILE": folder.path("none"),
+        ]
+    }
+
+    private static let started = Result { try ObjectStore() }
+
+    /// The one of this run. The first call starts it, which takes some seconds.
+    public static func shared() async throws -> ObjectStore {
+        try await onOwnThread { try started.get() }
+    }
+
+    private init() throws {
+        folder = try TemporaryFolder()
+        running = try RunCommand(
+            SourceTree.path("tools/s3-endpoint"), [folder.path], timeoutSeconds: 3_600
+        ).start()
+        let limit = Date(timeIntervalSinceNow: 120)
+        let pause = NSCondition()
+        var line = ""
+        while !line.hasPrefix("ready "), Date.now < limit, running.isRunning {
+            pause.withLock { _ = pause.wait(until: Date(timeIntervalSinceNow: 0.05)) }
+            line = try running.textSoFar()
+        }
+        guard line.hasPrefix("ready ") else {
+            throw CommandFailure(
+                description: "tools/s3-endpoint did not start; `make deps-test` installs what it runs: "
+                    + (try running.errorTextSoFar()))
+        }
+        url = line.dropFirst("ready ".count).trimmingCharacters(in: .newlines)
+    }
+
+    deinit {
+        running.send(SIGTERM)
+    }
+
+    /// An object as curl gets it.
+    public struct Object: Sendable {
+        public let status: Int
+        /// Names in lower case.
+        public let headers: [String: String]
+        public let body: [UInt8]
+    }
+
+    /// What stands under a key, percent-encoded by the caller; asked with a signature of curl's.
+    public func object(_ key: String) async throws -> Object { try await ask("/\(Self.bucket)/\(key)") }
+
+    /// The keys below a prefix.
+    public func keys(below prefix: String) async throws -> [String] {
+        let body = String(decoding: try await ask("/\(Self.bucket)?prefix=\(prefix)").body, as: UTF8.self)
+        return body.components(separatedBy: "<Key>").dropFirst().map { String($0.prefix { $0 != "<" }) }
+    }
+
+    /// The keys of uploads in parts that were begun and neither completed nor taken back.
+    public func unfinished(below prefix: String) async throws -> [String] {
+        let body = String(
+            decoding: try await ask("/\(Self.bucket)?prefix=\(prefix)&uploads=").body, as: UTF8.self)
+        return body.components(separatedBy: "<Key>").dropFirst().map { String($0.prefix { $0 != "<" }) }
+    }
+
+    /// Takes an object away, as a lifecycle rule would.
+    public func remove(_ key: String) async throws { _ = try await ask("/\(Self.bucket)/\(key)", "DELETE") }
+
+    private func ask(_ path: String, _ method: String = "GET") async throws -> Object {
+        let own = try TemporaryFolder()
+        // The digest of nothing, which is what a GET sends.
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        let result = try await RunCommand(
+            "curl",
+            [
+                "--silent", "--show-error", "--request", method, "--netrc-file", folder.path("netrc"), "--aws-sigv4",
+                "aws:amz:us-east-1:s3", "--header", "x-amz-content-sha256: \(empty)", "--dump-header",
+                own.path("head"), "--output", own.path("body"), "--write-out", "%{http_code}", url + path,
+            ]
+        ).run()
+        guard result.exitCode == 0, let status = Int(result.text) else {
+            throw CommandFailure(description: "curl \(path): \(result.errorText)")
+        }
+        var headers: [String: String] = [:]
+        for line in String(decoding: try own.bytes(of: "head"), as: UTF8.self).split(whereSeparator: \.isNewline) {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            headers[line[..<colon].lowercased()] =
+                line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        }
+        return Object(status: status, headers: headers, body: (try? own.bytes(of: "body")) ?? [])
+    }
+}
