@@ -24,19 +24,20 @@ struct ColourHistogram {
         (colour.red >> 3) << 10 | (colour.green >> 3) << 5 | colour.blue >> 3
     }
 
-    mutating func add(_ colour: IndexedColour) {
-        if isExact { addExactly(colour) }
-        if cells.isEmpty { cells = [Cell](repeating: Cell(), count: Self.cellsMax) }
-        let index = Self.cell(of: colour)
-        cells[index].count += 1
-        cells[index].red += colour.red
-        cells[index].green += colour.green
-        cells[index].blue += colour.blue
-    }
-
     /// Adds what can be seen of a picture.
     mutating func add(pixels: [IndexedColour]) {
-        for pixel in pixels where pixel != 0 { add(pixel) }
+        if cells.isEmpty { cells = [Cell](repeating: Cell(), count: Self.cellsMax) }
+        if isExact { for pixel in pixels where pixel != 0 && isExact { addExactly(pixel) } }
+        unsafe cells.withUnsafeMutableBufferPointer { cells in
+            for pixel in pixels where pixel != 0 {
+                // A cell's number has as many bits as there are cells.
+                let index = Self.cell(of: pixel)
+                unsafe cells[index].count &+= 1
+                unsafe cells[index].red &+= pixel.red
+                unsafe cells[index].green &+= pixel.green
+                unsafe cells[index].blue &+= pixel.blue
+            }
+        }
     }
 
     private mutating func addExactly(_ colour: IndexedColour) {

@@ -65,9 +65,9 @@ struct ColourQuantiser {
     // MARK: Settling
 
     private static func settled(_ colours: [IndexedColour], _ cells: [ColourHistogram.Cell]) -> [IndexedColour] {
-        let finder = GIFPalette(colours, hasTransparency: false)
+        var finder = ColourFinder(GIFPalette(colours, hasTransparency: false))
         var sums = [ColourMoments.Sums](repeating: .zero, count: colours.count)
-        for cell in cells { sums[Int(finder.nearest(to: mean(cell.sums)))] += cell.sums }
+        for cell in cells { sums[Int(finder.nearestIndex(to: mean(cell.sums)))] += cell.sums }
         return colours.indices.map { sums[$0].x > 0 ? mean(sums[$0]) : colours[$0] }
     }
 }

@@ -4,7 +4,7 @@ struct GIFFrameWriter {
     private let height: Int
     private let settings: GIFSettings
     /// What the viewer sees before the next frame.
-    private var shown: [IndexedColour]
+    private let shown: NumberRow<IndexedColour>
     /// What it was meant to be.
     private var meant: [IndexedColour]
     private var finder: ColourFinder?
@@ -13,8 +13,8 @@ struct GIFFrameWriter {
         self.width = width
         self.height = height
         self.settings = settings
-        shown = [IndexedColour](repeating: 0, count: width * height)
-        meant = shown
+        shown = NumberRow(repeating: 0, count: width * height)
+        meant = [IndexedColour](repeating: 0, count: width * height)
         finder = settings.sharedPalette.map(ColourFinder.init)
     }
 
@@ -41,47 +41,44 @@ struct GIFFrameWriter {
     // MARK: What changes
 
     private func wipedArea(_ frame: [IndexedColour], _ next: [IndexedColour]) -> PixelArea {
-        var area = PixelArea()
-        for y in 0..<height {
-            for x in 0..<width where next[y * width + x] == 0 && frame[y * width + x] != 0 { area.include(x: x, y: y) }
+        unsafe frame.withUnsafeBufferPointer { frame in
+            unsafe next.withUnsafeBufferPointer { next in
+                PixelArea(width: width, height: height) { unsafe next[$0] == 0 && frame[$0] != 0 }
+            }
         }
-        return area
     }
 
     private func changedArea(_ frame: [IndexedColour]) -> PixelArea {
-        var area = PixelArea()
-        let tolerance = settings.exactness.tolerance
-        for y in 0..<height {
-            for x in 0..<width {
-                let place = y * width + x
-                if keepingLoss(frame[place], at: place) > tolerance { area.include(x: x, y: y) }
+        let tolerance = Int32(settings.exactness.tolerance)
+        return unsafe frame.withUnsafeBufferPointer { frame in
+            unsafe meant.withUnsafeBufferPointer { meant in
+                PixelArea(width: width, height: height) { place in
+                    unsafe keepingLoss(frame[place], meant[place], at: place) > tolerance
+                }
             }
         }
-        return area
     }
 
     /// What is lost when a pixel is left as it is. Where the source has not changed, nothing more than was lost before;
     /// else it counts from what is seen, so that losses do not add up.
-    @inline(__always) private func keepingLoss(_ wanted: IndexedColour, at place: Int) -> Int32 {
+    @inline(__always)
+    private func keepingLoss(_ wanted: IndexedColour, _ before: IndexedColour, at place: Int) -> Int32 {
         let seen = shown[place]
         if wanted == seen { return 0 }
         if wanted == 0 || seen == 0 { return PixelChoice.never }
-        return wanted == meant[place] ? 0 : Int32(truncatingIfNeeded: wanted.distance(to: seen))
+        return wanted == before ? 0 : wanted.distance(to: seen)
     }
 
     private func choices(_ frame: [IndexedColour], _ area: PixelArea) -> PixelChoice {
-        var pixels = PixelChoice()
-        let count = area.width * area.height
-        pixels.wanted.reserveCapacity(count)
-        pixels.keepingLoss.reserveCapacity(count)
+        let pixels = PixelChoice(count: area.width * area.height)
+        var position = 0
         for y in area.rows {
-            for x in area.columns {
-                let place = y * width + x
-                pixels.wanted.append(frame[place])
-                pixels.keepingLoss.append(keepingLoss(frame[place], at: place))
+            for place in (y * width + area.left)...(y * width + area.right) {
+                pixels.wanted[position] = frame[place]
+                pixels.keepingLoss[position] = keepingLoss(frame[place], meant[place], at: place)
+                position &+= 1
             }
         }
-        pixels.weight = [UInt8](repeating: 16, count: count)
         return pixels
     }
 
@@ -91,14 +88,14 @@ struct GIFFrameWriter {
     private mutating func palette(for pixels: inout PixelChoice) -> GIFPalette {
         var shared: (pixels: PixelChoice, loss: Int)?
         if var finder {
-            let loss = Self.choose(&pixels, &finder)
+            let loss = pixels.choose(&finder)
             self.finder = finder
             // A table of its own cannot save more than all of it.
             if loss == 0 || Float(loss) <= ownPrice { return finder.palette }
             shared = (pixels, loss)
         }
         var own = ColourFinder(ownPalette(pixels))
-        let loss = Self.choose(&pixels, &own)
+        let loss = pixels.choose(&own)
         guard let shared, let palette = finder?.palette else { return own.palette }
         if Float(shared.loss - loss) > ownPrice { return own.palette }
         pixels = shared.pixels
@@ -108,58 +105,36 @@ struct GIFFrameWriter {
     /// What a frame's own table of colours costs.
     private var ownPrice: Float { settings.exactness.bitPrice * Float(settings.colours * 3 * 8) }
 
-    /// Finds each pixel's best index and gives what all lose by it.
-    private static func choose(_ pixels: inout PixelChoice, _ finder: inout ColourFinder) -> Int {
-        pixels.best.removeAll(keepingCapacity: true)
-        pixels.bestLoss.removeAll(keepingCapacity: true)
-        let transparent = finder.palette.transparent
-        var sum = 0
-        for index in 0..<pixels.count {
-            let (wanted, keeping) = (pixels.wanted[index], pixels.keepingLoss[index])
-            guard wanted != 0, keeping != 0 else {
-                pixels.best.append(transparent ?? 0)
-                pixels.bestLoss.append(0)
-                continue
-            }
-            var best = finder.index(of: wanted)
-            var loss = Int32(truncatingIfNeeded: finder.palette.colours[Int(best)].distance(to: wanted))
-            if keeping <= loss || best == transparent, let transparent { (best, loss) = (transparent, keeping) }
-            pixels.best.append(best)
-            pixels.bestLoss.append(loss)
-            sum += Int(loss)
-        }
-        return sum
-    }
-
     /// Made for what has changed; what stays has the colours it has.
     private func ownPalette(_ pixels: PixelChoice) -> GIFPalette {
-        var histogram = ColourHistogram()
+        let tolerance = Int32(settings.exactness.tolerance)
         var keeps = false
-        for index in 0..<pixels.count {
-            if pixels.keepingLoss[index] <= settings.exactness.tolerance {
-                keeps = true
-            } else if pixels.wanted[index] != 0 {
-                histogram.add(pixels.wanted[index])
-            }
+        let changed = (0..<pixels.count).map { index -> IndexedColour in
+            guard pixels.keepingLoss[index] <= tolerance else { return pixels.wanted[index] }
+            keeps = true
+            return 0
         }
+        var histogram = ColourHistogram()
+        histogram.add(pixels: changed)
         let room = settings.colours - (keeps ? 1 : 0)
         return GIFPalette(ColourQuantiser.colours(of: histogram, count: room), hasTransparency: keeps)
     }
 
     // MARK: What is seen
 
-    private mutating func show(_ indexes: [UInt8], _ palette: GIFPalette, _ area: PixelArea) {
+    private func show(_ indexes: NumberRow<UInt8>, _ palette: GIFPalette, _ area: PixelArea) {
+        let transparent = palette.transparent.map(Int.init) ?? 256
         var position = 0
         for y in area.rows {
-            for x in area.columns {
-                let index = indexes[position]
-                position += 1
-                if index != palette.transparent { shown[y * width + x] = palette.colours[Int(index)] }
+            for place in (y * width + area.left)...(y * width + area.right) {
+                let index = Int(indexes[position])
+                position &+= 1
+                if index != transparent { shown[place] = palette.colours[index] }
             }
         }
     }
 
-    private mutating func wipe(_ area: PixelArea) {
+    private func wipe(_ area: PixelArea) {
         for y in area.rows {
             for x in area.columns { shown[y * width + x] = 0 }
         }

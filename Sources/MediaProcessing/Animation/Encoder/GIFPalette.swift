@@ -28,22 +28,12 @@ struct GIFPalette: Sendable, Hashable {
         return bytes
     }
 
-    /// The nearest index of a colour, by looking at all.
-    func nearest(to colour: IndexedColour) -> UInt8 {
-        var (best, least) = (0, Int.max)
-        for index in colours.indices where colours[index] != 0 {
-            let distance = colours[index].distance(to: colour)
-            if distance < least { (best, least) = (index, distance) }
-        }
-        return UInt8(best)
-    }
-
     /// For every index, 256 others: whether a pixel whose best it is may be near enough to them. A pixel that is best
     /// shown by nothing is near to none.
-    func near(within tolerance: Int) -> [Bool] {
+    func near(within tolerance: Int) -> NumberRow<Bool> {
         // The pixel itself may lie between the two.
-        let reach = tolerance * 4
-        var near = [Bool](repeating: false, count: 1 << 16)
+        let reach = Int32(tolerance * 4)
+        let near = NumberRow(repeating: false, count: 1 << 16)
         for index in tolerance > 0 ? colours.indices : 0..<0 where colours[index] != 0 {
             let colour = colours[index]
             for other in 0..<index where colours[other] != 0 && colour.distance(to: colours[other]) <= reach {
@@ -59,7 +49,7 @@ struct GIFPalette: Sendable, Hashable {
     }
 
     /// The nearest indexes of each one, so that a search need not try all.
-    func neighbours(_ near: [Bool]) -> [[UInt8]] {
+    func neighbours(_ near: NumberRow<Bool>) -> [[UInt8]] {
         colours.indices.map { index in
             guard index != transparent.map(Int.init) else { return [] }
             return colours.indices.filter { near[index << 8 | $0] }

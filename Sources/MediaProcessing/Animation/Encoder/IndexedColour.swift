@@ -14,12 +14,12 @@ extension IndexedColour {
     @inline(__always) var blue: Int { Int(self >> 16 & 0xFF) }
 
     /// Squares of the differences, weighted about as the eye weighs the components.
-    @inline(__always) func distance(to other: IndexedColour) -> Int {
+    @inline(__always) func distance(to other: IndexedColour) -> Int32 {
         // None of this can overflow, and checking it would take half the time of writing a GIF.
         let red = Int32(truncatingIfNeeded: self & 0xFF) &- Int32(truncatingIfNeeded: other & 0xFF)
         let green = Int32(truncatingIfNeeded: self >> 8 & 0xFF) &- Int32(truncatingIfNeeded: other >> 8 & 0xFF)
         let blue = Int32(truncatingIfNeeded: self >> 16 & 0xFF) &- Int32(truncatingIfNeeded: other >> 16 & 0xFF)
-        return Int(2 &* red &* red &+ 4 &* green &* green &+ blue &* blue)
+        return 2 &* red &* red &+ 4 &* green &* green &+ blue &* blue
     }
 
     /// A picture's pixels; GIF knows no half transparency, so alpha below a half is none.

@@ -5,12 +5,12 @@ struct LZWBits {
     private var pendingBits = 0
 
     mutating func append(_ code: Int, width: Int) {
-        pending |= UInt32(code) << UInt32(pendingBits)
-        pendingBits += width
+        pending |= UInt32(truncatingIfNeeded: code) &<< UInt32(truncatingIfNeeded: pendingBits)
+        pendingBits &+= width
         while pendingBits >= 8 {
             bytes.append(UInt8(truncatingIfNeeded: pending))
-            pending >>= 8
-            pendingBits -= 8
+            pending &>>= 8
+            pendingBits &-= 8
         }
     }
 

@@ -8,23 +8,21 @@ struct LZWCompressor {
     /// Nodes looked at for one code; a tree of near-equal colours would otherwise be searched whole each time.
     private static let visitsMax = 400
 
-    private let pixels: PixelChoice
-    private let palette: GIFPalette
+    private let losses: PixelLoss
     private let exactness: GIFExactness
-    private let neighbours: [[UInt8]]
-    /// Whether two indexes may stand for each other somewhere.
-    private let near: [Bool]
     private var trie: LZWTrie
     private var bits = LZWBits()
     private var wear = LZWWear()
 
-    private var stack: [UInt16] = []
-    private var errors = [Int32](repeating: 0, count: LZWTrie.codesMax)
-    /// The node written last, and its string.
+    private let stack = NumberRow<UInt16>(repeating: 0, count: LZWTrie.codesMax)
+    private var stacked = 0
+    private let errors = NumberRow<Int32>(repeating: 0, count: LZWTrie.codesMax)
+    /// The node written last, and its string, which ends where the next one begins.
     private var previous: Int?
-    private var string: [UInt8] = []
-    /// Indexes that were written, one a pixel.
-    private(set) var written: [UInt8] = []
+    private var length = 0
+    /// Indexes that were written, one a pixel, and how many.
+    let written: NumberRow<UInt8>
+    private var count = 0
 
     private struct Match {
         var code = 0
@@ -33,20 +31,17 @@ struct LZWCompressor {
     }
 
     init(_ pixels: PixelChoice, palette: GIFPalette, exactness: GIFExactness) {
-        self.pixels = pixels
-        self.palette = palette
+        losses = PixelLoss(pixels, palette: palette, exactness: exactness)
         self.exactness = exactness
         trie = LZWTrie(rootBits: palette.rootBits)
-        near = palette.near(within: exactness.tolerance)
-        neighbours = exactness.isExact ? [] : palette.neighbours(near)
-        written.reserveCapacity(pixels.count)
+        written = NumberRow(repeating: 0, count: pixels.count)
     }
 
     /// The codes' bytes.
     mutating func compress() -> [UInt8] {
         bits.append(trie.clearCode, width: trie.width)
-        while written.count < pixels.count {
-            let length = write(search())
+        while count < losses.count {
+            write(search())
             if trie.isFull, wear.isWorn(after: length) { clear() }
         }
         bits.append(trie.endCode, width: trie.width)
@@ -60,82 +55,79 @@ struct LZWCompressor {
         wear = LZWWear()
     }
 
-    /// Writes a match and gives its length.
-    private mutating func write(_ match: Match) -> Int {
+    private mutating func write(_ match: Match) {
         bits.append(match.code, width: trie.width)
+        let start = count
         if match.code == trie.next {
-            string.append(string[0])
+            for place in start..<(start + length) { written[place] = written[place &- length] }
+            written[start + length] = written[start - length]
+            length += 1
         } else {
-            string.removeAll(keepingCapacity: true)
-            trie.spell(match.code, into: &string)
+            trie.spell(match.code, to: written, at: start)
+            length = Int(trie.depth[match.code])
         }
-        written.append(contentsOf: string)
-        if let previous { trie.add(string[0], to: previous) }
+        if let previous { trie.add(written[start], to: previous) }
         previous = match.code
-        return string.count
+        count += length
     }
 
     // MARK: Search
 
     private mutating func search() -> Match {
-        let start = written.count
+        let start = count
         var match = Match()
         var visits = 0
         pushRoots(at: start)
-        while let node = stack.popLast() {
-            visits += 1
-            let depth = Int(trie.depth[Int(node)])
-            let error = errors[Int(node)]
-            consider(Int(node), depth: depth, error: error, for: &match)
-            let position = start + depth
-            guard position < pixels.count, visits < Self.visitsMax else { continue }
-            var child = trie.nodes[Int(node)].child
-            while child != LZWTrie.none {
-                let next = trie.nodes[child]
-                if let loss = loss(of: next.suffix, at: position) {
-                    errors[child] = error &+ loss
-                    stack.append(UInt16(truncatingIfNeeded: child))
-                }
-                child = next.sibling
+        while stacked > 0 {
+            stacked &-= 1
+            var node = Int(stack[stacked])
+            let error = errors[node]
+            var position = start &+ Int(trie.depth[node])
+            visits &+= 1
+            // Where nothing but the best index may be written, each step is free: only the last one is considered.
+            while position < losses.count, visits < Self.visitsMax, losses.isAlone(at: position) {
+                let child = trie.child(of: node, losses.best(at: position))
+                if child == LZWTrie.none { break }
+                node = child
+                position &+= 1
+                visits &+= 1
             }
+            consider(node, depth: position &- start, error: error, for: &match)
+            guard position < losses.count, visits < Self.visitsMax, !losses.isAlone(at: position) else { continue }
+            pushChildren(of: node, error: error, at: position)
         }
         considerRun(at: start, for: &match)
         return match
     }
 
     private mutating func pushRoots(at start: Int) {
-        let best = pixels.best[start]
-        if !exactness.isExact {
-            for index in neighbours[Int(best)] where index != best { pushRoot(index, at: start) }
-        }
-        if let transparent = palette.transparent, transparent != best { pushRoot(transparent, at: start) }
+        let best = losses.best(at: start)
+        for index in losses.neighbours(of: best) where index != best { pushRoot(index, at: start) }
+        if let transparent = losses.transparent, transparent != best { pushRoot(transparent, at: start) }
         pushRoot(best, at: start)
     }
 
     private mutating func pushRoot(_ index: UInt8, at start: Int) {
-        guard let loss = loss(of: index, at: start) else { return }
-        errors[Int(index)] = loss
-        stack.append(UInt16(index))
+        guard let loss = losses.loss(of: index, at: start) else { return }
+        push(Int(index), error: loss)
     }
 
-    /// What writing an index there loses over the best one; nil where it is too far.
-    @inline(__always) private func loss(of index: UInt8, at position: Int) -> Int32? {
-        let best = pixels.best[position]
-        if index == best { return 0 }
-        let loss: Int32
-        if index == palette.transparent {
-            loss = pixels.keepingLoss[position]
-            if loss == PixelChoice.never { return nil }
-        } else {
-            // Most are too far from the best one already.
-            let wanted = pixels.wanted[position]
-            guard wanted != 0, near[Int(best) << 8 | Int(index)] else { return nil }
-            loss = Int32(truncatingIfNeeded: palette.colours[Int(index)].distance(to: wanted))
+    private mutating func pushChildren(of node: Int, error: Int32, at position: Int) {
+        var child = trie.nodes[node].child
+        while child != LZWTrie.none {
+            let next = trie.nodes[child]
+            if let loss = losses.loss(of: next.suffix, at: position) { push(child, error: error &+ loss) }
+            child = next.sibling
         }
-        let extra = ((loss &- pixels.bestLoss[position]) &* Int32(pixels.weight[position])) >> 4
-        return extra <= Int32(exactness.tolerance) ? extra : nil
     }
 
+    @inline(__always) private mutating func push(_ node: Int, error: Int32) {
+        errors[node] = error
+        stack[stacked] = UInt16(truncatingIfNeeded: node)
+        stacked &+= 1
+    }
+
+    @inline(__always)
     private func consider(_ code: Int, depth: Int, error: Int32, for match: inout Match) {
         let cost = (Float(error) + exactness.bitPrice * Float(trie.width)) / Float(depth)
         if cost < match.cost { match = Match(code: code, cost: cost, error: error) }
@@ -143,13 +135,14 @@ struct LZWCompressor {
 
     /// The code that the decoder gives away on reading this one: the last string and its own first index.
     private func considerRun(at start: Int, for match: inout Match) {
-        guard previous != nil, !trie.isFull, start + string.count < pixels.count else { return }
+        guard previous != nil, !trie.isFull, start + length < losses.count else { return }
+        let before = start &- length
         var error: Int32 = 0
-        for (offset, index) in string.enumerated() {
-            guard let loss = loss(of: index, at: start + offset) else { return }
+        for offset in 0..<length {
+            guard let loss = losses.loss(of: written[before &+ offset], at: start &+ offset) else { return }
             error &+= loss
         }
-        guard let loss = loss(of: string[0], at: start + string.count) else { return }
-        consider(trie.next, depth: string.count + 1, error: error &+ loss, for: &match)
+        guard let loss = losses.loss(of: written[before], at: start &+ length) else { return }
+        consider(trie.next, depth: length &+ 1, error: error &+ loss, for: &match)
     }
 }

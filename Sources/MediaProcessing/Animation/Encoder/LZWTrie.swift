@@ -6,7 +6,7 @@ struct LZWTrie {
     static let none = 0
 
     /// A node's links and the last index of its string in one word, since a search reads them together.
-    struct Node {
+    struct Node: BitwiseCopyable {
         private var word: UInt32 = 0
 
         /// The first of its children, and the next child of its own parent; `none` for none.
@@ -26,10 +26,11 @@ struct LZWTrie {
     private(set) var next = 0
     /// Bits of the next code.
     private(set) var width = 0
-    private(set) var nodes = [Node](repeating: Node(suffix: 0, sibling: none), count: codesMax)
+    let nodes = NumberRow(repeating: Node(suffix: 0, sibling: none), count: codesMax)
     /// Lengths of the nodes' strings.
-    private(set) var depth = [UInt16](repeating: 1, count: codesMax)
-    private var parents = [UInt16](repeating: 0, count: codesMax)
+    let depth = NumberRow<UInt16>(repeating: 1, count: codesMax)
+    private let parents = NumberRow<UInt16>(repeating: 0, count: codesMax)
+    private var children = LZWChildren()
     private let rootBits: Int
 
     /// - Parameter rootBits: Bits of an index, 2 to 8.
@@ -45,18 +46,19 @@ struct LZWTrie {
     /// Forgets all strings but those of one index.
     mutating func clear() {
         for index in 0..<clearCode { nodes[index] = Node(suffix: UInt8(index), sibling: Self.none) }
+        children.clear()
         next = endCode + 1
         width = rootBits + 1
     }
 
-    /// Appends a node's string.
-    func spell(_ node: Int, into string: inout [UInt8]) {
-        let start = string.count
-        let length = Int(depth[node])
-        string.append(contentsOf: repeatElement(0, count: length))
+    /// The node of a node's string and one index more; `none` for none.
+    @inline(__always) func child(of parent: Int, _ index: UInt8) -> Int { children.child(of: parent, index) }
+
+    /// Writes a node's string to a place.
+    func spell(_ node: Int, to string: NumberRow<UInt8>, at start: Int) {
         var node = node
-        for index in stride(from: start + length - 1, through: start, by: -1) {
-            string[index] = nodes[node].suffix
+        for place in stride(from: start &+ Int(depth[node]) &- 1, through: start, by: -1) {
+            string[place] = nodes[node].suffix
             node = Int(parents[node])
         }
     }
@@ -68,6 +70,7 @@ struct LZWTrie {
         nodes[parent].child = next
         depth[next] = depth[parent] + 1
         parents[next] = UInt16(parent)
+        children.add(next, to: parent, index)
         next += 1
         if next == 1 << width, width < 12 { width += 1 }
     }

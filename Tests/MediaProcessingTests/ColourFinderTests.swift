@@ -1,0 +1,79 @@
+import Testing
+
+@testable import MediaProcessing
+
+struct ColourFinderTests {
+    /// Numbers that look like chance and are the same each time.
+    private struct Chance: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state ^ state >> 31
+        }
+    }
+
+    private static func colour(_ chance: inout Chance, within side: Int = 256) -> IndexedColour {
+        let numbers = (0..<3).map { _ in Int.random(in: 0..<side, using: &chance) }
+        return IndexedColour(red: numbers[0], green: numbers[1], blue: numbers[2])
+    }
+
+    /// By looking at all of them.
+    private static func nearest(to colour: IndexedColour, in palette: GIFPalette) -> Int {
+        let shown = palette.colours.indices.filter { palette.colours[$0] != 0 }
+        return shown.min { palette.colours[$0].distance(to: colour) < palette.colours[$1].distance(to: colour) } ?? 0
+    }
+
+    @Test(arguments: [1, 2, 7, 8, 9, 100, 255, 256], [256, 20])
+    func `The nearest colour is found, and the first of those that are equally near`(count: Int, side: Int) {
+        var chance = Chance(state: UInt64(count))
+        let colours = (0..<count).map { _ in Self.colour(&chance, within: side) }
+        let palette = GIFPalette(colours, hasTransparency: count < 256)
+        var finder = ColourFinder(palette)
+        for _ in 0..<200 {
+            let colour = Self.colour(&chance)
+            let expected = Self.nearest(to: colour, in: palette)
+            #expect(Int(finder.nearest(to: colour).index) == expected)
+            #expect(finder.nearest(to: colour).distance == palette.colours[expected].distance(to: colour))
+            #expect(Int(finder.nearestIndex(to: colour)) == expected)
+        }
+    }
+
+    @Test func `A palette without a colour has its transparent index for all`() {
+        var finder = ColourFinder(GIFPalette([], hasTransparency: true))
+        #expect(finder.nearest(to: IndexedColour(red: 1, green: 2, blue: 3)).index == 0)
+    }
+
+    @Test func `The area of a change is all of it and no more`() {
+        var chance = Chance(state: 5)
+        for count in 0..<40 {
+            let places = Set((0..<count).map { _ in Int.random(in: 0..<(17 * 11), using: &chance) })
+            var expected = PixelArea()
+            for place in places { expected.include(x: place % 17, y: place / 17) }
+            #expect(PixelArea(width: 17, height: 11) { places.contains($0) } == expected)
+        }
+    }
+
+    @Test func `A child is found by its parent and index, and no other is`() {
+        var trie = LZWTrie(rootBits: 8)
+        var chance = Chance(state: 9)
+        var known: [Int: Int] = [:]
+        while !trie.isFull {
+            let parent = Int.random(in: 0..<trie.next, using: &chance)
+            let index = UInt8.random(in: 0...255, using: &chance)
+            guard parent != trie.clearCode, parent != trie.endCode, known[parent << 8 | Int(index)] == nil else {
+                continue
+            }
+            known[parent << 8 | Int(index)] = trie.next
+            trie.add(index, to: parent)
+        }
+        for parent in 0..<LZWTrie.codesMax {
+            for index: UInt8 in [0, 1, 100, 255] {
+                #expect(trie.child(of: parent, index) == known[parent << 8 | Int(index)] ?? LZWTrie.none)
+            }
+        }
+        for (pair, child) in known { #expect(trie.child(of: pair >> 8, UInt8(pair & 0xFF)) == child) }
+        trie.clear()
+        for pair in known.keys { #expect(trie.child(of: pair >> 8, UInt8(pair & 0xFF)) == LZWTrie.none) }
+    }
+}
