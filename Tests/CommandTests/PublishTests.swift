@@ -82,6 +82,18 @@ import Testing
         #expect(manifest.attachment?.url == "https://cdn.example/push/\(manifest.id)/attachment.jpg")
     }
 
+    @Test func `A bucket may stand in the host's name`() async throws {
+        let port = try #require(store.url.split(separator: ":").last)
+        let manifest = try await prepare([
+            "--s3-endpoint", "http://s3.test:\(port)", "--resolve", "media.s3.test:\(port):127.0.0.1",
+            try CommandBench.url("grid.jpg"),
+        ])
+        let attachment = try #require(manifest.attachment, "\(manifest.error?.message ?? "")")
+        #expect(attachment.url == "http://media.s3.test:\(port)/\(prefix)/\(manifest.id)/attachment.jpg")
+        let object = try await store.object("\(prefix)/\(manifest.id)/attachment.jpg")
+        #expect(try await digest(of: object.body) == attachment.sha256)
+    }
+
     @Test func `A rejected request publishes nothing`() async throws {
         let manifest = try await prepare([try CommandBench.url("truncated.jpg")])
         #expect(manifest.outcome == "rejected")
