@@ -44,6 +44,20 @@ struct ColourFinderTests {
         #expect(finder.nearest(to: IndexedColour(red: 1, green: 2, blue: 3)).index == 0)
     }
 
+    /// What all cells have to remember of a palette of equals does not fit in 32 bits.
+    @Test func `A palette of equal colours answers for all of colour space`() {
+        let grey = IndexedColour(red: 128, green: 128, blue: 128)
+        var finder = ColourFinder(GIFPalette(Array(repeating: grey, count: 256), hasTransparency: false))
+        for red in stride(from: 0, to: 256, by: 8) {
+            for green in stride(from: 0, to: 144, by: 8) {
+                for blue in stride(from: 0, to: 256, by: 8) {
+                    let found = finder.nearest(to: IndexedColour(red: red, green: green, blue: blue))
+                    if found.index != 0 { Issue.record("\(red) \(green) \(blue): \(found)") }
+                }
+            }
+        }
+    }
+
     @Test func `The area of a change is all of it and no more`() {
         var chance = Chance(state: 5)
         for count in 0..<40 {

@@ -13,7 +13,7 @@ struct ColourFinder {
     private let all: Range<Int>
     private var blocks = [Range<Int>](repeating: 0..<0, count: 1 << (3 * blockBits))
     /// Where a cell's colours begin in `entries`, and how many they are; 0 is not asked yet.
-    private let cells = NumberRow<Int32>(repeating: 0, count: 1 << (3 * cellBits))
+    private let cells = NumberRow<Int>(repeating: 0, count: 1 << (3 * cellBits))
     private var entries: [ColourRows.Entry] = []
     /// What was asked last: neighbours are often alike.
     private var last: (colour: IndexedColour, index: UInt8, distance: Int32) = (0, 0, 0)
@@ -35,8 +35,8 @@ struct ColourFinder {
             | colour.blue >> shift
         var known = cells[cell]
         if known == 0 { known = collect(cell) }
-        let start = Int(known >> Int32(Self.countBits))
-        let end = start &+ Int(known & (1 << Int32(Self.countBits) - 1))
+        let start = known >> Self.countBits
+        let end = start &+ known & (1 << Self.countBits - 1)
         var (best, least) = (0 as UInt8, Int32.max)
         unsafe entries.withUnsafeBufferPointer { entries in
             for position in start..<end {
@@ -56,7 +56,7 @@ struct ColourFinder {
         return rows.nearest(to: colour, in: block)?.index ?? 0
     }
 
-    private mutating func collect(_ cell: Int) -> Int32 {
+    private mutating func collect(_ cell: Int) -> Int {
         let (side, mask) = (1 << (8 - Self.cellBits), 1 << Self.cellBits - 1)
         let (red, green, blue) = (cell >> (2 * Self.cellBits), cell >> Self.cellBits & mask, cell & mask)
         let start = entries.count
@@ -65,7 +65,7 @@ struct ColourFinder {
         rows.findNearest(to: cube, in: block, &entries)
         // A palette without a colour has its transparent index.
         if entries.count == start { entries.append(ColourRows.Entry(colour: 0, index: 0)) }
-        let known = Int32(start << Self.countBits | (entries.count - start))
+        let known = start << Self.countBits | (entries.count - start)
         cells[cell] = known
         return known
     }
