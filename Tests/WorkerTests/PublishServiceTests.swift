@@ -43,7 +43,8 @@ import Testing
         let listed = try #require((page["jobs"] as? [[String: Any]])?.first?["result"] as? [String: Any])
         #expect(try url(listed) == url(manifest))
         #expect(try bench.contents() == [] && bench.leftovers() == [])
-        try await service.stop()
+        let log = try await service.stop().errorText
+        #expect(log.contains("s3://\(ObjectStore.bucket)/\(prefix)"), "\(log)")
     }
 
     @Test func `A result is used again while it stands in the bucket, and made anew when it does not`() async throws {

@@ -53,3 +53,13 @@ public enum PublishPlace: Sendable {
         }
     }
 }
+
+/// As it is written; nothing of it is secret.
+extension PublishPlace: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .folder: "file:"
+        case .bucket(let settings): "\(settings)"
+        }
+    }
+}

@@ -81,13 +81,13 @@ public struct AttachmentServer: Service {
         if configuration.service.baseURL == nil, configuration.service.servesFiles {
             logger.warning("without --base-url the files of results have no url")
         }
-        logger.notice(
-            "serving",
-            metadata: [
-                "url": "\(url)", "state": "\(configuration.stateFolder)",
-                "fsync": "\(configuration.durability)", "concurrency": "\(configuration.preparer.requestsInFlight)",
-                "mediaSlots": "\(configuration.preparer.mediaSlots)",
-            ])
+        var facts: Logger.Metadata = [
+            "url": "\(url)", "state": "\(configuration.stateFolder)",
+            "fsync": "\(configuration.durability)", "concurrency": "\(configuration.preparer.requestsInFlight)",
+            "mediaSlots": "\(configuration.preparer.mediaSlots)",
+        ]
+        if configuration.preparer.publish.isRemote { facts["publish"] = "\(configuration.preparer.publish)" }
+        logger.notice("serving", metadata: facts)
     }
 
     /// Waits for the signal, then lets worker and sender leave side by side.
