@@ -8,12 +8,12 @@ DESTDIR ?=
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
     libjpeg62-turbo-dev libspng-dev \
-    libcurl4-openssl-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git \
-    ca-certificates python3
+    libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
+    zlib1g-dev git ca-certificates python3
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
-# tracer, a font for the burnt-in clock.
+# tracer, a font for the burnt-in clock, a server for jobs on several machines.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core nghttp2-server openssl strace \
-    libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv
+    libjpeg-turbo-progs nats-server procps file curl jq util-linux mount bsdutils python3-venv
 # What the comparison measures beside what the tests have already, the bare programs' libraries, and an origin.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev libwebp-dev \
     liblcms2-dev make
@@ -69,7 +69,7 @@ test-long: deps deps-test ## Run all tests, those with kills and full disks incl
 # /proc), so these runs have the in-process engine: PreparationTests is the whole recipe with it. Left out are the tests
 # that start the child or the command, the house rules, and those whose subject is the time that encoding takes, which
 # a sanitizer multiplies; PreparationTests encodes a movie, a sound and an animation all the same.
-sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|AttachPrepTests|PreparationTests
+sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|NATSTests|AttachPrepTests|PreparationTests
 sanitized := $(sanitized)|AttachPrepJobsTests|AttachPrepServiceTests
 with_child := MediaPoolTests|HostileChildTests|ChildFailureTests|ChildRecyclingTests|[.]WallTests|FlatMemoryTests
 with_clock := (Animation|Movie|Sound|Still|PNG)Ladder|Animation(Hazard|Conversion|Movie)|FrameInTime|SoundPace

@@ -78,6 +78,7 @@ let package = Package(
         .systemLibrary(name: "CJPEG", providers: [.apt(["libjpeg62-turbo-dev"])]),
         .systemLibrary(name: "CSPNG", providers: [.apt(["libspng-dev"])]),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
+        .systemLibrary(name: "CNATS", providers: [.apt(["libnats-dev"])]),
         cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         .systemLibrary(name: "CLinux"),
 
@@ -88,6 +89,7 @@ let package = Package(
         room("PNG", ["CSPNG"]),
         room("Magic", ["CMagic"]),
         room("Curl", ["CCurl"]),
+        room("NATS", ["CNATS"]),
         room("Linux", ["CLinux"]),
 
         // The domain.
@@ -106,7 +108,7 @@ let package = Package(
         room(
             "AttachPrepJobs",
             [
-                "AttachPrep",
+                "AttachPrep", "NATS",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -145,7 +147,7 @@ let package = Package(
             name: "RoundTrip", dependencies: ["AttachPrep", "MediaEngine", "MediaProcessing"],
             path: "Benchmarks/RoundTrip", swiftSettings: strict),
         .executableTarget(
-            name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "RichPush"],
+            name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "NATS", "RichPush"],
             path: "Benchmarks/QueueRate", swiftSettings: strict),
 
         // Phones on slow networks, for the benchmarks.
@@ -187,11 +189,12 @@ let package = Package(
         specification("JPEGTests", ["JPEG"]),
         specification("PNGTests", ["PNG"]),
         specification("CurlTests", ["Curl"]),
+        specification("NATSTests", ["NATS"]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
         specification(
             "AttachPrepJobsTests",
             [
-                "AttachPrepJobs", "MediaProcessing",
+                "AttachPrepJobs", "MediaProcessing", "NATS",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
