@@ -8,13 +8,13 @@ DESTDIR ?=
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
     libjpeg62-turbo-dev libspng-dev libwebp-dev \
-    libcurl4-openssl-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev zlib1g-dev git \
-    ca-certificates python3
+    libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
+    zlib1g-dev git ca-certificates python3
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
-# tracer, a font for the burnt-in clock, and OpenStack Swift, which speaks S3 and checks signatures (never
-# python3-swiftclient: its /usr/bin/swift would hide the compiler).
+# tracer, a font for the burnt-in clock, a server for jobs on several machines, and OpenStack Swift, which speaks S3 and
+# checks signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler).
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core nghttp2-server openssl strace \
-    libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
+    libjpeg-turbo-progs nats-server procps file curl jq util-linux mount bsdutils python3-venv \
     swift-proxy swift-account swift-container swift-object
 # What the comparison measures beside what the tests have already, the bare programs' libraries, and an origin.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev \
@@ -74,7 +74,7 @@ test-long: deps deps-test ## Run all tests, those with kills and full disks incl
 # /proc), so these runs have the in-process engine: PreparationTests is the whole recipe with it. Left out are the tests
 # that start the child or the command, the house rules, and those whose subject is the time that encoding takes, which
 # a sanitizer multiplies; PreparationTests encodes a movie, a sound and an animation all the same.
-sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|AttachPrepTests|PreparationTests
+sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|NATSTests|AttachPrepTests|PreparationTests
 sanitized := $(sanitized)|AttachPrepJobsTests|AttachPrepServiceTests
 with_child := MediaPoolTests|HostileChildTests|ChildFailureTests|ChildRecyclingTests|[.]WallTests|FlatMemoryTests
 with_clock := (Animation|Movie|Sound|Still|PNG)Ladder|Animation(Hazard|Conversion|Movie)|FrameInTime|SoundPace

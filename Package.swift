@@ -79,6 +79,7 @@ let package = Package(
         .systemLibrary(name: "CSPNG", providers: [.apt(["libspng-dev"])]),
         .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
+        .systemLibrary(name: "CNATS", providers: [.apt(["libnats-dev"])]),
         cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         .systemLibrary(name: "CLinux"),
 
@@ -90,6 +91,7 @@ let package = Package(
         room("WebP", ["CWebP"]),
         room("Magic", ["CMagic"]),
         room("Curl", ["CCurl"]),
+        room("NATS", ["CNATS"]),
         room("Linux", ["CLinux"]),
 
         // The domain.
@@ -108,7 +110,7 @@ let package = Package(
         room(
             "AttachPrepJobs",
             [
-                "AttachPrep",
+                "AttachPrep", "NATS",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -147,7 +149,7 @@ let package = Package(
             name: "RoundTrip", dependencies: ["AttachPrep", "MediaEngine", "MediaProcessing"],
             path: "Benchmarks/RoundTrip", swiftSettings: strict),
         .executableTarget(
-            name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "RichPush"],
+            name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "NATS", "RichPush"],
             path: "Benchmarks/QueueRate", swiftSettings: strict),
 
         // Phones on slow networks, for the benchmarks.
@@ -190,11 +192,12 @@ let package = Package(
         specification("PNGTests", ["PNG"]),
         specification("WebPTests", ["WebP"]),
         specification("CurlTests", ["Curl"]),
+        specification("NATSTests", ["NATS"]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
         specification(
             "AttachPrepJobsTests",
             [
-                "AttachPrepJobs", "MediaProcessing",
+                "AttachPrepJobs", "MediaProcessing", "NATS",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,12 +1,14 @@
 import AttachPrep
 import AttachPrepJobs
 import Glibc
+import NATS
 import RichPush
 
 /// What the queue alone does: jobs a second through enqueue, claim and finish, and how long calls take in a long queue.
 ///
 /// `QueueRate FOLDER`: the folder is made, and what is in it afterwards may be thrown away. Its disk decides over the
-/// rate of `always`.
+/// rate of `always`. `QueueRate FOLDER nats://HOST:PORT,…` measures the queue on those servers instead, which keep what
+/// it leaves there.
 @main
 struct QueueRate {
     private static let jobs = 20_000
@@ -14,11 +16,14 @@ struct QueueRate {
     private static let backlogs = [10_000, 100_000]
 
     static func main() async throws {
-        guard CommandLine.arguments.count == 2 else {
-            print("QueueRate FOLDER")
+        guard (2...3).contains(CommandLine.arguments.count) else {
+            print("QueueRate FOLDER [SERVERS]")
             exit(2)
         }
         let folder = CommandLine.arguments[1]
+        if CommandLine.arguments.count == 3 {
+            return try await measure(servers: CommandLine.arguments[2], folder)
+        }
         for durability in StoreDurability.allCases {
             let store = try await open("\(folder)/\(durability.rawValue)", durability)
             let before = clock()
@@ -37,6 +42,19 @@ struct QueueRate {
                 say("  \(line)")
             }
         }
+    }
+
+    private static func measure(servers: String, _ folder: String) async throws {
+        let settings = NATSSettings(servers: servers.split(separator: ",").map(String.init))
+        let queue = try await JetStreamQueue.open(settings, mirrorPath: "\(folder)/mirror.sqlite", feed: JobFeed())
+        let before = clock()
+        let rate = try await RateMeasurement(store: queue, jobs: jobs, callers: callers).run()
+        let microseconds = (clock() - before) / jobs
+        let ended = try await queue.counts().byState[.succeeded] ?? 0
+        say(
+            "\(servers): \(rate) jobs/s (enqueue one, claim one, finish; \(callers) callers at a time, 1,000 hosts), "
+                + "\(microseconds) µs of processor time a job on this side; \(ended) have ended")
+        await queue.close()
     }
 
     /// Prints a line when it is known, into a file as well.

@@ -4,7 +4,7 @@ import RichPush
 
 /// Callers that each put in a job, take one and end it, again and again.
 struct RateMeasurement {
-    let store: SQLiteStore
+    let store: any JobQueue
     let jobs: Int
     let callers: Int
 
@@ -24,7 +24,7 @@ struct RateMeasurement {
         return Int(Double(rounds * callers) / (time / .seconds(1)))
     }
 
-    private static func roundTrip(_ store: SQLiteStore, _ number: Int) async throws {
+    private static func roundTrip(_ store: any JobQueue, _ number: Int) async throws {
         _ = try await store.enqueue([.numbered(number)], idempotency: nil)
         // Another caller may have taken it; then there is one of somebody else's, or there was.
         for claimed in try await store.claim(1, by: "measurement", lease: .seconds(60), hostLimit: 16) {

@@ -433,6 +433,8 @@ public enum Limits {
     public static let jobsPerHostMax = 16
     /// A worker looks for jobs that other processes put into the queue, or gave back, at least so often.
     public static let jobPollSeconds = 1.0
+    /// A machine that has not seen all jobs of the NATS servers by then does not start: something holds them up.
+    public static let mirrorSecondsMax = 120.0
     /// Log lines that wait to be kept, when they cannot be for a while; the oldest make room.
     public static let jobLogBacklogMax = 5_000
     /// How long an idempotency key is known: a day, as the contract says.

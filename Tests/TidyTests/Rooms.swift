@@ -9,6 +9,7 @@ enum Rooms {
         "WebP": ["CWebP"],
         "Magic": ["CMagic"],
         "Curl": ["CCurl"],
+        "NATS": ["CNATS"],
         "Linux": ["CLinux"],
         "RichPush": [],
         "MediaEngine": ["RichPush"],
@@ -19,18 +20,20 @@ enum Rooms {
         "AttachPrepMedia": ["MediaChild"],
         "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
         "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
-        "AttachPrepJobs": ["RichPush", "MediaEngine", "AttachPrep"],
+        "AttachPrepJobs": ["RichPush", "MediaEngine", "AttachPrep", "NATS"],
         "AttachPrepService": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs"],
         "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepService"],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
         "Shaping": ["RichPush"],
         "ShapingServer": ["Shaping"],
         "SampleClient": [],
-        "QueueRate": ["RichPush", "AttachPrep", "AttachPrepJobs"],
+        "QueueRate": ["RichPush", "AttachPrep", "AttachPrepJobs", "NATS"],
     ]
 
     /// The C libraries' own rooms: module maps, no Swift.
-    static let cRooms: Set<String> = ["CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CCurl", "CLinux"]
+    static let cRooms: Set<String> = [
+        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CCurl", "CNATS", "CLinux",
+    ]
 
     /// Modules of other packages, and the rooms that may import them.
     static let guests: [String: Set<String>] = [

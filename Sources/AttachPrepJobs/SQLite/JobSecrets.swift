@@ -1,4 +1,5 @@
 import AttachPrep
+import RichPush
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -33,5 +34,12 @@ struct JobSecrets: Codable, Sendable, Hashable {
         request.headers = headers
         request.terms.callbackURL = callbackURL
         return request
+    }
+
+    /// Who tries a job again whose secrets are gone.
+    static func wipedError(_ id: JobID) -> AttachPrepError {
+        AttachPrepError(
+            .requestConflict,
+            "The secrets of the job \(id) were wiped when it was called off; send its request again.")
     }
 }

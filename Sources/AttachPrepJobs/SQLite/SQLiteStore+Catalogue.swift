@@ -1,81 +1,11 @@
-import GRDB
-import RichPush
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 extension SQLiteStore: JobCatalogue {
     public func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage {
-        var selection = try JobSelection(filter)
-        if let cursor { selection.add("uuid < ?", cursor.text) }
-        let (wanted, count) = (selection, max(0, limit))
-        let records = try await read { try Self.latest(count + 1, wanted, $0) }
-        let jobs = try records.prefix(count).map { try $0.job() }
-        return JobPage(jobs: jobs, next: records.count > count ? jobs.last?.id : nil)
-    }
-
-    /// The latest of each state, then of all of them: so that an index finds them, however many others there are.
-    private static func latest(_ count: Int, _ selection: JobSelection, _ database: Database) throws -> [JobRecord] {
-        let sql = { (state: String) in
-            """
-            SELECT \(JobRecord.columns) FROM job WHERE \(state) AND \(selection.condition)
-            ORDER BY uuid DESC LIMIT \(count)
-            """
-        }
-        guard let states = selection.states else {
-            return try Row.fetchAll(database, sql: sql("1"), arguments: StatementArguments(selection.arguments))
-                .map(JobRecord.init)
-        }
-        let found = try states.flatMap { state in
-            try Row.fetchAll(
-                database, sql: sql("state = '\(state.rawValue)'"),
-                arguments: StatementArguments(selection.arguments)
-            ).map(JobRecord.init)
-        }
-        return Array(found.sorted { $0.uuid > $1.uuid }.prefix(count))
+        let query = try CatalogueQuery(filter, after: cursor, limit: limit)
+        return try query.page(await read(query.records))
     }
 
     public func counts() async throws -> JobCounts {
         let now = clock.wall().milliseconds
-        return try await read { database in
-            var byState = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0, 0) })
-            for row in try database.rows("SELECT name, number FROM tally") {
-                if let state = JobState(rawValue: row[0]) { byState[state] = row[1] }
-            }
-            var byError: [ErrorCode: Int] = [:]
-            let errors = try database.rows(
-                """
-                SELECT error_code, count(*) FROM job INDEXED BY job_error
-                WHERE state IN ('failed', 'dead') AND error_code IS NOT NULL GROUP BY error_code
-                """)
-            for row in errors { if let code = ErrorCode(rawValue: row[0]) { byError[code] = row[1] } }
-            let due = try DueJobs(database, at: now)
-            return JobCounts(
-                byState: byState, byError: byError, due: due.count,
-                oldestDue: due.oldest.map { Date(milliseconds: $0) })
-        }
-    }
-}
-
-/// The jobs that could run now, counted in their indexes.
-private struct DueJobs {
-    var count = 0
-    var oldest: Int64?
-
-    init(_ database: Database, at now: Int64) throws {
-        let lanes = (0..<3).map { ("job_queued", "parked = 0 AND lane = \($0)") }
-        for (index, source) in lanes + [("job_host_parked", "parked = 1"), ("job_key_parked", "parked = 2")] {
-            let row = try database.row(
-                """
-                SELECT count(*), min(due_at) FROM job INDEXED BY \(index)
-                WHERE state = 'queued' AND \(source) AND due_at <= ?
-                """, [now])
-            guard let row, let found: Int64 = row[1] else { continue }
-            count += row[0] as Int
-            oldest = min(oldest ?? found, found)
-        }
+        return try await read { try CatalogueQuery.counts($0, at: now) }
     }
 }

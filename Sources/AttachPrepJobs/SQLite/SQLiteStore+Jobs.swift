@@ -42,9 +42,7 @@ extension SQLiteStore {
         return try await write { database, changes in
             let secret = try database.row("SELECT secret FROM job WHERE uuid = ? AND state = 'cancelled'", [id.text])
             if let secret: String = secret?[0], secret == JobSecrets.wiped {
-                throw AttachPrepError(
-                    .requestConflict,
-                    "The secrets of the job \(id) were wiped when it was called off; send its request again.")
+                throw JobSecrets.wipedError(id)
             }
             let row = try database.row(
                 """

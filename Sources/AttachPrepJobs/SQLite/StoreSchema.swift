@@ -9,6 +9,9 @@ enum StoreSchema {
     /// What each version added to the one before.
     private static let steps = [[jobs, tallies, webhooks, results], [receipts]]
 
+    /// Those of jobs alone.
+    static let jobTables = [jobs, tallies]
+
     /// Makes what is not there yet.
     static func make(in database: Database) throws {
         guard try found(in: database) < version else { return }

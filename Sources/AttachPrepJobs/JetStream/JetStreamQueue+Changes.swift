@@ -1,0 +1,51 @@
+import NATS
+import RichPush
+
+/// How a job is changed: by who knows how it is.
+extension JetStreamQueue {
+    /// What the servers have of a job; nil for nothing, or for one of a batch that is not whole.
+    func fetch(_ id: String) async throws -> KnownJob? {
+        guard let entry = try await jobs.entry(QueueKeys.job(id)), let bytes = entry.value else { return nil }
+        let job = try KeptJob(bytes)
+        if let batch = job.batch, try await !isWhole(batch) { return nil }
+        return KnownJob(value: job, revision: entry.revision, heardAt: clock.now().steady)
+    }
+
+    private func isWhole(_ batch: String) async throws -> Bool {
+        if try await mirror.isWhole(batch) { return true }
+        return try await jobs.entry(QueueKeys.batch(batch))?.value != nil
+    }
+
+    /// Changes a job, again when somebody else did meanwhile.
+    ///
+    /// - Parameters:
+    ///   - known: how it was when we heard of it last; nil asks the servers first.
+    ///   - change: nil when it cannot happen to the job as it is.
+    /// - Returns: nil when it could not happen, or there is no such job.
+    func change(
+        _ id: String, from known: KnownJob?, _ change: (KeptJob) throws -> KeptJob?
+    ) async throws -> KnownJob? {
+        var (current, isFresh) = (known, false)
+        while true {
+            if let job = current, let next = try change(job.value) {
+                let asked = KeyValueBucket.Change(QueueKeys.job(id), try next.bytes(), after: job.revision)
+                if let revision = try await jobs.make(asked) {
+                    let kept = KnownJob(value: next, revision: revision, heardAt: clock.now().steady)
+                    try await mirror.take([kept], at: clock.now())
+                    return kept
+                }
+            } else if isFresh {
+                return nil
+            }
+            current = try await fetch(id)
+            isFresh = true
+        }
+    }
+
+    /// Tells the servers not to give a job's message before that, and remembers it until then.
+    func putOff(_ delivery: LaneDelivery, _ until: WaitingDeliveries.Until, milliseconds: Int64) {
+        let time = Duration.milliseconds(max(0, milliseconds))
+        stream.tell(delivery.reply, .later(time))
+        waiting.add(delivery, until: until, for: time)
+    }
+}

@@ -1,0 +1,107 @@
+import AttachPrep
+import NATS
+import RichPush
+
+extension JetStreamQueue {
+    public func enqueue(
+        _ submissions: [JobSubmission], idempotency: IdempotencyKey?
+    ) async throws -> EnqueuedJobs {
+        try await QueueFault.named { () async throws -> EnqueuedJobs in
+            while true {
+                if let taken = try await takeIn(submissions, idempotency) { return taken }
+            }
+        }
+    }
+
+    /// - Returns: nil when somebody else was quicker with the same key.
+    private func takeIn(
+        _ submissions: [JobSubmission], _ idempotency: IdempotencyKey?
+    ) async throws -> EnqueuedJobs? {
+        var revision: UInt64 = 0
+        if let idempotency, let word = try await word(idempotency) {
+            if let earlier = word.jobs { return EnqueuedJobs(jobs: earlier, areRepeated: true) }
+            revision = word.revision
+        }
+        try await checkRoom(for: submissions.count)
+        let batch = idempotency == nil && submissions.count == 1 ? nil : JobID.make().text
+        let date = clock.wall()
+        let new = try submissions.map { try KeptJob($0, batch: batch, at: date) }
+        guard let batch else { return try Self.answer(await keepOne(new)) }
+        return try await keep(new, as: batch, for: idempotency, after: revision).map(Self.answer)
+    }
+
+    private static func answer(_ kept: [KnownJob]) throws -> EnqueuedJobs {
+        EnqueuedJobs(jobs: try kept.map { try $0.value.job() }, areRepeated: false)
+    }
+
+    /// - Throws: `queue.full`. What other machines take in within the same milliseconds is not seen.
+    func checkRoom(for count: Int) async throws {
+        let queued = try await mirror.queuedCount()
+        guard queued + count <= limits.queuedJobsMax else {
+            throw AttachPrepError(
+                .queueFull,
+                "\(queued) jobs wait already, and the queue takes \(limits.queuedJobsMax); try again later.")
+        }
+    }
+
+    /// One alone: its value and its message go side by side.
+    private func keepOne(_ new: [KeptJob]) async throws -> [KnownJob] {
+        let changes = try new.map { KeyValueBucket.Change(QueueKeys.job($0.id), try $0.bytes(), after: 0) }
+        async let published: Void = publish(new)
+        let kept = try await known(new, jobs.makeAll(changes))
+        try await mirror.take(kept, at: clock.now())
+        try await published
+        return kept
+    }
+
+    /// A batch: its values, then what makes them jobs, then their messages. What a crash leaves behind before the
+    /// second step is none; after it, the messages that are missing are made by `LaneSweep`.
+    ///
+    /// - Returns: nil when another batch came with the same word first.
+    private func keep(
+        _ new: [KeptJob], as batch: String, for idempotency: IdempotencyKey?, after revision: UInt64
+    ) async throws -> [KnownJob]? {
+        let changes = try new.map { KeyValueBucket.Change(QueueKeys.job($0.id), try $0.bytes(), after: 0) }
+        let kept: [KnownJob]
+        do {
+            kept = try known(new, await jobs.makeAll(changes))
+            if let idempotency {
+                let word = KeptWord(idempotency, jobs: new.map(\.id), batch: batch, at: clock.now().wall)
+                let change = KeyValueBucket.Change(QueueKeys.word(idempotency), try word.bytes(), after: revision)
+                guard try await jobs.make(change) != nil else {
+                    await takeBack(new)
+                    return nil
+                }
+            }
+        } catch {
+            await takeBack(new)
+            throw error
+        }
+        _ = try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(batch), [], after: 0))
+        try await mirror.take(kept, batches: [batch], at: clock.now())
+        try await publish(new)
+        return kept
+    }
+
+    private func takeBack(_ jobs: [KeptJob]) async {
+        _ = await self.jobs.makeAll(jobs.map { KeyValueBucket.Change(QueueKeys.job($0.id), nil) })
+    }
+
+    private func known(_ new: [KeptJob], _ answers: [Result<UInt64?, any Error>]) throws -> [KnownJob] {
+        let heardAt = clock.now().steady
+        return try zip(new, answers).map { job, answer in
+            guard let revision = try answer.get() else { preconditionFailure("names are new") }
+            return KnownJob(value: job, revision: revision, heardAt: heardAt)
+        }
+    }
+
+    /// Puts a message into the lane of each job that has none.
+    func publish(_ jobs: [KeptJob]) async throws {
+        let answers = await stream.publishAll(
+            jobs.map { job in
+                let lane = JobPriority.allCases.first { $0.lane == job.lane } ?? .normal
+                return OutgoingMessage(names.laneSubject(lane, job.id)).after(0)
+            })
+        for answer in answers { _ = try answer.get() }
+    }
+}

@@ -1,0 +1,79 @@
+import AttachPrep
+import Logging
+import NATS
+import RichPush
+import Synchronization
+
+/// Jobs on NATS JetStream: any number of machines, each with a queue of this kind, see and work off the same jobs.
+///
+/// A job's truth is one value in a bucket, changed only by who names the revision that he changes. A message in a
+/// work-queue stream, on a subject of its own below its lane's, gives it to workers: a lease is that message's time to
+/// be acknowledged. Lists and numbers come from a `JobMirror` of this machine's.
+public final class JetStreamQueue: Sendable {
+    let names: QueueNames
+    let connection: NATSConnection
+    let stream: JetStream
+    let jobs: KeyValueBucket
+    let logs: KeyValueBucket
+    let work: WorkClaims
+    let lanes: [JobPriority: PullConsumer]
+    let mirror: JobMirror
+    let held = HeldJobs()
+    let waiting = WaitingDeliveries()
+    let turns = LaneTurns()
+    let desk = ClaimDesk()
+    /// A message's time to be acknowledged.
+    let lease: Duration
+    let limits: StoreLimits
+    let clock: StoreClock
+    let logger: Logger
+    private let follower = Mutex<Task<Void, Never>?>(nil)
+
+    init(
+        names: QueueNames, connection: NATSConnection, stream: JetStream, jobs: KeyValueBucket, logs: KeyValueBucket,
+        work: WorkClaims, lanes: [JobPriority: PullConsumer], mirror: JobMirror, lease: Duration, limits: StoreLimits,
+        clock: StoreClock,
+        logger: Logger
+    ) {
+        self.names = names
+        self.connection = connection
+        self.stream = stream
+        self.jobs = jobs
+        self.logs = logs
+        self.work = work
+        self.lanes = lanes
+        self.mirror = mirror
+        self.lease = lease
+        self.limits = limits
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Ends all work with the servers; what comes afterwards fails with `queue.unavailable`.
+    public func close() async {
+        let task = follower.withLock { $0 }
+        task?.cancel()
+        connection.close()
+        await task?.value
+        do {
+            try await BlockingLane().run { [mirror] in try mirror.close() }
+        } catch {
+            logger.error("the read model could not be closed", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Follows the bucket of jobs until the queue is closed; returns when the mirror has all that was there.
+    func startFollowing() async throws {
+        let start = FollowerStart()
+        let task = Task { [jobs, mirror, clock, logger] in
+            let follower = JobFollower(bucket: jobs, mirror: mirror, clock: clock, logger: logger)
+            await follower.run(start)
+        }
+        follower.withLock { $0 = task }
+        try await start.wait(atMost: .seconds(Limits.mirrorSecondsMax))
+    }
+
+    deinit {
+        follower.withLock { $0 }?.cancel()
+    }
+}

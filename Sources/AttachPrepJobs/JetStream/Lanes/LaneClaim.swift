@@ -1,0 +1,103 @@
+import AttachPrep
+import NATS
+import RichPush
+
+/// One claim: takes messages from the lanes in their turns, and claims the jobs that they name.
+struct LaneClaim: Sendable {
+    let queue: JetStreamQueue
+    let wish: ClaimWish
+    private var exhausted: Set<JobPriority> = []
+    /// What was put off before, and may be given now.
+    private var ready: [JobPriority: [LaneDelivery]] = [:]
+
+    init(_ queue: JetStreamQueue, _ wish: ClaimWish) {
+        self.queue = queue
+        self.wish = wish
+    }
+
+    /// So often a claim looks further when jobs that cannot run stand in its way.
+    private static let windowsMax = 16
+
+    mutating func run(_ count: Int) async throws -> [ClaimedJob] {
+        var claimed: [ClaimedJob] = []
+        try await queue.takeBackExpired()
+        takeReady()
+        for _ in 0..<Self.windowsMax where claimed.count < count {
+            guard let deliveries = try await gather(count - claimed.count) else { break }
+            claimed += try await claim(deliveries)
+        }
+        return claimed
+    }
+
+    private mutating func takeReady() {
+        let (hosts, keys) = queue.held.load()
+        ready = queue.waiting.ready(at: queue.clock.now()) { [hostLimit = wish.hostLimit] host, key in
+            !keys.contains(key) && host.map { hosts[$0, default: 0] < hostLimit } ?? true
+        }
+    }
+
+    // MARK: Messages in their turns
+
+    /// At most so many messages, in the order of their lanes' turns; nil when there are no more.
+    private mutating func gather(_ count: Int) async throws -> [LaneDelivery]? {
+        let order = turns(count)
+        if order.isEmpty { return nil }
+        var found: [JobPriority: [LaneDelivery]] = [:]
+        for lane in JobPriority.allCases {
+            let wanted = order.count { $0 == lane }
+            let known = Array(ready[lane]?.prefix(wanted) ?? [])
+            ready[lane]?.removeFirst(known.count)
+            for delivery in known { queue.waiting.forget(delivery.job) }
+            found[lane] = known + (try await take(lane, wanted - known.count))
+        }
+        return order.compactMap { lane in
+            guard found[lane]?.isEmpty == false else { return nil }
+            return found[lane]?.removeFirst()
+        }
+    }
+
+    /// Whose turns they are, of those lanes that have something.
+    private func turns(_ count: Int) -> [JobPriority] {
+        let there = Set(JobPriority.allCases.filter { !exhausted.contains($0) || ready[$0]?.isEmpty == false })
+        guard !there.isEmpty else { return [] }
+        return (0..<count).compactMap { _ in queue.turns.next().first(where: there.contains) }
+    }
+
+    private mutating func take(_ lane: JobPriority, _ count: Int) async throws -> [LaneDelivery] {
+        guard count > 0, !exhausted.contains(lane), let consumer = queue.lanes[lane] else { return [] }
+        let deliveries = try await consumer.take(count)
+        if deliveries.count < count { exhausted.insert(lane) }
+        return deliveries.compactMap { delivery in
+            if let known = LaneDelivery(delivery, lane: lane) { return known }
+            queue.stream.tell(delivery.reply, .done)
+            return nil
+        }
+    }
+
+    // MARK: Jobs
+
+    private func claim(_ deliveries: [LaneDelivery]) async throws -> [ClaimedJob] {
+        guard !deliveries.isEmpty else { return [] }
+        let look = try await queue.mirror.look(deliveries.map(\.job.text))
+        var (hosts, keys) = queue.held.load()
+        keys.formUnion(look.busyKeys)
+        var offers: [(delivery: LaneDelivery, job: KnownJob)] = []
+        for delivery in deliveries {
+            guard let job = try await queue.examine(delivery, look.jobs[delivery.job.text]) else { continue }
+            let host = job.value.host
+            if keys.contains(job.value.key) || host.map({ hosts[$0, default: 0] >= wish.hostLimit }) ?? false {
+                queue.putOff(
+                    delivery, .room(host: host, key: job.value.key),
+                    milliseconds: Self.roomMilliseconds(delivery.count))
+                continue
+            }
+            keys.insert(job.value.key)
+            if let host { hosts[host, default: 0] += 1 }
+            offers.append((delivery, job))
+        }
+        return try await queue.give(offers, wish)
+    }
+
+    /// A job whose host is full, or whose work is being done, is given to whoever asks after that; longer each time.
+    static func roomMilliseconds(_ count: Int) -> Int64 { 500 * Int64(min(count, 20)) }
+}

@@ -1,0 +1,83 @@
+import GRDB
+import RichPush
+
+/// What housekeeping asks.
+extension JobMirror {
+    func finished(_ state: JobState, until oldest: Int64, count: Int) async throws -> [KnownJob] {
+        try await kept(
+            "uuid IN (SELECT uuid FROM job WHERE state = ? AND finished_at <= ? ORDER BY finished_at LIMIT ?)",
+            [state.rawValue, oldest, count])
+    }
+
+    /// Jobs that are due since then, the oldest of each lane, and jobs that run and were not heard of since then.
+    func doubtful(dueUntil: Int64, heardUntil: Int64, count: Int) async throws -> [KnownJob] {
+        var found: [KnownJob] = []
+        for lane in 0..<3 {
+            found += try await kept(
+                """
+                uuid IN (SELECT uuid FROM job INDEXED BY job_queued WHERE state = 'queued' AND parked = 0 AND lane = ?
+                    AND due_at <= ? ORDER BY due_at LIMIT ?)
+                """, [lane, dueUntil, count])
+        }
+        return try await found
+            + kept(
+                "heard_at <= ? AND uuid IN (SELECT uuid FROM job WHERE state = 'running') LIMIT ?",
+                [heardUntil, count])
+    }
+
+    func drafts(heardUntil: Int64, count: Int) async throws -> [KnownJob] {
+        try await kept(
+            """
+            batch IS NOT NULL AND heard_at <= ? AND NOT EXISTS (SELECT 1 FROM batch WHERE id = kept.batch) LIMIT ?
+            """, [heardUntil, count])
+    }
+
+    private func kept(_ condition: String, _ arguments: StatementArguments) async throws -> [KnownJob] {
+        let rows = try await read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT revision, heard_at, value FROM kept WHERE value IS NOT NULL AND \(condition)",
+                arguments: arguments
+            ).map(KeptRow.init)
+        }
+        return try rows.map { try $0.job() }
+    }
+
+    /// Callers' words that came before that.
+    func words(until oldest: Int64, count: Int) async throws -> [(key: String, revision: UInt64)] {
+        let rows = try await read { database in
+            try database.rows("SELECT key, revision FROM word WHERE created_at <= ? LIMIT ?", [oldest, count])
+                .map { ($0[0] as String, $0[1] as Int64) }
+        }
+        return rows.map { ($0, UInt64($1)) }
+    }
+
+    func emptyBatches(heardUntil: Int64, count: Int) async throws -> [String] {
+        try await read { database in
+            try database.rows(
+                """
+                SELECT id FROM batch WHERE heard_at <= ?
+                    AND NOT EXISTS (SELECT 1 FROM kept WHERE kept.batch = batch.id) LIMIT ?
+                """, [heardUntil, count]
+            ).map { $0[0] }
+        }
+    }
+
+    /// Keys that were removed before that.
+    func removed(heardUntil: Int64, count: Int) async throws -> [String] {
+        try await read { database in
+            try database.rows(
+                """
+                SELECT uuid FROM kept INDEXED BY kept_removed WHERE value IS NULL AND heard_at <= ? LIMIT ?
+                """, [heardUntil, count]
+            ).map { QueueKeys.job($0[0]) }
+        }
+    }
+
+    func erase(_ key: String) async throws {
+        guard case .job(let id) = QueueKeys.subject(of: key) else { return }
+        try await write { database, _ in
+            try database.run("DELETE FROM kept WHERE uuid = ? AND value IS NULL", [id])
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import AttachPrep
+import GRDB
+import NATS
+import RichPush
+
+/// A key of the bucket as the tables have it.
+enum MirrorRow {
+    /// Whether nothing later was heard of it.
+    static func isNew(_ id: String, _ revision: UInt64, _ database: Database) throws -> Bool {
+        let known = try database.number("SELECT revision FROM kept WHERE uuid = ?", [id])
+        return known.map { $0 < Int64(revision) } ?? true
+    }
+
+    static func remove(_ id: String, _ revision: UInt64, _ heardAt: Int64, _ database: Database) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO kept (uuid, revision, heard_at) VALUES (?, ?, ?)", [id, Int64(revision), heardAt])
+        try database.run("DELETE FROM job WHERE uuid = ?", [id])
+    }
+
+    /// - Returns: what others are told; nil when it was known, or is no job yet.
+    static func take(_ job: KnownJob, bytes: [UInt8]?, _ database: Database) throws -> JobFeed.Change? {
+        guard try isNew(job.value.id, job.revision, database) else { return nil }
+        let value = try bytes ?? job.value.bytes()
+        try database.run(
+            "INSERT OR REPLACE INTO kept (uuid, revision, heard_at, batch, value) VALUES (?, ?, ?, ?, ?)",
+            [job.value.id, Int64(job.revision), job.heardAt, job.value.batch, String(decoding: value, as: UTF8.self)])
+        guard try isWhole(job.value.batch, database) else { return nil }
+        return try show(job.value, database)
+    }
+
+    private static func isWhole(_ batch: String?, _ database: Database) throws -> Bool {
+        guard let batch else { return true }
+        return try database.number("SELECT 1 FROM batch WHERE id = ?", [batch]) != nil
+    }
+
+    /// A batch is whole: its jobs are jobs.
+    static func complete(_ batch: String, at moment: StoreMoment, _ database: Database) throws -> [JobFeed.Change] {
+        try database.run("INSERT OR IGNORE INTO batch (id, heard_at) VALUES (?, ?)", [batch, moment.steady])
+        let rows = try database.rows("SELECT value FROM kept WHERE batch = ? AND value IS NOT NULL", [batch])
+        return try rows.compactMap { row in
+            let text: String = row[0]
+            return try show(KeptJob(Array(text.utf8)), database)
+        }
+    }
+
+    static func forget(batch: String, _ database: Database) throws {
+        try database.run("DELETE FROM batch WHERE id = ?", [batch])
+    }
+
+    /// - Parameter word: nil when it was removed.
+    static func take(_ word: KeptWord?, key: String, revision: UInt64, _ database: Database) throws {
+        guard let word else { return try database.run("DELETE FROM word WHERE key = ?", [key]) }
+        try database.run(
+            "INSERT OR REPLACE INTO word (key, revision, created_at) VALUES (?, ?, ?)",
+            [key, Int64(revision), word.createdAt])
+    }
+
+    private static func show(_ job: KeptJob, _ database: Database) throws -> JobFeed.Change? {
+        let shown = try StoredJSON.request(job.request)
+        try database.run(
+            """
+            INSERT INTO job (uuid, state, lane, caller_id, source, error_code, host, key, upload, attempts, losses,
+                created_at, started_at, finished_at, due_at, not_before, wait, token, worker, cancelling, media,
+                request, result, error)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (uuid) DO UPDATE SET state = excluded.state, error_code = excluded.error_code,
+                attempts = excluded.attempts, losses = excluded.losses, started_at = excluded.started_at,
+                finished_at = excluded.finished_at, due_at = excluded.due_at, wait = excluded.wait,
+                token = excluded.token, worker = excluded.worker, cancelling = excluded.cancelling,
+                media = excluded.media, result = excluded.result, error = excluded.error
+            """,
+            [
+                job.id, job.state.rawValue, job.lane, shown.id, shown.source, job.errorCode, job.host, job.key,
+                job.upload, job.attempts, job.losses, job.createdAt, job.startedAt, job.finishedAt, job.dueAt,
+                job.notBefore, job.wait, job.token, job.worker, job.isCancelling, job.media, job.request, job.result,
+                job.error,
+            ])
+        return JobID(job.id).map { JobFeed.Change(job: $0, state: job.state) }
+    }
+}

@@ -1,0 +1,112 @@
+import RichPush
+
+/// What may happen to a job: pure. Each gives the job as it is afterwards, or nil when that cannot happen to it now.
+extension KeptJob {
+    func claimed(by worker: String, token: Int64, at now: Int64) -> KeptJob? {
+        guard state == .queued else { return nil }
+        var job = self
+        job.state = .running
+        job.batch = nil
+        job.attempts += 1
+        job.startedAt = now
+        job.wait = JobWait.none.rawValue
+        job.token = token
+        job.worker = worker
+        return job
+    }
+
+    /// Whether it is running under that lease.
+    func runs(under token: Int64) -> Bool { state == .running && self.token == token }
+
+    func ended(_ end: EndedJob, notice: KeptNotice?, under token: Int64, at now: Int64) -> KeptJob? {
+        guard runs(under: token) else { return nil }
+        var job = self
+        job.finish(end.state, at: now)
+        job.result = end.result
+        if end.state != .cancelled { job.error = end.error }
+        job.errorCode = end.errorCode
+        job.media = end.media?.text
+        job.notice = notice
+        return job
+    }
+
+    func postponed(until date: Int64, error: String, code: String, under token: Int64, at now: Int64) -> KeptJob? {
+        guard runs(under: token) else { return nil }
+        var job = self
+        job.dueAt = date
+        job.wait = JobWait.backOff.rawValue
+        job.error = error
+        job.errorCode = code
+        job.putBack(at: now)
+        return job
+    }
+
+    func released(under token: Int64, at now: Int64) -> KeptJob? {
+        guard runs(under: token) else { return nil }
+        var job = self
+        job.dueAt = min(dueAt, now)
+        job.attempts -= 1
+        if job.attempts == 0 { job.startedAt = nil }
+        job.putBack(at: now)
+        return job
+    }
+
+    /// Its worker is gone. A first loss costs no time; from the second on the job may be what ends its workers, and
+    /// waits longer each time.
+    func lost(at now: Int64) -> KeptJob? {
+        guard state == .running else { return nil }
+        var job = self
+        if losses == 0 {
+            job.dueAt = min(dueAt, now)
+        } else {
+            let wait = Int64(Limits.lossBackOffSeconds * 1000) << min(Int64(losses) - 1, 20)
+            job.dueAt = now + min(Int64(Limits.lossBackOffSecondsMax * 1000), wait)
+            job.wait = JobWait.backOff.rawValue
+        }
+        job.losses += 1
+        job.putBack(at: now)
+        return job
+    }
+
+    func calledOff(at now: Int64) -> KeptJob? {
+        var job = self
+        switch state {
+        case .queued: job.finish(.cancelled, at: now)
+        case .running: job.isCancelling = true
+        default: return nil
+        }
+        return job
+    }
+
+    func retried(at now: Int64) -> KeptJob? {
+        guard state.isRetryable else { return nil }
+        var job = self
+        job.state = .queued
+        (job.attempts, job.losses) = (0, 0)
+        (job.result, job.error, job.errorCode, job.media) = (nil, nil, nil, nil)
+        (job.startedAt, job.finishedAt) = (nil, nil)
+        (job.token, job.worker, job.notice) = (nil, nil, nil)
+        job.dueAt = now
+        job.wait = JobWait.none.rawValue
+        return job
+    }
+
+    // MARK: Their common parts
+
+    /// Back into the queue, or to its end when it was called off meanwhile.
+    private mutating func putBack(at now: Int64) {
+        if isCancelling { return finish(.cancelled, at: now) }
+        state = .queued
+        (token, worker) = (nil, nil)
+    }
+
+    /// The token stays, so that who ended it knows it again when the answer was lost.
+    private mutating func finish(_ end: JobState, at now: Int64) {
+        state = end
+        finishedAt = now
+        isCancelling = false
+        worker = nil
+        batch = nil
+        if end == .succeeded || end == .cancelled, secret != nil { secret = JobSecrets.wiped }
+    }
+}

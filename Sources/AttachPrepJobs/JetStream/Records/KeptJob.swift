@@ -1,0 +1,121 @@
+import AttachPrep
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A job as the servers keep it: one value under one key. Whoever changes it names the revision that he changes, so of
+/// two who want to end it, one does.
+///
+/// Times are milliseconds since 1970; requests, secrets, results and errors are JSON, as in the SQLite driver's rows.
+struct KeptJob: Codable, Sendable, Hashable {
+    var id: String
+    var state: JobState
+    /// The batch that it came in; it is a job when that is there, too. Nil for one that came alone.
+    var batch: String?
+    var lane: Int
+    var host: String?
+    var key: String
+    var upload: String?
+    var request: String
+    /// What `request` does not show; empty once it was wiped.
+    var secret: String?
+    var attempts = 0
+    var losses = 0
+    var createdAt: Int64
+    var startedAt: Int64?
+    var finishedAt: Int64?
+    var dueAt: Int64
+    var notBefore: Int64?
+    /// Why it is due then (`JobWait`).
+    var wait: Int
+    /// Whose it is while it runs, and who ended it afterwards.
+    var token: Int64?
+    var worker: String?
+    var isCancelling = false
+    var result: String?
+    var error: String?
+    var errorCode: String?
+    var media: String?
+    /// What its caller is told of its end.
+    var notice: KeptNotice?
+}
+
+/// A webhook's content, kept with the end that it tells of.
+struct KeptNotice: Codable, Sendable, Hashable {
+    var url: String
+    var event: WebhookNotice.Event
+    var body: String
+
+    init(_ notice: WebhookNotice) {
+        url = notice.url
+        event = notice.event
+        body = notice.body
+    }
+}
+
+extension KeptJob {
+    /// A new one.
+    init(_ submission: JobSubmission, batch: String?, at date: Date) throws {
+        let shown = submission.request.shown
+        let created = date.milliseconds
+        let notBefore = submission.request.terms.notBefore.map(\.milliseconds)
+        let waits = notBefore.map { $0 > created } ?? false
+        self.init(
+            id: JobID.make(at: date).text, state: .queued, batch: batch,
+            lane: submission.request.terms.priority.lane, host: submission.host, key: submission.key.text,
+            upload: Upload.named(by: submission.request.source)?.text, request: try StoredJSON.text(shown),
+            secret: try JobSecrets(submission.request).map { try StoredJSON.text($0) }, createdAt: created,
+            dueAt: waits ? notBefore ?? created : created, notBefore: notBefore,
+            wait: (waits ? JobWait.notBefore : .none).rawValue)
+    }
+
+    /// - Throws: `queue.unavailable` for a value that none of our versions wrote.
+    init(_ bytes: [UInt8]) throws {
+        do {
+            self = try JSONDecoder().decode(KeptJob.self, from: Data(bytes))
+        } catch {
+            throw StoreFault.unreadable("a job", error)
+        }
+    }
+
+    func bytes() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return Array(try encoder.encode(self))
+    }
+
+    /// As everybody may see it.
+    func job() throws -> Job { try JobRecord(self).job() }
+
+    /// In a worker's hands.
+    func claimed() throws -> ClaimedJob {
+        let job = try job()
+        var request = job.request
+        if let secret {
+            let secrets: JobSecrets = try StoredJSON.value(secret, "a job's secrets")
+            request = secrets.restored(to: request)
+        }
+        return ClaimedJob(
+            job: job, request: request, key: WorkKey(key), lease: JobLease(job: job.id, token: token ?? 0),
+            dueAt: Date(milliseconds: dueAt), failures: max(0, attempts - 1 - losses), losses: losses)
+    }
+}
+
+extension JobRecord {
+    init(_ job: KeptJob) {
+        uuid = job.id
+        state = job.state.rawValue
+        request = job.request
+        result = job.result
+        error = job.error
+        attempts = job.attempts
+        createdAt = job.createdAt
+        startedAt = job.startedAt
+        finishedAt = job.finishedAt
+        media = job.media
+    }
+}

@@ -1,0 +1,189 @@
+internal import CNATS
+internal import Dispatch
+internal import Synchronization
+
+/// A connection to the servers of a cluster; owns a natsConnection.
+///
+/// The library finds another server when its own goes, for ever. What was asked for meanwhile fails at once, so that
+/// the caller decides; nothing is sent later behind his back.
+///
+/// C: `natsConnection_Connect`, `natsConnection_PublishMsg`. Calls that may wait for a socket run on a thread of their
+/// own, answers come on the library's; Swift's cooperative pool waits for neither.
+@safe package final class NATSConnection: Sendable {
+    /// The library's own locks guard what it points to.
+    private nonisolated(unsafe) let handle: OpaquePointer
+    private let events: ConnectionEvents
+    private let inbox = ReplyInbox()
+    private let subscription: NATSSubscription
+    private let sending = DispatchQueue(label: "attachprep.nats.sending")
+    /// How long the servers may take to answer.
+    let answerTime: Duration
+    private let listeners = Mutex(Listeners())
+
+    private struct Listeners {
+        var last = 0
+        var onLoss: [Int: @Sendable () -> Void] = [:]
+        var onReturn: [Int: @Sendable () -> Void] = [:]
+    }
+
+    /// Connects to the first of the servers that answers.
+    ///
+    /// - Throws: `NATSError.library` with the library's reason, such as an identity that is refused.
+    package static func connect(_ settings: NATSSettings) async throws -> NATSConnection {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue(label: "attachprep.nats.connecting").async {
+                continuation.resume(with: Result { try NATSConnection(blocking: settings) })
+            }
+        }
+    }
+
+    private init(blocking settings: NATSSettings) throws(NATSError) {
+        let events = ConnectionEvents()
+        let options = try NATSOptions(settings)
+        try events.attach(to: options)
+        var handle: OpaquePointer?
+        let status = unsafe natsConnection_Connect(&handle, options.handle)
+        guard status == NATS_OK, let handle = unsafe handle else {
+            events.detach()
+            try status.check("connect")
+            throw NATSError.library(code: 0, operation: "connect", text: "no memory")
+        }
+        unsafe self.handle = handle
+        self.events = events
+        answerTime = settings.answerTime
+        let inbox = inbox
+        do {
+            subscription = try unsafe NATSSubscription("\(inbox.prefix)*", on: handle) { inbox.hear($0) }
+        } catch {
+            unsafe natsConnection_Destroy(handle)
+            throw error
+        }
+        Self.watchClock(for: inbox)
+        events.listen(onLoss: { [weak self] in self?.hearLoss() }, onReturn: { [weak self] in self?.hearReturn() })
+    }
+
+    deinit {
+        close()
+        unsafe natsConnection_Destroy(handle)
+    }
+
+    /// Ends all waits and the connection; what comes afterwards fails.
+    package func close() {
+        inbox.failAll(closing: true)
+        unsafe natsConnection_Close(handle)
+    }
+
+    /// Four times a second is often enough to notice that an answer does not come.
+    private static func watchClock(for inbox: ReplyInbox) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.25) { [weak inbox] in
+            guard let inbox, inbox.expire(at: .now) else { return }
+            watchClock(for: inbox)
+        }
+    }
+
+    // MARK: What it knows
+
+    /// Whether a server is there now.
+    package var isConnected: Bool { events.isConnected }
+
+    /// The longest message that the servers take, in bytes.
+    package var messageBytesMax: Int { Int(unsafe natsConnection_GetMaxPayload(handle)) }
+
+    /// Calls back, on a thread of the library's, each time the connection goes and each time it is back.
+    ///
+    /// - Returns: what ends that.
+    package func listen(
+        onLoss: @escaping @Sendable () -> Void = {}, onReturn: @escaping @Sendable () -> Void = {}
+    ) -> @Sendable () -> Void {
+        let number = listeners.withLock { listeners in
+            listeners.last += 1
+            listeners.onLoss[listeners.last] = onLoss
+            listeners.onReturn[listeners.last] = onReturn
+            return listeners.last
+        }
+        return { [weak self] in
+            self?.listeners.withLock { listeners in
+                listeners.onLoss[number] = nil
+                listeners.onReturn[number] = nil
+            }
+        }
+    }
+
+    private func hearLoss() {
+        inbox.failAll()
+        for tell in listeners.withLock({ Array($0.onLoss.values) }) { tell() }
+    }
+
+    private func hearReturn() {
+        for tell in listeners.withLock({ Array($0.onReturn.values) }) { tell() }
+    }
+
+    // MARK: What it does
+
+    /// Sends a message that nobody answers. What cannot be sent is lost, as the network may lose it.
+    package func publish(_ message: OutgoingMessage, replyTo reply: String? = nil) {
+        sending.async { [self] in
+            guard isConnected else { return }
+            try? unsafe message.publish(on: handle, replyTo: reply)
+        }
+    }
+
+    /// Sends a message and waits for its one answer.
+    ///
+    /// - Throws: `NATSError`; after `.timedOut` and `.disconnected` nobody knows whether it was done.
+    package func request(_ message: OutgoingMessage) async throws -> NATSMessage {
+        try await withCheckedThrowingContinuation { continuation in
+            request(message) { continuation.resume(with: $0) }
+        }
+    }
+
+    /// Sends messages in their order, without waiting between them, and waits for the answers of all.
+    package func requestAll(_ messages: [OutgoingMessage]) async -> [Result<NATSMessage, any Error>] {
+        guard !messages.isEmpty else { return [] }
+        let answers = GatheredAnswers(count: messages.count)
+        return await withCheckedContinuation { continuation in
+            for (index, message) in messages.enumerated() {
+                request(message) { answer in
+                    if let all = answers.add(answer, at: index) { continuation.resume(returning: all) }
+                }
+            }
+        }
+    }
+
+    private func request(_ message: OutgoingMessage, _ hear: @escaping ReplyInbox.Hear) {
+        guard message.bytes.count <= messageBytesMax else {
+            return hear(.failure(NATSError.tooLarge(bytes: message.bytes.count, limit: messageBytesMax)))
+        }
+        let subject = message.subject
+        let reply = inbox.expect(subject, within: answerTime) { answer in
+            hear(
+                answer.flatMap { message in
+                    message.status == 503
+                        ? .failure(NATSError.noResponders(subject: subject)) : .success(message)
+                })
+        }
+        if let reply { send(message, replyTo: reply) }
+    }
+
+    private func send(_ message: OutgoingMessage, replyTo reply: String) {
+        sending.async { [self] in
+            do {
+                guard isConnected else { throw NATSError.disconnected }
+                try unsafe message.publish(on: handle, replyTo: reply)
+            } catch {
+                inbox.fail(reply, (error as? NATSError) ?? .disconnected)
+            }
+        }
+    }
+
+    /// Listens to a subject until the subscription goes.
+    func subscribe(
+        to subject: String, _ hear: @escaping @Sendable (NATSMessage) -> Void
+    ) async throws -> NATSSubscription {
+        try await withCheckedThrowingContinuation { continuation in
+            sending.async { [self] in
+                continuation.resume(with: Result { try unsafe NATSSubscription(subject, on: handle, hear) })
+            }
+        }
+    }
+}

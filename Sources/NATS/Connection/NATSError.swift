@@ -1,0 +1,58 @@
+internal import CNATS
+
+/// Why a call to the NATS servers did not do what was wanted. Its texts are the library's and the servers': for the
+/// log.
+package enum NATSError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The client library refused: its code, what was being attempted, and its text.
+    case library(code: UInt32, operation: String, text: String)
+    /// There is no connection now, or it went before an answer came: what was asked for may have been done.
+    case disconnected
+    /// No answer came in time: what was asked for may have been done.
+    case timedOut(subject: String)
+    /// Nobody listens there: JetStream is off, has no leader now, or this account may not use it.
+    case noResponders(subject: String)
+    /// The servers said no: HTTP-like code, JetStream's own number, its text.
+    case refused(code: Int, number: Int, text: String)
+    /// An answer that is none.
+    case unreadable(subject: String, text: String)
+    /// A message is longer than the servers take.
+    case tooLarge(bytes: Int, limit: Int)
+
+    package var description: String {
+        switch self {
+        case .library(let code, let operation, let text): "nats \(code): \(operation): \(text)"
+        case .disconnected: "nats: not connected"
+        case .timedOut(let subject): "nats: no answer in time from \(subject)"
+        case .noResponders(let subject): "nats: nobody answers at \(subject)"
+        case .refused(let code, let number, let text): "jetstream \(code), \(number): \(text)"
+        case .unreadable(let subject, let text): "nats: the answer of \(subject) cannot be read: \(text)"
+        case .tooLarge(let bytes, let limit): "nats: a message of \(bytes) bytes, over the servers' \(limit)"
+        }
+    }
+}
+
+extension NATSError {
+    /// JetStream's numbers that lead to something else than an error; see its server's `errors.json`.
+    package enum Number {
+        package static let consumerNotFound = 10_014
+        package static let messageNotFound = 10_037
+        package static let streamNotFound = 10_059
+        package static let wrongLastSequence = 10_071
+        package static let replicasNeedCluster = 10_074
+    }
+
+    /// Whether what was asked for is not there.
+    package func isRefusal(_ number: Int) -> Bool {
+        guard case .refused(_, number, _) = self else { return false }
+        return true
+    }
+}
+
+extension natsStatus {
+    /// Throws unless the call succeeded.
+    func check(_ operation: String) throws(NATSError) {
+        guard self != NATS_OK else { return }
+        let text = unsafe String(cString: natsStatus_GetText(self))
+        throw NATSError.library(code: rawValue, operation: operation, text: text)
+    }
+}

@@ -1,0 +1,66 @@
+/// A message that a consumer gave us, to be acknowledged.
+package struct Delivery: Sendable, Hashable {
+    package var subject: String
+    package var bytes: [UInt8]
+    /// What was done to a key of a bucket, when it was not given a value.
+    package var operation: String?
+    /// Where it is acknowledged; a later delivery of the same message has another one, and either will do.
+    package var reply: String
+    /// How often it has been given to somebody, this time included.
+    package var count: Int
+    /// Its number in the stream.
+    package var number: UInt64
+    /// Its place among all that the consumer has given.
+    package var place: UInt64
+    /// Messages that the consumer had still to give after it.
+    package var pending: UInt64
+
+    /// Reads where it is acknowledged: `$JS.ACK.<stream>.<consumer>.<count>.<number>.<place>.<time>.<pending>`, or the
+    /// same with a domain and an account's hash after `$JS.ACK`. Nil for what no consumer sent.
+    init?(_ message: NATSMessage) {
+        guard let reply = message.reply, reply.hasPrefix("$JS.ACK.") else { return nil }
+        let parts = reply.split(separator: ".", omittingEmptySubsequences: false)
+        let first = parts.count == 9 ? 4 : 6
+        guard parts.count >= 9, parts.count > first + 4, let count = Int(parts[first]),
+            let number = UInt64(parts[first + 1]), let place = UInt64(parts[first + 2]),
+            let pending = UInt64(parts[first + 4])
+        else { return nil }
+        subject = message.subject
+        bytes = message.bytes
+        operation = message.operation
+        self.reply = reply
+        self.count = count
+        self.number = number
+        self.place = place
+        self.pending = pending
+    }
+
+    /// The part of its subject after the last dot.
+    package var lastToken: String { subject.split(separator: ".").last.map(String.init) ?? "" }
+}
+
+/// What is said of a delivery.
+package enum Verdict: Sendable, Hashable {
+    /// It is done with: a work queue forgets it.
+    case done
+    /// It is still being worked on: the time to acknowledge it starts anew.
+    case inProgress
+    /// Give it to somebody later.
+    case later(Duration)
+
+    fileprivate var text: String {
+        switch self {
+        case .done: "+ACK"
+        case .inProgress: "+WPI"
+        case .later(let delay) where delay <= .zero: "-NAK"
+        case .later(let delay): #"-NAK {"delay": \#(delay.nanoseconds)}"#
+        }
+    }
+}
+
+extension JetStream {
+    /// Says it, without waiting for anybody to hear it: what is lost on the way leads to another delivery.
+    package func tell(_ reply: String, _ verdict: Verdict) {
+        connection.publish(OutgoingMessage(reply, Array(verdict.text.utf8)))
+    }
+}

@@ -1,0 +1,24 @@
+import AttachPrepJobs
+import Testing
+
+@Suite struct JetStreamConformanceTests {
+    private var limits: StoreLimits {
+        var limits = StoreLimits()
+        limits.queuedJobsMax = DriverUnderTest.queuedJobsMax
+        return limits
+    }
+
+    @Test(arguments: JobQueueConformance.behaviours)
+    func `JetStream is a job queue`(_ behaviour: Behaviour) async throws {
+        let jetStream = try await JetStreamUnderTest(limits)
+        try await behaviour.check(jetStream.driver)
+        await jetStream.queue.close()
+    }
+
+    @Test(arguments: JobCatalogueConformance.behaviours)
+    func `JetStream is a job catalogue`(_ behaviour: Behaviour) async throws {
+        let jetStream = try await JetStreamUnderTest(limits)
+        try await behaviour.check(jetStream.driver)
+        await jetStream.queue.close()
+    }
+}

@@ -1,0 +1,30 @@
+import AttachPrepJobs
+import NATS
+import TestSupport
+
+/// A queue on a server of its own, with its clock in the test's hand.
+struct JetStreamUnderTest: Sendable {
+    let server: NATSServer
+    let folder: TemporaryFolder
+    let queue: JetStreamQueue
+    let clock: TestClock
+    let feed: JobFeed
+
+    /// - Parameter server: of another queue under test, which then sees the same jobs.
+    init(
+        _ limits: StoreLimits = StoreLimits(), server: NATSServer? = nil, clock: TestClock = TestClock(),
+        lease: Duration = .seconds(15)
+    ) async throws {
+        let (folder, feed) = (try TemporaryFolder(), JobFeed())
+        let server = if let server { server } else { try await NATSServer.start() }
+        self.server = server
+        self.folder = folder
+        self.clock = clock
+        self.feed = feed
+        queue = try await JetStreamQueue.open(
+            NATSSettings(servers: [server.url]), mirrorPath: folder.path("mirror.sqlite"), lease: lease, limits: limits,
+            clock: clock.storeClock(), feed: feed)
+    }
+
+    var driver: DriverUnderTest { DriverUnderTest(jobs: queue, clock: clock, feed: feed) }
+}

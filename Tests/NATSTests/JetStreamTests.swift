@@ -1,0 +1,105 @@
+import NATS
+import TestSupport
+import Testing
+
+@Suite struct JetStreamTests {
+    private struct Lane {
+        let server: NATSServer
+        let stream: JetStream
+        let consumer: PullConsumer
+
+        init(acknowledgeTime: Duration = .seconds(30)) async throws {
+            server = try await NATSServer.start()
+            stream = JetStream(try await NATSConnection.connect(NATSSettings(servers: [server.url])))
+            var shape = StreamShape("work", subjects: ["work.*"], description: "a test's")
+            shape.retention = .workQueue
+            try await stream.ensure(shape)
+            var wanted = ConsumerShape(stream: "work", filter: "work.*")
+            wanted.acknowledgeTime = acknowledgeTime
+            consumer = try await stream.consumer("all", wanted)
+        }
+
+        func put(_ names: String...) async throws {
+            for name in names { try await stream.publish(OutgoingMessage("work.\(name)", Array(name.utf8))) }
+        }
+
+        func names(_ count: Int) async throws -> [String] { try await consumer.take(count).map(\.lastToken) }
+    }
+
+    @Test func `what is put into a work queue is given once, in its order`() async throws {
+        let lane = try await Lane()
+        try await lane.put("one", "two", "three")
+        let first = try await lane.consumer.take(2)
+        #expect(first.map(\.lastToken) == ["one", "two"] && first.map(\.count) == [1, 1])
+        #expect(first.map { String(decoding: $0.bytes, as: UTF8.self) } == ["one", "two"])
+        #expect(try await lane.names(5) == ["three"])
+        #expect(try await lane.names(5).isEmpty)
+    }
+
+    @Test func `what is given back is given again, and counted`() async throws {
+        let lane = try await Lane()
+        try await lane.put("one")
+        lane.stream.tell(try await lane.consumer.take(1)[0].reply, .later(.zero))
+        try await askUntil("it is given again") { try await lane.consumer.take(1).map(\.count) == [2] }
+    }
+
+    @Test func `what is done with is gone, by an earlier delivery's word too`() async throws {
+        let lane = try await Lane()
+        try await lane.put("one")
+        let first = try await lane.consumer.take(1)[0]
+        lane.stream.tell(first.reply, .later(.zero))
+        try await askUntil("it is given again") { try await lane.consumer.take(1).count == 1 }
+        lane.stream.tell(first.reply, .done)
+        // The subject is free again once the message is gone.
+        try await askUntil("the message is gone") {
+            try await lane.stream.publish(OutgoingMessage("work.one").after(0)) != nil
+        }
+    }
+
+    @Test func `what is not acknowledged in its time is given again`() async throws {
+        let lane = try await Lane(acknowledgeTime: .milliseconds(200))
+        try await lane.put("one")
+        #expect(try await lane.names(1) == ["one"])
+        try await askUntil("it is given again") { try await lane.names(1) == ["one"] }
+    }
+
+    @Test func `a pull hands messages over as they come`() async throws {
+        let lane = try await Lane()
+        let pull = lane.consumer.pull(2, for: .seconds(30))
+        try await lane.put("one")
+        #expect(try await pull.next()?.map(\.lastToken) == ["one"])
+        try await lane.put("two")
+        #expect(try await pull.next()?.map(\.lastToken) == ["two"])
+    }
+
+    @Test func `of two messages that want to be a subject's first, one is`() async throws {
+        let lane = try await Lane()
+        let message = OutgoingMessage("work.one").after(0)
+        let kept = await lane.stream.publishAll([message, message])
+        #expect(try kept.map { try $0.get() } == [1, nil])
+    }
+
+    @Test func `a stream that is there is left as it is`() async throws {
+        let lane = try await Lane()
+        var shape = StreamShape("work", subjects: ["work.*"], description: "another description")
+        shape.retention = .workQueue
+        try await lane.stream.ensure(shape)
+    }
+
+    @Test func `a stream of another kind is not taken for ours`() async throws {
+        let lane = try await Lane()
+        let shape = StreamShape("work", subjects: ["other.*"], description: "")
+        let error = await #expect(throws: StreamMismatch.self) { try await lane.stream.ensure(shape) }
+        #expect(error?.differences == ["subjects", "retention"])
+    }
+
+    @Test func `a consumer with another time to acknowledge is not taken for ours`() async throws {
+        let lane = try await Lane()
+        var wanted = ConsumerShape(stream: "work", filter: "work.*")
+        wanted.acknowledgeTime = .seconds(1)
+        let error = await #expect(throws: StreamMismatch.self) {
+            _ = try await lane.stream.consumer("all", wanted)
+        }
+        #expect(error?.differences == ["ack_wait"])
+    }
+}

@@ -1,0 +1,117 @@
+import NATS
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct KeyValueTests {
+    private struct Store {
+        let server: NATSServer
+        let bucket: KeyValueBucket
+
+        init() async throws {
+            server = try await NATSServer.start()
+            let stream = JetStream(try await NATSConnection.connect(NATSSettings(servers: [server.url])))
+            bucket = try await KeyValueBucket.open(BucketShape("things", description: "a test's"), in: stream)
+        }
+
+        func put(_ key: String, _ text: String, after revision: UInt64? = nil) async throws -> UInt64? {
+            try await bucket.make(KeyValueBucket.Change(key, Array(text.utf8), after: revision))
+        }
+
+        func text(_ key: String) async throws -> String? {
+            try await bucket.entry(key)?.value.map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    /// What a watch heard.
+    private final class Heard: Sendable {
+        private let state = Mutex((entries: [KeyValueEntry](), isCurrent: false))
+
+        var entries: [KeyValueEntry] { state.withLock { $0.entries } }
+        var isCurrent: Bool { state.withLock { $0.isCurrent } }
+
+        func add(_ entries: [KeyValueEntry], _ isCurrent: Bool) {
+            state.withLock { state in
+                state.entries += entries
+                state.isCurrent = state.isCurrent || isCurrent
+            }
+        }
+    }
+
+    @Test func `a key has the value that it was given last`() async throws {
+        let store = try await Store()
+        #expect(try await store.text("a.b") == nil)
+        let first = try await store.put("a.b", "one")
+        let second = try await store.put("a.b", "two")
+        #expect(first == 1 && second == 2)
+        #expect(try await store.text("a.b") == "two")
+        #expect(try await store.bucket.entry("a.b")?.revision == 2)
+    }
+
+    @Test func `a change that expects another revision changes nothing`() async throws {
+        let store = try await Store()
+        #expect(try await store.put("key", "one", after: 0) == 1)
+        #expect(try await store.put("key", "two", after: 0) == nil)
+        #expect(try await store.put("key", "two", after: 1) == 2)
+        #expect(try await store.put("key", "three", after: 1) == nil)
+        #expect(try await store.text("key") == "two")
+    }
+
+    @Test func `a key that was removed has no value, and can be given one`() async throws {
+        let store = try await Store()
+        _ = try await store.put("key", "one")
+        let removed = try await store.bucket.make(KeyValueBucket.Change("key", nil, after: 1))
+        #expect(removed == 2)
+        let entry = try await store.bucket.entry("key")
+        #expect(entry == KeyValueEntry(key: "key", value: nil, revision: 2))
+        #expect(try await store.put("key", "two", after: 2) == 3)
+    }
+
+    @Test func `a watch hears of what is there, then of what comes`() async throws {
+        let store = try await Store()
+        _ = try await store.put("one", "1")
+        _ = try await store.put("two", "1")
+        _ = try await store.put("one", "2")
+        let heard = Heard()
+        let bucket = store.bucket
+        let watch = Task { try await bucket.follow(after: 0) { heard.add($0, $1) } }
+        defer { watch.cancel() }
+        try await waitUntil("it is current") { heard.isCurrent }
+        #expect(heard.entries.map(\.key) == ["two", "one"])
+        _ = try await store.put("three", "1")
+        _ = try await store.bucket.make(KeyValueBucket.Change("two", nil))
+        try await waitUntil("both are heard of") { heard.entries.count == 4 }
+        #expect(heard.entries.map(\.revision) == [2, 3, 4, 5] && heard.entries[3].value == nil)
+    }
+
+    @Test func `a watch of an empty bucket is current at once`() async throws {
+        let store = try await Store()
+        let heard = Heard()
+        let bucket = store.bucket
+        let watch = Task { try await bucket.follow(after: 0) { heard.add($0, $1) } }
+        defer { watch.cancel() }
+        try await waitUntil("it is current") { heard.isCurrent }
+        #expect(heard.entries.isEmpty)
+    }
+
+    @Test func `a watch that begins behind a revision hears of later ones alone`() async throws {
+        let store = try await Store()
+        for number in 1...5 { _ = try await store.put("key \(number)".replacing(" ", with: "-"), "x") }
+        let heard = Heard()
+        let bucket = store.bucket
+        let watch = Task { try await bucket.follow(after: 3) { heard.add($0, $1) } }
+        defer { watch.cancel() }
+        try await waitUntil("both are heard of") { heard.entries.count == 2 }
+        #expect(heard.entries.map(\.key) == ["key-4", "key-5"])
+    }
+
+    @Test func `a watch ends when the server goes`() async throws {
+        let store = try await Store()
+        let heard = Heard()
+        let bucket = store.bucket
+        let watch = Task { try await bucket.follow(after: 0) { heard.add($0, $1) } }
+        try await waitUntil("it is current") { heard.isCurrent }
+        store.server.kill()
+        await #expect(throws: NATSError.self) { try await watch.value }
+    }
+}
