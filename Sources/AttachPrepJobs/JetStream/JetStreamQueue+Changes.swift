@@ -28,9 +28,11 @@ extension JetStreamQueue {
         var (current, isFresh) = (known, false)
         while true {
             if let job = current, let next = try change(job.value) {
-                let asked = KeyValueBucket.Change(QueueKeys.job(id), try next.bytes(), after: job.revision)
+                let bytes = try next.bytes()
+                let asked = KeyValueBucket.Change(QueueKeys.job(id), bytes, after: job.revision)
                 if let revision = try await jobs.make(asked) {
-                    let kept = KnownJob(value: next, revision: revision, heardAt: clock.now().steady)
+                    let kept = KnownJob(
+                        value: next, revision: revision, heardAt: clock.now().steady, bytes: bytes)
                     try await mirror.take([kept], at: clock.now())
                     return kept
                 }

@@ -48,7 +48,7 @@ extension JetStreamQueue {
     private func keepOne(_ new: [KeptJob]) async throws -> [KnownJob] {
         let changes = try new.map { KeyValueBucket.Change(QueueKeys.job($0.id), try $0.bytes(), after: 0) }
         async let published: Void = publish(new)
-        let kept = try await known(new, jobs.makeAll(changes))
+        let kept = try known(new, changes, await jobs.makeAll(changes))
         try await mirror.take(kept, at: clock.now())
         try await published
         return kept
@@ -64,7 +64,7 @@ extension JetStreamQueue {
         let changes = try new.map { KeyValueBucket.Change(QueueKeys.job($0.id), try $0.bytes(), after: 0) }
         let kept: [KnownJob]
         do {
-            kept = try known(new, await jobs.makeAll(changes))
+            kept = try known(new, changes, await jobs.makeAll(changes))
             if let idempotency {
                 let word = KeptWord(idempotency, jobs: new.map(\.id), batch: batch, at: clock.now().wall)
                 let change = KeyValueBucket.Change(QueueKeys.word(idempotency), try word.bytes(), after: revision)
@@ -87,11 +87,13 @@ extension JetStreamQueue {
         _ = await self.jobs.makeAll(jobs.map { KeyValueBucket.Change(QueueKeys.job($0.id), nil) })
     }
 
-    private func known(_ new: [KeptJob], _ answers: [Result<UInt64?, any Error>]) throws -> [KnownJob] {
+    private func known(
+        _ new: [KeptJob], _ changes: [KeyValueBucket.Change], _ answers: [Result<UInt64?, any Error>]
+    ) throws -> [KnownJob] {
         let heardAt = clock.now().steady
-        return try zip(new, answers).map { job, answer in
+        return try zip(zip(new, changes), answers).map { kept, answer in
             guard let revision = try answer.get() else { preconditionFailure("names are new") }
-            return KnownJob(value: job, revision: revision, heardAt: heardAt)
+            return KnownJob(value: kept.0, revision: revision, heardAt: heardAt, bytes: kept.1.value)
         }
     }
 

@@ -25,14 +25,17 @@ extension JetStreamQueue {
                     Offer(delivery: delivery, job: $0, revision: job.revision)
                 }
             })
-        let answers = await jobs.makeAll(
-            try offers.map { KeyValueBucket.Change(QueueKeys.job($0.job.id), try $0.job.bytes(), after: $0.revision) })
+        let changes = try offers.map { offer in
+            KeyValueBucket.Change(QueueKeys.job(offer.job.id), try offer.job.bytes(), after: offer.revision)
+        }
+        let answers = zip(changes, await jobs.makeAll(changes))
         var taken: [HeldJobs.Held] = []
         var fault: (any Error)?
-        for (offer, answer) in zip(offers, answers) {
+        for (offer, (change, answer)) in zip(offers, answers) {
             switch answer {
             case .success(let revision?):
-                let job = KnownJob(value: offer.job, revision: revision, heardAt: moment.steady)
+                let job = KnownJob(
+                    value: offer.job, revision: revision, heardAt: moment.steady, bytes: change.value)
                 taken.append(
                     HeldJobs.Held(
                         job: job, delivery: offer.delivery, until: moment.steady + wish.lease.milliseconds,

@@ -20,6 +20,10 @@ package struct JetStream: Sendable {
             var code: Int
             var err_code: Int?
             var description: String?
+
+            var error: NATSError {
+                .refused(code: code, number: err_code ?? 0, text: description ?? "no text")
+            }
         }
 
         var error: Fault?
@@ -43,10 +47,7 @@ package struct JetStream: Sendable {
     private static func read<Answer: Decodable>(_ answer: NATSMessage, of message: OutgoingMessage) throws -> Answer {
         do {
             let data = Data(answer.bytes)
-            if let fault = try JSONDecoder().decode(Refusal.self, from: data).error {
-                throw NATSError.refused(
-                    code: fault.code, number: fault.err_code ?? 0, text: fault.description ?? "no text")
-            }
+            if let fault = try JSONDecoder().decode(Refusal.self, from: data).error { throw fault.error }
             return try JSONDecoder().decode(Answer.self, from: data)
         } catch let error as DecodingError {
             throw NATSError.unreadable(subject: message.subject, text: "\(error)")
@@ -55,9 +56,10 @@ package struct JetStream: Sendable {
 
     // MARK: Messages into streams
 
-    /// What a stream says of a message that it keeps.
+    /// What a stream says of a message: that it keeps it, or why not.
     private struct Acknowledgement: Decodable {
-        var seq: UInt64
+        var seq: UInt64?
+        var error: Refusal.Fault?
     }
 
     /// Puts a message into the stream that its subject belongs to; returns when the stream has it on its disks.
@@ -78,10 +80,15 @@ package struct JetStream: Sendable {
         _ answer: Result<NATSMessage, any Error>, of message: OutgoingMessage
     ) -> Result<UInt64?, any Error> {
         do {
-            let kept: Acknowledgement = try read(try answer.get(), of: message)
-            return .success(kept.seq)
-        } catch let error as NATSError where error.isRefusal(NATSError.Number.wrongLastSequence) {
-            return .success(nil)
+            let said = try JSONDecoder().decode(Acknowledgement.self, from: Data(try answer.get().bytes))
+            if said.error?.err_code == NATSError.Number.wrongLastSequence { return .success(nil) }
+            if let fault = said.error { throw fault.error }
+            guard let number = said.seq else {
+                throw NATSError.unreadable(subject: message.subject, text: "neither a number nor an error")
+            }
+            return .success(number)
+        } catch let error as DecodingError {
+            return .failure(NATSError.unreadable(subject: message.subject, text: "\(error)"))
         } catch {
             return .failure(error)
         }

@@ -20,7 +20,7 @@ enum MirrorRow {
     /// - Returns: what others are told; nil when it was known, or is no job yet.
     static func take(_ job: KnownJob, bytes: [UInt8]?, _ database: Database) throws -> JobFeed.Change? {
         guard try isNew(job.value.id, job.revision, database) else { return nil }
-        let value = try bytes ?? job.value.bytes()
+        let value = try bytes ?? job.bytes ?? job.value.bytes()
         try database.run(
             "INSERT OR REPLACE INTO kept (uuid, revision, heard_at, batch, value) VALUES (?, ?, ?, ?, ?)",
             [job.value.id, Int64(job.revision), job.heardAt, job.value.batch, String(decoding: value, as: UTF8.self)])
@@ -56,6 +56,27 @@ enum MirrorRow {
     }
 
     private static func show(_ job: KeptJob, _ database: Database) throws -> JobFeed.Change? {
+        if try !update(job, database) { try insert(job, database) }
+        return JobID(job.id).map { JobFeed.Change(job: $0, state: job.state) }
+    }
+
+    /// - Returns: false when there is no such row.
+    private static func update(_ job: KeptJob, _ database: Database) throws -> Bool {
+        try database.run(
+            """
+            UPDATE job SET state = ?2, error_code = ?3, attempts = ?4, losses = ?5, started_at = ?6, finished_at = ?7,
+                due_at = ?8, wait = ?9, token = ?10, worker = ?11, cancelling = ?12, media = ?13, result = ?14,
+                error = ?15
+            WHERE uuid = ?1
+            """,
+            [
+                job.id, job.state.rawValue, job.errorCode, job.attempts, job.losses, job.startedAt, job.finishedAt,
+                job.dueAt, job.wait, job.token, job.worker, job.isCancelling, job.media, job.result, job.error,
+            ])
+        return database.changesCount > 0
+    }
+
+    private static func insert(_ job: KeptJob, _ database: Database) throws {
         let shown = try StoredJSON.request(job.request)
         try database.run(
             """
@@ -63,11 +84,6 @@ enum MirrorRow {
                 created_at, started_at, finished_at, due_at, not_before, wait, token, worker, cancelling, media,
                 request, result, error)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (uuid) DO UPDATE SET state = excluded.state, error_code = excluded.error_code,
-                attempts = excluded.attempts, losses = excluded.losses, started_at = excluded.started_at,
-                finished_at = excluded.finished_at, due_at = excluded.due_at, wait = excluded.wait,
-                token = excluded.token, worker = excluded.worker, cancelling = excluded.cancelling,
-                media = excluded.media, result = excluded.result, error = excluded.error
             """,
             [
                 job.id, job.state.rawValue, job.lane, shown.id, shown.source, job.errorCode, job.host, job.key,
@@ -75,6 +91,5 @@ enum MirrorRow {
                 job.notBefore, job.wait, job.token, job.worker, job.isCancelling, job.media, job.request, job.result,
                 job.error,
             ])
-        return JobID(job.id).map { JobFeed.Change(job: $0, state: job.state) }
     }
 }
