@@ -1,11 +1,10 @@
 """What a run of the comparison found: one row for each claim, a table of them, and a file."""
 
-import contextlib
-import fcntl
 import json
 import os
 import time
 
+from measure.quiet import quiet
 from places import BENCH, ROOT
 from verdict import meets
 
@@ -54,17 +53,6 @@ class Run:
             json.dump({**self.begun, "rows": self.found, "notes": self.notes}, file, indent=1)
         show(self.found)
         print(f"load average when it began: {self.begun['load'][0]:.2f}; details in {os.path.relpath(path)}")
-
-
-@contextlib.contextmanager
-def quiet():
-    path = os.environ.get("BENCH_LOCK")
-    if not path:
-        yield
-        return
-    with open(path, "a", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def write_thresholds(thresholds):

@@ -184,6 +184,15 @@ static inline void CJPEG_stop_encoding(j_common_ptr info) {
     longjmp(((struct CJPEG_encoder_errors *) info->client_data)->escape, 1);
 }
 
+// Has an encoder say what is wrong to us, who jump out of it: by itself libjpeg ends the process.
+static inline void CJPEG_report_to(struct jpeg_compress_struct *info, struct CJPEG_encoder_errors *errors) {
+    memset(info, 0, sizeof *info);
+    info->err = jpeg_std_error(&errors->errors);
+    errors->errors.error_exit = CJPEG_stop_encoding;
+    errors->errors.output_message = CJPEG_say_nothing;
+    info->client_data = errors;
+}
+
 // Sets up a JFIF file in memory, which `free` releases.
 static inline void CJPEG_begin_encoding(
     struct jpeg_compress_struct *info, int width, int height, int components, int quality, int optimizes,
@@ -205,11 +214,7 @@ static inline int CJPEG_encode(
     unsigned long *count) {
     struct jpeg_compress_struct info;
     struct CJPEG_encoder_errors errors;
-    memset(&info, 0, sizeof info);
-    info.err = jpeg_std_error(&errors.errors);
-    errors.errors.error_exit = CJPEG_stop_encoding;
-    errors.errors.output_message = CJPEG_say_nothing;
-    info.client_data = &errors;
+    CJPEG_report_to(&info, &errors);
     if (setjmp(errors.escape)) {
         jpeg_destroy_compress(&info);
         return -1;
@@ -256,11 +261,7 @@ static inline int CJPEG_encode_planes(
     int stride = (planes[0].width + 4 * DCTSIZE - 1) / (2 * DCTSIZE) * (2 * DCTSIZE);
     unsigned char *lines = (unsigned char *) malloc((size_t) stride * 3 * 2 * DCTSIZE);
     if (lines == NULL) return -1;
-    memset(&info, 0, sizeof info);
-    info.err = jpeg_std_error(&errors.errors);
-    errors.errors.error_exit = CJPEG_stop_encoding;
-    errors.errors.output_message = CJPEG_say_nothing;
-    info.client_data = &errors;
+    CJPEG_report_to(&info, &errors);
     if (setjmp(errors.escape)) {
         jpeg_destroy_compress(&info);
         free(lines);

@@ -44,6 +44,18 @@ struct CatalogueQuery: Sendable {
 }
 
 extension CatalogueQuery {
+    /// When the next queued job will be due that is not yet.
+    static func nextDue(_ database: Database, after now: Int64) throws -> Date? {
+        let next = try (0..<3).compactMap { lane in
+            try database.number(
+                """
+                SELECT min(due_at) FROM job INDEXED BY job_queued
+                WHERE state = 'queued' AND parked = 0 AND lane = ? AND due_at > ?
+                """, [lane, now])
+        }.min()
+        return next.map { Date(milliseconds: $0) }
+    }
+
     static func counts(_ database: Database, at now: Int64) throws -> JobCounts {
         var byState = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0, 0) })
         for row in try database.rows("SELECT name, number FROM tally") {

@@ -60,16 +60,7 @@ extension SQLiteStore {
 
     public func nextDue() async throws -> Date? {
         let now = clock.now().wall
-        return try await read { database in
-            let next = try (0..<3).compactMap { lane in
-                try database.number(
-                    """
-                    SELECT min(due_at) FROM job INDEXED BY job_queued
-                    WHERE state = 'queued' AND parked = 0 AND lane = ? AND due_at > ?
-                    """, [lane, now])
-            }.min()
-            return next.map { Date(milliseconds: $0) }
-        }
+        return try await read { try CatalogueQuery.nextDue($0, after: now) }
     }
 
     private static func refusal(_ id: JobID, _ what: String, _ database: Database) throws -> AttachPrepError {

@@ -48,16 +48,7 @@ extension JobMirror {
     }
 
     func nextDue(after now: Int64) async throws -> Date? {
-        try await read { database in
-            let next = try (0..<3).compactMap { lane in
-                try database.number(
-                    """
-                    SELECT min(due_at) FROM job INDEXED BY job_queued
-                    WHERE state = 'queued' AND parked = 0 AND lane = ? AND due_at > ?
-                    """, [lane, now])
-            }.min()
-            return next.map { Date(milliseconds: $0) }
-        }
+        try await read { try CatalogueQuery.nextDue($0, after: now) }
     }
 
     /// Jobs that wait.
