@@ -46,7 +46,7 @@ struct QueueRate {
 
     private static func measure(servers: String, _ folder: String) async throws {
         let settings = NATSSettings(servers: servers.split(separator: ",").map(String.init))
-        let queue = try await JetStreamQueue.open(settings, mirrorPath: "\(folder)/mirror.sqlite", feed: JobFeed())
+        let queue = try await JetStreamQueue.open(settings, folder: folder, feed: JobFeed())
         let before = clock()
         let rate = try await RateMeasurement(store: queue, jobs: jobs, callers: callers).run()
         let microseconds = (clock() - before) / jobs

@@ -18,7 +18,8 @@ struct AttachPrepCommand: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             PrepareCommand.self, BatchCommand.self, PayloadCommand.self, InspectCommand.self, ServeCommand.self,
-            JobsCommand.self, WebhooksCommand.self, CampaignsCommand.self, QuarantineCommand.self, DoctorCommand.self,
+            WorkerCommand.self, JobsCommand.self, WebhooksCommand.self, CampaignsCommand.self, QuarantineCommand.self,
+            DoctorCommand.self,
         ])
 
     static func main() async {

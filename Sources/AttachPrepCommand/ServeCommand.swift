@@ -18,27 +18,16 @@ struct ServeCommand: AsyncParsableCommand {
             Takes jobs at POST /v1/jobs, keeps them in the data folder, works them off, serves the files and tells \
             the caller. Each option is a variable of the environment as well; the option wins. Tokens and webhook \
             secrets come from files or from ATTACHPREP_TOKENS and ATTACHPREP_WEBHOOK_SECRETS. SIGTERM ends it \
-            cleanly, SIGHUP has it read those files again.
+            cleanly, SIGHUP has it read those files again. With --queue nats://host,host,host the jobs are on NATS \
+            servers, files in a bucket (--publish), and as many of these and of attachprep worker as are wanted do \
+            the same work.
             """)
 
     @OptionGroup var options: ServeOptionGroup
+    @OptionGroup var work: WorkOptionGroup
+    @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
 
     func run() async throws {
-        let configuration: ServeConfiguration
-        do {
-            configuration = try ServeConfiguration(
-                flags: options.flags, environment: ProcessInfo.processInfo.environment)
-        } catch let error as AttachPrepError {
-            throw ValidationError(error.message)
-        }
-        let logger = Logger(label: "attachprep", configuration.logFormat, configuration.logLevel)
-        do {
-            try await AttachmentServer.serve(configuration, logger: logger)
-        } catch let error as AttachPrepError {
-            logger.debug("could not serve", metadata: ["error": "\(error)"])
-            if error.code == .requestInvalid { throw ValidationError(error.message) }
-            StandardStreams.note("attachprep: \(TerminalText.safe(error.message))")
-            throw CommandEnd.someRejected
-        }
+        try await ServerRun(flags: [options.flags, work.flags, queue.flags], role: .serve).run()
     }
 }

@@ -1,2 +1,16 @@
-/// All that a worker and a service keep: what one driver does for one machine.
+/// All that a worker and a service keep.
 public typealias JobStore = JobQueue & JobCatalogue & ResultStore & WebhookOutbox & UploadStore
+
+/// What keeps a store in order, in the process that has opened it.
+public protocol StoreKeeping: Sendable {
+    /// Removes what is too old and what nobody needs; to be called at start and then every minute.
+    ///
+    /// - Throws: `queue.unavailable`; what was removed until then stays removed, and the next round goes on.
+    func sweep() async throws -> SweepReport
+
+    /// Whether nothing is taken in, because files take all the room they may.
+    var isFull: Bool { get }
+
+    /// Ends all work with it; what comes afterwards fails with `queue.unavailable`.
+    func close() async
+}

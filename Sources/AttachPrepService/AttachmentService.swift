@@ -14,7 +14,7 @@ public import ServiceLifecycle
 ///     metricsPage: { exporter.page() }, readiness: { ReadinessReport() }, logger: logger)
 /// try await ServiceGroup(services: [service], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 /// ```
-public struct AttachmentService: Service {
+public struct AttachmentService: Service, FrontService {
     /// The port it listens on, once it does.
     public let boundPort = BoundPort()
 
@@ -41,10 +41,19 @@ public struct AttachmentService: Service {
         metricsPage: @escaping @Sendable () async -> String, readiness: @escaping @Sendable () async -> ReadinessReport,
         logger: Logger
     ) throws {
+        try self.init(
+            store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: settings,
+            health: HealthRoutes(metricsPage: metricsPage, readiness: readiness), logger: logger)
+    }
+
+    init(
+        store: any JobStore, intake: JobIntake, feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens,
+        settings: ServiceSettings, health: HealthRoutes, logger: Logger
+    ) throws {
         try LoopbackRule.check(host: settings.host, tokens: tokens)
         (self.feed, self.tokens, self.settings, self.logger) = (feed, tokens, settings, logger)
         waiters = JobWaiters(waitersMax: settings.connectionsMax)
-        health = HealthRoutes(metricsPage: metricsPage, readiness: readiness)
+        self.health = health
         let submission = JobSubmissionRoutes(
             store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
         let payloads = PayloadRoutes(
@@ -70,7 +79,9 @@ public struct AttachmentService: Service {
     /// ends streams of events, and finishes the answers it has begun.
     public func run() async throws {
         let changes = feed.changes(backlog: Self.backlog)
-        let application = application()
+        let application = FrontApplication(
+            endpoints: endpoints, tokens: tokens, settings: settings, port: boundPort, logger: logger
+        ).make()
         defer { boundPort.end() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [waiters, relay] in
@@ -97,36 +108,6 @@ public struct AttachmentService: Service {
 
     /// Changes that a busy moment may leave unheard for a while.
     private static let backlog = 10_000
-
-    private func application() -> Application<RouterResponder<ServiceContext>> {
-        var outer: [any MiddlewareProtocol<Request, Response, ServiceContext>] = [
-            RequestNaming(), ProblemAnswers(endpoints: endpoints),
-        ]
-        if !tokens.isRequired {
-            outer.append(LoopbackWall(mediaHost: settings.baseURL.flatMap(LoopbackRule.host(ofURL:))))
-        }
-        let gate = AccessGate(
-            tokens: tokens,
-            requests: TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2),
-            wrongTokens: TokenBuckets(
-                perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
-        let (rules, count) = (ConnectionRules(settings), ConnectionCount(limit: settings.connectionsMax))
-        let (port, logger) = (boundPort, logger)
-        return Application(
-            router: ServiceRouter.router(endpoints, outer: outer, gate: gate),
-            server: HTTPServerBuilder { ServiceChannel(responder: $0, rules: rules, count: count) },
-            configuration: ApplicationConfiguration(
-                address: .hostname(settings.host, port: settings.port),
-                availableConnectionsDelegate: .maximum(
-                    settings.connectionsMax + Limits.refusedConnectionsMax, logger: logger)),
-            onServerRunning: { channel in
-                try? await channel.eventLoop.submit {
-                    try channel.pipeline.syncOperations.addHandler(AcceptFaults(logger: logger), position: .first)
-                }.get()
-                port.listens(on: channel.localAddress?.port ?? 0)
-            },
-            logger: logger)
-    }
 
     /// Looks at the token file once a second, on a thread that may block.
     private static func watch(_ tokens: AccessTokens) async {

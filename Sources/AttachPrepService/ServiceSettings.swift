@@ -6,6 +6,8 @@ public struct ServiceSettings: Sendable {
     public var host = "127.0.0.1"
     /// 0 takes a free one.
     public var port = 8080
+    /// Where a worker answers, beside a service on the same machine.
+    static let workerPort = 8081
     /// Where the service is reached from outside: fills `url` in manifests. Without it they are null.
     public var baseURL: String?
     /// Whether files of results are served here; else they have addresses where they were published to.

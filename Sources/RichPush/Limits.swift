@@ -435,6 +435,10 @@ public enum Limits {
     public static let jobPollSeconds = 1.0
     /// A machine that has not seen all jobs of the NATS servers by then does not start: something holds them up.
     public static let mirrorSecondsMax = 120.0
+    /// A process that starts before the queue's servers do, or before they have a leader, waits so long for them.
+    public static let queueConnectSecondsMax = 60.0
+    /// Between two tries of that.
+    public static let queueConnectPauseSeconds = 1.0
     /// Log lines that wait to be kept, when they cannot be for a while; the oldest make room.
     public static let jobLogBacklogMax = 5_000
     /// How long an idempotency key is known: a day, as the contract says.
@@ -451,6 +455,8 @@ public enum Limits {
     public static let mediaAgeSecondsMin = 3_600.0
     /// An upload is named by a job within a day, or forgotten.
     public static let uploadSecondsMax = 24.0 * 3600
+    /// A machine's copy of an upload that lies with the servers: jobs of one upload mostly come at the same time.
+    public static let uploadCopySecondsMax = 3_600.0
     /// Lines of a job's log; the oldest make room.
     public static let jobLogLinesMax = 200
     /// Characters of such a line.
@@ -527,6 +533,10 @@ public enum Limits {
     public static let webhooksPerHostMax = 8
     /// Webhooks on their way at a time.
     public static let webhooksInFlightMax = 32
+    /// Webhooks that one job leaves, each time that somebody has it tried again by hand one more; older ones go.
+    public static let webhooksPerJobMax = 16
+    /// On several machines, who ended a job sends its webhook; the others take it after that, should he be gone.
+    public static let webhookGraceSeconds = 2.0
     /// Bytes of a signing secret (Standard Webhooks: 24 to 64).
     public static let webhookSecretBytesMin = 24
     public static let webhookSecretBytesMax = 64

@@ -19,15 +19,19 @@ import Testing
         }
     }
 
-    @Test(arguments: ["attachprep.service", "Dockerfile", "attachprep-health"])
+    @Test(arguments: [
+        "attachprep.service", "attachprep-worker.service", "Dockerfile", "attachprep-health", "compose.yml",
+        "cluster/environment.example",
+    ])
     func `Flags and variables are those of serve`(name: String) throws {
         let text = try text(name)
         let variables = Set(Setting.allCases.map(\.variable))
-        for found in text.matches(of: /ATTACHPREP_[A-Z_]+/) {
+        for found in text.matches(of: /ATTACHPREP_[A-Z0-9_]+/) {
             #expect(variables.contains(String(found.output)), "\(found.output) in \(name)")
         }
         let flags = Set(Setting.allCases.map(\.flag))
-        for line in text.split(separator: "\n") where line.hasPrefix("ExecStart=") {
+        for line in text.split(separator: "\n") where line.hasPrefix("ExecStart=") || line.contains("command: [\"serve")
+        {
             for found in line.matches(of: /--[a-z-]+/) {
                 #expect(flags.contains(String(found.output)), "\(found.output)")
             }
@@ -49,8 +53,22 @@ import Testing
         }
     }
 
-    @Test func `systemd waits longer than the service takes to leave`() throws {
-        let line = try #require(try text("attachprep.service").firstMatch(of: /TimeoutStopSec=([0-9]+)/))
+    @Test func `What a process of several machines needs is in the compose file, and only files that are there`() throws
+    {
+        let text = try text("compose.yml")
+        let environment = try self.text("cluster/environment.example")
+        let pairs = (text + environment).matches(of: /(ATTACHPREP_[A-Z_0-9]+)[:=] *"?([^"\n]*)/)
+        var variables = ["AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"]
+        for pair in pairs { variables[String(pair.1)] = String(pair.2) }
+        let worker = try ServeConfiguration(flags: [:], environment: variables, role: .work)
+        #expect("\(worker.queue?.description ?? "")" == "nats://nats-1:4222,nats://nats-2:4222,nats://nats-3:4222")
+        #expect(worker.preparer.publish.isRemote && worker.stateFolder.isEmpty && worker.unknownVariables.isEmpty)
+        for found in text.matches(of: /{file: (cluster\/[a-z0-9.]+)}/) { _ = try self.text(String(found.1)) }
+    }
+
+    @Test(arguments: ["attachprep.service", "attachprep-worker.service"])
+    func `systemd waits longer than the service takes to leave`(name: String) throws {
+        let line = try #require(try text(name).firstMatch(of: /TimeoutStopSec=([0-9]+)/))
         let seconds = try #require(Double(line.1))
         // Answers under way have ten seconds more: see AttachmentServer.
         #expect(try seconds > ServeConfiguration(flags: [:], environment: ["HOME": "/"]).drainSeconds + 10)

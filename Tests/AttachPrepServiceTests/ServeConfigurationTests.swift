@@ -1,5 +1,8 @@
 import AttachPrep
+import AttachPrepJobs
+import NATS
 import RichPush
+import TestSupport
 import Testing
 
 @testable import AttachPrepService
@@ -83,6 +86,55 @@ struct ServeConfigurationTests {
         #expect(preparer.download.httpsOnly && preparer.download.allowsPrivateNetwork)
         #expect(preparer.download.certificateAuthorityFile == "/etc/passwd" && preparer.download.proxy == "http://p")
         #expect(preparer.download.resolveOverrides == ["a:1:127.0.0.1"])
+    }
+
+    private let bucket = ["ATTACHPREP_PUBLISH": "s3://media/push"]
+
+    @Test func `Jobs are on NATS servers where that is asked for, and nothing is kept at home then`() throws {
+        let configuration = try read(
+            [.queueReplicas: "1"],
+            bucket.merging([
+                "ATTACHPREP_QUEUE": "nats://a,b:5222", "ATTACHPREP_QUEUE_PREFIX": "push-2",
+                "ATTACHPREP_QUEUE_USER": "me", "ATTACHPREP_QUEUE_PASSWORD": "word", "ATTACHPREP_ACCEPT_ONLY": "true",
+                "ATTACHPREP_QUEUE_CA_FILE": "/etc/passwd",
+            ]) { $1 })
+        let servers = try #require(configuration.queue)
+        #expect(servers.settings.servers == ["nats://a", "nats://b:5222"] && servers.prefix == "push-2")
+        #expect(servers.replicas == 1 && servers.settings.identity == .user("me", password: "word"))
+        #expect(servers.settings.tls == NATSSettings.TLS(authorityFile: "/etc/passwd"))
+        #expect(configuration.stateFolder.isEmpty && !configuration.works && configuration.unknownVariables.isEmpty)
+        #expect(try read([.queue: "file:"]).queue == nil && read().works)
+    }
+
+    @Test func `A worker listens beside a service`() throws {
+        let worker = try ServeConfiguration(
+            flags: [.queue: "nats://a", .publish: "s3://media"], environment: [:], role: .work)
+        #expect(worker.service.port == 8081 && worker.works && worker.role == .work)
+    }
+
+    @Test func `Secrets of the queue come from files as well`() throws {
+        let folder = try TemporaryFolder()
+        let token = try folder.write("t0ken\n", to: "token")
+        let seed = try folder.write("SUAAKVENLH3VSPAL4WZD3UZGZ4ZSGALYJHVSD4TF3NWSE2U5IEP444Y2RI\n", to: "seed")
+        let queue = [Setting.queue: "nats://a"]
+        let known = try read(queue.merging([.queueTokenFile: token]) { $1 }, bucket).queue
+        #expect(known?.settings.identity == .token("t0ken"))
+        let signed = try read(queue.merging([.queueNKeyFile: seed]) { $1 }, bucket).queue
+        let key = "UCRJD4LNYFETBCRP4KONQ3BQD7HT33I27CWTNBKOBCJG7YTXH7TSLOGO"
+        #expect(signed?.settings.identity == .nkey(seedFile: seed, publicKey: key))
+        let credentials = try read(queue.merging([.queueCredentialsFile: seed]) { $1 }, bucket).queue
+        #expect(credentials?.settings.identity == .credentials(file: seed))
+    }
+
+    @Test(arguments: [
+        (Setting.queuePrefix, "a.b"), (.queuePrefix, String(repeating: "x", count: 33)), (.queueReplicas, "0"),
+        (.queueReplicas, "6"), (.queueNKeyFile, "/etc/passwd"), (.queueTokenFile, "/nowhere"),
+        (.queueKeyFile, "/etc/passwd"), (.queue, "nats://"), (.queue, "kafka://a"),
+    ])
+    func `What cannot be of the queue names its flag`(setting: Setting, text: String) throws {
+        let flags = [Setting.queue: "nats://a"].merging([setting: text]) { $1 }
+        let error = #expect(throws: AttachPrepError.self) { try read(flags, bucket) }
+        #expect(error?.message.contains(setting.flag) == true, "\(error?.message ?? "")")
     }
 
     @Test func `A flag wins over its variable`() throws {

@@ -40,12 +40,20 @@ final class ServiceBench: Sendable {
     func start(_ options: [String] = [], environment: [String: String?] = [:], timeoutSeconds: Double = 300)
         async throws -> RunningService
     {
-        let words = ["serve", "--port", "0", "--allow-private-network", "--log-format", "json"] + options
+        try await launch("serve", options, environment: environment, timeoutSeconds: timeoutSeconds)
+    }
+
+    /// The same of any command that listens.
+    func launch(
+        _ name: String, _ options: [String] = [], environment: [String: String?] = [:], timeoutSeconds: Double = 300
+    ) async throws -> RunningService {
+        let words = [name, "--port", "0", "--allow-private-network", "--log-format", "json"] + options
         let running = try command(words, environment: environment, timeoutSeconds: timeoutSeconds).start()
         var address: String?
-        try await waitUntil("the service listens", seconds: 60) {
+        try await waitUntil("it listens", seconds: 60) {
             guard let text = try? running.errorTextSoFar() else { return false }
-            return text.contains(RunningService.mark) || !ProcessFacts(processID: running.processID).isRunning
+            return RunningService.marks.contains(where: text.contains)
+                || !ProcessFacts(processID: running.processID).isRunning
         }
         let text = try running.errorTextSoFar()
         address = text.split(separator: "\n").lazy.compactMap { RunningService.address(in: String($0)) }.first
@@ -66,14 +74,14 @@ final class ServiceBench: Sendable {
 /// A service that listens.
 struct RunningService: Sendable {
     /// What its log says when it listens.
-    static let mark = "serving"
+    static let marks = ["\"serving\"", "\"working\"", " serving ", " working "]
 
     let running: RunningCommand
     let url: String
 
     /// The address in that line, however lines are written.
     static func address(in line: String) -> String? {
-        guard line.contains(mark), let start = line.range(of: "http://") else { return nil }
+        guard marks.contains(where: line.contains), let start = line.range(of: "http://") else { return nil }
         return String(line[start.lowerBound...].prefix { !"\" ,".contains($0) })
     }
 

@@ -69,7 +69,9 @@ import Testing
             """
         let words = ["-m", "sh", "-c", script, try BuiltBinary.attachprep()]
         let running = try RunCommand("unshare", words, folder: bench.folder.path, timeoutSeconds: 120).start()
-        try await waitUntil("it listens") { (try? running.errorTextSoFar().contains(RunningService.mark)) ?? false }
+        try await waitUntil("it listens") {
+            (try? running.errorTextSoFar()).map { RunningService.marks.contains(where: $0.contains) } ?? false
+        }
         let text = try running.errorTextSoFar()
         let lines = text.split(separator: "\n").map(String.init)
         let service = RunningService(

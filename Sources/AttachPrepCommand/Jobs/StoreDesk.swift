@@ -3,15 +3,21 @@ import AttachPrepJobs
 import Logging
 import RichPush
 
-/// Jobs in a data folder, whether or not a service works on it.
+/// Jobs in a data folder, whether or not a service works on it, or on the servers of a queue.
 struct StoreDesk: JobDesk {
-    private let store: SQLiteStore
+    private let store: any JobStore & StoreKeeping
+    private let receipts: any ReceiptStore
 
     /// - Throws: `queue.unavailable`.
     init(folder: String) async throws {
-        store = try await SQLiteStore.open(
-            folder: folder, role: .command, feed: JobFeed(),
-            logger: Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() })
+        let store = try await SQLiteStore.open(folder: folder, role: .command, feed: JobFeed(), logger: .none)
+        (self.store, receipts) = (store, store)
+    }
+
+    /// - Throws: `queue.unavailable`.
+    init(servers: QueueServers) async throws {
+        store = try await JetStreamQueue.open(servers, feed: JobFeed(), logger: .none)
+        receipts = NoReceipts()
     }
 
     func close() async { await store.close() }
@@ -40,13 +46,17 @@ struct StoreDesk: JobDesk {
     func replay(_ filter: WebhookFilter) async throws -> Int { try await store.replayWebhooks(filter) }
 
     func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {
-        try await store.campaigns(after: cursor, limit: limit)
+        try await receipts.campaigns(after: cursor, limit: limit)
     }
 
     func campaign(_ name: CampaignName) async throws -> Campaign {
-        guard let campaign = try await store.campaign(name) else {
+        guard let campaign = try await receipts.campaign(name) else {
             throw AttachPrepError(.requestNotFound, "There is no campaign \(name).")
         }
         return campaign
     }
+}
+
+extension Logger {
+    fileprivate static var none: Logger { Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() } }
 }

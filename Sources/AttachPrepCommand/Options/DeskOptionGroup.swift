@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrepJobs
+import AttachPrepService
 import RichPush
 
 #if canImport(FoundationEssentials)
@@ -8,7 +9,7 @@ import RichPush
     import Foundation
 #endif
 
-/// Where the jobs are: a running service, or a data folder.
+/// Where the jobs are: a running service, the servers of a queue, or a data folder.
 struct DeskOptionGroup: ParsableArguments {
     @Option(help: "text for people, json for programs.") var format = OutputFormat.text
 
@@ -19,21 +20,30 @@ struct DeskOptionGroup: ParsableArguments {
     var tokenFile: String?
 
     @OptionGroup var state: StateOptionGroup
+    @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
 
     private func open() async throws -> any JobDesk {
         let environment = ProcessInfo.processInfo.environment
         do {
-            if let url = url ?? environment["ATTACHPREP_URL"] { return try ServiceDesk(url: url, token: try token()) }
+            if let url { return try ServiceDesk(url: url, token: try token()) }
+            if let servers = try QueueServers.named(flags: queue.flags, environment: environment) {
+                return try await Self.opened { try await StoreDesk(servers: servers) }
+            }
+            if let url = environment["ATTACHPREP_URL"] { return try ServiceDesk(url: url, token: try token()) }
         } catch let error as AttachPrepError {
             throw ValidationError(error.message)
         }
         guard let folder = state.folder else {
             throw ValidationError("There is no home folder to look for jobs in; give --state or --url.")
         }
+        return try await Self.opened { try await StoreDesk(folder: folder) }
+    }
+
+    private static func opened(_ open: () async throws -> any JobDesk) async throws -> any JobDesk {
         do {
-            return try await StoreDesk(folder: folder)
+            return try await open()
         } catch {
-            Self.tell(error)
+            tell(error)
             throw CommandEnd.someRejected
         }
     }

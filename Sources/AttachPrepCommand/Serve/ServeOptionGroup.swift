@@ -1,67 +1,29 @@
 import ArgumentParser
 import AttachPrepService
 
-/// The flags of `serve`, as they were typed: `ServeConfiguration` reads them, together with the environment.
+/// The flags of `serve` alone, as they were typed: `ServeConfiguration` reads them, together with the environment.
 struct ServeOptionGroup: ParsableArguments {
-    @Option(help: .of(.host)) var host: String?
-    @Option(help: .of(.port)) var port: String?
     @Option(name: .customLong("base-url"), help: .of(.baseURL)) var baseURL: String?
-    @Option(help: .of(.publish)) var publish: String?
-    @Option(name: .customLong("publish-base-url"), help: .of(.publishBaseURL)) var publishBaseURL: String?
-    @Option(name: .customLong("s3-endpoint"), help: .of(.s3Endpoint)) var s3Endpoint: String?
-    @Option(name: .customLong("s3-region"), help: .of(.s3Region)) var s3Region: String?
-    @Flag(name: .customLong("s3-path-style"), help: .of(.s3PathStyle)) var s3PathStyle = false
-    @Option(name: .customLong("s3-cache-control"), help: .of(.s3CacheControl)) var s3CacheControl: String?
-    @Option(help: .of(.state)) var state: String?
     @Option(help: .of(.tokenFile)) var tokenFile: String?
-    @Option(help: .of(.webhookSecretFile)) var webhookSecretFile: String?
-    @Option(help: .of(.allowCallbackNetwork)) var allowCallbackNetwork: [String] = []
+    @Flag(help: .of(.acceptOnly)) var acceptOnly = false
     @Option(help: .of(.fsync)) var fsync: String?
-    @Option(help: .of(.drain)) var drain: String?
-    @Option(help: .of(.retention)) var retention: String?
-    @Option(help: .of(.deadRetention)) var deadRetention: String?
     @Option(help: .of(.mediaQuota)) var mediaQuota: String?
-    @Option(help: .of(.maxQueue)) var maxQueue: String?
     @Option(help: .of(.connections)) var connections: String?
     @Option(help: .of(.requestsPerSecond)) var requestsPerSecond: String?
-    @Option(help: .of(.logFormat)) var logFormat: String?
-    @Option(help: .of(.logLevel)) var logLevel: String?
-    @Option(help: .of(.concurrency)) var concurrency: String?
-    @Option(help: .of(.perHost)) var perHost: String?
-    @Option(help: .of(.mediaSlots)) var mediaSlots: String?
-    @Flag(help: .of(.requireSandbox)) var requireSandbox = false
-    @Flag(help: .of(.httpsOnly)) var httpsOnly = false
-    @Flag(help: .of(.allowPrivateNetwork)) var allowPrivateNetwork = false
-    @Option(help: .of(.caFile)) var caFile: String?
-    @Option(help: .of(.proxy)) var proxy: String?
-    @Option(help: .of(.resolve)) var resolve: [String] = []
 
     /// What was given.
     var flags: [Setting: String] {
         let values: [Setting: String?] = [
-            .host: host, .port: port, .baseURL: baseURL, .publish: publish, .publishBaseURL: publishBaseURL,
-            .s3Endpoint: s3Endpoint, .s3Region: s3Region, .s3PathStyle: word(s3PathStyle),
-            .s3CacheControl: s3CacheControl, .state: state, .tokenFile: tokenFile,
-            .webhookSecretFile: webhookSecretFile, .allowCallbackNetwork: joined(allowCallbackNetwork), .fsync: fsync,
-            .drain: drain, .retention: retention, .deadRetention: deadRetention, .mediaQuota: mediaQuota,
-            .maxQueue: maxQueue, .connections: connections, .requestsPerSecond: requestsPerSecond,
-            .logFormat: logFormat, .logLevel: logLevel, .concurrency: concurrency, .perHost: perHost,
-            .mediaSlots: mediaSlots,
-            .requireSandbox: word(requireSandbox), .httpsOnly: word(httpsOnly),
-            .allowPrivateNetwork: word(allowPrivateNetwork), .caFile: caFile, .proxy: proxy, .resolve: joined(resolve),
+            .baseURL: baseURL, .tokenFile: tokenFile, .acceptOnly: SettingText.word(acceptOnly), .fsync: fsync,
+            .mediaQuota: mediaQuota, .connections: connections, .requestsPerSecond: requestsPerSecond,
         ]
         return values.compactMapValues { $0 }
     }
-
-    private func joined(_ values: [String]) -> String? { values.isEmpty ? nil : values.joined(separator: ",") }
-
-    /// A flag that is not there leaves the word to the environment.
-    private func word(_ isOn: Bool) -> String? { isOn ? "true" : nil }
 }
 
 extension ArgumentHelp {
     /// What a setting is, what it is called in the environment, and what holds without it.
-    fileprivate static func of(_ setting: Setting) -> ArgumentHelp {
+    static func of(_ setting: Setting) -> ArgumentHelp {
         let standard = setting.defaultText.map { "; default: \($0)" } ?? ""
         return ArgumentHelp(
             "\(setting.help) (\(setting.variable)\(standard))", valueName: setting.valueName ?? "")

@@ -32,7 +32,8 @@ extension JetStreamQueue {
     }
 
     public func finish(_ lease: JobLease, _ ending: JobEnding, notice: WebhookNotice?) async throws -> Bool {
-        let (end, note, now) = (try EndedJob(ending), notice.map(KeptNotice.init), clock.now().wall)
+        let now = clock.now().wall
+        let (end, note) = (try EndedJob(ending), notice.map { KeptNotice($0, at: now) })
         return try await QueueFault.named {
             let ended = try await leave(lease) { $0.ended(end, notice: note, under: lease.token, at: now) }
             guard let (delivery, job) = ended else { return false }

@@ -11,37 +11,70 @@ extension JetStreamQueue {
     ///   - settings: how the servers are reached.
     ///   - prefix: what the names of streams, buckets and subjects begin with.
     ///   - replicas: servers that keep a copy of everything; nil takes three from a cluster.
+    ///   - folder: what is this machine's own: the read model, which is made anew, and copies of uploads; nil takes a
+    ///     passing one.
     ///   - lease: how long a message may go unacknowledged; the same on all machines.
-    ///   - mirrorPath: of the read model's database, which is made anew.
     ///   - feed: hears of every change, other machines' too.
     /// - Throws: `queue.unavailable`, which says what is in the way.
     package static func open(
-        _ settings: NATSSettings, prefix: String = "attachprep", replicas: Int? = nil, mirrorPath: String,
+        _ settings: NATSSettings, prefix: String = "attachprep", replicas: Int? = nil, folder: String? = nil,
         lease: Duration = .seconds(Limits.leaseSeconds), limits: StoreLimits = StoreLimits(),
         clock: StoreClock = .system, feed: JobFeed, logger: Logger = Logger(label: "attachprep.jobs")
     ) async throws -> JetStreamQueue {
+        var servers = QueueServers(settings)
+        (servers.prefix, servers.replicas) = (prefix, replicas)
+        return try await open(
+            servers, folder: folder, lease: lease, limits: limits, clock: clock, feed: feed, logger: logger)
+    }
+
+    /// The same, of servers as they were named.
+    package static func open(
+        _ servers: QueueServers, folder: String? = nil, lease: Duration = .seconds(Limits.leaseSeconds),
+        limits: StoreLimits = StoreLimits(), clock: StoreClock = .system, feed: JobFeed,
+        logger: Logger = Logger(label: "attachprep.jobs")
+    ) async throws -> JetStreamQueue {
         try await QueueFault.named {
-            let connection = try await NATSConnection.connect(settings)
             let shapes = QueueShapes(
-                names: QueueNames(prefix: prefix), replicas: replicas, lease: lease, limits: limits)
-            let stream = JetStream(connection)
-            try await stream.ensure(shapes.lanes)
-            try await stream.ensure(shapes.deadLetters)
-            var lanes: [JobPriority: PullConsumer] = [:]
-            for lane in JobPriority.allCases {
-                lanes[lane] = try await stream.consumer(lane.rawValue, shapes.consumer(lane))
+                names: QueueNames(prefix: servers.prefix), replicas: servers.replicas, lease: lease, limits: limits)
+            let rooms = try await QueueRooms(
+                shapes, in: JetStream(try await NATSConnection.connect(servers.settings)))
+            let (own, mirror) = try await BlockingLane().run {
+                let own = try MachineFolder(folder)
+                return (own, try JobMirror(path: own.mirrorPath, feed: feed))
             }
-            let mirror = try await BlockingLane().run { try JobMirror(path: mirrorPath, feed: feed) }
             let queue = JetStreamQueue(
-                names: shapes.names, connection: connection, stream: stream,
-                jobs: try await KeyValueBucket.open(shapes.jobs, in: stream),
-                logs: try await KeyValueBucket.open(shapes.logs, in: stream),
-                work: WorkClaims(bucket: try await KeyValueBucket.open(shapes.work, in: stream)), lanes: lanes,
-                mirror: mirror,
-                lease: lease, limits: limits, clock: clock, logger: logger)
+                rooms, names: shapes.names, folder: own, mirror: mirror, lease: lease, limits: limits, clock: clock,
+                logger: logger)
             try await queue.startFollowing()
             return queue
         }
+    }
+}
+
+/// Streams, consumers and buckets, as they are there.
+struct QueueRooms: Sendable {
+    let stream: JetStream
+    let lanes: [JobPriority: PullConsumer]
+    let jobs: KeyValueBucket
+    let logs: KeyValueBucket
+    let work: KeyValueBucket
+    let results: KeyValueBucket
+    let uploads: ObjectBucket
+
+    init(_ shapes: QueueShapes, in stream: JetStream) async throws {
+        self.stream = stream
+        try await stream.ensure(shapes.lanes)
+        try await stream.ensure(shapes.deadLetters)
+        var lanes: [JobPriority: PullConsumer] = [:]
+        for lane in JobPriority.allCases {
+            lanes[lane] = try await stream.consumer(lane.rawValue, shapes.consumer(lane))
+        }
+        self.lanes = lanes
+        jobs = try await .open(shapes.jobs, in: stream)
+        logs = try await .open(shapes.logs, in: stream)
+        work = try await .open(shapes.work, in: stream)
+        results = try await .open(shapes.results, in: stream)
+        uploads = try await .open(shapes.uploads, in: stream)
     }
 }
 
@@ -89,5 +122,18 @@ struct QueueShapes: Sendable {
     var logs: BucketShape {
         BucketShape(
             names.logs, age: .seconds(limits.retentionSeconds), replicas: replicas, description: "attachprep: job logs")
+    }
+
+    var results: BucketShape {
+        BucketShape(
+            names.results, age: .seconds(limits.retentionSeconds), replicas: replicas,
+            description: "attachprep: results, by what was asked for")
+    }
+
+    /// As long as jobs may be tried again that name them.
+    var uploads: ObjectBucketShape {
+        ObjectBucketShape(
+            names.uploads, age: .seconds(max(limits.retentionSeconds, limits.deadRetentionSeconds)), replicas: replicas,
+            description: "attachprep: files that callers sent")
     }
 }

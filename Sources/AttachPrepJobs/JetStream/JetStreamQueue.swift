@@ -15,6 +15,9 @@ public final class JetStreamQueue: Sendable {
     let stream: JetStream
     let jobs: KeyValueBucket
     let logs: KeyValueBucket
+    let results: KeyValueBucket
+    let uploads: ObjectBucket
+    let uploadFolder: UploadFolder
     let work: WorkClaims
     let lanes: [JobPriority: PullConsumer]
     let mirror: JobMirror
@@ -28,20 +31,23 @@ public final class JetStreamQueue: Sendable {
     let clock: StoreClock
     let logger: Logger
     private let follower = Mutex<Task<Void, Never>?>(nil)
+    private let folder: MachineFolder
 
     init(
-        names: QueueNames, connection: NATSConnection, stream: JetStream, jobs: KeyValueBucket, logs: KeyValueBucket,
-        work: WorkClaims, lanes: [JobPriority: PullConsumer], mirror: JobMirror, lease: Duration, limits: StoreLimits,
-        clock: StoreClock,
-        logger: Logger
+        _ rooms: QueueRooms, names: QueueNames, folder: MachineFolder, mirror: JobMirror, lease: Duration,
+        limits: StoreLimits, clock: StoreClock, logger: Logger
     ) {
         self.names = names
-        self.connection = connection
-        self.stream = stream
-        self.jobs = jobs
-        self.logs = logs
-        self.work = work
-        self.lanes = lanes
+        self.folder = folder
+        connection = rooms.stream.connection
+        stream = rooms.stream
+        jobs = rooms.jobs
+        logs = rooms.logs
+        results = rooms.results
+        uploads = rooms.uploads
+        work = WorkClaims(bucket: rooms.work)
+        lanes = rooms.lanes
+        uploadFolder = folder.uploads
         self.mirror = mirror
         self.lease = lease
         self.limits = limits
@@ -60,6 +66,7 @@ public final class JetStreamQueue: Sendable {
         } catch {
             logger.error("the read model could not be closed", metadata: ["error": "\(error)"])
         }
+        folder.close()
     }
 
     /// Follows the bucket of jobs until the queue is closed; returns when the mirror has all that was there.

@@ -22,4 +22,8 @@ struct QueueNames: Sendable, Hashable {
     var work: String { "\(prefix)_work" }
     /// The bucket of jobs' log lines.
     var logs: String { "\(prefix)_logs" }
+    /// The bucket of results, by what was asked for.
+    var results: String { "\(prefix)_results" }
+    /// The bucket of files that callers sent.
+    var uploads: String { "\(prefix)_uploads" }
 }

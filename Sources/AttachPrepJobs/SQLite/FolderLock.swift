@@ -10,7 +10,7 @@ final class FolderLock: Sendable {
     private let isReleased = Mutex(false)
 
     /// - Throws: `queue.unavailable` when another process has it.
-    init(_ folder: StoreFolder) throws {
+    init(_ folder: StoreFolder, for command: String = "serve") throws {
         descriptor = unsafe open(folder.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreFolder.refusal(folder.lock, errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -19,7 +19,7 @@ final class FolderLock: Sendable {
             guard code == EWOULDBLOCK else { throw StoreFolder.refusal(folder.lock, code) }
             throw AttachPrepError(
                 .queueUnavailable,
-                "Another attachprep serve works on \(folder.path); stop it, or choose another --state.",
+                "Another attachprep \(command) works on \(folder.path); stop it, or choose another --state.",
                 isRetryable: false)
         }
     }

@@ -17,11 +17,7 @@ extension SQLiteStore: WebhookOutbox {
         let hasJumped = jumps.isBehind(moment)
         let webhooks = try await write { database, _ in
             if hasJumped { try ClockJumps.cut(database, at: moment) }
-            try database.run(
-                """
-                UPDATE webhook SET lease_until = NULL
-                WHERE state = 'pending' AND lease_until IS NOT NULL AND lease_until <= ?
-                """, [moment.steady])
+            try WebhookQuery.takeBackLost(database, at: moment.steady)
             let claim = WebhookClaim(count: count, leaseUntil: moment.steady + lease.milliseconds, fullHosts: hosts)
             return try claim.take(database, at: moment.wall)
         }
@@ -64,25 +60,8 @@ extension SQLiteStore: WebhookOutbox {
 
     public func nextWebhookDue() async throws -> Date? {
         let steady = clock.now().steady
-        return try await read { database in
-            let free = try WebhookClaim.hosts(database).map(\.next).min()
-            // What a try never came back from is due again.
-            let lost = try database.number(
-                """
-                SELECT min(next_at) FROM webhook
-                WHERE state = 'pending' AND lease_until IS NOT NULL AND lease_until <= ?
-                """, [steady])
-            return [free, lost].compactMap(\.self).min().map { Date(milliseconds: $0) }
-        }
+        return try await read { try WebhookQuery.nextDue($0, at: steady) }
     }
 
-    public func webhookCounts() async throws -> [WebhookState: Int] {
-        try await read { database in
-            var counts = Dictionary(uniqueKeysWithValues: WebhookState.allCases.map { ($0, 0) })
-            for row in try database.rows("SELECT state, count(*) FROM webhook GROUP BY state") {
-                if let state = WebhookState(rawValue: row[0]) { counts[state] = row[1] }
-            }
-            return counts
-        }
-    }
+    public func webhookCounts() async throws -> [WebhookState: Int] { try await read(WebhookQuery.counts) }
 }

@@ -2,7 +2,7 @@ import GRDB
 import Logging
 import Synchronization
 
-extension SQLiteStore {
+extension SQLiteStore: StoreKeeping {
     /// Housekeeping: removes what is too old, what nobody needs, and what is over the quota. In small steps, between
     /// which others change what they want; to be called at start and then every minute.
     ///

@@ -57,7 +57,7 @@ public final class SQLiteStore: Sendable {
     }
 
     /// Whether nothing is taken in, because the last housekeeping left more files than there may be.
-    package var isFull: Bool { isOverQuota.load(ordering: .relaxed) }
+    public var isFull: Bool { isOverQuota.load(ordering: .relaxed) }
 
     /// A change, kept when it returns.
     func write<Value: Sendable>(

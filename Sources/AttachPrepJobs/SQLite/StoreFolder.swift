@@ -14,12 +14,19 @@ struct StoreFolder: Sendable {
     ///
     /// - Throws: `queue.unavailable`.
     func make() throws {
+        try makePath()
+        for folder in [content, uploads] { try Self.makeFolder(folder) }
+    }
+
+    /// The folder itself, and those above it.
+    ///
+    /// - Throws: `queue.unavailable`.
+    func makePath() throws {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             made += "\(part)/"
             try Self.makeFolder(made)
         }
-        for folder in [content, uploads] { try Self.makeFolder(folder) }
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Self.refusal(path, errno) }
     }
 

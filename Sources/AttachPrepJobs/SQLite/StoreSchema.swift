@@ -9,8 +9,8 @@ enum StoreSchema {
     /// What each version added to the one before.
     private static let steps = [[jobs, tallies, webhooks, results], [receipts]]
 
-    /// Those of jobs alone.
-    static let jobTables = [jobs, tallies]
+    /// Those of jobs and of what their callers are told.
+    static let jobTables = [jobs, tallies, webhooks]
 
     /// Makes what is not there yet.
     static func make(in database: Database) throws {

@@ -11,4 +11,14 @@ public protocol UploadStore: Sendable {
 
     /// Nil when there is none, or its time is over.
     func upload(_ id: MediaID) async throws -> Upload?
+
+    /// Where the file of an upload lies on this machine: brought there when it is not.
+    ///
+    /// - Throws: `source.not_found` when it is gone.
+    func file(of upload: Upload) async throws -> String
+}
+
+extension UploadStore {
+    /// For drivers of one machine.
+    public func file(of upload: Upload) async throws -> String { upload.path }
 }

@@ -39,10 +39,10 @@ extension JobAttempt {
     }
 
     private func path(of upload: MediaID) async throws -> String {
-        guard let path = try await rooms.store.upload(upload)?.path else {
+        guard let upload = try await rooms.store.upload(upload) else {
             throw AttachPrepError(.sourceNotFound, "The upload is no longer there; send the file again.")
         }
-        return path
+        return try await rooms.store.file(of: upload)
     }
 
     /// Takes from the budget what lies behind the job's own deadline; tells whether that was something.

@@ -9,15 +9,29 @@ import RichPush
     import Foundation
 #endif
 
-/// All that `attachprep serve` is told, read and checked before anything starts.
+/// All that `attachprep serve` or `attachprep worker` is told, read and checked before anything starts.
 public struct ServeConfiguration: Sendable {
+    /// What a process is there for.
+    public enum Role: Sendable, Hashable {
+        /// Takes jobs in, shows them, and works them off.
+        case serve
+        /// Works off jobs that others take in.
+        case work
+    }
+
     public enum LogFormat: String, CaseIterable, Sendable {
         case text
         case json
     }
 
+    public let role: Role
     public var service: ServiceSettings
+    /// The servers that jobs are on; nil for the data folder.
+    public var queue: QueueServers?
+    /// Whether it works jobs off.
+    public var works: Bool
     public var preparer: PreparerConfiguration
+    /// Empty for one that goes with the process.
     public var stateFolder: String
     public var tokens: [String]
     public var tokenFile: String?
@@ -38,15 +52,14 @@ public struct ServeConfiguration: Sendable {
 
     /// - Parameter flags: what stood on the command line.
     /// - Throws: `request.invalid`, whose sentence names the flag or the variable at fault.
-    public init(flags: [Setting: String], environment: [String: String]) throws {
+    public init(flags: [Setting: String], environment: [String: String], role: Role = .serve) throws {
         let reader = SettingReader(flags: flags, environment: EnvironmentNames.withoutServiceLinks(environment))
-        guard let state = reader.text(.state)?.value ?? StateFolder.defaultPath(environment: environment) else {
-            throw AttachPrepError(
-                .requestInvalid, "There is no home folder to keep state in; give --state or \(Setting.state.variable).")
-        }
-        stateFolder = state
-        service = try Self.service(reader)
-        preparer = try Self.preparer(reader, state: state)
+        self.role = role
+        queue = try reader.queueServers()
+        works = try !reader.isOn(.acceptOnly)
+        stateFolder = try Self.stateFolder(reader, environment, isShared: queue != nil)
+        service = try Self.service(reader, role)
+        preparer = try Self.preparer(reader, state: stateFolder)
         preparer.publish = try reader.publishPlace(environment: environment)
         preparer.baseURL = preparer.publish.isRemote ? try reader.address(.publishBaseURL) : nil
         service.servesFiles = !preparer.publish.isRemote
@@ -65,13 +78,48 @@ public struct ServeConfiguration: Sendable {
         logFormat = try reader.choice(.logFormat, LogFormat.self) ?? .text
         logLevel = try reader.choice(.logLevel, Logger.Level.self) ?? .info
         unknownVariables = EnvironmentNames.unknown(in: environment)
+        try checkPlaces()
+    }
+
+    /// What several machines work on, each of them has to reach.
+    private func checkPlaces() throws {
+        guard queue == nil else {
+            guard preparer.publish.isRemote else {
+                throw AttachPrepError(
+                    .requestInvalid,
+                    "With --queue nats: results are no one machine's; name a bucket with --publish s3://bucket/prefix.")
+            }
+            return
+        }
+        guard role == .serve else {
+            throw AttachPrepError(
+                .requestInvalid, "A worker needs to know where jobs are; give --queue nats://host,host,host.")
+        }
+        guard works else {
+            throw AttachPrepError(
+                .requestInvalid, "--accept-only leaves the work to other machines; it goes with --queue nats: alone.")
+        }
+    }
+
+    private static func stateFolder(
+        _ reader: SettingReader, _ environment: [String: String], isShared: Bool
+    ) throws -> String {
+        if let state = reader.text(.state)?.value { return state }
+        // Nothing is kept that others do not have.
+        if isShared { return "" }
+        guard let state = StateFolder.defaultPath(environment: environment) else {
+            throw AttachPrepError(
+                .requestInvalid, "There is no home folder to keep state in; give --state or \(Setting.state.variable).")
+        }
+        return state
     }
 
     /// Ten years, in seconds.
     private static let yearsMax = 10.0 * 365 * 86_400
 
-    private static func service(_ reader: SettingReader) throws -> ServiceSettings {
+    private static func service(_ reader: SettingReader, _ role: Role) throws -> ServiceSettings {
         var settings = ServiceSettings()
+        if role == .work { settings.port = ServiceSettings.workerPort }
         settings.host = reader.text(.host)?.value ?? settings.host
         settings.port = try reader.whole(.port, 0...65_535) ?? settings.port
         settings.connectionsMax = try reader.whole(.connections, 1...1_000_000) ?? settings.connectionsMax

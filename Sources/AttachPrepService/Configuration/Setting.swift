@@ -1,4 +1,4 @@
-/// Everything `attachprep serve` can be told: each setting is a flag and a variable of the same name.
+/// Everything `attachprep serve` and `attachprep worker` can be told: each setting is a flag and a variable of the same name.
 ///
 /// `--max-queue` is `ATTACHPREP_MAX_QUEUE`; the flag wins. Secrets have a variable or a file, since command lines are
 /// seen by everybody on a machine.
@@ -12,6 +12,20 @@ public enum Setting: String, CaseIterable, Sendable {
     case s3Region = "s3-region"
     case s3PathStyle = "s3-path-style"
     case s3CacheControl = "s3-cache-control"
+    case queue
+    case queuePrefix = "queue-prefix"
+    case queueReplicas = "queue-replicas"
+    case queueUser = "queue-user"
+    case queuePassword = "queue-password"
+    case queuePasswordFile = "queue-password-file"
+    case queueToken = "queue-token"
+    case queueTokenFile = "queue-token-file"
+    case queueNKeyFile = "queue-nkey-file"
+    case queueCredentialsFile = "queue-credentials-file"
+    case queueCAFile = "queue-ca-file"
+    case queueCertificateFile = "queue-certificate-file"
+    case queueKeyFile = "queue-key-file"
+    case acceptOnly = "accept-only"
     case state
     case tokens
     case tokenFile = "token-file"
@@ -47,7 +61,7 @@ public enum Setting: String, CaseIterable, Sendable {
     }
 
     /// Whether it may only stand in the environment.
-    public var isSecret: Bool { self == .tokens || self == .webhookSecrets }
+    public var isSecret: Bool { [.tokens, .webhookSecrets, .queuePassword, .queueToken].contains(self) }
 
     /// The parts of its name, as swift-configuration has them.
     var words: [String] { ["attachprep"] + rawValue.split(separator: "-").map(String.init) }

@@ -14,6 +14,20 @@ extension Setting {
         case .s3Region: "Its region; else AWS_REGION, AWS_DEFAULT_REGION or us-east-1."
         case .s3PathStyle: "Name the bucket in the path, not in the host's name."
         case .s3CacheControl: "The Cache-Control of files in a bucket."
+        case .queue: "Where jobs are: file: (the data folder) or nats://host,host,host (NATS JetStream)."
+        case .queuePrefix: "What names on the NATS servers begin with."
+        case .queueReplicas: "Copies that the servers keep of everything."
+        case .queueUser: "The user that the NATS servers know us as."
+        case .queuePassword: "His password."
+        case .queuePasswordFile: "A file with his password, else ATTACHPREP_QUEUE_PASSWORD."
+        case .queueToken: "The token that the NATS servers know us by."
+        case .queueTokenFile: "A file with that token, else ATTACHPREP_QUEUE_TOKEN."
+        case .queueNKeyFile: "A file with a NATS user's seed (SU...)."
+        case .queueCredentialsFile: "A NATS credentials file (.creds)."
+        case .queueCAFile: "Trust NATS servers' certificates of this PEM file."
+        case .queueCertificateFile: "Our certificate for the NATS servers (PEM)."
+        case .queueKeyFile: "Its key (PEM)."
+        case .acceptOnly: "Take jobs in, and leave the work to attachprep worker."
         case .state: "The folder of the queue, the results and the quarantine."
         case .tokens: "Bearer tokens, separated by commas."
         case .tokenFile: "A file of bearer tokens, one a line; read again when it changes."
@@ -46,14 +60,21 @@ extension Setting {
     public var valueName: String? {
         switch self {
         case .host: "address"
-        case .port, .maxQueue, .connections, .requestsPerSecond, .concurrency, .perHost, .mediaSlots: "n"
+        case .port, .maxQueue, .connections, .requestsPerSecond, .concurrency, .perHost, .mediaSlots,
+            .queueReplicas:
+            "n"
         case .baseURL, .publishBaseURL, .s3Endpoint, .proxy: "url"
         case .publish: "target"
+        case .queue: "place"
+        case .queuePrefix, .queueUser: "name"
         case .s3Region: "region"
         case .s3CacheControl: "text"
         case .state: "dir"
         case .tokens, .webhookSecrets: "list"
-        case .tokenFile, .webhookSecretFile, .caFile: "file"
+        case .queuePassword, .queueToken: "secret"
+        case .tokenFile, .webhookSecretFile, .caFile, .queuePasswordFile, .queueTokenFile, .queueNKeyFile,
+            .queueCredentialsFile, .queueCAFile, .queueCertificateFile, .queueKeyFile:
+            "file"
         case .allowCallbackNetwork: "cidr"
         case .fsync: "normal|always"
         case .drain, .retention, .deadRetention: "time"
@@ -61,7 +82,7 @@ extension Setting {
         case .logFormat: "text|json"
         case .logLevel: "level"
         case .resolve: "host:port:address"
-        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle: nil
+        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly: nil
         }
     }
 
@@ -74,6 +95,9 @@ extension Setting {
         case .publishBaseURL: "the objects' own addresses"
         case .s3CacheControl: S3Settings.standardCacheControl
         case .port: "\(ServiceSettings().port)"
+        case .queue: "file:"
+        case .queuePrefix: "attachprep"
+        case .queueReplicas: "3 in a cluster"
         case .state: "$XDG_STATE_HOME/attachprep or ~/.local/state/attachprep"
         case .fsync: "normal"
         case .drain: "\(Int(Limits.drainSeconds))s"

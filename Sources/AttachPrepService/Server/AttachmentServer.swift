@@ -5,7 +5,8 @@ import RichPush
 public import ServiceLifecycle
 import UnixSignals
 
-/// All of `attachprep serve`: the HTTP service, the worker, the webhooks and the housekeeping, as one.
+/// All of `attachprep serve` or `attachprep worker`: the HTTP service in front, the worker, the webhooks and the
+/// housekeeping, as one.
 ///
 /// SIGTERM and SIGINT end it in order: no new work, running jobs finish or go back into the queue. SIGHUP has it read
 /// its tokens and secrets again.
@@ -57,8 +58,8 @@ public struct AttachmentServer: Service {
 
     public func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await rooms.service.run() }
-            group.addTask { await rooms.worker.run() }
+            group.addTask { try await rooms.front.run() }
+            if let worker = rooms.worker { group.addTask { await worker.run() } }
             group.addTask { await rooms.sender.run() }
             group.addTask { await rooms.housekeeping.run() }
             group.addTask { await announce() }
@@ -76,18 +77,27 @@ public struct AttachmentServer: Service {
 
     /// Says where it can be reached, once it can.
     private func announce() async {
-        guard let port = await rooms.service.boundPort.value else { return }
+        guard let port = await rooms.front.boundPort.value else { return }
         let url = ListeningAddress.url(host: configuration.service.host, port: port)
-        if configuration.service.baseURL == nil, configuration.service.servesFiles {
+        if configuration.role == .serve, configuration.service.baseURL == nil, configuration.service.servesFiles {
             logger.warning("without --base-url the files of results have no url")
         }
+        logger.notice(configuration.role == .serve ? "serving" : "working", metadata: facts(url))
+    }
+
+    private func facts(_ url: String) -> Logger.Metadata {
         var facts: Logger.Metadata = [
-            "url": "\(url)", "state": "\(configuration.stateFolder)",
-            "fsync": "\(configuration.durability)", "concurrency": "\(configuration.preparer.requestsInFlight)",
+            "url": "\(url)", "concurrency": "\(configuration.works ? configuration.preparer.requestsInFlight : 0)",
             "mediaSlots": "\(configuration.preparer.mediaSlots)",
         ]
+        if let queue = configuration.queue {
+            facts["queue"] = "\(queue)"
+        } else {
+            facts["state"] = "\(configuration.stateFolder)"
+            facts["fsync"] = "\(configuration.durability)"
+        }
         if configuration.preparer.publish.isRemote { facts["publish"] = "\(configuration.preparer.publish)" }
-        logger.notice("serving", metadata: facts)
+        return facts
     }
 
     /// Waits for the signal, then lets worker and sender leave side by side.
@@ -96,10 +106,14 @@ public struct AttachmentServer: Service {
         guard !Task.isCancelled else { return }
         logger.notice("draining", metadata: ["seconds": "\(configuration.drainSeconds)"])
         let limit = Duration.seconds(configuration.drainSeconds)
-        async let work: Void = rooms.worker.drain(within: limit)
+        async let work: Void = leave(within: limit)
         async let calls: Void = rooms.sender.drain(within: limit)
         _ = await (work, calls)
         rooms.housekeeping.stop()
+    }
+
+    private func leave(within limit: Duration) async {
+        if let worker = rooms.worker { await worker.drain(within: limit) }
     }
 }
 

@@ -4,12 +4,12 @@ import RichPush
 
 /// Removes what is no longer needed, at the start and once a minute.
 final class Housekeeping: Sendable {
-    private let store: SQLiteStore
+    private let store: any StoreKeeping
     private let logger: Logger
     private let bell: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
-    init(store: SQLiteStore, logger: Logger) {
+    init(store: any StoreKeeping, logger: Logger) {
         self.store = store
         self.logger = logger
         (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

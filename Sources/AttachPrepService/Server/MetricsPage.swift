@@ -6,7 +6,7 @@ import Logging
 struct MetricsPage: Sendable {
     let registry: PrometheusRegistry
     let metrics: JobMetrics
-    let store: SQLiteStore
+    let store: any JobStore
     let preparer: AttachmentPreparer
     let logger: Logger
 

@@ -1,57 +1,96 @@
 import AttachPrep
 import AttachPrepJobs
+import Glibc
 import Logging
 import Metrics
 import RichPush
+import ServiceLifecycle
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What answers to HTTP in front.
+protocol FrontService: Service {
+    /// The port it listens on, once it does.
+    var boundPort: BoundPort { get }
+}
 
 /// What a server is made of, each part given what it needs of the others.
 struct ServerRooms: Sendable {
-    let service: AttachmentService
-    let worker: JobWorker
+    let front: any FrontService
+    /// Nil where jobs are taken in alone.
+    let worker: JobWorker?
     let sender: WebhookSender
     let housekeeping: Housekeeping
     private let tokens: AccessTokens
-    private let store: SQLiteStore
+    private let store: any JobStore & StoreKeeping
     private let preparer: AttachmentPreparer
     private let calls: CallSender
+    private let passingFolder: String?
 
-    init(_ configuration: ServeConfiguration, logger: Logger) async throws {
-        let feed = JobFeed()
-        let registry = PrometheusRegistry(descriptions: MetricDescription.service)
+    init(_ given: ServeConfiguration, logger: Logger) async throws {
+        let (configuration, passing) = try given.withPassingFolder()
+        do {
+            try await self.init(configuration, passing, logger)
+        } catch {
+            passing.map(Self.remove)
+            throw error
+        }
+    }
+
+    private init(_ configuration: ServeConfiguration, _ passing: String?, _ logger: Logger) async throws {
+        let (feed, registry) = (JobFeed(), PrometheusRegistry(descriptions: MetricDescription.service))
+        passingFolder = passing
         tokens = try AccessTokens(configuration.tokens, file: configuration.tokenFile, logger: logger)
         let secrets = try WebhookSecrets(
             literals: configuration.webhookSecrets, file: configuration.webhookSecretFile, logger: logger)
-        let store = try await SQLiteStore.open(
-            folder: configuration.stateFolder, durability: configuration.durability, role: .service,
-            limits: configuration.storeLimits, feed: feed, logger: logger)
-        self.store = store
+        let opened = try await configuration.openStore(feed, logger)
+        store = opened.store
         let office = ReceiptOffice(
-            store: store, key: try await ReceiptKey.open(folder: configuration.stateFolder),
-            baseURL: configuration.service.baseURL, metrics: ReceiptMetrics(factory: registry), logger: logger)
+            store: opened.receipts, key: opened.receiptKey, baseURL: configuration.service.baseURL,
+            metrics: ReceiptMetrics(factory: registry), logger: logger)
         try WorkFolder.clear(configuration.preparer.output)
         preparer = try AttachmentPreparer(configuration.preparer, logger: logger)
         let metrics = JobMetrics(factory: registry)
-        worker = JobWorker(
-            store: store, preparer: preparer, feed: feed, settings: configuration.workerSettings, metrics: metrics,
-            logger: logger)
+        worker =
+            configuration.works
+            ? JobWorker(
+                store: opened.store, preparer: preparer, feed: feed, settings: configuration.workerSettings,
+                metrics: metrics, logger: logger) : nil
         calls = try CallSender(
             policy: configuration.callbackPolicy,
             networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) })
         sender = WebhookSender(
-            outbox: store, secrets: secrets, calls: calls, feed: feed, metrics: WebhookMetrics(factory: registry),
-            logger: logger)
-        housekeeping = Housekeeping(store: store, logger: logger)
+            outbox: opened.store, secrets: secrets, calls: calls, feed: feed,
+            metrics: WebhookMetrics(factory: registry), logger: logger)
+        housekeeping = Housekeeping(store: opened.store, logger: logger)
+        let page = MetricsPage(
+            registry: registry, metrics: metrics, store: opened.store, preparer: preparer, logger: logger)
+        let health = HealthRoutes(
+            metricsPage: { await page.text() },
+            readiness: { [worker, housekeeping] in
+                ReadinessReport(reasons: [worker?.health.reason, housekeeping.fault].compactMap { $0 })
+            })
+        front = try Self.front(
+            configuration, health, opened.store, feed: feed, office: office, tokens: tokens, logger: logger)
+    }
+
+    private static func front(
+        _ configuration: ServeConfiguration, _ health: HealthRoutes, _ store: any JobStore, feed: JobFeed,
+        office: ReceiptOffice, tokens: AccessTokens, logger: Logger
+    ) throws -> any FrontService {
+        guard configuration.role == .serve else {
+            return ProbeService(health: health, settings: configuration.service, logger: logger)
+        }
         let sends = !configuration.webhookSecrets.isEmpty || configuration.webhookSecretFile != nil
         let intake = JobIntake(
             uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly)
-        let page = MetricsPage(registry: registry, metrics: metrics, store: store, preparer: preparer, logger: logger)
-        service = try AttachmentService(
+        return try AttachmentService(
             store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: configuration.service,
-            metricsPage: { await page.text() },
-            readiness: { [worker, housekeeping] in
-                ReadinessReport(reasons: [worker.health.reason, housekeeping.fault].compactMap { $0 })
-            },
-            logger: logger)
+            health: health, logger: logger)
     }
 
     /// Reads tokens again; secrets are, when they are needed and their file has changed.
@@ -73,10 +112,27 @@ struct ServerRooms: Sendable {
         await calls.shutdown()
         await preparer.shutdown()
         await store.close()
+        passingFolder.map(Self.remove)
     }
+
+    private static func remove(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
 }
 
 extension ServeConfiguration {
+    /// With a folder of the process's own where none was named.
+    ///
+    /// - Returns: with that folder, which goes with the process.
+    fileprivate func withPassingFolder() throws -> (ServeConfiguration, String?) {
+        guard stateFolder.isEmpty else { return (self, nil) }
+        var configuration = self
+        let folder = try PassingFolder.make()
+        configuration.stateFolder = folder
+        configuration.preparer.output = "\(folder)/work"
+        // Its quarantine is in memory.
+        configuration.preparer.stateFolder = nil
+        return (configuration, folder)
+    }
+
     var storeLimits: StoreLimits {
         var limits = StoreLimits()
         limits.queuedJobsMax = queuedJobsMax
@@ -87,7 +143,7 @@ extension ServeConfiguration {
     }
 
     var workerSettings: WorkerSettings {
-        var settings = WorkerSettings(name: "serve")
+        var settings = WorkerSettings(name: queue == nil ? "serve" : "\(MachineName.current) \(getpid())")
         settings.concurrency = preparer.requestsInFlight
         settings.hostLimit = jobsPerHostMax
         settings.baseURL = service.baseURL

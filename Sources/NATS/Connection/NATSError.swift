@@ -32,6 +32,29 @@ package enum NATSError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension NATSError {
+    /// What the library's own refusal is about.
+    package enum Reason: Sendable, Hashable {
+        /// The servers do not know us, or not with what we showed them.
+        case identity
+        /// Certificates do not fit, or one side wants TLS and the other does not.
+        case security
+        /// An address, a file or another setting that cannot be.
+        case setting
+        /// Nobody is there, or not now.
+        case network
+    }
+
+    /// Nil for what is not the library's.
+    package var reason: Reason? {
+        guard case .library(let code, _, _) = self else { return nil }
+        switch natsStatus(rawValue: code) {
+        case NATS_CONNECTION_AUTH_FAILED, NATS_NOT_PERMITTED: return .identity
+        case NATS_SSL_ERROR, NATS_SECURE_CONNECTION_WANTED, NATS_SECURE_CONNECTION_REQUIRED: return .security
+        case NATS_ADDRESS_MISSING, NATS_INVALID_ARG, NATS_NOT_FOUND, NATS_ERR: return .setting
+        default: return .network
+        }
+    }
+
     /// JetStream's numbers that lead to something else than an error; see its server's `errors.json`.
     package enum Number {
         package static let consumerNotFound = 10_014

@@ -39,6 +39,18 @@ package struct Delivery: Sendable, Hashable {
     package var lastToken: String { subject.split(separator: ".").last.map(String.init) ?? "" }
 }
 
+extension [Delivery] {
+    /// A message that was lost on the way leaves a hole.
+    ///
+    /// - Parameter place: of the one before them; 0 for none.
+    /// - Throws: `NATSError.unreadable`.
+    func checkOrder(after place: UInt64) throws {
+        for (index, delivery) in enumerated() where delivery.place != place + UInt64(index) + 1 {
+            throw NATSError.unreadable(subject: delivery.subject, text: "messages were lost on the way")
+        }
+    }
+}
+
 /// What is said of a delivery.
 package enum Verdict: Sendable, Hashable {
     /// It is done with: a work queue forgets it.

@@ -23,6 +23,11 @@ extension JetStream {
         let _: StreamPurge = try await ask("STREAM.PURGE.\(name)")
     }
 
+    /// Removes all that a stream has on a subject.
+    func purge(_ name: String, subject: String) async throws {
+        let _: StreamPurge = try await ask("STREAM.PURGE.\(name)", SubjectPurge(filter: subject))
+    }
+
     private func make(_ shape: StreamShape) async throws {
         do {
             try await make(shape, replicas: shape.replicas ?? Self.replicasOfCluster)
@@ -76,4 +81,8 @@ private struct StreamStanding: Decodable {
 
 private struct StreamPurge: Decodable {
     var purged: Int
+}
+
+private struct SubjectPurge: Encodable {
+    var filter: String
 }

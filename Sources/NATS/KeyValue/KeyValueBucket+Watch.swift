@@ -17,7 +17,7 @@ extension KeyValueBucket {
         while true {
             let pull = consumer.pull(Self.followedCount, for: Self.followedTime)
             while let deliveries = try await pull.next() {
-                try Self.check(deliveries, after: place)
+                try deliveries.checkOrder(after: place)
                 place += UInt64(deliveries.count)
                 try await hear(deliveries.map(entry), deliveries.last?.pending == 0)
             }
@@ -28,13 +28,6 @@ extension KeyValueBucket {
     private static let followedCount = 1_000
     /// A consumer that is gone is noticed after that, if not before.
     private static let followedTime = Duration.seconds(5)
-
-    /// A message that was lost on the way leaves a hole.
-    private static func check(_ deliveries: [Delivery], after place: UInt64) throws {
-        for (index, delivery) in deliveries.enumerated() where delivery.place != place + UInt64(index) + 1 {
-            throw NATSError.unreadable(subject: delivery.subject, text: "changes of the bucket were lost on the way")
-        }
-    }
 
     private func entry(_ delivery: Delivery) -> KeyValueEntry {
         KeyValueEntry(

@@ -60,17 +60,9 @@ package struct KeyValueBucket: Sendable {
         return OutgoingMessage(subject(change.key), change.value ?? [], headers: headers).after(change.expected)
     }
 
-    private struct Erasure: Encodable {
-        var filter: String
-    }
-
-    private struct Erased: Decodable {
-        var purged: Int
-    }
-
     /// Removes a key with all that tells that it was there: who follows the bucket hears nothing of it.
     package func erase(_ key: String) async throws {
-        let _: Erased = try await stream.ask("STREAM.PURGE.\(streamName)", Erasure(filter: subject(key)))
+        try await stream.purge(streamName, subject: subject(key))
     }
 
     private struct Forgotten: Encodable {
@@ -86,32 +78,11 @@ package struct KeyValueBucket: Sendable {
 
     // MARK: Looks
 
-    private struct Wish: Encodable {
-        var last_by_subj: String
-    }
-
-    private struct Found: Decodable {
-        struct Message: Decodable {
-            var seq: UInt64
-            var data: String?
-            var hdrs: String?
-        }
-
-        var message: Message
-    }
-
     /// What its leader has under a key, so never an older value than one that was read or written before; nil for
     /// nothing.
     package func entry(_ key: String) async throws -> KeyValueEntry? {
-        let found: Found
-        do {
-            found = try await stream.ask("STREAM.MSG.GET.\(streamName)", Wish(last_by_subj: subject(key)))
-        } catch let error as NATSError where error.isRefusal(NATSError.Number.messageNotFound) {
-            return nil
-        }
-        let headers = found.message.hdrs.flatMap { Data(base64Encoded: $0) } ?? Data()
-        let isRemoved = String(decoding: headers, as: UTF8.self).contains("KV-Operation")
-        let value = isRemoved ? nil : Array(found.message.data.flatMap { Data(base64Encoded: $0) } ?? Data())
-        return KeyValueEntry(key: key, value: value, revision: found.message.seq)
+        guard let found = try await stream.last(on: subject(key), of: streamName) else { return nil }
+        let isRemoved = found.headers.contains("KV-Operation")
+        return KeyValueEntry(key: key, value: isRemoved ? nil : found.bytes, revision: found.number)
     }
 }

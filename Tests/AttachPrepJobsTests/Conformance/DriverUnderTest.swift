@@ -9,7 +9,7 @@ struct DriverUnderTest: Sendable {
     /// What every driver under test is opened with.
     static let queuedJobsMax = 40
 
-    var jobs: any JobQueue & JobCatalogue
+    var jobs: any JobQueue & JobCatalogue & WebhookOutbox
     var clock: TestClock
     var feed: JobFeed
 

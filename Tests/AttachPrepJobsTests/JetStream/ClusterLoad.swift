@@ -28,7 +28,7 @@ final class ClusterLoad: Sendable {
         try await answered("the cluster has a leader") {
             try await JetStreamQueue.open(
                 NATSSettings(servers: cluster.urls, answerTime: .seconds(2)),
-                mirrorPath: folder.path("mirror.sqlite"), lease: lease, feed: JobFeed())
+                folder: folder.path("machine"), lease: lease, feed: JobFeed())
         }
     }
 

@@ -21,4 +21,11 @@ import Testing
         try await behaviour.check(jetStream.driver)
         await jetStream.queue.close()
     }
+
+    @Test(arguments: OutboxConformance.behaviours)
+    func `JetStream is an outbox`(_ behaviour: Behaviour) async throws {
+        let jetStream = try await JetStreamUnderTest(limits)
+        try await behaviour.check(jetStream.driver)
+        await jetStream.queue.close()
+    }
 }

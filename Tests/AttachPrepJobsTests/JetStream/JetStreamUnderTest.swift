@@ -22,7 +22,7 @@ struct JetStreamUnderTest: Sendable {
         self.clock = clock
         self.feed = feed
         queue = try await JetStreamQueue.open(
-            NATSSettings(servers: [server.url]), mirrorPath: folder.path("mirror.sqlite"), lease: lease, limits: limits,
+            NATSSettings(servers: [server.url]), folder: folder.path("machine"), lease: lease, limits: limits,
             clock: clock.storeClock(), feed: feed)
     }
 

@@ -1,4 +1,3 @@
-import Crypto
 import NATS
 import RichPush
 import Synchronization
@@ -52,7 +51,7 @@ final class WorkClaims: Sendable {
     private func takeOver(
         _ key: String, for holder: Holder, _ isAtWork: (Holder, Holder) async throws -> Bool?
     ) async throws -> UInt64? {
-        guard let entry = try await bucket.entry(Self.name(key)) else { return nil }
+        guard let entry = try await bucket.entry(QueueKeys.digest(key)) else { return nil }
         if let value = entry.value, let other = try? JSONDecoder().decode(Holder.self, from: Data(value)) {
             switch try await isAtWork(other, holder) {
             case true?: return nil
@@ -80,13 +79,6 @@ final class WorkClaims: Sendable {
 
     private static func change(_ key: String, _ holder: Holder, after revision: UInt64) throws -> KeyValueBucket.Change
     {
-        KeyValueBucket.Change(name(key), Array(try JSONEncoder().encode(holder)), after: revision)
-    }
-
-    /// Keys are any text; those of a bucket are not.
-    private static func name(_ key: String) -> String {
-        SHA256.hash(data: Array(key.utf8)).reduce(into: "") { text, byte in
-            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
+        KeyValueBucket.Change(QueueKeys.digest(key), Array(try JSONEncoder().encode(holder)), after: revision)
     }
 }

@@ -59,7 +59,8 @@ final class JobMirror: Sendable {
         try await commits.write { database, changes in
             for batch in batches { changes += try MirrorRow.complete(batch, at: moment, database) }
             for job in jobs {
-                if let change = try MirrorRow.take(job, bytes: nil, database) { changes.append(change) }
+                let hold = WebhookHold.own(at: moment.steady)
+                if let change = try MirrorRow.take(job, bytes: nil, hold, database) { changes.append(change) }
             }
         }
     }
@@ -77,7 +78,8 @@ final class JobMirror: Sendable {
             // What was there at the start was there before: since when, its worker's clock says.
             let age = isNews ? 0 : max(0, moment.wall - (job.startedAt ?? moment.wall))
             let known = KnownJob(value: job, revision: entry.revision, heardAt: moment.steady - age)
-            return try MirrorRow.take(known, bytes: bytes, database).map { [$0] } ?? []
+            let hold = WebhookHold.others(at: moment.steady)
+            return try MirrorRow.take(known, bytes: bytes, hold, database).map { [$0] } ?? []
         case .batch(let id):
             if entry.value != nil { return try MirrorRow.complete(id, at: moment, database) }
             try MirrorRow.forget(batch: id, database)

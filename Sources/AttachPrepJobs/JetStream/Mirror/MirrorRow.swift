@@ -17,15 +17,42 @@ enum MirrorRow {
         try database.run("DELETE FROM job WHERE uuid = ?", [id])
     }
 
+    /// - Parameter hold: how long its webhooks are left to others.
     /// - Returns: what others are told; nil when it was known, or is no job yet.
-    static func take(_ job: KnownJob, bytes: [UInt8]?, _ database: Database) throws -> JobFeed.Change? {
-        guard try isNew(job.value.id, job.revision, database) else { return nil }
+    static func take(
+        _ job: KnownJob, bytes: [UInt8]?, _ hold: WebhookHold, _ database: Database
+    ) throws -> JobFeed.Change? {
+        guard try isNew(job.value.id, job.revision, database) else {
+            try claimKnown(job, hold, database)
+            return nil
+        }
         let value = try bytes ?? job.bytes ?? job.value.bytes()
         try database.run(
             "INSERT OR REPLACE INTO kept (uuid, revision, heard_at, batch, value) VALUES (?, ?, ?, ?, ?)",
             [job.value.id, Int64(job.revision), job.heardAt, job.value.batch, String(decoding: value, as: UTF8.self)])
         guard try isWhole(job.value.batch, database) else { return nil }
-        return try show(job.value, database)
+        guard let notices = job.value.notices else { return try show(job.value, database) }
+        let hadEnded = try hasEnded(job.value, database)
+        let change = try show(job.value, database)
+        for notice in notices { try WebhookRow.show(notice, of: job.value.id, hold, database) }
+        return hadEnded ? nil : change
+    }
+
+    /// Our own change may be heard of before its answer is: what is to be told of it is ours all the same.
+    private static func claimKnown(_ job: KnownJob, _ hold: WebhookHold, _ database: Database) throws {
+        guard hold.freeAt == nil, let notices = job.value.notices,
+            try database.number(
+                "SELECT 1 FROM kept WHERE uuid = ? AND revision = ?", [job.value.id, Int64(job.revision)]) != nil
+        else { return }
+        for notice in notices { try WebhookRow.show(notice, of: job.value.id, hold, database) }
+    }
+
+    /// Whether this end of the job is known: then what is new is only what became of its webhooks.
+    private static func hasEnded(_ job: KeptJob, _ database: Database) throws -> Bool {
+        guard let finishedAt = job.finishedAt else { return false }
+        return try database.number(
+            "SELECT 1 FROM job WHERE uuid = ? AND state = ? AND finished_at = ?",
+            [job.id, job.state.rawValue, finishedAt]) != nil
     }
 
     private static func isWhole(_ batch: String?, _ database: Database) throws -> Bool {

@@ -26,7 +26,7 @@ extension KeptJob {
         if end.state != .cancelled { job.error = end.error }
         job.errorCode = end.errorCode
         job.media = end.media?.text
-        job.notice = notice
+        job.add(notice)
         return job
     }
 
@@ -85,7 +85,7 @@ extension KeptJob {
         (job.attempts, job.losses) = (0, 0)
         (job.result, job.error, job.errorCode, job.media) = (nil, nil, nil, nil)
         (job.startedAt, job.finishedAt) = (nil, nil)
-        (job.token, job.worker, job.notice) = (nil, nil, nil)
+        (job.token, job.worker) = (nil, nil)
         job.dueAt = now
         job.wait = JobWait.none.rawValue
         return job

@@ -40,21 +40,8 @@ struct KeptJob: Codable, Sendable, Hashable {
     var error: String?
     var errorCode: String?
     var media: String?
-    /// What its caller is told of its end.
-    var notice: KeptNotice?
-}
-
-/// A webhook's content, kept with the end that it tells of.
-struct KeptNotice: Codable, Sendable, Hashable {
-    var url: String
-    var event: WebhookNotice.Event
-    var body: String
-
-    init(_ notice: WebhookNotice) {
-        url = notice.url
-        event = notice.event
-        body = notice.body
-    }
+    /// What its caller is told of its ends, the latest last.
+    var notices: [KeptNotice]?
 }
 
 extension KeptJob {

@@ -9,8 +9,14 @@ enum QueueKeys {
 
     /// What a caller's word stands for.
     static func word(_ idempotency: IdempotencyKey) -> String {
-        let digest = SHA256.hash(data: Array("\(idempotency.caller)\n\(idempotency.key)".utf8))
-        return "word." + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        "word.\(digest("\(idempotency.caller)\n\(idempotency.key)"))"
+    }
+
+    /// Any text as a part of a key, which is not any text.
+    static func digest(_ text: String) -> String {
+        SHA256.hash(data: Array(text.utf8)).reduce(into: "") { text, byte in
+            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
     }
 
     /// What a key is about.

@@ -1,7 +1,10 @@
 import NATS
 import RichPush
 
-extension JetStreamQueue {
+extension JetStreamQueue: StoreKeeping {
+    /// Never: files are elsewhere.
+    public var isFull: Bool { false }
+
     /// Housekeeping: removes jobs and keys that are too old, gives a message to jobs that have lost theirs, and forgets
     /// what a crash left behind. Every machine does it, once a minute; two at the same time do nothing twice.
     ///
@@ -15,6 +18,7 @@ extension JetStreamQueue {
             try await sweepDrafts()
             try await sweepBatches()
             try await sweepMarkers()
+            report.add(SweepReport(try await uploadFolder.sweep(at: clock.wall())))
             return report
         }
     }

@@ -1,0 +1,28 @@
+import ArgumentParser
+import AttachPrepService
+
+/// Where the jobs of several machines are, and as whom we come there.
+struct QueueOptionGroup: ParsableArguments {
+    @Option(help: .of(.queue)) var queue: String?
+    @Option(help: .of(.queuePrefix)) var queuePrefix: String?
+    @Option(help: .of(.queueReplicas)) var queueReplicas: String?
+    @Option(help: .of(.queueUser)) var queueUser: String?
+    @Option(help: .of(.queuePasswordFile)) var queuePasswordFile: String?
+    @Option(help: .of(.queueTokenFile)) var queueTokenFile: String?
+    @Option(name: .customLong("queue-nkey-file"), help: .of(.queueNKeyFile)) var queueNKeyFile: String?
+    @Option(help: .of(.queueCredentialsFile)) var queueCredentialsFile: String?
+    @Option(name: .customLong("queue-ca-file"), help: .of(.queueCAFile)) var queueCAFile: String?
+    @Option(help: .of(.queueCertificateFile)) var queueCertificateFile: String?
+    @Option(help: .of(.queueKeyFile)) var queueKeyFile: String?
+
+    /// What was given.
+    var flags: [Setting: String] {
+        let values: [Setting: String?] = [
+            .queue: queue, .queuePrefix: queuePrefix, .queueReplicas: queueReplicas, .queueUser: queueUser,
+            .queuePasswordFile: queuePasswordFile, .queueTokenFile: queueTokenFile, .queueNKeyFile: queueNKeyFile,
+            .queueCredentialsFile: queueCredentialsFile, .queueCAFile: queueCAFile,
+            .queueCertificateFile: queueCertificateFile, .queueKeyFile: queueKeyFile,
+        ]
+        return values.compactMapValues { $0 }
+    }
+}

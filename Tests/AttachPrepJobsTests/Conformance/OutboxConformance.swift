@@ -1,0 +1,121 @@
+import AttachPrepJobs
+import Foundation
+import RichPush
+import Testing
+
+/// What every outbox does.
+enum OutboxConformance {
+    static let behaviours = [
+        Behaviour("a webhook is there when its job has ended, and is given once") { driver in
+            try await told(driver, "https://hooks.example/a?token=secret")
+            #expect(try await driver.jobs.nextWebhookDue() == driver.clock.now)
+            let webhook = try #require(try await claim(driver).first)
+            #expect(webhook.notice == .sample("https://hooks.example/a?token=secret") && webhook.attempts == 0)
+            #expect(webhook.state == .pending && webhook.createdAt == driver.clock.now)
+            #expect(try await claim(driver).isEmpty)
+            #expect(try await driver.jobs.nextWebhookDue() == nil)
+        },
+        Behaviour("one whose sender never came back is due again") { driver in
+            try await told(driver, "https://hooks.example/")
+            let first = try await claim(driver)
+            driver.clock.jump(86_400)
+            #expect(try await claim(driver).isEmpty)
+            driver.clock.advance(61)
+            #expect(try await driver.jobs.nextWebhookDue() != nil)
+            #expect(try await claim(driver).map(\.id) == first.map(\.id))
+        },
+        Behaviour("what came of a try is kept") { driver in
+            try await told(driver, "https://hooks.example/")
+            let id = try #require(try await claim(driver).first).id
+            let later = driver.clock.now + 300
+            try await driver.jobs.record(id, .retry(at: later, status: 502, error: "It answered 502."))
+            #expect(try await claim(driver).isEmpty)
+            #expect(try await driver.jobs.nextWebhookDue() == later)
+            driver.clock.advance(300)
+            let again = try #require(try await claim(driver).first)
+            #expect(again.id == id && again.attempts == 1 && again.lastStatus == 502 && again.nextAt == later)
+            #expect(again.lastError == "It answered 502.")
+            try await driver.jobs.record(id, .delivered(status: 204))
+            let delivered = try await driver.jobs.webhooks(WebhookFilter(), after: nil, limit: 10).webhooks
+            #expect(delivered.map(\.state) == [.delivered] && delivered[0].endedAt == driver.clock.now)
+            #expect(delivered[0].nextAt == nil && delivered[0].lastError == nil && delivered[0].lastStatus == 204)
+        },
+        Behaviour("a receiver with a long queue leaves room for the others") { driver in
+            for number in 0..<20 { try await told(driver, "https://down.example/\(number)") }
+            driver.clock.advance(1)
+            try await told(driver, "https://up.example/")
+            let claimed = try await claim(driver, 30)
+            #expect(claimed.count == Limits.webhooksPerHostMax + 1 && claimed.last?.notice.host == "up.example:443")
+            #expect(try await claim(driver, 30).isEmpty)
+        },
+        Behaviour("what is still to go to an address that is not there any more is given up") { driver in
+            let gone = "https://hooks.example/gone"
+            try await told(driver, gone, gone, "https://hooks.example/here")
+            #expect(try await driver.jobs.giveUpWebhooks(to: gone, error: "It is gone.") == 2)
+            #expect(try await claim(driver).map(\.notice.url) == ["https://hooks.example/here"])
+            #expect(try await driver.jobs.webhookCounts() == [.pending: 1, .delivered: 0, .givenUp: 2])
+        },
+        Behaviour("webhooks are replayed with their ids and the schedule from its beginning") { driver in
+            try await told(driver, "https://hooks.example/1", "https://hooks.example/2")
+            let ids = try await claim(driver).map(\.id)
+            try #require(ids.count == 2)
+            try await driver.jobs.record(ids[0], .delivered(status: 200))
+            try await driver.jobs.record(ids[1], .givenUp(status: nil, error: "It is down."))
+            #expect(try await claim(driver).isEmpty)
+            #expect(try await driver.jobs.replayWebhooks(WebhookFilter(states: [.givenUp])) == 1)
+            #expect(try await claim(driver).map(\.id) == [ids[1]])
+            #expect(try await driver.jobs.replayWebhooks(WebhookFilter(ids: [ids[0]])) == 1)
+            let again = try await claim(driver)
+            #expect(again.map(\.id) == [ids[0]] && again[0].attempts == 0)
+        },
+        Behaviour("webhooks are listed page by page, by state and by job") { driver in
+            for number in 0..<5 {
+                try await told(driver, "https://hooks.example/\(number)")
+                driver.clock.advance(1)
+            }
+            let first = try await driver.jobs.webhooks(WebhookFilter(), after: nil, limit: 3)
+            let second = try await driver.jobs.webhooks(WebhookFilter(), after: first.next, limit: 3)
+            #expect(first.webhooks.map(\.notice.url.last) == ["4", "3", "2"] && second.webhooks.count == 2)
+            #expect(second.next == nil)
+            let job = first.webhooks[1].job
+            let filter = WebhookFilter(states: [.pending], job: job)
+            let mine = try await driver.jobs.webhooks(filter, after: nil, limit: 9)
+            #expect(mine.webhooks.map(\.id) == [first.webhooks[1].id])
+            let none = try await driver.jobs.webhooks(WebhookFilter(states: [.delivered]), after: nil, limit: 9)
+            #expect(none.webhooks.isEmpty)
+        },
+        Behaviour("a job that is tried again keeps what was to be told of its first end") { driver in
+            let id = try await told(driver, "https://hooks.example/first")[0]
+            _ = try await driver.jobs.retry(id)
+            try await end(.succeeded(.sample(), .make()), "https://hooks.example/second", driver)
+            let urls = try await claim(driver).map(\.notice.url)
+            #expect(Set(urls) == ["https://hooks.example/first", "https://hooks.example/second"])
+        },
+        Behaviour("webhooks go with their job") { driver in
+            let id = try await told(driver, "https://hooks.example/")[0]
+            #expect(try await driver.jobs.purge(JobFilter(ids: [id])) == 1)
+            #expect(try await driver.jobs.webhooks(WebhookFilter(), after: nil, limit: 9).webhooks.isEmpty)
+            #expect(try await driver.jobs.nextWebhookDue() == nil)
+        },
+    ]
+
+    /// Jobs that have failed, and whose callers are to be told so.
+    @discardableResult
+    static func told(_ driver: DriverUnderTest, _ urls: String...) async throws -> [JobID] {
+        var ids: [JobID] = []
+        for url in urls {
+            ids += try await driver.enqueue(.sample(host: nil))
+            try await end(.failed(.rejected(.mediaCorrupt)), url, driver)
+        }
+        return ids
+    }
+
+    private static func end(_ ending: JobEnding, _ url: String, _ driver: DriverUnderTest) async throws {
+        let lease = try await driver.claimOne().lease
+        #expect(try await driver.jobs.finish(lease, ending, notice: .sample(url)))
+    }
+
+    static func claim(_ driver: DriverUnderTest, _ count: Int = 10) async throws -> [Webhook] {
+        try await driver.jobs.claimWebhooks(count, lease: .seconds(60))
+    }
+}
