@@ -46,7 +46,7 @@ struct QueueRate {
 
     private static func measure(servers: String, _ folder: String) async throws {
         let settings = NATSSettings(servers: servers.split(separator: ",").map(String.init))
-        let queue = try await JetStreamQueue.open(settings, folder: folder, feed: JobFeed())
+        let queue = try await open(settings, folder)
         let before = clock()
         let rate = try await RateMeasurement(store: queue, jobs: jobs, callers: callers).run()
         let microseconds = (clock() - before) / jobs
@@ -55,6 +55,18 @@ struct QueueRate {
             "\(servers): \(rate) jobs/s (enqueue one, claim one, finish; \(callers) callers at a time, 1,000 hosts), "
                 + "\(microseconds) µs of processor time a job on this side; \(ended) have ended")
         await queue.close()
+    }
+
+    /// Servers that have just started have no leader for a while.
+    private static func open(_ settings: NATSSettings, _ folder: String) async throws -> JetStreamQueue {
+        let end = ContinuousClock.now + .seconds(Limits.queueConnectSecondsMax)
+        while true {
+            do {
+                return try await JetStreamQueue.open(settings, folder: folder, feed: JobFeed())
+            } catch let error as AttachPrepError {
+                guard error.isRetryable, ContinuousClock.now < end else { throw error }
+            }
+        }
     }
 
     /// Prints a line when it is known, into a file as well.

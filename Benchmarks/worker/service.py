@@ -1,4 +1,4 @@
-"""A running `attachprep serve`, and how it is talked to."""
+"""A running `attachprep serve` or `worker`, and how it is talked to."""
 
 import http.client
 import json
@@ -9,19 +9,20 @@ import threading
 from place import ATTACHPREP
 
 
-class Service:
-    """The service on a data folder of its own, at a port that it says itself."""
+class Process:
+    """A running `attachprep` that listens at a port that it says itself; held to one core if it is told which."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, command, options, environment=None, core=None):
+        held = [] if core is None else ["taskset", "--cpu-list", str(core)]
         self.process = subprocess.Popen(
-            [ATTACHPREP, "serve", "--port", "0", "--state", folder, "--allow-private-network", "--log-format", "json",
-             *options], stderr=subprocess.PIPE, text=True)
+            [*held, ATTACHPREP, command, "--port", "0", "--allow-private-network", "--log-format", "json", *options],
+            stderr=subprocess.PIPE, text=True, env=environment)
         for line in self.process.stderr:
-            if '"serving"' in line:
+            if '"serving"' in line or '"working"' in line:
                 self.port = int(json.loads(line)["url"].rsplit(":", 1)[1])
                 break
         else:
-            sys.exit("attachprep serve did not start")
+            sys.exit(f"attachprep {command} did not start")
         # Nobody may wait because its log is not read.
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
 
@@ -37,6 +38,13 @@ class Service:
     def stop(self):
         self.process.terminate()
         self.process.wait()
+
+
+class Service(Process):
+    """The service on a data folder of its own."""
+
+    def __init__(self, folder, *options):
+        super().__init__("serve", ["--state", folder, *options])
 
 
 def ask(connection, method, path, body=None, kind="application/json", headers=None):

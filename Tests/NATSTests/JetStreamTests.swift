@@ -43,6 +43,15 @@ import Testing
         try await askUntil("it is given again") { try await lane.consumer.take(1).map(\.count) == [2] }
     }
 
+    @Test func `a pull is over when it has brought all that it was asked for`() async throws {
+        let lane = try await Lane()
+        try await lane.put("one", "two", "three")
+        let pull = lane.consumer.pull(2, for: .seconds(600))
+        var names: [String] = []
+        while let deliveries = try await pull.next() { names += deliveries.map(\.lastToken) }
+        #expect(names == ["one", "two"])
+    }
+
     @Test func `what is done with is gone, by an earlier delivery's word too`() async throws {
         let lane = try await Lane()
         try await lane.put("one")

@@ -105,6 +105,20 @@ import Testing
         #expect(heard.entries.map(\.key) == ["key-4", "key-5"])
     }
 
+    @Test func `a watch goes on however much there is to be heard`() async throws {
+        let store = try await Store()
+        let (heard, bucket) = (Heard(), store.bucket)
+        let watch = Task { try await bucket.follow(after: 0) { heard.add($0, $1) } }
+        try await waitUntil("it is current") { heard.isCurrent }
+        for round in 0..<5 {
+            let changes = (0..<500).map { KeyValueBucket.Change("key\(round)-\($0)", [1]) }
+            for answer in await bucket.makeAll(changes) { _ = try answer.get() }
+        }
+        // More than it asks for at a time; one that was not told so would wait for the rest until it gives up.
+        try await askUntil("all are heard", seconds: 5) { heard.entries.count == 2_500 }
+        watch.cancel()
+    }
+
     @Test func `a watch ends when the server goes`() async throws {
         let store = try await Store()
         let heard = Heard()

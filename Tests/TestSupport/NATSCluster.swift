@@ -8,7 +8,8 @@ public final class NATSCluster: Sendable {
 
     public var urls: [String] { servers.map(\.url) }
 
-    public static func start() async throws -> NATSCluster {
+    /// - Parameter diskMegabytes: the first one gets a disk of its own of that size. Needs root.
+    public static func start(diskMegabytes: Int? = nil) async throws -> NATSCluster {
         let ports = try freePorts()
         let routes = ports.map { "\"nats://127.0.0.1:\($0)\"" }.joined(separator: ", ")
         let servers = try ports.enumerated().map { index, port in
@@ -16,7 +17,7 @@ public final class NATSCluster: Sendable {
                 """
                 server_name: "node\(index)"
                 cluster { name: "test", listen: "127.0.0.1:\(port)", routes: [\(routes)] }
-                """)
+                """, diskMegabytes: index == 0 ? diskMegabytes : nil)
         }
         for server in servers { try await server.untilReady() }
         return NATSCluster(servers)

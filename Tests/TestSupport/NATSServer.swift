@@ -60,7 +60,11 @@ public final class NATSServer: Sendable {
     }
 
     /// Starts one without waiting for it.
-    static func launched(_ extra: String, hasJetStream: Bool = true) throws -> NATSServer {
+    ///
+    /// - Parameter diskMegabytes: it gets a disk of its own of that size; nil takes what there is. Needs root.
+    static func launched(
+        _ extra: String, hasJetStream: Bool = true, diskMegabytes: Int? = nil
+    ) throws -> NATSServer {
         let folder = try TemporaryFolder()
         let port = try LoopbackSocket.freePort()
         try folder.write(
@@ -70,11 +74,17 @@ public final class NATSServer: Sendable {
             \(extra)
 
             """, to: "server.conf")
-        return NATSServer(port: port, folder: folder, command: try launch(folder))
+        return NATSServer(port: port, folder: folder, command: try launch(folder, diskMegabytes))
     }
 
-    private static func launch(_ folder: TemporaryFolder) throws -> RunningCommand {
-        try RunCommand("nats-server", ["-c", folder.path("server.conf")], timeoutSeconds: 3600).start()
+    private static func launch(_ folder: TemporaryFolder, _ diskMegabytes: Int? = nil) throws -> RunningCommand {
+        let program = ["nats-server", "-c", folder.path("server.conf")]
+        guard let diskMegabytes else {
+            return try RunCommand(program[0], Array(program.dropFirst()), timeoutSeconds: 3600).start()
+        }
+        let script = "mkdir -p \"$0\" && mount -t tmpfs -o size=\(diskMegabytes)m none \"$0\" && exec \"$@\""
+        let words = ["-m", "sh", "-c", script, folder.path("jetstream")] + program
+        return try RunCommand("unshare", words, timeoutSeconds: 3600).start()
     }
 
     /// Waits until it takes connections.

@@ -69,7 +69,6 @@ extension JetStreamQueue {
                 job.runs(under: token) ? job.lost(at: now) : nil
             }
             self.held.remove(lease)
-            work.end(held.work)
             if let lost { await returned(held.delivery, lost) }
         }
     }

@@ -2,6 +2,12 @@ import AttachPrep
 import NATS
 import RichPush
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension JetStreamQueue {
     public func enqueue(
         _ submissions: [JobSubmission], idempotency: IdempotencyKey?
@@ -26,12 +32,19 @@ extension JetStreamQueue {
         let batch = idempotency == nil && submissions.count == 1 ? nil : JobID.make().text
         let date = clock.wall()
         let new = try submissions.map { try KeptJob($0, batch: batch, at: date) }
-        guard let batch else { return try Self.answer(await keepOne(new)) }
-        return try await keep(new, as: batch, for: idempotency, after: revision).map(Self.answer)
+        if let batch {
+            guard try await keep(new, as: batch, for: idempotency, after: revision) else { return nil }
+        } else {
+            try await keepOne(new)
+        }
+        return EnqueuedJobs(jobs: zip(submissions, new).map(Self.job), areRepeated: false)
     }
 
-    private static func answer(_ kept: [KnownJob]) throws -> EnqueuedJobs {
-        EnqueuedJobs(jobs: try kept.map { try $0.value.job() }, areRepeated: false)
+    /// As everybody may see it.
+    private static func job(_ submission: JobSubmission, _ kept: KeptJob) -> Job {
+        guard let id = JobID(kept.id) else { preconditionFailure("it was made by us") }
+        return Job(
+            id: id, state: .queued, request: submission.request.shown, createdAt: Date(milliseconds: kept.createdAt))
     }
 
     /// - Throws: `queue.full`. What other machines take in within the same milliseconds is not seen.
@@ -45,22 +58,21 @@ extension JetStreamQueue {
     }
 
     /// One alone: its value and its message go side by side.
-    private func keepOne(_ new: [KeptJob]) async throws -> [KnownJob] {
+    private func keepOne(_ new: [KeptJob]) async throws {
         let changes = try new.map { KeyValueBucket.Change(QueueKeys.job($0.id), try $0.bytes(), after: 0) }
         async let published: Void = publish(new)
         let kept = try known(new, changes, await jobs.makeAll(changes))
         try await mirror.take(kept, at: clock.now())
         try await published
-        return kept
     }
 
     /// A batch: its values, then what makes them jobs, then their messages. What a crash leaves behind before the
     /// second step is none; after it, the messages that are missing are made by `LaneSweep`.
     ///
-    /// - Returns: nil when another batch came with the same word first.
+    /// - Returns: false when another batch came with the same word first.
     private func keep(
         _ new: [KeptJob], as batch: String, for idempotency: IdempotencyKey?, after revision: UInt64
-    ) async throws -> [KnownJob]? {
+    ) async throws -> Bool {
         let changes = try new.map { KeyValueBucket.Change(QueueKeys.job($0.id), try $0.bytes(), after: 0) }
         let kept: [KnownJob]
         do {
@@ -70,7 +82,7 @@ extension JetStreamQueue {
                 let change = KeyValueBucket.Change(QueueKeys.word(idempotency), try word.bytes(), after: revision)
                 guard try await jobs.make(change) != nil else {
                     await takeBack(new)
-                    return nil
+                    return false
                 }
             }
         } catch {
@@ -80,7 +92,7 @@ extension JetStreamQueue {
         _ = try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(batch), [], after: 0))
         try await mirror.take(kept, batches: [batch], at: clock.now())
         try await publish(new)
-        return kept
+        return true
     }
 
     private func takeBack(_ jobs: [KeptJob]) async {

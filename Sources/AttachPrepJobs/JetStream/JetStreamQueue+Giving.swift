@@ -8,85 +8,83 @@ private struct Offer: Sendable {
     var job: KeptJob
     /// Of the job as it is now.
     var revision: UInt64
-    /// Of the claim on its key.
-    var work: UInt64 = 0
-
-    var holder: WorkClaims.Holder { WorkClaims.Holder(job: job.id, token: job.token ?? 0) }
 }
 
 extension JetStreamQueue {
-    /// Gives jobs to a worker: those whose key nobody works on, and that nobody else has taken or changed meanwhile.
+    /// Gives jobs to a worker: those that nobody else has taken or changed meanwhile, and whose key nobody else has
+    /// begun to work on before.
     func give(_ found: [(delivery: LaneDelivery, job: KnownJob)], _ wish: ClaimWish) async throws -> [ClaimedJob] {
+        guard !found.isEmpty else { return [] }
         let moment = clock.now()
-        let offers = try await reserve(
-            found.compactMap { delivery, job in
-                let token = Int64.random(in: 1 ... .max)
-                return job.value.claimed(by: wish.worker, token: token, at: moment.wall).map {
-                    Offer(delivery: delivery, job: $0, revision: job.revision)
-                }
-            })
-        let changes = try offers.map { offer in
-            KeyValueBucket.Change(QueueKeys.job(offer.job.id), try offer.job.bytes(), after: offer.revision)
-        }
-        let answers = zip(changes, await jobs.makeAll(changes))
-        var taken: [HeldJobs.Held] = []
-        var fault: (any Error)?
-        for (offer, (change, answer)) in zip(offers, answers) {
-            switch answer {
-            case .success(let revision?):
-                let job = KnownJob(
-                    value: offer.job, revision: revision, heardAt: moment.steady, bytes: change.value)
-                taken.append(
-                    HeldJobs.Held(
-                        job: job, delivery: offer.delivery, until: moment.steady + wish.lease.milliseconds,
-                        work: offer.work))
-            case .success(nil):
-                work.end(offer.work)
-                stream.tell(offer.delivery.reply, .later(Self.changedPause))
-            case .failure(let error): fault = error
+        let offers = found.compactMap { delivery, job in
+            let token = Int64.random(in: 1 ... .max)
+            return job.value.claimed(by: wish.worker, token: token, at: moment.wall).map {
+                Offer(delivery: delivery, job: $0, revision: job.revision)
             }
         }
-        if let fault, taken.isEmpty { throw fault }
-        hold(taken)
-        try await mirror.take(taken.map(\.job), at: moment)
-        return taken.compactMap(claimed)
-    }
-
-    /// A job that somebody changed while it was being claimed is looked at again after that.
-    private static let changedPause = Duration.milliseconds(100)
-
-    private func hold(_ taken: [HeldJobs.Held]) {
+        let taken = try await take(offers, for: wish.lease, at: moment)
         for one in taken {
             held.add(one)
             // The servers were told to give it to others later.
             if one.delivery.isRemembered { stream.tell(one.delivery.reply, .inProgress) }
         }
+        try await mirror.take(taken.map(\.job), at: moment)
+        return try await settle(taken).compactMap(claimed)
     }
 
-    /// Claims the keys of jobs; those whose key somebody else works on are put off.
-    private func reserve(_ offers: [Offer]) async throws -> [Offer] {
-        let revisions = try await work.claim(offers.map { ($0.job.key, $0.holder) }, isAtWork: isAtWork)
-        return zip(offers, revisions).compactMap { offer, revision in
-            guard let revision else {
-                putOff(
-                    offer.delivery, .room(host: offer.job.host, key: offer.job.key),
-                    milliseconds: LaneClaim.roomMilliseconds(offer.delivery.count))
-                return nil
-            }
-            var offer = offer
-            offer.work = revision
-            return offer
+    /// Changes offers into jobs that run.
+    private func take(
+        _ offers: [Offer], for lease: Duration, at moment: StoreMoment
+    ) async throws -> [HeldJobs.Held] {
+        let changes = try offers.map { offer in
+            KeyValueBucket.Change(QueueKeys.job(offer.job.id), try offer.job.bytes(), after: offer.revision)
         }
+        var taken: [HeldJobs.Held] = []
+        var fault: (any Error)?
+        for (offer, (change, answer)) in zip(offers, zip(changes, await jobs.makeAll(changes))) {
+            switch answer {
+            case .success(let revision?):
+                let job = KnownJob(value: offer.job, revision: revision, heardAt: moment.steady, bytes: change.value)
+                taken.append(
+                    HeldJobs.Held(job: job, delivery: offer.delivery, until: moment.steady + lease.milliseconds))
+            case .success(nil): stream.tell(offer.delivery.reply, .later(Self.changedPause))
+            case .failure(let error): fault = error
+            }
+        }
+        if let fault, taken.isEmpty { throw fault }
+        return taken
     }
 
-    /// Whether a job runs under that lease; nil when it waits, and may be about to run.
-    private func isAtWork(_ holder: WorkClaims.Holder, _ asking: WorkClaims.Holder) async throws -> Bool? {
-        // Its own claim of an earlier time: nobody else can be about to run it.
-        if holder.job == asking.job { return false }
-        let known = try await mirror.look([holder.job]).jobs[holder.job]
-        let found = if let known { known } else { try await fetch(holder.job) }
-        guard let found, !found.value.state.isFinished else { return false }
-        return found.value.state == .queued ? nil : found.value.runs(under: holder.token)
+    /// A job that somebody changed while it was being claimed is looked at again after that.
+    private static let changedPause = Duration.milliseconds(100)
+
+    // MARK: One at a time for a key
+
+    /// Steps back from jobs whose key somebody else had begun to work on before: the order of changes in the bucket is
+    /// the same for all machines, and who has heard of all that came before his own change knows whether he was first.
+    ///
+    /// - Returns: those that go on.
+    private func settle(_ taken: [HeldJobs.Held]) async throws -> [HeldJobs.Held] {
+        guard let last = taken.map(\.job.revision).max() else { return [] }
+        // Who does not hear that soon may do the same work as somebody else, which costs a download.
+        await mirror.hearing.wait(for: last, atMost: Self.hearingTime)
+        let late = try await mirror.late(taken.map { ($0.job.value, $0.job.revision) })
+        for one in taken where late.contains(one.job.value.id) { try await stepBack(from: one) }
+        return taken.filter { !late.contains($0.job.value.id) }
+    }
+
+    /// Changes are heard of within milliseconds.
+    private static let hearingTime = Duration.seconds(1)
+
+    private func stepBack(from one: HeldJobs.Held) async throws {
+        let (token, now) = (one.token, clock.now().wall)
+        let job = try await change(one.job.value.id, from: one.job) { $0.released(under: token, at: now) }
+        held.remove(JobLease(job: one.delivery.job, token: token))
+        guard let job else { return }
+        guard job.value.state == .queued else { return await conclude(one.delivery, job) }
+        putOff(
+            one.delivery, .room(host: job.value.host, key: job.value.key),
+            milliseconds: LaneClaim.roomMilliseconds(one.delivery.count))
     }
 
     private func claimed(_ held: HeldJobs.Held) -> ClaimedJob? {

@@ -82,7 +82,6 @@ extension JetStreamQueue {
         // A message that was given again to us meanwhile stands for it.
         let delivery = held.held(lease)?.delivery ?? had.delivery
         held.remove(lease)
-        work.end(had.work)
         return job.map { (delivery, $0) }
     }
 

@@ -57,7 +57,6 @@ struct QueueRooms: Sendable {
     let lanes: [JobPriority: PullConsumer]
     let jobs: KeyValueBucket
     let logs: KeyValueBucket
-    let work: KeyValueBucket
     let results: KeyValueBucket
     let uploads: ObjectBucket
 
@@ -72,7 +71,6 @@ struct QueueRooms: Sendable {
         self.lanes = lanes
         jobs = try await .open(shapes.jobs, in: stream)
         logs = try await .open(shapes.logs, in: stream)
-        work = try await .open(shapes.work, in: stream)
         results = try await .open(shapes.results, in: stream)
         uploads = try await .open(shapes.uploads, in: stream)
     }
@@ -111,12 +109,6 @@ struct QueueShapes: Sendable {
     /// Without an age: a job may wait for longer than any.
     var jobs: BucketShape {
         BucketShape(names.jobs, age: nil, replicas: replicas, description: "attachprep: jobs, their truth")
-    }
-
-    /// Nobody works for that long on a job; what is left by a worker that is gone goes by itself.
-    var work: BucketShape {
-        BucketShape(
-            names.work, age: .seconds(3600), replicas: replicas, description: "attachprep: what is being worked on")
     }
 
     var logs: BucketShape {

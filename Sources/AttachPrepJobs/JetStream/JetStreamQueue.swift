@@ -18,7 +18,6 @@ public final class JetStreamQueue: Sendable {
     let results: KeyValueBucket
     let uploads: ObjectBucket
     let uploadFolder: UploadFolder
-    let work: WorkClaims
     let lanes: [JobPriority: PullConsumer]
     let mirror: JobMirror
     let held = HeldJobs()
@@ -45,7 +44,6 @@ public final class JetStreamQueue: Sendable {
         logs = rooms.logs
         results = rooms.results
         uploads = rooms.uploads
-        work = WorkClaims(bucket: rooms.work)
         lanes = rooms.lanes
         uploadFolder = folder.uploads
         self.mirror = mirror

@@ -18,8 +18,6 @@ struct QueueNames: Sendable, Hashable {
 
     /// The bucket of jobs.
     var jobs: String { "\(prefix)_jobs" }
-    /// The bucket of keys that are being worked on.
-    var work: String { "\(prefix)_work" }
     /// The bucket of jobs' log lines.
     var logs: String { "\(prefix)_logs" }
     /// The bucket of results, by what was asked for.

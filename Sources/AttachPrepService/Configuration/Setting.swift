@@ -1,4 +1,5 @@
-/// Everything `attachprep serve` and `attachprep worker` can be told: each setting is a flag and a variable of the same name.
+/// Everything `attachprep serve` and `attachprep worker` can be told: each setting is a flag and a variable of the same
+/// name.
 ///
 /// `--max-queue` is `ATTACHPREP_MAX_QUEUE`; the flag wins. Secrets have a variable or a file, since command lines are
 /// seen by everybody on a machine.

@@ -16,6 +16,7 @@ internal import Synchronization
     private let inbox = ReplyInbox()
     private let subscription: NATSSubscription
     private let sending = DispatchQueue(label: "attachprep.nats.sending")
+    private let outbox = Mutex(Outbox())
     /// How long the servers may take to answer.
     let answerTime: Duration
     private let listeners = Mutex(Listeners())
@@ -122,10 +123,7 @@ internal import Synchronization
 
     /// Sends a message that nobody answers. What cannot be sent is lost, as the network may lose it.
     package func publish(_ message: OutgoingMessage, replyTo reply: String? = nil) {
-        sending.async { [self] in
-            guard isConnected else { return }
-            try? unsafe message.publish(on: handle, replyTo: reply)
-        }
+        send([Post(message: message, reply: reply, isRequest: false)])
     }
 
     /// Sends a message and waits for its one answer.
@@ -133,7 +131,7 @@ internal import Synchronization
     /// - Throws: `NATSError`; after `.timedOut` and `.disconnected` nobody knows whether it was done.
     package func request(_ message: OutgoingMessage) async throws -> NATSMessage {
         try await withCheckedThrowingContinuation { continuation in
-            request(message) { continuation.resume(with: $0) }
+            send([expect(message) { continuation.resume(with: $0) }].compactMap(\.self))
         }
     }
 
@@ -142,17 +140,22 @@ internal import Synchronization
         guard !messages.isEmpty else { return [] }
         let answers = GatheredAnswers(count: messages.count)
         return await withCheckedContinuation { continuation in
-            for (index, message) in messages.enumerated() {
-                request(message) { answer in
+            let posts = messages.enumerated().map { index, message in
+                expect(message) { answer in
                     if let all = answers.add(answer, at: index) { continuation.resume(returning: all) }
                 }
             }
+            send(posts.compactMap(\.self))
         }
     }
 
-    private func request(_ message: OutgoingMessage, _ hear: @escaping ReplyInbox.Hear) {
+    /// Has somebody hear of the answer.
+    ///
+    /// - Returns: what is to be sent; nil when that cannot be: he has heard of it.
+    private func expect(_ message: OutgoingMessage, _ hear: @escaping ReplyInbox.Hear) -> Post? {
         guard message.bytes.count <= messageBytesMax else {
-            return hear(.failure(NATSError.tooLarge(bytes: message.bytes.count, limit: messageBytesMax)))
+            hear(.failure(NATSError.tooLarge(bytes: message.bytes.count, limit: messageBytesMax)))
+            return nil
         }
         let subject = message.subject
         let reply = inbox.expect(subject, within: answerTime) { answer in
@@ -162,17 +165,54 @@ internal import Synchronization
                         ? .failure(NATSError.noResponders(subject: subject)) : .success(message)
                 })
         }
-        if let reply { send(message, replyTo: reply) }
+        return reply.map { Post(message: message, reply: $0, isRequest: true) }
     }
 
-    private func send(_ message: OutgoingMessage, replyTo reply: String) {
-        sending.async { [self] in
-            do {
-                guard isConnected else { throw NATSError.disconnected }
-                try unsafe message.publish(on: handle, replyTo: reply)
-            } catch {
-                inbox.fail(reply, (error as? NATSError) ?? .disconnected)
+    // MARK: The way to the socket
+
+    /// A message on its way.
+    private struct Post: Sendable {
+        var message: OutgoingMessage
+        var reply: String?
+        /// Whether somebody waits for an answer to it.
+        var isRequest: Bool
+    }
+
+    private struct Outbox {
+        var waiting: [Post] = []
+        var isSending = false
+    }
+
+    /// What is sent at the same time by many goes with one turn of the thread that may wait for the socket.
+    private func send(_ posts: [Post]) {
+        guard !posts.isEmpty else { return }
+        let begins = outbox.withLock { outbox in
+            outbox.waiting += posts
+            defer { outbox.isSending = true }
+            return !outbox.isSending
+        }
+        if begins { sending.async { [self] in sendWaiting() } }
+    }
+
+    private func sendWaiting() {
+        while true {
+            let posts = outbox.withLock { outbox in
+                defer { outbox.waiting = [] }
+                outbox.isSending = !outbox.waiting.isEmpty
+                return outbox.waiting
             }
+            if posts.isEmpty { return }
+            for post in posts { send(post) }
+        }
+    }
+
+    private func send(_ post: Post) {
+        do {
+            guard isConnected else { throw NATSError.disconnected }
+            try unsafe post.message.publish(on: handle, replyTo: post.reply)
+        } catch {
+            guard post.isRequest, let reply = post.reply else { return }
+            inbox.fail(reply, (error as? NATSError) ?? .disconnected)
         }
     }
 

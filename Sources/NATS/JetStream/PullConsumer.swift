@@ -12,6 +12,8 @@ package final class PullConsumer: Sendable {
     private struct State {
         var number = 0
         var pull: Pull?
+        /// Messages that the pull may still bring: nobody says that it has brought all.
+        var left = 0
         var subscription: NATSSubscription?
         var stopListening: (@Sendable () -> Void)?
     }
@@ -66,6 +68,7 @@ package final class PullConsumer: Sendable {
         let pull = Pull()
         let (number, former) = state.withLock { state in
             defer { state.pull = pull }
+            state.left = wish.batch
             state.number += 1
             return (state.number, state.pull)
         }
@@ -81,9 +84,14 @@ package final class PullConsumer: Sendable {
 
     private func hear(_ message: NATSMessage) {
         if let delivery = Delivery(message) {
-            let isHeard = state.withLock { $0.pull }?.hear(delivery) ?? false
+            let (pull, over) = state.withLock { state in
+                state.left -= 1
+                return (state.pull, state.left <= 0 ? state.number : nil)
+            }
+            let isHeard = pull?.hear(delivery) ?? false
             // Of a pull that was given up: somebody else may have it.
             if !isHeard { stream.tell(delivery.reply, .later(.zero)) }
+            if let over { end(over) }
             return
         }
         guard message.subject == "\(inbox).\(state.withLock { $0.number })" else { return }

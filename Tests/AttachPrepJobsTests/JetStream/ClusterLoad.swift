@@ -15,8 +15,9 @@ final class ClusterLoad: Sendable {
     private let folders: [TemporaryFolder]
     private let state = Mutex((ended: [JobID: Int](), isOver: false))
 
-    init(machines: Int) async throws {
-        let cluster = try await NATSCluster.start()
+    /// - Parameter diskMegabytes: of the first server; nil for as much as there is.
+    init(machines: Int, diskMegabytes: Int? = nil) async throws {
+        let cluster = try await NATSCluster.start(diskMegabytes: diskMegabytes)
         let folders = try (0..<machines).map { _ in try TemporaryFolder() }
         var queues: [JetStreamQueue] = []
         for folder in folders { queues.append(try await Self.open(cluster, folder)) }
@@ -49,6 +50,19 @@ final class ClusterLoad: Sendable {
     /// Waits until so many jobs have ended.
     func untilEnded(_ count: Int) async throws {
         try await askUntil("\(count) jobs have ended", seconds: 120) { self.ended.count >= count }
+    }
+
+    /// Sends a file, until it is kept.
+    func upload(bytes count: Int) async throws {
+        let queue = queues[0]
+        let digest = String(repeating: "ab", count: 32)
+        try await askUntil("an upload is kept", seconds: 120) {
+            guard let begun = try? await queue.beginUpload() else { return false }
+            try Data(count: count).write(to: URL(fileURLWithPath: begun.path))
+            let kept = try? await queue.keep(begun, bytes: count, sha256: digest)
+            if kept == nil { await queue.discard(begun) }
+            return kept != nil
+        }
     }
 
     /// Waits until every lease of now has run out, twice over.

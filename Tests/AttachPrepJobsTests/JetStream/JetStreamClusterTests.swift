@@ -51,4 +51,15 @@ struct JetStreamClusterTests {
         }
         #expect(ended.allSatisfy { $0 <= 1 } && ended.count == 300)
     }
+
+    @Test(.enabled(if: getuid() == 0, "mounts a disk"))
+    func `the disk of a server is full`() async throws {
+        let load = try await ClusterLoad(machines: 2, diskMegabytes: 24)
+        let ended = try await load.run(jobs: 300) { load in
+            try await load.untilEnded(50)
+            // What callers sent is what fills disks.
+            for _ in 0..<8 { try await load.upload(bytes: 4_000_000) }
+        }
+        #expect(ended.allSatisfy { $0 <= 1 } && ended.count == 300)
+    }
 }

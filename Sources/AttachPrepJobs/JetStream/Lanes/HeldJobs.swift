@@ -7,8 +7,6 @@ final class HeldJobs: Sendable {
         var delivery: LaneDelivery
         /// On the steady clock.
         var until: Int64
-        /// The revision of the claim on its key.
-        var work: UInt64
 
         var token: Int64 { job.value.token ?? 0 }
     }

@@ -46,6 +46,7 @@ final class JobFollower: Sendable {
         let heardAt = state.withLock { $0.heardAt }
         guard ContinuousClock.now - heardAt > .seconds(Self.absenceSecondsMax) else { return }
         try await mirror.clear()
+        mirror.hearing.startAnew()
         state.withLock { $0 = (revision: 0, isCurrent: false, heardAt: .now) }
     }
 
@@ -54,5 +55,6 @@ final class JobFollower: Sendable {
         guard let last = entries.last else { return }
         try await mirror.take(entries, at: clock.now(), isNews: state.withLock { $0.isCurrent })
         state.withLock { $0.revision = max($0.revision, last.revision) }
+        mirror.hearing.heard(last.revision)
     }
 }

@@ -43,6 +43,24 @@ extension JobMirror {
         return look
     }
 
+    /// Which of these jobs, that have begun with these changes, have a key that another one had begun to be worked on
+    /// under before.
+    func late(_ begun: [(job: KeptJob, revision: UInt64)]) async throws -> Set<String> {
+        try await read { database in
+            var late: Set<String> = []
+            for (job, revision) in begun {
+                let earlier = try database.number(
+                    """
+                    SELECT 1 FROM job INDEXED BY job_alive_key JOIN kept ON kept.uuid = job.uuid
+                    WHERE job.key = ? AND job.state IN ('queued', 'running') AND job.state = 'running'
+                        AND job.uuid <> ? AND kept.begun < ?
+                    """, [job.key, job.id, Int64(revision)])
+                if earlier != nil { late.insert(job.id) }
+            }
+            return late
+        }
+    }
+
     func isWhole(_ batch: String) async throws -> Bool {
         try await read { try $0.number("SELECT 1 FROM batch WHERE id = ?", [batch]) != nil }
     }

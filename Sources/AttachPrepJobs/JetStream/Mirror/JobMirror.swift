@@ -14,6 +14,7 @@ import RichPush
 /// start. Of two things that are heard of one key the one with the higher revision holds.
 final class JobMirror: Sendable {
     let pool: DatabasePool
+    let hearing = MirrorHearing()
     private let commits: GroupCommit
 
     /// - Parameter path: of a database, which is thrown away first.

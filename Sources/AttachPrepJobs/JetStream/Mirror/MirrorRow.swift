@@ -28,14 +28,27 @@ enum MirrorRow {
         }
         let value = try bytes ?? job.bytes ?? job.value.bytes()
         try database.run(
-            "INSERT OR REPLACE INTO kept (uuid, revision, heard_at, batch, value) VALUES (?, ?, ?, ?, ?)",
-            [job.value.id, Int64(job.revision), job.heardAt, job.value.batch, String(decoding: value, as: UTF8.self)])
+            "INSERT OR REPLACE INTO kept (uuid, revision, heard_at, batch, begun, value) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                job.value.id, Int64(job.revision), job.heardAt, job.value.batch, try begun(job, database),
+                String(decoding: value, as: UTF8.self),
+            ])
         guard try isWhole(job.value.batch, database) else { return nil }
         guard let notices = job.value.notices else { return try show(job.value, database) }
         let hadEnded = try hasEnded(job.value, database)
         let change = try show(job.value, database)
         for notice in notices { try WebhookRow.show(notice, of: job.value.id, hold, database) }
         return hadEnded ? nil : change
+    }
+
+    private static func begun(_ job: KnownJob, _ database: Database) throws -> Int64? {
+        guard job.value.state == .running else { return nil }
+        let known = try database.number(
+            """
+            SELECT kept.begun FROM job JOIN kept ON kept.uuid = job.uuid
+            WHERE job.uuid = ? AND job.state = 'running' AND job.token = ?
+            """, [job.value.id, job.value.token])
+        return known ?? Int64(job.revision)
     }
 
     /// Our own change may be heard of before its answer is: what is to be told of it is ours all the same.
@@ -104,7 +117,6 @@ enum MirrorRow {
     }
 
     private static func insert(_ job: KeptJob, _ database: Database) throws {
-        let shown = try StoredJSON.request(job.request)
         try database.run(
             """
             INSERT INTO job (uuid, state, lane, caller_id, source, error_code, host, key, upload, attempts, losses,
@@ -113,7 +125,7 @@ enum MirrorRow {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                job.id, job.state.rawValue, job.lane, shown.id, shown.source, job.errorCode, job.host, job.key,
+                job.id, job.state.rawValue, job.lane, job.caller, job.source, job.errorCode, job.host, job.key,
                 job.upload, job.attempts, job.losses, job.createdAt, job.startedAt, job.finishedAt, job.dueAt,
                 job.notBefore, job.wait, job.token, job.worker, job.isCancelling, job.media, job.request, job.result,
                 job.error,

@@ -1,11 +1,12 @@
 /// The tables of the read model: the SQLite driver's own for jobs, and what the servers said.
 enum MirrorSchema {
     /// `kept`: each job's latest value that was heard of, NULL for one that was removed; `heard_at` by the steady
-    /// clock.
+    /// clock. `begun`: the change with which it began to run under the lease that it has, NULL while it does not run.
     /// `batch`: batches that are whole. `word`: callers' idempotency keys.
     static let tables = """
         CREATE TABLE kept (
-            uuid TEXT PRIMARY KEY, revision INTEGER NOT NULL, heard_at INTEGER NOT NULL, batch TEXT, value BLOB
+            uuid TEXT PRIMARY KEY, revision INTEGER NOT NULL, heard_at INTEGER NOT NULL, batch TEXT, begun INTEGER,
+            value BLOB
         ) WITHOUT ROWID;
         CREATE INDEX kept_batch ON kept (batch) WHERE batch IS NOT NULL;
         CREATE INDEX kept_removed ON kept (heard_at) WHERE value IS NULL;

@@ -20,6 +20,9 @@ struct KeptJob: Codable, Sendable, Hashable {
     var host: String?
     var key: String
     var upload: String?
+    /// The caller's own id, and the source as it is shown: lists are searched by them.
+    var caller: String?
+    var source: String
     var request: String
     /// What `request` does not show; empty once it was wiped.
     var secret: String?
@@ -54,7 +57,8 @@ extension KeptJob {
         self.init(
             id: JobID.make(at: date).text, state: .queued, batch: batch,
             lane: submission.request.terms.priority.lane, host: submission.host, key: submission.key.text,
-            upload: Upload.named(by: submission.request.source)?.text, request: try StoredJSON.text(shown),
+            upload: Upload.named(by: submission.request.source)?.text, caller: shown.id, source: shown.source,
+            request: try StoredJSON.text(shown),
             secret: try JobSecrets(submission.request).map { try StoredJSON.text($0) }, createdAt: created,
             dueAt: waits ? notBefore ?? created : created, notBefore: notBefore,
             wait: (waits ? JobWait.notBefore : .none).rawValue)

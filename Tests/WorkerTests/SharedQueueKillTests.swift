@@ -1,0 +1,78 @@
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+/// Workers and NATS servers that are killed while media are worked on: every job ends once, every file is whole.
+@Suite(
+    .enabled(if: ProcessInfo.processInfo.environment["ATTACHPREP_LONG"] != nil, "long"), .timeLimit(.minutes(15)))
+struct SharedQueueKillTests {
+    let bench: ServiceBench
+    let cluster: NATSCluster
+    let store: ObjectStore
+    let prefix = "killed-\(UUID().uuidString)"
+
+    init() async throws {
+        bench = try ServiceBench()
+        cluster = try await NATSCluster.start()
+        store = try await ObjectStore.shared()
+    }
+
+    private var environment: [String: String?] {
+        store.environment.merging([
+            "ATTACHPREP_PUBLISH": "s3://\(ObjectStore.bucket)/\(prefix)",
+            "ATTACHPREP_QUEUE": cluster.urls.joined(separator: ","),
+        ]) { $1 }.mapValues { Optional($0) }.merging(["ATTACHPREP_STATE": nil]) { $1 }
+    }
+
+    private func start(_ name: String, _ options: [String] = []) async throws -> RunningService {
+        try await bench.launch(name, options, environment: environment, timeoutSeconds: 900)
+    }
+
+    /// Jobs of all kinds, each with its own source.
+    private func lines(_ count: Int, from origin: LoopbackServer) throws -> [String] {
+        let samples = ["grid.jpg", "grid.png", "grid.webp", "grid.heic", "counter.gif", "cover.mp3", "clock.mp4"]
+        return try (0..<count).map { number in
+            let sample = samples[number % samples.count]
+            let body = try Data(contentsOf: URL(filePath: SourceTree.sample(sample)))
+            origin.serve("/\(number)/\(sample)", .body(body, type: "image/jpeg"))
+            return #"{"source": "\#(origin.url("/\(number)/\(sample)"))"}"#
+        }
+    }
+
+    @Test func `Workers and servers that are killed in the middle of jobs lose none of them`() async throws {
+        let origin = try LoopbackServer()
+        let front = try await start("serve", ["--accept-only"])
+        var workers = [try await start("worker"), try await start("worker")]
+        let submission = Submission(lines: try lines(120, from: origin), callers: 3)
+        submission.begin(at: front.url)
+        for round in 0..<8 {
+            try await ServiceTimer.elapse(milliseconds: 400 + (round * 137) % 900)
+            try await workers[round % 2].kill()
+            if round == 2 || round == 5 { cluster.servers[round % 3].kill() }
+            workers[round % 2] = try await start("worker")
+            if round == 3 || round == 6 { try await cluster.servers[(round - 1) % 3].restart() }
+        }
+        let ids = try await submission.finish()
+        #expect(Set(ids).count == 120)
+        try await front.client.allEnded(seconds: 300)
+        try await count(ids, at: front)
+        for process in workers + [front] { try await process.stop() }
+    }
+
+    private func count(_ ids: [String], at service: RunningService) async throws {
+        let known = try await service.client.jobs()
+        #expect(Set(known.map(\.id)) == Set(ids))
+        let unsuccessful = known.filter { $0.state != "succeeded" }
+        #expect(unsuccessful.isEmpty, "\(unsuccessful.prefix(3).map(\.json))")
+        for job in known {
+            for name in ["attachment", "thumbnail"] {
+                guard let file = job.file(name) else { continue }
+                let key = file.url.components(separatedBy: "/\(ObjectStore.bucket)/").last ?? ""
+                let object = try await store.object(key)
+                let digest = SHA256.hash(data: object.body).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+                #expect(object.status == 200 && digest.joined() == file.sha256, "\(file.url)")
+            }
+        }
+    }
+}
