@@ -28,8 +28,8 @@ swift_test := tools/tests --disable-xctest --no-parallel
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps deps-test build demo test lint check test-long test-asan test-tsan fuzz install bench bench-on-time \
-    bench-walls bench-memory bench-service bench-calls bench-campaign bench-budget bench-peers bench-compare \
-    bench-report bench-programs deps-bench clean toolchain
+    bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign bench-budget bench-peers \
+    bench-compare bench-report bench-programs deps-bench clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -138,6 +138,9 @@ bench-service: build ## Measure the queue alone, the service from end to end, an
 	$(release_build) --product QueueRate
 	folder=$$(mktemp -d) && .build/release/QueueRate $$folder; rm -rf $$folder
 	Benchmarks/service
+
+bench-scale: bench-programs ## Measure two workers beside one on NATS servers, and the queue alone through three of them
+	Benchmarks/scale
 
 bench-campaign: bench-programs ## Send the sample campaign to phones on 3G, LTE and Wi-Fi, raw and prepared
 	Benchmarks/campaign

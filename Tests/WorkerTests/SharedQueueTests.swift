@@ -71,6 +71,29 @@ import Testing
         try await other.stop()
     }
 
+    @Test func `What is asked for on several machines at once is fetched once`() async throws {
+        let origin = try LoopbackServer()
+        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.heic")))
+        let gate = LoopbackGate()
+        let answer = LoopbackAnswer.body(picture, type: "image/heic", headers: ["Cache-Control": "no-store"])
+        origin.serve("/grid.heic", LoopbackAnswer([.wait(gate)] + answer.steps))
+        let fronts = [try await start("serve"), try await start("serve"), try await start("serve")]
+        let body = #"{"source": "\#(origin.url("/grid.heic"))"}"#
+        let ids = try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<12 { group.addTask { try await fronts[number % 3].client.submit(body) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        gate.open()
+        var addresses: Set<String> = []
+        for id in ids {
+            let job = try await fronts[0].client.ended(id)
+            addresses.insert(try #require(job.file("attachment"), "\(job.json)").url)
+        }
+        // What was asked for after the first download had begun is not that download's, but all the same work.
+        #expect(addresses.count == 1 && origin.requests.count <= 2, "\(origin.requests.count) downloads")
+        for front in fronts { try await front.stop() }
+    }
+
     @Test func `A file that was sent to one process is read by another`() async throws {
         let front = try await start("serve", ["--accept-only"])
         let worker = try await start("worker")

@@ -15,6 +15,7 @@ import RichPush
 final class JobMirror: Sendable {
     let pool: DatabasePool
     let hearing = MirrorHearing()
+    private let own = OwnChanges()
     private let commits: GroupCommit
 
     /// - Parameter path: of a database, which is thrown away first.
@@ -46,6 +47,8 @@ final class JobMirror: Sendable {
     ///
     /// - Parameter isNews: whether others are told of it; what was there at the start is none.
     func take(_ entries: [KeyValueEntry], at moment: StoreMoment, isNews: Bool) async throws {
+        let entries = own.others(entries)
+        guard !entries.isEmpty else { return }
         try await commits.write { database, changes in
             for entry in entries {
                 let told = try Self.take(entry, at: moment, isNews: isNews, database)
@@ -57,6 +60,16 @@ final class JobMirror: Sendable {
     /// Takes in our own changes that were kept.
     func take(_ jobs: [KnownJob], batches: [String] = [], at moment: StoreMoment) async throws {
         guard !jobs.isEmpty || !batches.isEmpty else { return }
+        own.add(jobs.map(\.revision), heardUntil: hearing.revision)
+        do {
+            try await keep(jobs, batches, at: moment)
+        } catch {
+            own.forgetAll()
+            throw error
+        }
+    }
+
+    private func keep(_ jobs: [KnownJob], _ batches: [String], at moment: StoreMoment) async throws {
         try await commits.write { database, changes in
             for batch in batches { changes += try MirrorRow.complete(batch, at: moment, database) }
             for job in jobs {
@@ -100,6 +113,7 @@ final class JobMirror: Sendable {
 
     /// Forgets everything, to be told anew.
     func clear() async throws {
+        own.forgetAll()
         try await commits.write { database, _ in
             for table in ["job", "kept", "batch", "word"] { try database.run("DELETE FROM \(table)") }
         }

@@ -10,6 +10,9 @@ final class MirrorHearing: Sendable {
 
     private let state = Mutex(State())
 
+    /// The change up to which all were taken in.
+    var revision: UInt64 { state.withLock { $0.revision } }
+
     /// All changes up to that one were taken in.
     func heard(_ revision: UInt64) {
         let ready = state.withLock { state in
