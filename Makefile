@@ -104,9 +104,10 @@ TIME ?= 60
 fuzz: deps ## Fuzz our own parsers: make fuzz TIME=60 [TARGET=HeaderFuzz]
 	Fuzz/run $(TIME) $(TARGET)
 
-install: build ## Install into PREFIX (/usr/local) below DESTDIR: bin/attachprep, libexec/attachprep-media
+install: build ## Install into PREFIX (/usr/local) below DESTDIR: both programs, the manual page, shell completions
 	install -s -D -m 755 .build/release/attachprep $(DESTDIR)$(PREFIX)/bin/attachprep
 	install -s -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
+	tools/install-share .build/release/attachprep $(DESTDIR)$(PREFIX)/share
 
 # What the benchmarks run beside the product's own binaries.
 bench-programs: build deps-bench

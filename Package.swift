@@ -23,6 +23,9 @@ let isFuzzing = Context.environment["ATTACHPREP_FUZZ"] != nil
 let fuzzed: [SwiftSetting] =
     isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])] : []
 
+/// Rooms whose loops go over every pixel: without optimisation a test of theirs takes minutes.
+let optimised: [SwiftSetting] = isFuzzing ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 /// Tests read fixtures and talk to sockets; spelling `unsafe` there would hide the specification.
 let testing: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -34,8 +37,10 @@ func cLibrary(_ name: String, pkgConfig: String, package: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict + fuzzed)
+func room(
+    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict + fuzzed + settings)
 }
 
 func specification(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -86,7 +91,7 @@ let package = Package(
         // Their owners: the only importers of C.
         room("Vips", ["CVips"]),
         room("LibAV", ["CLibAV"]),
-        room("JPEG", ["CJPEG"]),
+        room("JPEG", ["CJPEG"], optimised),
         room("PNG", ["CSPNG"]),
         room("WebP", ["CWebP"]),
         room("Magic", ["CMagic"]),
@@ -97,7 +102,8 @@ let package = Package(
         // The domain.
         room("RichPush"),
         room("MediaEngine", ["RichPush"]),
-        room("MediaProcessing", ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux"]),
+        room(
+            "MediaProcessing", ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux"], optimised),
         room("MediaChild", ["MediaProcessing", "Linux"]),
         .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaChild"], swiftSettings: strict),
         room(

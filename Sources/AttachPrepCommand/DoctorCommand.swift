@@ -11,9 +11,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Results") var report: ReportOptionGroup
     @OptionGroup(title: "Publish") var publish: PublishOptionGroup
+    @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
 
     func run() async throws {
-        let examination = await MachineExamination.run(publishing: try publish.place(), verbose: report.verbose)
+        let examination = await MachineExamination.run(
+            publishing: try publish.place(), queue: try queue.servers(), verbose: report.verbose)
         switch report.format {
         case .json: StandardStreams.result((try? examination.json()) ?? "")
         case .text: StandardStreams.result(examination.lines.joined(separator: "\n"))

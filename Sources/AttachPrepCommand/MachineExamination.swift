@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepJobs
 import Logging
 import MediaEngine
 import RichPush
@@ -20,13 +21,17 @@ struct MachineExamination: Codable, Sendable {
     let walls: [WallFinding]
     /// Whether results can be published; nil where nobody asked.
     private(set) var publish: TargetFinding?
+    /// How the servers of a queue are; nil where nobody asked.
+    private(set) var queue: QueueFinding?
     /// What is wrong, each with its remedy.
     private(set) var faults: [String]
 
     var isHealthy: Bool { faults.isEmpty }
 
-    /// Looks for the media process, starts it and asks it; and tries whether results could be published.
-    static func run(publishing place: PublishPlace, verbose: Bool) async -> MachineExamination {
+    /// Looks for the media process, starts it and asks it; and tries whether results could be published, and jobs kept.
+    static func run(
+        publishing place: PublishPlace, queue servers: QueueServers?, verbose: Bool
+    ) async -> MachineExamination {
         var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = verbose ? .debug : .error
         var examination = await machine(logger)
@@ -34,6 +39,11 @@ struct MachineExamination: Codable, Sendable {
             let finding = await TargetFinding(trying: place, logger)
             examination.publish = finding
             examination.faults += finding.fault.map { [$0] } ?? []
+        }
+        if let servers {
+            let finding = await QueueFinding(asking: servers, logger)
+            examination.queue = finding
+            examination.faults += finding.faults
         }
         return examination
     }
@@ -101,6 +111,7 @@ struct MachineExamination: Codable, Sendable {
         lines.append("")
         if !walls.isEmpty { lines += ["The media process tries to get out:"] + walls.map(Self.line) + [""] }
         if let publish { lines += ["\(publish.isReady ? "yes" : "NO ")  publish to the bucket", ""] }
+        if let queue { lines += queue.lines + [""] }
         return lines + (isHealthy ? ["Nothing is missing."] : faults)
     }
 

@@ -180,6 +180,30 @@ import Testing
         try await running.stop()
     }
 
+    // MARK: The doctor
+
+    @Test func `The doctor looks at the servers and changes nothing`() async throws {
+        let before = try await command(["doctor", "--publish", "file:"])
+        #expect(before.text.contains("yes  keep jobs on the NATS servers"), "\(before.text)\(before.errorText)")
+        #expect(before.text.contains("is made by the first process that starts"))
+        let again = try await command(["doctor", "--publish", "file:"])
+        #expect(again.text.contains("is made by the first process that starts"), "\(again.text)")
+        let front = try await start("serve", ["--accept-only"])
+        let after = try await command(["doctor", "--publish", "file:", "--format", "json"])
+        let found = try #require(try JSONSerialization.jsonObject(with: Data(after.text.utf8)) as? [String: Any])
+        let queue = try #require((found["queue"] as? [String: Any])?["examination"] as? [String: Any], "\(found)")
+        let parts = try #require(queue["parts"] as? [[String: Any]])
+        #expect(parts.count == 6 && parts.allSatisfy { $0["messages"] != nil }, "\(parts)")
+        try await front.stop()
+    }
+
+    @Test func `The doctor says why jobs cannot be kept`() async throws {
+        let plain = try await NATSServer.start(hasJetStream: false)
+        let result = try await command(["doctor", "--publish", "file:", "--queue", plain.url])
+        #expect(result.exitCode == 1 && result.text.contains("NO   keep jobs"), "\(result.text)")
+        #expect(result.text.contains("JetStream does not answer"), "\(result.text)")
+    }
+
     // MARK: What cannot be
 
     @Test(

@@ -26,7 +26,7 @@ struct DeskOptionGroup: ParsableArguments {
         let environment = ProcessInfo.processInfo.environment
         do {
             if let url { return try ServiceDesk(url: url, token: try token()) }
-            if let servers = try QueueServers.named(flags: queue.flags, environment: environment) {
+            if let servers = try queue.servers() {
                 return try await Self.opened { try await StoreDesk(servers: servers) }
             }
             if let url = environment["ATTACHPREP_URL"] { return try ServiceDesk(url: url, token: try token()) }

@@ -1,5 +1,13 @@
 import ArgumentParser
+import AttachPrepJobs
 import AttachPrepService
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Where the jobs of several machines are, and as whom we come there.
 struct QueueOptionGroup: ParsableArguments {
@@ -14,6 +22,17 @@ struct QueueOptionGroup: ParsableArguments {
     @Option(name: .customLong("queue-ca-file"), help: .of(.queueCAFile)) var queueCAFile: String?
     @Option(help: .of(.queueCertificateFile)) var queueCertificateFile: String?
     @Option(help: .of(.queueKeyFile)) var queueKeyFile: String?
+
+    /// The servers that are named here or in the environment; nil for none.
+    ///
+    /// - Throws: `ValidationError`.
+    func servers() throws -> QueueServers? {
+        do {
+            return try QueueServers.named(flags: flags, environment: ProcessInfo.processInfo.environment)
+        } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
+    }
 
     /// What was given.
     var flags: [Setting: String] {

@@ -83,6 +83,11 @@ struct QueueShapes: Sendable {
     let lease: Duration
     let limits: StoreLimits
 
+    /// All of them.
+    var streams: [StreamShape] {
+        [lanes, deadLetters] + [jobs, logs, results].map(\.stream) + [uploads.stream]
+    }
+
     var lanes: StreamShape {
         var shape = StreamShape(
             names.lanes, subjects: [names.laneSubjects], description: "attachprep: jobs that wait or run")

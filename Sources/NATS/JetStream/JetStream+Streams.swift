@@ -4,18 +4,26 @@ extension JetStream {
     /// How long things are kept, on how many servers and how many bytes of them is the operator's to choose.
     /// - Throws: `NATSError.refused` when it cannot be made; `StreamMismatch` when another stream has its name.
     package func ensure(_ shape: StreamShape) async throws {
+        if try await standing(shape) == nil { try await make(shape) }
+    }
+
+    /// How a stream is; nil when it is not there.
+    ///
+    /// - Throws: `StreamMismatch` when another stream has its name.
+    package func standing(_ shape: StreamShape) async throws -> StreamStanding? {
         do {
             let found: StreamInformation = try await ask("STREAM.INFO.\(shape.name)")
             try Self.check(found.config, against: shape)
+            return StreamStanding(found)
         } catch let error as NATSError where error.isRefusal(NATSError.Number.streamNotFound) {
-            try await make(shape)
+            return nil
         }
     }
 
     /// How many messages a stream has.
     package func messageCount(_ name: String) async throws -> Int {
-        let found: StreamStanding = try await ask("STREAM.INFO.\(name)")
-        return found.state.messages
+        let found: StreamInformation = try await ask("STREAM.INFO.\(name)")
+        return found.state?.messages ?? 0
     }
 
     /// Empties a stream.
@@ -69,14 +77,6 @@ package struct StreamMismatch: Error, Sendable, Hashable, CustomStringConvertibl
     package var differences: [String]
 
     package var description: String { "\(name) has other \(differences.joined(separator: ", "))" }
-}
-
-private struct StreamStanding: Decodable {
-    struct State: Decodable {
-        var messages: Int
-    }
-
-    var state: State
 }
 
 private struct StreamPurge: Decodable {

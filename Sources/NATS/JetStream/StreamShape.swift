@@ -61,7 +61,25 @@ struct StreamConfiguration: Codable, Sendable {
 
 /// What the API says of a stream.
 struct StreamInformation: Decodable, Sendable {
+    struct State: Decodable, Sendable {
+        var messages: Int
+        var bytes: Int
+    }
+
+    struct Cluster: Decodable, Sendable {
+        struct Copy: Decodable, Sendable {
+            var name: String
+            var current: Bool
+            var offline: Bool?
+        }
+
+        var leader: String?
+        var replicas: [Copy]?
+    }
+
     var config: StreamConfiguration
+    var state: State?
+    var cluster: Cluster?
 }
 
 extension Duration {

@@ -15,7 +15,7 @@ package struct BucketShape: Sendable, Hashable {
     }
 
     /// The stream that it is, as NATS' own tools know it.
-    var stream: StreamShape {
+    package var stream: StreamShape {
         var shape = StreamShape("KV_\(name)", subjects: ["$KV.\(name).>"], description: description)
         shape.countPerSubject = 1
         shape.age = age

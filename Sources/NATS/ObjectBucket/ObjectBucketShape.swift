@@ -15,7 +15,7 @@ package struct ObjectBucketShape: Sendable, Hashable {
     }
 
     /// The stream that it is, as NATS' own tools know it.
-    var stream: StreamShape {
+    package var stream: StreamShape {
         var shape = StreamShape(
             "OBJ_\(name)", subjects: ["$O.\(name).C.>", "$O.\(name).M.>"], description: description)
         shape.age = age
