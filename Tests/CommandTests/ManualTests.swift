@@ -6,12 +6,18 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ManualTests {
     let folder: TemporaryFolder
 
-    init() async throws {
-        folder = try TemporaryFolder()
+    /// Once for all tests.
+    private static let installed = Task {
+        let folder = try TemporaryFolder()
         let result = try await RunCommand(
             SourceTree.path("tools/install-share"), [BuiltBinary.attachprep(), folder.path]
         ).run()
         try #require(result.exitCode == 0, "\(result.errorText)")
+        return folder
+    }
+
+    init() async throws {
+        folder = try await Self.installed.value
     }
 
     private func text(_ name: String) throws -> String {
