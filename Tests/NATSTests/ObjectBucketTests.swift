@@ -13,7 +13,7 @@ import Testing
             server = try await NATSServer.start(extra)
             let settings = NATSSettings(servers: [server.url], answerTime: answerTime)
             stream = JetStream(try await NATSConnection.connect(settings))
-            bucket = try await ObjectBucket.open(ObjectBucketShape("things", description: "a test's"), in: stream)
+            bucket = try await ObjectBucket.open(BucketShape("things", description: "a test's"), in: stream)
         }
 
         @discardableResult

@@ -85,7 +85,7 @@ struct QueueShapes: Sendable {
 
     /// All of them.
     var streams: [StreamShape] {
-        [lanes, deadLetters] + [jobs, logs, results].map(\.stream) + [uploads.stream]
+        [lanes, deadLetters] + [jobs, logs, results].map(\.stream) + [uploads.objectStream]
     }
 
     var lanes: StreamShape {
@@ -128,8 +128,8 @@ struct QueueShapes: Sendable {
     }
 
     /// As long as jobs may be tried again that name them.
-    var uploads: ObjectBucketShape {
-        ObjectBucketShape(
+    var uploads: BucketShape {
+        BucketShape(
             names.uploads, age: .seconds(max(limits.retentionSeconds, limits.deadRetentionSeconds)), replicas: replicas,
             description: "attachprep: files that callers sent")
     }

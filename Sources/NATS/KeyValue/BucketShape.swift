@@ -1,4 +1,4 @@
-/// How a bucket has to be: made so when it is not there.
+/// How a bucket of values or of objects has to be: made so when it is not there.
 package struct BucketShape: Sendable, Hashable {
     package var name: String
     package var description: String
@@ -14,10 +14,20 @@ package struct BucketShape: Sendable, Hashable {
         self.description = description
     }
 
-    /// The stream that it is, as NATS' own tools know it.
+    /// The stream that a bucket of values is, as NATS' own tools know it.
     package var stream: StreamShape {
-        var shape = StreamShape("KV_\(name)", subjects: ["$KV.\(name).>"], description: description)
+        var shape = stream("KV_\(name)", subjects: ["$KV.\(name).>"])
         shape.countPerSubject = 1
+        return shape
+    }
+
+    /// The stream that a bucket of objects is: their chunks, and what they are.
+    package var objectStream: StreamShape {
+        stream("OBJ_\(name)", subjects: ["$O.\(name).C.>", "$O.\(name).M.>"])
+    }
+
+    private func stream(_ name: String, subjects: [String]) -> StreamShape {
+        var shape = StreamShape(name, subjects: subjects, description: description)
         shape.age = age
         shape.allowsRollUp = true
         shape.replicas = replicas

@@ -15,8 +15,8 @@ package struct ObjectBucket: Sendable {
     /// Opens a bucket, which is made when it is not there.
     ///
     /// - Throws: `NATSError`, `StreamMismatch`.
-    package static func open(_ shape: ObjectBucketShape, in stream: JetStream) async throws -> ObjectBucket {
-        try await stream.ensure(shape.stream)
+    package static func open(_ shape: BucketShape, in stream: JetStream) async throws -> ObjectBucket {
+        try await stream.ensure(shape.objectStream)
         return ObjectBucket(name: shape.name, stream: stream)
     }
 

@@ -32,13 +32,15 @@ final class MirrorHearing: Sendable {
             return state.last
         }
         guard let number else { return }
+        let end = ContinuousClock.now + time
         let alarm = Task {
-            try await ContinuousClock().sleep(for: time)
+            try await ContinuousClock().sleep(until: end)
             giveUp(number)
         }
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
-                if state.revision >= revision { return true }
+                // The alarm may have rung before there was anybody to hear it.
+                if state.revision >= revision || ContinuousClock.now >= end { return true }
                 state.waiting[number] = (revision, continuation)
                 return false
             }
