@@ -122,10 +122,15 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ]),
+        // What people look at: the pages' own files are compiled in, so that a program is still one file.
+        .target(
+            name: "AttachPrepPages", dependencies: ["RichPush"],
+            resources: ["dashboard.html", "dashboard.css", "dashboard.js"].map { .embedInCode("Assets/\($0)") },
+            swiftSettings: strict + fuzzed),
         room(
             "AttachPrepService",
             [
-                "AttachPrepJobs",
+                "AttachPrepJobs", "AttachPrepPages",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -143,7 +148,7 @@ let package = Package(
         .executableTarget(
             name: "AttachPrepCommand",
             dependencies: [
-                "AttachPrepService",
+                "AttachPrepPages", "AttachPrepService",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -229,6 +234,8 @@ let package = Package(
                 "Shaping", "ShapingServer", "RichPush", "AttachPrepCommand", "AttachPrepMedia",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
+        // In a real browser.
+        specification("PageTests", ["AttachPrepCommand", "AttachPrepMedia", "AttachPrepPages"]),
         specification("TestSupportTests", []),
         specification("TidyTests", []),
     ]

@@ -21,8 +21,11 @@ enum Rooms {
         "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
         "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
         "AttachPrepJobs": ["RichPush", "MediaEngine", "AttachPrep", "NATS"],
-        "AttachPrepService": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs"],
-        "AttachPrepCommand": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepService"],
+        "AttachPrepPages": ["RichPush"],
+        "AttachPrepService": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepPages"],
+        "AttachPrepCommand": [
+            "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepPages", "AttachPrepService",
+        ],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
         "Shaping": ["RichPush"],
         "ShapingServer": ["Shaping"],
