@@ -124,8 +124,8 @@ let package = Package(
             ]),
         // What people look at: the pages' own files are compiled in, so that a program is still one file.
         .target(
-            name: "AttachPrepPages", dependencies: ["RichPush"],
-            resources: ["dashboard.html", "dashboard.css", "dashboard.js"].map { .embedInCode("Assets/\($0)") },
+            name: "AttachPrepPages", dependencies: ["RichPush", .product(name: "Crypto", package: "swift-crypto")],
+            resources: [.embedInCode("Assets")],
             swiftSettings: strict + fuzzed),
         room(
             "AttachPrepService",

@@ -52,6 +52,9 @@ public final class AttachmentPreparer: Sendable {
     /// The folder in which results are made, and appear where they stay on this machine.
     public var output: String { configuration.output }
 
+    /// Where media work is done, for what goes beside the recipe.
+    var engine: any MediaEngine { rooms.engine }
+
     /// Whether a result is a folder in `output` in the end; else it is where it was published to alone.
     public var keepsFolders: Bool { rooms.target.keepsFolders }
 
@@ -129,6 +132,7 @@ public final class AttachmentPreparer: Sendable {
                 request: request, identity: identity, location: location, rooms: rooms,
                 output: configuration.output, logger: order.logger ?? logger)
             preparation.folder = order.folder
+            preparation.onFiles = order.onFiles
             preparation.validators = order.validators
             return .success(preparation)
         } catch {

@@ -16,6 +16,8 @@ public struct PreparationOrder: Sendable {
     public var localFile: String?
     /// What the source's server said of an earlier version; with it the server is asked whether there is a newer one.
     public var validators: SourceValidators?
+    /// Shown the result and the path of the folder where its files are, before they go to where they are published.
+    public var onFiles: (@Sendable (Manifest, String) async -> Void)?
     /// Where this request's lines go; nil takes the preparer's.
     public var logger: Logger?
 

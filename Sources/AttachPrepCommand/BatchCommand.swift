@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrep
+import AttachPrepPages
 import RichPush
 import Synchronization
 
@@ -18,6 +19,13 @@ struct BatchCommand: AsyncParsableCommand {
     var list: String
 
     @OptionGroup(title: "Results") var report: ReportOptionGroup
+
+    @Option(
+        name: .customLong("report"),
+        help: ArgumentHelp(
+            "Write a page with totals, failures and each notification as a phone draws it.", valueName: "file"))
+    var reportFile: String?
+
     @OptionGroup(title: "Output") var output: OutputOptionGroup
     @OptionGroup(title: "Publish") var publish: PublishOptionGroup
     @OptionGroup(title: "Request") var request: RequestOptionGroup
@@ -27,9 +35,12 @@ struct BatchCommand: AsyncParsableCommand {
         let lines = try BatchList.read(list)
         let defaults = try defaultRequest()
         let (report, output) = (report, output)
+        let page = try reportFile.map { try ReportFile(path: $0, option: "--report") }
         let session = try PreparerSession(
             machine: machine, output: output, publish: publish, report: report, requests: lines.count)
-        let run = BatchRun(total: lines.count, format: report.format, output: session.place)
+        let shelf = page.map { _ in ReportShelf(.report, count: lines.count) }
+        let run = BatchRun(total: lines.count, format: report.format, output: session.place, shelf: shelf)
+        let start = ContinuousClock.now
         let end = await Interruption.watch {
             await session.each(lines, inOrder: false) { line in
                 await run.work(on: line, session: session, defaults: defaults, resume: output.resume)
@@ -39,6 +50,10 @@ struct BatchCommand: AsyncParsableCommand {
         }
         await session.preparer.shutdown()
         run.finish(lines: lines)
+        if let page, let items = shelf?.items {
+            let seconds = start.duration(to: .now) / .seconds(1)
+            try page.write(.batch(items, list: list, seconds: seconds, left: lines.count - items.count))
+        }
         if end.isCancelled { throw CommandEnd.interrupted }
         if end.failures > 0 { throw CommandEnd.someRejected }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrep
+import AttachPrepPages
 import RichPush
 
 /// `attachprep payload FILE`
@@ -23,6 +24,7 @@ struct PayloadCommand: AsyncParsableCommand {
     @OptionGroup(title: "Payload") var payload: PayloadOptionGroup
     @OptionGroup(title: "Receipts") var receipts: ReceiptOptionGroup
     @OptionGroup(title: "Results") var report: ReportOptionGroup
+    @OptionGroup(title: "Page") var preview: PreviewOptionGroup
     @OptionGroup(title: "Output") var output: OutputOptionGroup
     @OptionGroup(title: "Publish") var publish: PublishOptionGroup
     @OptionGroup(title: "Request") var request: RequestOptionGroup
@@ -31,6 +33,9 @@ struct PayloadCommand: AsyncParsableCommand {
     func validate() throws {
         guard !payload.listDialects else { return }
         guard file != nil else { throw ValidationError("Give the file of a payload, or - for standard input.") }
+        guard !payload.check || preview.preview == nil else {
+            throw ValidationError("--check fetches nothing that --preview could show; leave one of them out.")
+        }
         guard try payload.check || output.baseURL != nil || publish.place().isRemote else {
             throw ValidationError(
                 "--base-url is missing: the payload needs the public address of the output folder, or --publish. "
@@ -64,7 +69,9 @@ struct PayloadCommand: AsyncParsableCommand {
     }
 
     private func rewrite(_ order: PayloadOrder) async throws {
-        let template = try request.request(for: "")
+        let (template, page) = (try request.request(for: ""), try preview.file())
+        let shelf = page.map { _ in ReportShelf(.preview, count: order.media.items.count) }
+        let text = NotificationText(payload: order.document.value) ?? .sample
         let session = try PreparerSession(
             machine: machine, output: output, publish: publish, report: report, requests: order.media.items.count)
         let (resume, receipts, state) = (output.resume, receipts, machine.state)
@@ -73,7 +80,8 @@ struct PayloadCommand: AsyncParsableCommand {
                 let receipt = try await receipts.receipt(state: state)
                 return .success(
                     try await order.rewritten(asking: template, receipt: receipt) { request in
-                        let manifest = await session.prepare(request.source, resume: resume) { request }
+                        let place = shelf?.nextPlace(text: text)
+                        let manifest = await session.prepare(request.source, resume: resume, shelf: place) { request }
                         if manifest.error?.code == .cancelled { throw CommandEnd.interrupted }
                         return manifest
                     })
@@ -82,7 +90,9 @@ struct PayloadCommand: AsyncParsableCommand {
             }
         }
         await session.preparer.shutdown()
-        try show(try end.get())
+        let result = try end.get()
+        if let page, let shelf { try page.write(.preview(shelf.items)) }
+        try show(result)
     }
 
     private func show(_ result: PayloadResult) throws {

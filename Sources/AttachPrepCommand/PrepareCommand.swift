@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrep
+import AttachPrepPages
 import RichPush
 
 /// `attachprep prepare SOURCE...`
@@ -16,6 +17,7 @@ struct PrepareCommand: AsyncParsableCommand {
     var sources: [String]
 
     @OptionGroup(title: "Results") var report: ReportOptionGroup
+    @OptionGroup(title: "Page") var preview: PreviewOptionGroup
     @OptionGroup(title: "Output") var output: OutputOptionGroup
     @OptionGroup(title: "Publish") var publish: PublishOptionGroup
     @OptionGroup(title: "Request") var request: RequestOptionGroup
@@ -23,16 +25,21 @@ struct PrepareCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (sources, report, output, request) = (sources, report, output, request)
+        let page = try preview.file()
+        let shelf = page.map { _ in ReportShelf(.preview, count: sources.count) }
         let session = try PreparerSession(
             machine: machine, output: output, publish: publish, report: report, requests: sources.count)
         let end = await Interruption.watch {
-            await session.each(sources, inOrder: true) { source in
-                await session.prepare(source, resume: output.resume) { try request.request(for: source) }
+            await session.each(Array(sources.enumerated()), inOrder: true) { number, source in
+                await session.prepare(source, resume: output.resume, shelf: shelf?.place(number)) {
+                    try request.request(for: source)
+                }
             } show: { manifest in
                 StandardStreams.show(manifest, format: report.format, output: session.place)
             }
         }
         await session.preparer.shutdown()
+        if let page, let shelf { try page.write(.preview(shelf.items)) }
         if end.isCancelled { throw CommandEnd.interrupted }
         if end.failures > 0 { throw CommandEnd.someRejected }
     }

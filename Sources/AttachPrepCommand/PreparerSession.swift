@@ -41,14 +41,48 @@ struct PreparerSession: Sendable {
     }
 
     /// Prepares one source, or takes what stands in place already.
-    func prepare(_ source: String, resume: Bool, _ request: () throws -> AttachmentRequest) async -> Manifest {
+    ///
+    /// - Parameter shelf: where the result is kept for a page.
+    func prepare(
+        _ source: String, resume: Bool, shelf: ReportShelf.Place? = nil, _ request: () throws -> AttachmentRequest
+    ) async -> Manifest {
         do {
             let request = try request()
-            if resume, let manifest = await preparer.finished(request) { return manifest }
-            return await preparer.prepare(request)
+            if resume, let manifest = await finished(request, shelf) { return manifest }
+            return await prepared(request, shelf)
         } catch {
-            return Manifest(refusing: AttachmentRequest(source: source), error)
+            let manifest = Manifest(refusing: AttachmentRequest(source: source), error)
+            await shelf?.keep(manifest, in: nil, preparer)
+            return manifest
         }
+    }
+
+    /// What an earlier run left, when it still is what is asked for.
+    func finished(_ request: AttachmentRequest, _ shelf: ReportShelf.Place?) async -> Manifest? {
+        guard let manifest = await preparer.finished(request) else { return nil }
+        await shelf?.keep(manifest, in: folder(of: manifest), preparer)
+        return manifest
+    }
+
+    /// Prepares a request.
+    func prepared(_ request: AttachmentRequest, _ shelf: ReportShelf.Place?) async -> Manifest {
+        guard let shelf else { return await preparer.prepare(request) }
+        var order = PreparationOrder(request)
+        if !preparer.keepsFolders {
+            // They are elsewhere afterwards, and seen here for the last time.
+            order.onFiles = { await shelf.keep($0, in: $1, preparer) }
+        }
+        guard case .ended(let manifest, _) = await preparer.carryOut(order) else {
+            preconditionFailure("nobody asked whether anything has changed")
+        }
+        let isKept = !preparer.keepsFolders && manifest.attachment != nil
+        if isKept { shelf.complete(manifest) } else { await shelf.keep(manifest, in: folder(of: manifest), preparer) }
+        return manifest
+    }
+
+    private func folder(of manifest: Manifest) -> String? {
+        guard preparer.keepsFolders, manifest.attachment != nil else { return nil }
+        return "\(preparer.output)/\(manifest.id)"
     }
 
     /// Works on many items at a time and shows each result, in their order or as they finish.

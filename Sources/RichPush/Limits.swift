@@ -612,4 +612,21 @@ public enum Limits {
 
     /// Series that are kept: all of ours are some two hundred, and each is a line or twenty of every reading.
     public static let metricSeriesMax = 2_000
+
+    // MARK: Pages
+
+    /// What Apple says a service extension has.
+    public static let deviceBudgetSeconds = 30.0
+    /// From then on a report has thumbnails of the size that a phone draws them in: a page of 5,000 has 15 MB then.
+    public static let reportFullThumbnailsMax = 400
+    /// The side of those: 35 points, three pixels each.
+    public static let reportThumbnailSidePixels = 105
+    /// All thumbnails of a report: browsers read 40 MB of page in about a second.
+    public static let reportThumbnailsBytesMax = 40_000_000
+    /// A report's details play short animations and sounds; for long ones the poster is enough.
+    public static let reportAttachmentBytesMax = 1_500_000
+    /// All attachments of a report, for the same second.
+    public static let reportAttachmentsBytesMax = 24_000_000
+    /// All attachments of a preview, where there are few and all are looked at: one of Apple's largest videos.
+    public static let previewAttachmentsBytesMax = 50_000_000
 }

@@ -42,7 +42,7 @@ enum Rooms {
     static let guests: [String: Set<String>] = [
         "ArgumentParser": ["AttachPrepCommand"],
         "Configuration": ["AttachPrepService", "AttachPrepCommand"],
-        "Crypto": ["AttachPrep", "AttachPrepJobs", "AttachPrepService"],
+        "Crypto": ["AttachPrep", "AttachPrepJobs", "AttachPrepPages", "AttachPrepService"],
         "GRDB": ["AttachPrepJobs"],
         "HTTPTypes": ["AttachPrepService"],
         "Hummingbird": ["AttachPrepService"],

@@ -12,6 +12,8 @@ struct Preparation: Sendable {
     let logger: Logger
     /// The name of the result's folder; nil takes the manifest's id.
     var folder: String?
+    /// Shown the files before they are published.
+    var onFiles: (@Sendable (Manifest, String) async -> Void)?
     /// What was fetched before.
     var validators: SourceValidators?
 
@@ -110,6 +112,7 @@ struct Preparation: Sendable {
             plan: plan, media: media, source: source, renditions: renditions, request: request, target: target,
             staging: staging)
         var complete = try await rooms.blocking.run { try step.complete(manifest) }
+        await onFiles?(complete, staging.path)
         try await target.bring(result(complete, staging, clock))
         complete.timings.publish = began.duration(to: .now).milliseconds
         complete.timings.total = clock.milliseconds

@@ -7,6 +7,7 @@ final class BatchRun: Sendable {
     private let format: OutputFormat
     private let output: String?
     private let bar: ProgressBar?
+    private let shelf: ReportShelf?
     private let state: Mutex<State>
 
     private struct State {
@@ -14,9 +15,11 @@ final class BatchRun: Sendable {
         var finished: Set<Int> = []
     }
 
-    init(total: Int, format: OutputFormat, output: String?) {
+    /// - Parameter shelf: where results are kept for a page.
+    init(total: Int, format: OutputFormat, output: String?, shelf: ReportShelf? = nil) {
         self.format = format
         self.output = output
+        self.shelf = shelf
         bar = StandardStreams.isTerminal ? ProgressBar(total: total) : nil
         state = Mutex(State(summary: BatchSummary(total: total)))
     }
@@ -25,19 +28,22 @@ final class BatchRun: Sendable {
     func work(
         on line: BatchLine, session: PreparerSession, defaults: AttachmentRequest, resume: Bool
     ) async -> Manifest {
+        let place = shelf?.place(line.number)
         do {
             let request = try line.request(defaults: defaults)
             try request.terms.refuseOutsideOfService()
-            if resume, let manifest = await session.preparer.finished(request) {
+            if resume, let manifest = await session.finished(request, place) {
                 record(line) { $0.skipped += 1 }
                 return manifest
             }
-            let manifest = await session.preparer.prepare(request)
+            let manifest = await session.prepared(request, place)
             if manifest.error?.code != .cancelled { record(line) { _ in } }
             return manifest
         } catch {
             record(line) { _ in }
-            return Manifest(refusing: AttachmentRequest(source: line.source), error)
+            let manifest = Manifest(refusing: AttachmentRequest(source: line.source), error)
+            await place?.keep(manifest, in: nil, session.preparer)
+            return manifest
         }
     }
 

@@ -1,0 +1,132 @@
+"use strict";
+
+// Drawn notifications side by side with what can be chosen about them: raw and prepared, scale, light or dark.
+
+const drawingChoices = { scale: 1, appearance: null, showsPart: false };
+
+/** The notification as it came and as it was prepared, with its bars; follows its own choices. */
+function drawing(item) {
+  const stage = make("div", { class: "drawing-stage" });
+  const section = make("section", { class: "drawing", "aria-label": "The notification as a phone draws it" });
+  const draw = () => {
+    stage.dataset.scale = drawingChoices.scale;
+    fill(stage, rawPhone(item), preparedPhone(item));
+  };
+  section.append(...[drawingControls(item, draw), stage, arrivalBars(item.manifest)].filter(Boolean));
+  draw();
+  return section;
+}
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function drawingControls(item, draw) {
+  const choose = (change) => () => {
+    Object.assign(drawingChoices, change);
+    draw();
+  };
+  const appearance = () => drawingChoices.appearance ?? (isDark() ? "dark" : "light");
+  const bar = make("div", { class: "drawing-controls", role: "toolbar", "aria-label": "How it is drawn" });
+  const show = () => fill(bar,
+    choiceGroup("Scale", [1, 2, 3].map((scale) => ({
+      label: `${scale}x`, isChosen: drawingChoices.scale === scale, choose: choose({ scale }) })), show),
+    choiceGroup("Appearance", ["light", "dark"].map((name) => ({
+      label: name === "light" ? "Light" : "Dark", isChosen: appearance() === name,
+      choose: choose({ appearance: name }) })), show),
+    item.manifest.options?.thumbnailClippingRect && choiceGroup("Overlay", [{
+      label: "Clip rect", isChosen: drawingChoices.showsPart,
+      choose: choose({ showsPart: !drawingChoices.showsPart }) }], show));
+  show();
+  return bar;
+}
+
+function choiceGroup(label, choices, show) {
+  return make("div", { class: "choices", role: "group", "aria-label": label },
+    choices.map(({ label: text, isChosen, choose }) => make("button", {
+      type: "button", "aria-pressed": String(isChosen), "data-focus": `${label} ${text}`,
+      onclick: () => { choose(); show(); } }, text)));
+}
+
+/** As a phone shows it when nobody prepares it: with the attachment when that was fit, else without. */
+function rawPhone(item) {
+  const fate = rawFate(item.manifest);
+  const bare = { ...item.manifest, attachment: null, thumbnail: null };
+  return phone("As it came", fate.isShown ? item : { ...item, manifest: bare },
+    make("p", { class: fate.isShown ? "fate good" : "fate bad" },
+      make("strong", {}, `${fate.word} `), fate.why));
+}
+
+function preparedPhone(item) {
+  const { manifest } = item;
+  if (!manifest.attachment) {
+    return phone("Prepared", item, make("p", { class: "fate bad" },
+      make("strong", {}, "Nothing can be attached. "), manifest.error?.message ?? ""));
+  }
+  const [none, file] = [whyNoThumbnail(manifest), manifest.attachment];
+  const size = file.width ? `, ${file.width} × ${file.height}` : "";
+  return phone("Prepared", item, make("p", { class: "fate good" },
+    make("strong", {}, `${formatWord(file.mimeType)}${size}, ${bytesText(file.bytes)}. `), none ?? ""));
+}
+
+function phone(title, item, caption) {
+  const { scale, showsPart } = drawingChoices;
+  const screen = make("div", {
+    class: "phone", "data-appearance": drawingChoices.appearance ?? (isDark() ? "dark" : "light") },
+    drawnCollapsed(item, scale), drawnExpanded(item, showsPart));
+  screen.dataset.scale = scale;
+  screen.style.setProperty("--scale", scale);
+  return make("figure", { class: "drawing-side" },
+    make("figcaption", {}, make("h3", {}, title), caption), make("div", { class: "phone-frame" }, screen));
+}
+
+/** How long a phone fetches each, on each network, against the time it has. */
+function arrivalBars(manifest) {
+  const rows = attachprepFacts.networks.map((network) => ({
+    network,
+    sides: [["as it came", manifest.source.bytes], ["prepared", manifest.attachment?.bytes]]
+      .filter(([, bytes]) => bytes !== null && bytes !== undefined)
+      .map(([side, bytes]) => ({ side, seconds: fetchSeconds(bytes, network) })),
+  })).filter(({ sides }) => sides.length);
+  if (!rows.length) return null;
+  return make("table", { class: "arrivals" },
+    make("caption", {}, "Expected time to fetch it on a phone"),
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Network"), make("th", { scope: "col" }, "File"),
+      make("th", { scope: "col", class: "arrival-axis" }, unseen("Bar"), arrivalAxis()),
+      make("th", { scope: "col" }, "Time"))),
+    make("tbody", {}, rows.flatMap(({ network, sides }) => sides.map(({ side, seconds }, index) =>
+      arrivalRow(index === 0 ? network.label : null, sides.length, side, seconds)))));
+}
+
+/** The root makes room for what is quick, beside what takes long; over the end stands at the end. */
+function arrivalShare(seconds) {
+  return Math.min(1, Math.sqrt(seconds / (attachprepFacts.secondsGiven * 1.25)));
+}
+
+function arrivalRow(network, rowCount, side, seconds) {
+  const verdict = arrivalVerdict(seconds);
+  const bar = make("div", { class: `arrival-bar ${verdict.replace(" ", "-")}` });
+  bar.style.setProperty("--share", arrivalShare(seconds));
+  return make("tr", {},
+    network && make("th", { scope: "row", rowspan: rowCount }, network), make("td", {}, side),
+    make("td", { class: "arrival-cell" }, make("div", { class: "arrival-track" }, bar, arrivalMarks())),
+    make("td", { class: "number" }, secondsText(seconds), " ", make("span", { class: `verdict ${verdict.replace(" ", "-")}` }, verdict)));
+}
+
+function arrivalMarks() {
+  return [attachprepFacts.secondsMeasured, attachprepFacts.secondsGiven].map((seconds) => {
+    const mark = make("i", { class: "arrival-mark", "aria-hidden": "true" });
+    mark.style.setProperty("--share", arrivalShare(seconds));
+    return mark;
+  });
+}
+
+function arrivalAxis() {
+  return make("span", { class: "arrival-track" }, [attachprepFacts.secondsMeasured, attachprepFacts.secondsGiven].map(
+    (seconds) => {
+      const label = make("span", { class: "arrival-label" }, `${seconds} s`);
+      label.style.setProperty("--share", arrivalShare(seconds));
+      return label;
+    }));
+}

@@ -1,0 +1,55 @@
+"use strict";
+
+// Elements without markup: what comes from outside can only ever become text or an attribute's value.
+
+const svgNames = new Set(["svg", "g", "rect", "line", "circle", "path", "polyline", "title"]);
+
+/** Makes an element. Keys of properties: `on…` listeners, `class`, `data-…`, `aria-…`, and attributes; false leaves out. */
+function make(name, properties = {}, ...children) {
+  const inPicture = svgNames.has(name) && name !== "title";
+  const element = inPicture
+    ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "value") element.value = value;
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** A name for the eyes of screen readers alone. */
+function unseen(text) {
+  return make("span", { class: "unseen" }, text);
+}
+
+/** Shows other children, and keeps the focus where it is when it can. */
+function fill(element, ...children) {
+  const focused = document.activeElement && element.contains(document.activeElement)
+    ? document.activeElement.getAttribute("data-focus") : null;
+  element.replaceChildren(...children.flat(Infinity).filter(Boolean));
+  if (focused) element.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus();
+}
+
+/** Calls at most once a frame, with the latest arguments. */
+function perFrame(action) {
+  let pending = null;
+  return (...values) => {
+    if (pending === null) requestAnimationFrame(() => {
+      const latest = pending;
+      pending = null;
+      action(...latest);
+    });
+    pending = values;
+  };
+}
+
+/** Calls when there was quiet for so many milliseconds. */
+function afterQuiet(milliseconds, action) {
+  let timer = 0;
+  return (...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => action(...values), milliseconds);
+  };
+}

@@ -1,0 +1,94 @@
+"use strict";
+
+// What a manifest says, in words: for the report's details and a job's page.
+
+const outcomeLooks = { passed: "good", converted: "good", shrunk: "good", bestAttempt: "warn", rejected: "bad" };
+const outcomeWords = {
+  passed: "passed", converted: "converted", shrunk: "shrunk", bestAttempt: "best attempt", rejected: "rejected",
+};
+
+function outcomeBadge(outcome) {
+  return make("span", { class: `badge ${outcomeLooks[outcome] ?? ""}` }, outcomeWords[outcome] ?? outcome);
+}
+
+/** The kind of media, of a rejected source by what its content is. */
+function kindOf(manifest) {
+  if (manifest.attachment) return manifest.attachment.kind;
+  const family = (manifest.source.mimeType ?? "").split("/")[0];
+  return { image: "image", audio: "audio", video: "movie" }[family] ?? "other";
+}
+
+function factList(rows) {
+  return make("dl", { class: "facts" }, rows.filter(([, value]) => value !== null && value !== undefined && value !== "")
+    .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+}
+
+/** Source, what became of it, and why. */
+function manifestFacts(manifest) {
+  const { source, attachment, thumbnail, crop, options } = manifest;
+  return factList([
+    ["Source", source.url],
+    ["Final address", source.finalURL && source.finalURL !== source.url ? source.finalURL : null],
+    ["Came as", sourceWords(source)],
+    ["Became", attachment && fileWords(attachment)],
+    ["Why", manifest.error ? null : sentences(manifest.reasons)],
+    ["Thumbnail", thumbnail && fileWords(thumbnail)],
+    ["Crop", crop && fileWords(crop)],
+    ["Options", options && make("code", {}, JSON.stringify(withoutEmpty(options)))],
+    ["Warnings", manifest.warnings.length
+      ? manifest.warnings.map(({ code, message }) => make("p", {}, make("code", {}, code), " ", message)) : null],
+    ["Error", manifest.error && [
+      make("p", {}, make("code", {}, manifest.error.code), manifest.error.retryable ? " (trying again may help)" : ""),
+      make("p", {}, manifest.error.message)]],
+    ["SHA-256", attachment && make("code", {}, attachment.sha256)],
+  ]);
+}
+
+function sourceWords(source) {
+  if (source.bytes === null && !source.mimeType) return null;
+  const claim = source.declaredMIMEType && source.declaredMIMEType !== source.mimeType
+    ? ` (the server says ${source.declaredMIMEType})` : "";
+  return `${source.mimeType ?? "unknown"}${claim}, ${grouped.format(source.bytes ?? 0)} bytes`;
+}
+
+function fileWords(file) {
+  const parts = [file.uti ?? file.mimeType, `${grouped.format(file.bytes)} bytes`];
+  if (file.width) parts.push(`${file.width} × ${file.height}`);
+  if (file.frames > 1) parts.push(`${file.frames} frames`);
+  if (file.duration) parts.push(secondsText(file.duration));
+  if (file.time !== null && file.time !== undefined) parts.push(`at ${file.time}`);
+  const words = parts.join(", ");
+  return file.url ? [make("a", { href: safeAddress(file.url), rel: "noreferrer" }, file.file), ` ${words}`]
+    : `${file.file}: ${words}`;
+}
+
+/** An address that may be followed; one of another kind leads nowhere. */
+function safeAddress(address) {
+  return /^(https?:\/\/|\/(?!\/))/i.test(address) ? address : "#";
+}
+
+function withoutEmpty(object) {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+}
+
+const stages = [
+  ["queue", "Queue"], ["dns", "DNS"], ["connect", "Connect"], ["tls", "TLS"], ["firstByte", "First byte"],
+  ["transfer", "Transfer"], ["identify", "Identify"], ["inspect", "Inspect"], ["render", "Render"],
+  ["publish", "Publish"],
+];
+
+/** The time of each stage as bars, against the longest; stages overlap. */
+function timingBars(timings) {
+  const longest = Math.max(...stages.map(([key]) => timings[key] ?? 0), 0.01);
+  const shown = stages.filter(([key]) => timings[key] > 0);
+  if (!shown.length) return null;
+  return make("table", { class: "bars" }, make("caption", {}, `Time by stage, ${millisecondsText(timings.total)} in all`),
+    make("tbody", {}, shown.map(([key, label]) => barRow(label, timings[key] / longest, millisecondsText(timings[key])))));
+}
+
+function barRow(label, share, ...values) {
+  const bar = make("div", { class: "bar" });
+  bar.style.setProperty("--share", Math.min(1, share));
+  return make("tr", {}, make("th", { scope: "row" }, label),
+    make("td", { class: "bar-cell" }, bar), values.map((value) => make("td", { class: "number" }, value)));
+}

@@ -1,0 +1,46 @@
+import RichPush
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What the scripts of all pages know of phones and networks: the tables that the rest of the product uses as well.
+struct PageFacts: Encodable {
+    struct Network: Encodable {
+        let name: String
+        let label: String
+        let bitsPerSecond: Double
+        let roundTripSeconds: Double
+    }
+
+    /// What a service extension is promised, and what phones were seen to give it.
+    let secondsGiven = Limits.deviceBudgetSeconds
+    let secondsMeasured = Limits.displayDeviceBudgetSeconds
+    let networks = NetworkProfile.allCases.map { profile in
+        Network(
+            name: profile.rawValue, label: profile.label, bitsPerSecond: profile.bitsPerSecond,
+            roundTripSeconds: profile.roundTripSeconds)
+    }
+
+    /// A line of script that names them.
+    static var script: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Numbers and words of our own: there is nothing that cannot be encoded.
+        let json = (try? encoder.encode(PageFacts())).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        return "const attachprepFacts = Object.freeze(\(json));\n"
+    }
+}
+
+extension NetworkProfile {
+    /// As people call it.
+    fileprivate var label: String {
+        switch self {
+        case .threeG: "3G"
+        case .lte: "LTE"
+        case .wifi: "Wi-Fi"
+        }
+    }
+}
