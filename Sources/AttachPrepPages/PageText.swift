@@ -9,7 +9,8 @@ import Crypto
 /// The styles and scripts that pages are put together from, in the order in which they build on each other.
 enum PageText {
     /// What every page draws with.
-    static let commonStyle = text(PackageResources.base_css, PackageResources.notification_css)
+    static let commonStyle = text(
+        PackageResources.base_css, PackageResources.results_css, PackageResources.notification_css)
     static let commonScript =
         PageFacts.script
         + text(
@@ -18,6 +19,14 @@ enum PageText {
 
     static let reportStyle = commonStyle + text(PackageResources.report_css)
     static let reportScript = commonScript + text(PackageResources.report_js)
+
+    static let dashboardStyle = commonStyle + text(PackageResources.dashboard_css)
+    static let dashboardScript =
+        commonScript
+        + text(
+            PackageResources.service_js, PackageResources.place_js, PackageResources.overview_js,
+            PackageResources.jobs_js, PackageResources.job_js, PackageResources.webhooks_js,
+            PackageResources.cropping_js, PackageResources.try_js, PackageResources.dashboard_js)
 
     static func text(_ files: [UInt8]...) -> String {
         files.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")

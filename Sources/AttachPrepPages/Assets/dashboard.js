@@ -1,1 +1,140 @@
 "use strict";
+
+// The page of a service: puts its parts together, and follows where somebody goes.
+
+const views = { jobs: jobsView, job: () => jobView(whereWeAre().job), try: tryView, webhooks: webhooksView };
+const parts = { main: null, nav: null, live: null, session: { required: false } };
+
+async function start() {
+  const saved = savedTheme();
+  if (saved) document.documentElement.dataset.theme = saved;
+  let session;
+  try {
+    session = await look("/v1/session");
+  } catch (problem) {
+    return document.body.replaceChildren(make("main", {}, make("p", { class: "card notice bad", role: "alert" }, problem.message)));
+  }
+  parts.session = session;
+  if (session.authorized) begin();
+  else signIn();
+}
+
+/** Kept in this browser alone: which colours somebody likes. */
+function savedTheme() {
+  try {
+    return localStorage.getItem("theme");
+  } catch {
+    return null;
+  }
+}
+
+function chooseTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  try {
+    localStorage.setItem("theme", theme);
+  } catch {
+    // A browser that keeps nothing shows it all the same.
+  }
+}
+
+// MARK: Who asks
+
+function signIn() {
+  events.end();
+  const token = make("input", { type: "password", id: "token", name: "token", autocomplete: "current-password", required: true });
+  const note = make("p", { class: "verdict lost", role: "alert" });
+  const form = make("form", { class: "card sign-in", onsubmit: async (event) => {
+    event.preventDefault();
+    note.textContent = "";
+    try {
+      parts.session = (await ask("POST", "/v1/session", { body: { token: token.value } })).said;
+      token.value = "";
+      begin();
+    } catch (problem) {
+      note.textContent = problem.message;
+      token.select();
+    }
+  } }, make("h1", {}, "attachprep"), field("One of the service's tokens", token), note,
+  make("button", { class: "button primary", type: "submit" }, "Sign in"));
+  document.body.replaceChildren(make("main", { class: "signed-out" }, form));
+  token.focus();
+}
+
+async function signOut() {
+  await ask("DELETE", "/v1/session").catch(() => {});
+  signIn();
+}
+
+// MARK: The page
+
+function begin() {
+  parts.nav = make("nav", { "aria-label": "Parts" });
+  parts.main = make("main", { id: "main", tabindex: -1 });
+  parts.live = make("span", { class: "live", role: "status" });
+  document.body.replaceChildren(
+    make("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); parts.main.focus(); } }, "To the content"),
+    pageHead(), overviewPart(), parts.main, make("div", { id: "toasts", class: "toasts", role: "status" }));
+  showPlace();
+  refreshOverview();
+  events.begin();
+}
+
+function pageHead() {
+  const themes = make("div", {});
+  const show = () => fill(themes, choiceGroup("Colours", ["light", "dark"].map((theme) => ({
+    label: theme === "light" ? "Light" : "Dark", isChosen: isDark() === (theme === "dark"),
+    choose: () => chooseTheme(theme) })), show));
+  show();
+  return make("header", { class: "page-head" }, link({}, { class: "brand" }, "attachprep"), parts.nav, parts.live,
+    make("span", { class: "spring" }), themes,
+    parts.session.required && make("button", { class: "button", type: "button", onclick: signOut }, "Sign out"));
+}
+
+function drawNav() {
+  const here = whereWeAre().view;
+  const entry = (view, words) => link(view === "jobs" ? {} : { view }, {
+    "aria-current": here === view || (view === "jobs" && here === "job") ? "page" : null, "data-focus": `nav ${view}` }, words);
+  fill(parts.nav, entry("jobs", "Jobs"), entry("try", "Try it"), entry("webhooks", "Webhooks"));
+}
+
+function showPlace() {
+  const { view } = whereWeAre();
+  document.title = "attachprep";
+  jobTable.box = jobPage.box = null;
+  jobPage.id = null;
+  parts.main.replaceChildren(views[view]());
+  drawNav();
+  drawOverview();
+}
+
+document.addEventListener("place", () => {
+  showPlace();
+  scrollTo(0, 0);
+  parts.main.focus({ preventScroll: true });
+});
+addEventListener("popstate", showPlace);
+document.addEventListener("signedout", signIn);
+document.addEventListener("counts", ({ detail }) => takeCounts(detail));
+document.addEventListener("job", ({ detail }) => {
+  if (jobPage.id === detail.id) refreshJob();
+  if (whereWeAre().view === "jobs") jobsChanged();
+});
+document.addEventListener("overview", () => {
+  if (whereWeAre().view === "jobs" && jobTable.page && !jobTable.page.jobs.length) refreshJobs();
+});
+document.addEventListener("live", ({ detail }) => {
+  parts.live?.replaceChildren(make("i", { class: `dot ${detail ? "good" : "bad"}`, "aria-hidden": "true" }),
+    detail ? "live" : "not connected");
+});
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden || !overview.box?.isConnected) return;
+  refreshOverview();
+  if (whereWeAre().view === "jobs") jobsChanged();
+});
+setInterval(() => {
+  for (const element of document.querySelectorAll("time.since")) {
+    element.textContent = sinceText(new Date(element.dateTime), new Date());
+  }
+}, 5000);
+
+start();

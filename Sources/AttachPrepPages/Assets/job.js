@@ -1,0 +1,136 @@
+"use strict";
+
+// A job's page: what came of it, as a phone draws it, what was logged, and what can be done.
+
+const jobPage = { id: null, box: null, job: null, drawnOf: null, drawing: null };
+
+function jobView(id) {
+  jobPage.box = make("article", { class: "job" }, make("p", { class: "notice" }, "…"));
+  Object.assign(jobPage, { id, job: null, drawnOf: null });
+  refreshJob();
+  return jobPage.box;
+}
+
+async function refreshJob() {
+  const { id, box } = jobPage;
+  try {
+    const [job, log] = await Promise.all([look(`/v1/jobs/${encodeURIComponent(id)}`),
+      look(`/v1/jobs/${encodeURIComponent(id)}/log`)]);
+    if (jobPage.id === id && jobPage.box === box) drawJob(job, log.lines);
+  } catch (problem) {
+    if (problem.status !== 401) fill(box, make("p", { class: "notice bad", role: "alert" }, problem.message),
+      link({}, { class: "button" }, "All jobs"));
+  }
+}
+
+function drawJob(job, lines) {
+  jobPage.job = job;
+  document.title = `${nameOf(job.request.source)} – attachprep`;
+  fill(jobPage.box, jobHead(job), jobError(job), jobDrawing(job), jobTimes(job),
+    job.result && make("section", { class: "card" }, make("h2", {}, "Result"), manifestFacts(job.result)),
+    job.result && make("section", { class: "card" }, timingBars(job.result.timings)),
+    make("section", { class: "card" }, make("h2", {}, "Request"),
+      make("pre", {}, JSON.stringify(requestOf(job), null, 2))),
+    jobLog(lines));
+}
+
+function jobHead(job) {
+  const act = (word, method, path, said) => make("button", { class: "button", type: "button", "data-focus": word,
+    onclick: async () => {
+      try {
+        await ask(method, path);
+        tell(said);
+      } catch (problem) {
+        tell(problem.message, true);
+      }
+      refreshJob();
+    } }, word);
+  const path = `/v1/jobs/${job.id}`;
+  return make("header", { class: "job-head" },
+    make("div", {}, make("h1", { tabindex: -1 }, nameOf(job.request.source)), " ", stateBadge(job.state),
+      job.result?.attachment && [" ", outcomeBadge(job.result.outcome)],
+      make("p", { class: "soft" }, make("code", {}, job.id))),
+    make("div", { class: "actions" },
+      ["failed", "dead", "cancelled"].includes(job.state) && act("Retry", "POST", `${path}/retry`, "The job is queued again."),
+      ["queued", "running"].includes(job.state) && act("Cancel", "DELETE", path, "The job is called off."),
+      job.result && make("button", { class: "button", type: "button", "data-focus": "manifest",
+        onclick: () => download(`${job.result.id}.json`, JSON.stringify(job.result, null, 2)) }, "Download manifest"),
+      make("button", { class: "button", type: "button", "data-focus": "curl", onclick: () => copy(curlOf(job)) },
+        "Copy as curl")));
+}
+
+function jobError(job) {
+  const failure = job.error ?? job.result?.error;
+  if (!failure || job.state === "succeeded") return null;
+  return make("section", { class: "card failure", "aria-label": "What went wrong" },
+    make("p", {}, link({ error: failure.code }, { class: "code" }, make("code", {}, failure.code)),
+      failure.retryable ? " (trying again may help)" : " (trying again gives the same)"),
+    make("p", { class: "failure-message" }, failure.message));
+}
+
+/** Drawn once for each result: an event must not begin the movie anew. */
+function jobDrawing(job) {
+  if (!job.result) return null;
+  const key = JSON.stringify(job.result);
+  if (jobPage.drawnOf !== key) {
+    jobPage.drawnOf = key;
+    jobPage.drawing = make("section", { class: "card" }, drawing(drawnItem(job.result, sampleText)));
+  }
+  return jobPage.drawing;
+}
+
+const sampleText = { title: "Title", body: "The text of the notification stands here." };
+
+function jobTimes(job) {
+  const span = (from, to) => from && to ? millisecondsText(new Date(to) - new Date(from)) : null;
+  return make("section", { class: "card" }, make("h2", {}, "Life"), factList([
+    ["Created", timeElement(job.createdAt)],
+    ["Not before", job.request.notBefore && timeElement(job.request.notBefore)],
+    ["Began last", job.startedAt && [timeElement(job.startedAt), ` after ${span(job.createdAt, job.startedAt)}`]],
+    ["Finished", job.finishedAt && [timeElement(job.finishedAt), job.startedAt ? ` after ${span(job.startedAt, job.finishedAt)} of work` : ""]],
+    ["Attempts", String(job.attempts)], ["Priority", job.request.priority],
+    ["Webhook", job.request.callbackURL]]));
+}
+
+function jobLog(lines) {
+  if (!lines.length) return null;
+  return make("section", { class: "card" }, make("h2", {}, "Log"), make("ol", { class: "log" }, lines.map((line) =>
+    make("li", { class: line.level }, make("time", { datetime: line.date }, new Date(line.date).toLocaleTimeString()),
+      make("span", { class: "log-level" }, line.level), make("span", { class: "log-text" }, line.text)))));
+}
+
+/** The request without what says nothing. */
+function requestOf(job) {
+  const prune = (value) => value !== null && typeof value === "object" && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, prune(inner)])
+      .filter(([, inner]) => inner !== null && !(typeof inner === "object" && !Object.keys(inner).length)))
+    : value;
+  return prune(job.request);
+}
+
+/** The same request from a terminal. What is secret in it is not known here, and says so. */
+function curlOf(job) {
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  return [`curl ${quoted(`${location.origin}/v1/jobs`)}`, "-H 'Authorization: Bearer TOKEN'",
+    "-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(requestOf(job)))}`].join(" \\\n  ");
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    tell("Copied.");
+  } catch {
+    const field = make("textarea", { class: "unseen", "aria-hidden": "true" });
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    tell(document.execCommand("copy") ? "Copied." : "The browser does not let this page copy.");
+    field.remove();
+  }
+}
+
+function download(name, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  make("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

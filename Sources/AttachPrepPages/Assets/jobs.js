@@ -1,0 +1,172 @@
+"use strict";
+
+// The table of jobs: searched and filtered by the address, kept up to date while its first page is looked at.
+
+const jobTable = { box: null, page: null, shown: "" };
+
+function jobsView() {
+  jobTable.box = make("div", { class: "results-body" });
+  jobTable.page = null;
+  const view = make("section", { class: "card results", "aria-labelledby": "jobs-title" },
+    make("div", { class: "results-head" }, make("h1", { id: "jobs-title" }, "Jobs"), jobFilters()), jobTable.box);
+  refreshJobs();
+  return view;
+}
+
+function jobFilters() {
+  const here = whereWeAre();
+  const change = (values) => goTo({ ...whereWeAre(), cursor: "", ...values });
+  const search = make("input", { type: "search", value: here.search, placeholder: "Search address, id, error",
+    "aria-label": "Search jobs by address, id or error code", "data-focus": "search", maxlength: 200,
+    oninput: afterQuiet(250, () => {
+      history.replaceState(null, "", addressTo({ ...whereWeAre(), cursor: "", search: search.value.trim() }));
+      refreshJobs();
+    }) });
+  const select = make("select", { "aria-label": "State", onchange: ({ target }) => change({ state: target.value }) },
+    make("option", { value: "" }, "Any state"), stateWords.map((state) => make("option", { value: state }, state)));
+  select.value = here.state;
+  const error = here.error && make("button", { class: "button", type: "button", onclick: () => change({ error: "" }) },
+    make("code", {}, here.error), " ✕", unseen(" take this filter away"));
+  return make("div", { class: "filters", role: "search" }, search, select, error);
+}
+
+async function refreshJobs() {
+  const here = whereWeAre();
+  if (here.view !== "jobs" || !jobTable.box) return;
+  const words = Object.entries({ state: here.state, search: here.search, error: here.error, cursor: here.cursor, limit: "50" })
+    .filter(([, value]) => value);
+  const asked = new URLSearchParams(words).toString();
+  jobTable.shown = asked;
+  try {
+    const page = await look(`/v1/jobs?${asked}`);
+    if (jobTable.shown === asked) drawJobs(page);
+  } catch (problem) {
+    if (problem.status !== 401) fill(jobTable.box, make("p", { class: "notice bad", role: "alert" }, problem.message));
+  }
+}
+
+/** At most one look in a while, however much happens. */
+const jobsChanged = (() => {
+  let [timer, last] = [0, 0];
+  return () => {
+    if (timer || document.hidden || whereWeAre().cursor) return;
+    timer = setTimeout(() => {
+      [timer, last] = [0, Date.now()];
+      refreshJobs();
+    }, Math.max(150, last + 2000 - Date.now()));
+  };
+})();
+
+function drawJobs(page) {
+  const here = whereWeAre();
+  jobTable.page = page;
+  if (!page.jobs.length) return fill(jobTable.box, emptyJobs(here));
+  fill(jobTable.box, bulkBar(here),
+    make("div", { class: "table", role: "table", "aria-labelledby": "jobs-title" },
+      make("div", { role: "rowgroup" }, make("div", { class: "row head", role: "row" },
+        ["", "Source", "State", "Result", "Attempts", "Created", "Took"].map((name) =>
+          make("div", { role: "columnheader" }, name || unseen("Picture"))))),
+      make("div", { class: "rows", role: "rowgroup" }, page.jobs.map(jobRow))),
+    make("nav", { class: "pages", "aria-label": "Pages" },
+      here.cursor && link({ ...here, cursor: "" }, { class: "button", "data-focus": "newest" }, "Newest"),
+      page.next && link({ ...here, cursor: page.next }, { class: "button", "data-focus": "older" }, "Older")));
+}
+
+function jobRow(job) {
+  const cell = (name, ...content) => make("div", { role: "cell", class: `cell-${name}` }, content);
+  const picture = localAddress(job.result?.thumbnail?.url);
+  const failure = job.error ?? job.result?.error;
+  return make("div", { class: "row", role: "row" },
+    cell("picture", picture && make("img", { src: picture, alt: "", loading: "lazy", decoding: "async" })),
+    cell("name", link({ job: job.id }, { "data-focus": job.id }, nameOf(job.request.source)),
+      make("span", { class: "row-note" }, failure && job.state !== "succeeded" ? failure.message : job.request.source)),
+    cell("state", stateBadge(job.state)),
+    cell("result", resultWords(job, failure)),
+    cell("attempts", job.attempts),
+    cell("created", timeElement(job.createdAt)),
+    cell("took", tookWords(job)));
+}
+
+function resultWords(job, failure) {
+  if (job.result?.attachment) {
+    const { outcome, attachment } = job.result;
+    return `${outcomeWords[outcome]}: ${formatWord(attachment.mimeType)} ${bytesText(attachment.bytes)}`;
+  }
+  if (!failure) return "";
+  const here = whereWeAre();
+  return link({ ...here, cursor: "", error: failure.code }, { class: "code" }, make("code", {}, failure.code));
+}
+
+function timeElement(text) {
+  if (!text) return "–";
+  const date = new Date(text);
+  return make("time", { datetime: text, title: date.toLocaleString(), class: "since" }, sinceText(date, new Date()));
+}
+
+function tookWords({ startedAt, finishedAt }) {
+  if (!startedAt || !finishedAt) return "–";
+  return millisecondsText(new Date(finishedAt) - new Date(startedAt));
+}
+
+/** What nobody has done yet, and how to do it; or that nothing is found. */
+function emptyJobs(here) {
+  if (here.state || here.search || here.error || here.cursor) {
+    return make("div", { class: "notice" }, make("p", {}, "No job is like that."),
+      link({}, { class: "button" }, "Show all jobs"));
+  }
+  const command = `curl ${location.origin}/v1/jobs -H 'Content-Type: application/json' \\\n`
+    + `  -d '{"source": "https://cdn.example/cat.webp"}'`;
+  return make("div", { class: "notice" }, make("p", {}, "No jobs yet. Send one, or try it here:"),
+    make("pre", {}, command), link({ view: "try" }, { class: "button primary" }, "Try it"));
+}
+
+// MARK: Many at once
+
+function bulkBar(here) {
+  const total = overview.said?.jobs?.[here.state] ?? 0;
+  if (!["failed", "dead", "cancelled"].includes(here.state)) return null;
+  const isAll = !here.search && !here.error;
+  const what = isAll ? `all ${grouped.format(total)} ${here.state} jobs` : `all ${here.state} jobs that are found`;
+  const order = { states: [here.state], ...(here.search && { search: here.search }), ...(here.error && { error: here.error }) };
+  return make("div", { class: "bulk", role: "group", "aria-label": `What to do with ${what}` },
+    make("span", { class: "soft" }, isAll ? `${grouped.format(total)} ${here.state}` : `Those found in ${here.state}`),
+    make("button", { class: "button", type: "button", "data-focus": "bulk retry", onclick: () =>
+      confirmed(`Retry ${what}?`, "They are queued again, with their attempts counted anew.", "Retry", async () => {
+        const { said } = await ask("POST", "/v1/jobs/retry", { body: order });
+        tell(`${grouped.format(said.retried)} jobs are queued again.`);
+        refreshJobs();
+      }) }, "Retry all"),
+    make("button", { class: "button danger", type: "button", "data-focus": "bulk purge", onclick: () =>
+      confirmed(`Remove ${what}?`, "They are gone for good, with their logs and the files that nobody else needs.",
+        "Remove", async () => {
+          const { said } = await ask("POST", "/v1/jobs/purge", { body: order });
+          tell(`${grouped.format(said.purged)} jobs were removed.`);
+          refreshJobs();
+        }) }, "Remove all"));
+}
+
+/** Asks before something that many are touched by. */
+function confirmed(title, sentence, word, action) {
+  const dialog = make("dialog", { class: "question", "aria-labelledby": "question-title" },
+    make("h2", { id: "question-title" }, title), make("p", {}, sentence),
+    make("div", { class: "actions" },
+      make("button", { class: "button", type: "button", onclick: () => dialog.close() }, "Leave it"),
+      make("button", { class: "button primary", type: "button", onclick: async () => {
+        dialog.close();
+        try {
+          await action();
+        } catch (problem) {
+          tell(problem.message, true);
+        }
+      } }, word)));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+/** A sentence that goes away by itself; screen readers say it. */
+function tell(sentence, isBad = false) {
+  const note = make("p", { class: isBad ? "toast bad" : "toast" }, sentence);
+  document.getElementById("toasts").append(note);
+  setTimeout(() => note.remove(), isBad ? 12_000 : 6_000);
+}

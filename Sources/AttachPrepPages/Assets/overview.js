@@ -1,0 +1,122 @@
+"use strict";
+
+// The head of the page: how many jobs there are, how quick it is, and what is wrong.
+
+const stateWords = ["queued", "running", "succeeded", "failed", "dead", "cancelled"];
+const stateLooks = { queued: "", running: "run", succeeded: "good", failed: "bad", dead: "bad", cancelled: "warn" };
+
+function stateBadge(state) {
+  return make("span", { class: `badge ${stateLooks[state] ?? ""}` }, state);
+}
+
+const overview = { said: null, box: null, timer: 0 };
+
+function overviewPart() {
+  overview.box = make("section", { class: "overview", "aria-label": "Overview" });
+  return overview.box;
+}
+
+async function refreshOverview() {
+  clearTimeout(overview.timer);
+  overview.timer = setTimeout(refreshOverview, document.hidden ? 30_000 : 5_000);
+  try {
+    overview.said = await look("/v1/overview");
+    drawOverview();
+    document.dispatchEvent(new CustomEvent("overview"));
+  } catch (problem) {
+    if (problem.status !== 401) showAbsence(problem);
+  }
+}
+
+function showAbsence(problem) {
+  document.dispatchEvent(new CustomEvent("live", { detail: false }));
+  if (!overview.said) fill(overview.box, make("p", { class: "card bad", role: "alert" }, problem.message));
+}
+
+/** Numbers that came by themselves; the rest stays until it is asked for. */
+function takeCounts(counts) {
+  if (!overview.said) return;
+  Object.assign(overview.said, { jobs: counts.jobs, due: counts.due, oldestDueSeconds: counts.oldestDueSeconds });
+  drawOverview();
+}
+
+const drawOverview = perFrame(() => {
+  const { said } = overview;
+  if (!said) return;
+  fill(overview.box, stateTiles(said), make("div", { class: "gauges" },
+    throughputCard(said.hour), latencyCard(said.hour), healthCard(said)));
+});
+
+function stateTiles(said) {
+  const here = whereWeAre();
+  const tile = (state) => link({ state, view: "jobs" }, {
+    class: `tile ${stateLooks[state]}${said.jobs[state] ? "" : " none"}`, "data-focus": `tile ${state}`,
+    "aria-current": here.view === "jobs" && here.state === state ? "true" : null },
+    make("span", { class: "tile-number" }, grouped.format(said.jobs[state] ?? 0)),
+    make("span", { class: "tile-name" }, state));
+  return make("nav", { class: "tiles", "aria-label": "Jobs by state" }, stateWords.map(tile));
+}
+
+function throughputCard(hour) {
+  const done = hour.minutes.reduce((sum, minute) => sum + minute.succeeded, 0);
+  const failed = hour.minutes.reduce((sum, minute) => sum + minute.failed, 0);
+  const most = Math.max(1, ...hour.minutes.map((minute) => minute.succeeded + minute.failed));
+  const bars = hour.minutes.flatMap(({ succeeded, failed: lost }, index) => [
+    succeeded && make("rect", { class: "good", x: index * 4, width: 3, y: 48 - (48 * succeeded) / most,
+      height: (48 * succeeded) / most }),
+    lost && make("rect", { class: "bad", x: index * 4, width: 3, y: 48 - (48 * (succeeded + lost)) / most,
+      height: (48 * lost) / most })]);
+  const words = `${grouped.format(done)} succeeded and ${grouped.format(failed)} failed in the last hour, `
+    + `at most ${grouped.format(most)} in a minute`;
+  return gauge("Last hour", [make("strong", {}, grouped.format(done + failed)), " jobs",
+    failed > 0 && make("span", { class: "verdict lost" }, ` ${grouped.format(failed)} failed`)],
+    make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img", "aria-label": words }, bars));
+}
+
+function latencyCard(hour) {
+  const most = Math.max(0.001, ...hour.minutes.map((minute) => minute.p95Seconds ?? 0));
+  const line = (key) => hour.minutes.map((minute, index) =>
+    minute[key] === null ? null : `${index * 4 + 1.5},${(48 - (46 * minute[key]) / most).toFixed(1)}`);
+  const dots = (key, look) => line(key).filter(Boolean).map((at) => make("circle", {
+    class: look, cx: at.split(",")[0], cy: at.split(",")[1], r: 1.8 }));
+  const words = `Half of the jobs were ready within ${secondsText(hour.medianSeconds)}, nineteen of twenty within `
+    + `${secondsText(hour.p95Seconds)}`;
+  return gauge("From accepted to ready", [make("strong", {}, secondsText(hour.medianSeconds)), " median, ",
+    make("strong", {}, secondsText(hour.p95Seconds)), " 95 %"],
+    make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img", "aria-label": words },
+      make("polyline", { class: "p95", points: line("p95Seconds").filter(Boolean).join(" ") }),
+      make("polyline", { class: "median", points: line("medianSeconds").filter(Boolean).join(" ") }),
+      dots("p95Seconds", "p95"), dots("medianSeconds", "median")));
+}
+
+function gauge(title, words, ...content) {
+  return make("div", { class: "card gauge" }, make("h2", {}, title), make("p", {}, words), content);
+}
+
+/** What an operator asks first: does it work, and what waits. */
+function healthCard(said) {
+  const row = (name, isGood, words) => make("div", {}, make("dt", {}, name),
+    make("dd", {}, make("i", { class: `dot ${isGood === null ? "" : isGood ? "good" : "bad"}`, "aria-hidden": "true" }),
+      isGood === false && unseen("not healthy: "), words));
+  const { children, webhooks, queue, publish } = said;
+  const waiting = said.oldestDueSeconds === null
+    ? "nothing waits" : `${grouped.format(said.due)} due, the oldest for ${secondsText(said.oldestDueSeconds)}`;
+  return make("div", { class: "card gauge" }, make("h2", {}, "Health"), make("dl", { class: "health" },
+    row("Service", said.ready, said.ready ? `ready, ${said.version}` : said.reasons.join(" ")),
+    row("Queue", queue.healthy, [make("span", { title: queue.name }, queue.kind), ", ", queue.reason ?? waiting]),
+    row("Children", children ? true : null, children
+      ? `${children.slots} slots, ${grouped.format(children.failed)} failed, ${grouped.format(children.recycled)} recycled`
+      : "this process takes jobs in, others work"),
+    row("Publish", publish.healthy, publish.reason ?? publish.target),
+    row("Webhooks", !(webhooks.givenUp > 0), link({ view: "webhooks" }, { "data-focus": "webhooks" },
+      webhookWords(webhooks))),
+    row("Files", null, `${bytesText(said.mediaBytes)} kept`)));
+}
+
+const webhookStateWords = { pending: "pending", delivered: "delivered", givenUp: "given up" };
+
+function webhookWords(webhooks) {
+  const words = Object.entries(webhooks).filter(([, number]) => number > 0)
+    .map(([state, number]) => `${grouped.format(number)} ${webhookStateWords[state] ?? state}`);
+  return words.length ? words.join(", ") : "none";
+}

@@ -1,0 +1,61 @@
+"use strict";
+
+// What callers are still to be told, and what they could not be.
+
+const webhookTable = { box: null };
+
+function webhooksView() {
+  webhookTable.box = make("div", { class: "results-body" });
+  const here = whereWeAre();
+  const select = make("select", { "aria-label": "State",
+    onchange: ({ target }) => goTo({ view: "webhooks", state: target.value }) },
+    make("option", { value: "" }, "Any state"),
+    Object.keys(overview.said?.webhooks ?? { pending: 0, delivered: 0, givenUp: 0 })
+      .map((state) => make("option", { value: state }, webhookStateWords[state] ?? state)));
+  select.value = here.state;
+  refreshWebhooks();
+  return make("section", { class: "card results", "aria-labelledby": "webhooks-title" },
+    make("div", { class: "results-head" }, make("h1", { id: "webhooks-title" }, "Webhooks"),
+      make("div", { class: "filters" }, select)), webhookTable.box);
+}
+
+async function refreshWebhooks() {
+  const here = whereWeAre();
+  const words = Object.entries({ state: here.state, cursor: here.cursor, limit: "50" }).filter(([, value]) => value);
+  try {
+    drawWebhooks(await look(`/v1/webhooks?${new URLSearchParams(words)}`), here);
+  } catch (problem) {
+    if (problem.status !== 401) fill(webhookTable.box, make("p", { class: "notice bad", role: "alert" }, problem.message));
+  }
+}
+
+function drawWebhooks(page, here) {
+  if (!page.webhooks.length) {
+    return fill(webhookTable.box, make("p", { class: "notice" },
+      "No webhooks. A job with a callbackURL makes one when it ends."));
+  }
+  fill(webhookTable.box, make("div", { class: "table scrolls" }, make("table", { class: "plain" },
+    make("thead", {}, make("tr", {}, ["Address", "Event", "State", "Tries", "Last answer", "Next", ""].map((name) =>
+      make("th", { scope: "col" }, name || unseen("Actions"))))),
+    make("tbody", {}, page.webhooks.map(webhookRow)))),
+  make("nav", { class: "pages", "aria-label": "Pages" },
+    page.next && link({ ...here, cursor: page.next }, { class: "button" }, "Older")));
+}
+
+function webhookRow(webhook) {
+  const looks = { pending: "run", delivered: "good" };
+  return make("tr", {}, make("td", { class: "wraps" }, link({ job: webhook.job }, {}, webhook.url)),
+    make("td", {}, webhook.type),
+    make("td", {}, make("span", { class: `badge ${looks[webhook.state] ?? "bad"}` }, webhookStateWords[webhook.state] ?? webhook.state)),
+    make("td", {}, webhook.attempts), make("td", { class: "wraps" }, webhook.lastError ?? webhook.lastStatus ?? "–"),
+    make("td", {}, webhook.nextAt ? timeElement(webhook.nextAt) : "–"),
+    make("td", {}, make("button", { class: "button", type: "button", onclick: async () => {
+      try {
+        await ask("POST", "/v1/webhooks/replay", { body: { ids: [webhook.id] } });
+        tell("It is sent again.");
+      } catch (problem) {
+        tell(problem.message, true);
+      }
+      refreshWebhooks();
+    } }, "Send again", unseen(` to ${webhook.url}`))));
+}
