@@ -217,7 +217,7 @@ let package = Package(
         specification(
             "AttachPrepServiceTests",
             [
-                "AttachPrepService",
+                "AttachPrepPages", "AttachPrepService",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),

@@ -58,6 +58,11 @@ public final class AttachmentPreparer: Sendable {
     /// Whether a result is a folder in `output` in the end; else it is where it was published to alone.
     public var keepsFolders: Bool { rooms.target.keepsFolders }
 
+    /// An address as files of results have it where they are published to; nil where they are folders in `output`.
+    public var publishedURL: String? {
+        keepsFolders ? nil : rooms.target.url(of: Manifest.fileName, in: "attachprep")
+    }
+
     /// Tries whether results could be published now.
     ///
     /// - Throws: what they would fail with: `publish.…`.

@@ -26,6 +26,7 @@ public struct AttachmentService: Service, FrontService {
     private let logger: Logger
     private let waiters: JobWaiters
     private let health: HealthRoutes
+    private let gate: AccessGate
     /// All that can be asked for.
     let endpoints: [Endpoint]
 
@@ -54,6 +55,7 @@ public struct AttachmentService: Service, FrontService {
         (self.feed, self.tokens, self.settings, self.logger) = (feed, tokens, settings, logger)
         waiters = JobWaiters(waitersMax: settings.connectionsMax)
         self.health = health
+        gate = AccessGate(tokens: tokens, settings: settings)
         let submission = JobSubmissionRoutes(
             store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
         let payloads = PayloadRoutes(
@@ -72,7 +74,8 @@ public struct AttachmentService: Service, FrontService {
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
             + receipts.endpoints + CampaignRoutes(office: office).endpoints
             + MediaRoutes(store: store).endpoints + health.endpoints
-            + PageRoutes(document: OpenAPIDocument.bytes).endpoints
+            + SessionRoutes(gate: gate).endpoints
+            + PageRoutes(policy: PagePolicy(settings), document: OpenAPIDocument.bytes).endpoints
     }
 
     /// Serves until it is asked to stop: then it takes no new connections, answers those who wait for a job at once,
@@ -80,7 +83,7 @@ public struct AttachmentService: Service, FrontService {
     public func run() async throws {
         let changes = feed.changes(backlog: Self.backlog)
         let application = FrontApplication(
-            endpoints: endpoints, tokens: tokens, settings: settings, port: boundPort, logger: logger
+            endpoints: endpoints, gate: gate, settings: settings, port: boundPort, logger: logger
         ).make()
         defer { boundPort.end() }
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -21,8 +21,8 @@ struct ProbeService: FrontService {
             return endpoint
         }
         let front = FrontApplication(
-            endpoints: endpoints, tokens: try AccessTokens([], logger: logger), settings: settings, port: boundPort,
-            logger: logger, hasLoopbackWall: false)
+            endpoints: endpoints, gate: AccessGate(tokens: try AccessTokens([], logger: logger), settings: settings),
+            settings: settings, port: boundPort, logger: logger, hasLoopbackWall: false)
         defer { boundPort.end() }
         try await withGracefulShutdownHandler {
             do {

@@ -12,6 +12,8 @@ public struct ServiceSettings: Sendable {
     public var baseURL: String?
     /// Whether files of results are served here; else they have addresses where they were published to.
     public var servesFiles = true
+    /// An address of a file where it was published to, else nil: the page shows files from there.
+    public var publishedURL: String?
     public var connectionsMax = Limits.connectionsMax
     /// For each token; 0 does not limit.
     public var requestsPerSecondMax = Limits.requestsPerSecondMax

@@ -500,6 +500,10 @@ public enum Limits {
     public static let tokenFileBytesMax = 262_144
     /// Wrong tokens a second from one address before it is told to slow down: a client that is set up wrongly.
     public static let wrongTokensPerSecondMax = 10.0
+    /// A browser that showed a token is known for a working day, and somebody who forgot to sign out no longer.
+    public static let sessionSecondsMax = 12 * 3600
+    /// A body that shows a token, which everybody may send: the longest one, with every character escaped.
+    public static let sessionBytesMax = 4_096
     /// Addresses whose wrong tokens are counted.
     public static let countedAddressesMax = 10_000
     /// Connections over the limit that are told so; further ones wait until they are accepted.

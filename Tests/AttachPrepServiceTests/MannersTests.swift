@@ -49,13 +49,6 @@ struct MannersTests {
         #expect(answer.object["instance"] as? String == "urn:attachprep:request:\(answer.field("x-request-id") ?? "")")
     }
 
-    @Test func `the page at the root has only our own markup`() async throws {
-        let answer = try await LiveService().stranger.get("/")
-        #expect(answer.field("content-type") == "text/html; charset=utf-8")
-        #expect(answer.field("content-security-policy")?.contains("default-src 'none'") == true)
-        #expect(answer.text.contains("openapi.json"))
-    }
-
     @Test func `webhooks are listed without their bodies and without what is secret in their addresses`() async throws {
         let service = try await LiveService()
         let job = try await service.job()

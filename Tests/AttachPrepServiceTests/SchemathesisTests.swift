@@ -28,6 +28,10 @@ struct SchemathesisTests {
             include-path = "/v1/campaigns/{name}"
             parameters = { name = "spring" }
 
+            [[operations]]
+            include-path = "/assets/{name}"
+            parameters = { name = "dashboard.js" }
+
             """
         try folder.write("\(rules)\n\(file)", to: "schemathesis.toml")
         let result = try await RunCommand(
@@ -43,8 +47,8 @@ struct SchemathesisTests {
                 "--exclude-operation-id", "listen",
             ],
             environment: [
-                "SCHEMATHESIS_HOOKS": "hooks", "RECEIPT_TOKEN": receipt.token, "PYTHONPATH": tools.path,
-                "PYTHONDONTWRITEBYTECODE": "1",
+                "SCHEMATHESIS_HOOKS": "hooks", "RECEIPT_TOKEN": receipt.token, "SESSION_TOKEN": LiveService.token,
+                "PYTHONPATH": tools.path, "PYTHONDONTWRITEBYTECODE": "1",
             ],
             folder: folder.path, timeoutSeconds: 240
         ).run()

@@ -63,7 +63,20 @@ public final class AccessTokens: Sendable {
         let known = literal + state.withLock(\.ofFile)
         var isKnown: UInt8 = 0
         for digest in known { isKnown |= Self.agrees(shown, digest) }
-        return isKnown == 1 ? shown.prefix(16).hexadecimal : nil
+        return isKnown == 1 ? Self.name(of: shown) : nil
+    }
+
+    /// HMAC-SHA256 with a caller's whole digest, of which his name tells a half; nil for one who has no token any more.
+    func signature(of content: String, by caller: String) -> [UInt8]? {
+        let known = literal + state.withLock(\.ofFile)
+        guard let digest = known.first(where: { Self.name(of: $0) == caller }) else { return nil }
+        return Array(HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: SymmetricKey(data: digest)))
+    }
+
+    /// Whether that is a caller's signature, in lower-case hexadecimal.
+    func signed(_ content: String, with text: String, by caller: String) -> Bool {
+        guard let right = signature(of: content, by: caller) else { return false }
+        return Self.agrees(Array(text.utf8), Array(right.hexadecimal.utf8)) == 1
     }
 
     /// Reads the file again when it is another one than before; the service asks once a second.
@@ -71,6 +84,9 @@ public final class AccessTokens: Sendable {
         guard let file, file.stamp() != state.withLock(\.stamp) else { return }
         reload()
     }
+
+    /// Half of it: a name that tells nobody the digest.
+    private static func name(of digest: Digest) -> String { digest.prefix(16).hexadecimal }
 
     private static func digest(_ token: String) -> Digest {
         Array(SHA256.hash(data: Data(token.utf8)))

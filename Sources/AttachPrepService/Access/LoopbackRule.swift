@@ -68,6 +68,8 @@ extension HTTPField.Name {
     static let forwardedFor = known("X-Forwarded-For")
     static let forwarded = known("Forwarded")
     static let resourcePolicy = known("Cross-Origin-Resource-Policy")
+    static let openerPolicy = known("Cross-Origin-Opener-Policy")
+    static let referrerPolicy = known("Referrer-Policy")
 
     private static func known(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else { preconditionFailure("\(name) is a header's name") }

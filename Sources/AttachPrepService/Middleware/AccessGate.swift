@@ -6,10 +6,19 @@ import RichPush
 /// Who may ask, and how often.
 struct AccessGate: Sendable {
     let tokens: AccessTokens
+    let session: SessionCookie
     /// Of each caller.
-    let requests: TokenBuckets
+    private let requests: TokenBuckets
     /// Of each address that shows wrong tokens.
-    let wrongTokens: TokenBuckets
+    private let wrongTokens: TokenBuckets
+
+    init(tokens: AccessTokens, settings: ServiceSettings) {
+        self.tokens = tokens
+        session = SessionCookie(baseURL: settings.baseURL)
+        requests = TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2)
+        wrongTokens = TokenBuckets(
+            perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax)
+    }
 
     func middleware(for access: Endpoint.Access) -> GateMiddleware {
         GateMiddleware(gate: self, access: access)
@@ -17,21 +26,36 @@ struct AccessGate: Sendable {
 
     /// The name of who asks.
     ///
-    /// - Throws: a problem with 401 or 429.
+    /// - Throws: a problem with 401, 403 or 429.
     func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> String? {
         guard access != .everybody else { return nil }
         guard tokens.isRequired else { return "local" }
-        if let token = Self.token(in: request), let caller = tokens.caller(showing: token) { return caller }
+        if let caller = try known(request) { return caller }
         if access == .callersAndLoopback, Self.isFromHere(request, context) { return "local" }
+        throw refusal(context)
+    }
+
+    /// The caller whose token or session a request shows; nil for neither.
+    ///
+    /// - Throws: a problem with 403 for a session that another site's page makes use of.
+    func known(_ request: Request) throws -> String? {
+        if let token = Self.token(in: request) { return tokens.caller(showing: token) }
+        guard let caller = session.caller(of: request, tokens) else { return nil }
+        if let problem = SessionRule.objection(to: request) { throw problem }
+        return caller
+    }
+
+    /// What somebody is told who shows no valid token: 401, or 429 when his address has shown too many.
+    func refusal(_ context: ServiceContext) -> Problem {
         // A right token always passes: behind a proxy everybody has the same address.
         if let seconds = wrongTokens.take(context.peer ?? "") {
-            throw Problem(.requestRateLimited, "Too many requests from this address show no valid token; slow down.")
+            return Problem(.requestRateLimited, "Too many requests from this address show no valid token; slow down.")
                 .retrying(after: seconds)
         }
         var problem = Problem(
             .requestUnauthorized, "Show one of the service's tokens, as in Authorization: Bearer <token>.")
         problem.fields[.wwwAuthenticate] = "Bearer"
-        throw problem
+        return problem
     }
 
     /// - Throws: a problem with 429.

@@ -10,6 +10,7 @@ enum HeaderDescriptions {
         "Location": text("Where the job is shown"),
         "Preference-Applied": text("The seconds that were waited at most"),
         "Idempotency-Replayed": text("true when an earlier call with the same key made the jobs"),
+        "Set-Cookie": text("The session, or an empty one: HttpOnly, SameSite=Strict"),
         "Retry-After": ["description": "Seconds", "schema": ["type": "integer", "minimum": 1]],
         "WWW-Authenticate": text("Bearer"),
         "Content-Range": text("Which bytes of how many"),

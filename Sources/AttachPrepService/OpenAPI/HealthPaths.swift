@@ -29,7 +29,7 @@ enum HealthPaths {
                     "content": ["text/plain": ["schema": ["type": "string"]]],
                 ]
             ])
-        operation["security"] = [["bearer": []], [:]]
+        operation["security"] = [["bearer": []], ["session": []], [:]]
         return operation
     }
 }

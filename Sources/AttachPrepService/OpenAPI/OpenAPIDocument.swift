@@ -26,14 +26,18 @@ enum OpenAPIDocument {
             ["name": "media", "description": "What phones fetch"],
             ["name": "service", "description": "The service about itself"],
         ],
-        "security": [["bearer": []]],
+        "security": [["bearer": []], ["session": []]],
         "paths": .object(paths),
         "components": [
             "securitySchemes": [
                 "bearer": [
                     "type": "http", "scheme": "bearer",
                     "description": "One of the service's tokens. A service without tokens asks for none, on loopback.",
-                ]
+                ],
+                "session": [
+                    "type": "apiKey", "in": "cookie", "name": "attachprep",
+                    "description": "A browser's, of POST /v1/session; __Host-attachprep where --base-url is https.",
+                ],
             ],
             "schemas": .object(schemas),
             "responses": .object(ProblemResponses.all),
@@ -53,6 +57,7 @@ enum OpenAPIDocument {
         let groups = [
             SubmissionPaths.all, PayloadPaths.all, JobPaths.all, WebhookPaths.all, UploadPaths.all, EventPaths.all,
             ReceiptPaths.all, MediaPaths.all, HealthPaths.all, PagePaths.all,
+            SessionPaths.all,
         ]
         return groups.reduce(into: [:]) { paths, group in
             for (path, item) in group {

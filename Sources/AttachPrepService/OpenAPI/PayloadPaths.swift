@@ -62,7 +62,7 @@ enum PayloadSchemas {
         "request": [
             "type": ["object", "null"],
             "description": "An AttachmentRequest without a source: what is asked of all media in it",
-            "properties": ["source": false],
+            "additionalProperties": false, "properties": RequestSchemas.withoutSource,
         ],
         "campaign": [
             "type": ["string", "null"], "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",

@@ -3,7 +3,10 @@ enum ProblemResponses {
     private static let statuses: [(status: Int, name: String, meaning: String)] = [
         (400, "Invalid", "The request is not valid"),
         (401, "Unauthorized", "No valid token"),
-        (403, "Forbidden", "A service without tokens is used from elsewhere than this machine, or by a web page"),
+        (
+            403, "Forbidden",
+            "A service without tokens is used from elsewhere than this machine, or a web page of another site asks"
+        ),
         (404, "NotFound", "There is no such thing"),
         (406, "NotAcceptable", "Accept does not allow the answer's type"),
         (409, "Conflict", "The request does not fit the present state"),

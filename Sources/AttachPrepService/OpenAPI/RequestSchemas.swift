@@ -32,6 +32,13 @@ enum RequestSchemas {
         "options": ["thumbnailTime": 1.5, "thumbnailSize": ["width": 600, "height": 600], "crop": "smart:16:9"],
     ]
 
+    /// What is asked of media that something else names.
+    static let withoutSource: JSONValue = {
+        guard case .object(var members) = request else { return request }
+        members["source"] = nil
+        return .object(members)
+    }()
+
     private static let request: JSONValue = [
         "source": [
             "type": "string", "minLength": 1, "maxLength": .whole(Limits.urlBytesMax),

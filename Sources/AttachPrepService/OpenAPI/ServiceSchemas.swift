@@ -26,6 +26,11 @@ enum ServiceSchemas {
             "bytes": ["type": "integer", "minimum": 1], "sha256": Schema.digest, "expiresAt": Schema.time,
         ]),
         "Health": Schema.object(["status": ["const": "ok"]]),
+        "Session": Schema.object([
+            "required": ["type": "boolean", "description": "Whether the service asks for a token at all"],
+            "authorized": ["type": "boolean", "description": "Whether who asks is known, or need not be"],
+        ]),
+        "SessionOrder": Schema.object(["token": ["type": "string", "maxLength": .whole(Limits.tokenBytesMax)]]),
         "Readiness": Schema.object([
             "ready": ["type": "boolean"], "reasons": ["type": "array", "items": ["type": "string"]],
         ]),

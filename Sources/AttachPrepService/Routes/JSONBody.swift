@@ -14,9 +14,11 @@ protocol JSONOrder: Decodable {
 }
 
 enum JSONBody {
-    /// - Throws: `request.invalid`, 415 for another media type.
-    static func read<Order: JSONOrder>(_ request: Request, _ context: ServiceContext) async throws -> Order {
-        let body = try RequestBytes(request, context, max: Limits.batchBytesMax)
+    /// - Throws: `request.invalid`, `request.too_large`, 415 for another media type.
+    static func read<Order: JSONOrder>(
+        _ request: Request, _ context: ServiceContext, bytesMax: Int = Limits.batchBytesMax
+    ) async throws -> Order {
+        let body = try RequestBytes(request, context, max: bytesMax)
         guard body.mediaType == JSONAnswer.mediaType else {
             throw Problem(.requestInvalid, "The body has to be JSON, with Content-Type: application/json.", status: 415)
         }

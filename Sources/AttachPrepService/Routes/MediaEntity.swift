@@ -6,16 +6,16 @@ import RichPush
 /// A file as HTTP sees it: its tag, its headers, and which part of it is asked for.
 struct MediaEntity {
     private let file: StoredFile
-    let tag: String
+    let tag: EntityTag
 
     init(_ file: StoredFile) {
         self.file = file
-        tag = "\"\(file.sha256)\""
+        tag = EntityTag(sha256: file.sha256)
     }
 
     /// What a cache keeps, said with 304 as well.
     var lasting: HTTPFields {
-        [.eTag: tag, .cacheControl: "public, max-age=31536000, immutable"]
+        [.eTag: tag.text, .cacheControl: "public, max-age=31536000, immutable"]
     }
 
     var headers: HTTPFields {
@@ -26,14 +26,6 @@ struct MediaEntity {
         fields[.contentSecurityPolicy] = "default-src 'none'; sandbox"
         fields[.resourcePolicy] = "cross-origin"
         return fields
-    }
-
-    /// Whether the caller has this content already (RFC 9110, 13.1.2).
-    func isKnown(to request: Request) -> Bool {
-        request.headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }.contains { field in
-            let text = field.trimmingSpaces()
-            return text == "*" || text == tag || text == "W/\(tag)"
-        }
     }
 
     /// The part that is asked for; nil for all of it.
@@ -55,7 +47,7 @@ struct MediaEntity {
 
     /// `If-Range`: the strong tag; of dates we have none.
     private func holds(_ condition: String?) -> Bool {
-        condition == nil || condition == tag
+        condition == nil || condition == tag.text
     }
 }
 

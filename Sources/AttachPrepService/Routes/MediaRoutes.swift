@@ -21,7 +21,7 @@ struct MediaRoutes: Sendable {
             let file = try await store.file(name, of: media)
         else { throw Self.unknown }
         let entity = MediaEntity(file)
-        if entity.isKnown(to: request) { return Response(status: .notModified, headers: entity.lasting) }
+        if entity.tag.isKnown(to: request) { return Response(status: .notModified, headers: entity.lasting) }
         guard let range = try entity.range(asked: request) else {
             return try await content(file, 0..<file.bytes, .ok, entity.headers)
         }

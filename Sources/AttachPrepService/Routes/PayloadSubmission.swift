@@ -60,7 +60,10 @@ struct PayloadSubmission {
 
     private static func recipients(_ body: PayloadValue) throws -> Int {
         guard let value = body["recipients"], value != .null else { return 1 }
-        guard case .number(let text) = value, let count = Int(text), count >= 1 else {
+        // Some languages write every number with a point: 100.0 is as whole as 100.
+        guard case .number(let text) = value, let count = Int(text) ?? Double(text).flatMap(Int.init(exactly:)),
+            count >= 1
+        else {
             throw AttachPrepError(
                 .requestInvalid, "The body's \"recipients\" is not a whole number of phones, 1 or more.")
         }

@@ -7,7 +7,7 @@ import RichPush
 /// The HTTP server around endpoints: its walls, its limits, and where it listens.
 struct FrontApplication: Sendable {
     let endpoints: [Endpoint]
-    let tokens: AccessTokens
+    let gate: AccessGate
     let settings: ServiceSettings
     let port: BoundPort
     let logger: Logger
@@ -18,14 +18,9 @@ struct FrontApplication: Sendable {
         var outer: [any MiddlewareProtocol<Request, Response, ServiceContext>] = [
             RequestNaming(), ProblemAnswers(endpoints: endpoints),
         ]
-        if hasLoopbackWall, !tokens.isRequired {
+        if hasLoopbackWall, !gate.tokens.isRequired {
             outer.append(LoopbackWall(mediaHost: settings.baseURL.flatMap(LoopbackRule.host(ofURL:))))
         }
-        let gate = AccessGate(
-            tokens: tokens,
-            requests: TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2),
-            wrongTokens: TokenBuckets(
-                perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
         let (rules, count) = (ConnectionRules(settings), ConnectionCount(limit: settings.connectionsMax))
         let (port, logger) = (port, logger)
         return Application(

@@ -74,13 +74,15 @@ struct ServerRooms: Sendable {
             readiness: { [worker, housekeeping] in
                 ReadinessReport(reasons: [worker?.health.reason, housekeeping.fault].compactMap { $0 })
             })
+        var service = configuration.service
+        service.publishedURL = preparer.publishedURL
         front = try Self.front(
-            configuration, health, opened.store, feed: feed, office: office, tokens: tokens, logger: logger)
+            configuration, service, health, opened.store, feed: feed, office: office, tokens: tokens, logger: logger)
     }
 
     private static func front(
-        _ configuration: ServeConfiguration, _ health: HealthRoutes, _ store: any JobStore, feed: JobFeed,
-        office: ReceiptOffice, tokens: AccessTokens, logger: Logger
+        _ configuration: ServeConfiguration, _ service: ServiceSettings, _ health: HealthRoutes, _ store: any JobStore,
+        feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens, logger: Logger
     ) throws -> any FrontService {
         guard configuration.role == .serve else {
             return ProbeService(health: health, settings: configuration.service, logger: logger)
@@ -89,7 +91,7 @@ struct ServerRooms: Sendable {
         let intake = JobIntake(
             uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly)
         return try AttachmentService(
-            store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: configuration.service,
+            store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: service,
             health: health, logger: logger)
     }
 
