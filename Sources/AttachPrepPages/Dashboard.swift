@@ -7,6 +7,7 @@ public enum Dashboard {
 
     /// What the page loads, from `/assets/`.
     public static let files = [
+        PageAsset("icon.svg", "image/svg+xml", PackageResources.icon_svg),
         PageAsset("dashboard.css", "text/css; charset=utf-8", Array(PageText.dashboardStyle.utf8)),
         PageAsset("dashboard.js", "text/javascript; charset=utf-8", Array(PageText.dashboardScript.utf8)),
     ]

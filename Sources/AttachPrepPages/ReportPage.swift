@@ -49,6 +49,7 @@ public struct ReportPage: Encodable, Sendable {
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta http-equiv="Content-Security-Policy" content="\(Self.policy(style: style, script: script))">
             <meta name="referrer" content="no-referrer">
+            <link rel="icon" href="data:,">
             <title>\(Self.escaped(title))</title>
             <style>\(style)</style>
             </head>
