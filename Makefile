@@ -11,10 +11,11 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
     libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
     zlib1g-dev git ca-certificates python3
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
-# tracer, a font for the burnt-in clock, a server for jobs on several machines, and OpenStack Swift, which speaks S3 and
-# checks signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler).
-test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core nghttp2-server openssl strace \
-    libjpeg-turbo-progs nats-server procps file curl jq util-linux mount bsdutils python3-venv \
+# tracer, a font for the burnt-in clock and for pages, a browser to look at those with, a server for jobs on several
+# machines, and OpenStack Swift, which speaks S3 and checks signatures (never python3-swiftclient: its /usr/bin/swift
+# would hide the compiler).
+test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core chromium nghttp2-server openssl \
+    strace libjpeg-turbo-progs nats-server procps file curl jq util-linux mount bsdutils python3-venv \
     swift-proxy swift-account swift-container swift-object
 # What the comparison measures beside what the tests have already, the bare programs' libraries, and an origin.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev \

@@ -38,6 +38,8 @@ public struct RunCommand: Sendable {
     public var folder: String?
     /// Seconds after which it is killed, with everything it started, and the test fails.
     public var timeoutSeconds: Double
+    /// The child finds these as 3, 4 and on; each is over 31, so that none is overwritten on the way.
+    var inherited: [CInt] = []
 
     /// - Parameter program: A path, or a name looked up in `PATH`.
     public init(

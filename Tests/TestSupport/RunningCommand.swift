@@ -2,9 +2,9 @@ import Foundation
 
 /// A program that was started: it can be signalled, and waited for.
 ///
-/// It leads a process group of its own and inherits no descriptor but the standard three, so parallel tests do not keep
-/// each other's pipes and sockets open. Output goes to files: nothing has to be read while it runs, and what a
-/// grandchild still writes holds nobody up.
+/// It leads a process group of its own and inherits no descriptor but the standard three and those meant for it, so
+/// parallel tests do not keep each other's pipes and sockets open. Output goes to files: nothing has to be read while
+/// it runs, and what a grandchild still writes holds nobody up.
 public final class RunningCommand: Sendable {
     public let processID: pid_t
     private let command: RunCommand
@@ -29,9 +29,18 @@ public final class RunningCommand: Sendable {
 
     /// Sends a signal to the process alone; does nothing when it has ended.
     public func send(_ signal: Int32) {
+        send(signal, to: processID)
+    }
+
+    /// Sends a signal to the process and to what it started; does nothing when it has ended.
+    public func sendToGroup(_ signal: Int32) {
+        send(signal, to: -processID)
+    }
+
+    private func send(_ signal: Int32, to receiver: pid_t) {
         state.condition.withLock {
             // The process is reaped under the same lock, so the number cannot belong to another one yet.
-            if state.exitCode == nil { _ = kill(processID, signal) }
+            if state.exitCode == nil { _ = kill(receiver, signal) }
         }
     }
 
@@ -92,7 +101,11 @@ public final class RunningCommand: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, folder.path("stdin"), O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, folder.path("stdout"), O_RDWR | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, folder.path("stderr"), O_RDWR | O_CREAT | O_APPEND, 0o600)
-        for descriptor in 3..<descriptorsEnd() { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        let firstClosed = 3 + CInt(command.inherited.count)
+        for (place, descriptor) in zip(3..<firstClosed, command.inherited) {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, place)
+        }
+        for descriptor in firstClosed..<descriptorsEnd() { posix_spawn_file_actions_addclose(&actions, descriptor) }
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
