@@ -235,7 +235,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         // In a real browser.
-        specification("PageTests", ["AttachPrepCommand", "AttachPrepMedia", "AttachPrepPages"]),
+        specification("PageTests", ["AttachPrepCommand", "AttachPrepMedia", "AttachPrepPages", "RichPush"]),
         specification("TestSupportTests", []),
         specification("TidyTests", []),
     ]

@@ -1,6 +1,6 @@
 "use strict";
 
-// A rectangle that is drawn on a picture with the mouse, a finger or the keyboard. It speaks in fractions of the picture.
+// A rectangle that is drawn on a picture with the mouse, a finger or the keyboard, in fractions of the picture.
 
 const leastSide = 0.02;
 
@@ -24,7 +24,8 @@ function roundedPart(part) {
 function croppingLayer(onChange) {
   let part = null;
   const box = make("div", { class: "crop-box", tabindex: 0, role: "group", hidden: true });
-  const corners = ["nw", "ne", "sw", "se"].map((name) => make("i", { class: `crop-corner ${name}`, "data-corner": name }));
+  const corners = ["nw", "ne", "sw", "se"]
+    .map((name) => make("i", { class: `crop-corner ${name}`, "data-corner": name }));
   box.append(...corners);
   const layer = make("div", { class: "crop-layer" }, box);
 
@@ -58,7 +59,8 @@ function croppingLayer(onChange) {
     if (!moves) return;
     event.preventDefault();
     const [x, y] = moves.map((way) => way * 0.01);
-    show(event.shiftKey ? { ...part, width: part.width + x, height: part.height + y } : { ...part, x: part.x + x, y: part.y + y });
+    show(event.shiftKey ? { ...part, width: part.width + x, height: part.height + y }
+      : { ...part, x: part.x + x, y: part.y + y });
   });
   return { layer, show: (next) => show(next, false) };
 }

@@ -12,7 +12,8 @@ async function start() {
   try {
     session = await look("/v1/session");
   } catch (problem) {
-    return document.body.replaceChildren(make("main", {}, make("p", { class: "card notice bad", role: "alert" }, problem.message)));
+    return document.body.replaceChildren(make("main", {}, make("p", { class: "card notice bad", role: "alert" },
+      problem.message)));
   }
   parts.session = session;
   if (session.authorized) begin();
@@ -41,7 +42,8 @@ function chooseTheme(theme) {
 
 function signIn() {
   events.end();
-  const token = make("input", { type: "password", id: "token", name: "token", autocomplete: "current-password", required: true });
+  const token = make("input", { type: "password", id: "token", name: "token", autocomplete: "current-password",
+    required: true });
   const note = make("p", { class: "verdict lost", role: "alert" });
   const form = make("form", { class: "card sign-in", onsubmit: async (event) => {
     event.preventDefault();
@@ -72,7 +74,8 @@ function begin() {
   parts.main = make("main", { id: "main", tabindex: -1 });
   parts.live = make("span", { class: "live", role: "status" });
   document.body.replaceChildren(
-    make("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); parts.main.focus(); } }, "To the content"),
+    make("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); parts.main.focus(); } },
+      "To the content"),
     pageHead(), overviewPart(), parts.main, make("div", { id: "toasts", class: "toasts", role: "status" }));
   showPlace();
   refreshOverview();
@@ -93,7 +96,8 @@ function pageHead() {
 function drawNav() {
   const here = whereWeAre().view;
   const entry = (view, words) => link(view === "jobs" ? {} : { view }, {
-    "aria-current": here === view || (view === "jobs" && here === "job") ? "page" : null, "data-focus": `nav ${view}` }, words);
+    "aria-current": here === view || (view === "jobs" && here === "job") ? "page" : null,
+      "data-focus": `nav ${view}` }, words);
   fill(parts.nav, entry("jobs", "Jobs"), entry("try", "Try it"), entry("webhooks", "Webhooks"));
 }
 

@@ -1,6 +1,6 @@
 "use strict";
 
-// What a phone does with an attachment, as observed (reference/apple-attachments.md 1.5). Pure: numbers in, numbers out.
+// What a phone was seen to do with an attachment (reference/apple-attachments.md 1.5). Pure: numbers in, numbers out.
 
 /** The side of the collapsed thumbnail, in points. */
 const thumbnailPoints = 35;

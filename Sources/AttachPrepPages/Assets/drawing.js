@@ -111,7 +111,8 @@ function arrivalRow(network, rowCount, side, seconds) {
   return make("tr", {},
     network && make("th", { scope: "row", rowspan: rowCount }, network), make("td", {}, side),
     make("td", { class: "arrival-cell" }, make("div", { class: "arrival-track" }, bar, arrivalMarks())),
-    make("td", { class: "number" }, secondsText(seconds), " ", make("span", { class: `verdict ${verdict.replace(" ", "-")}` }, verdict)));
+    make("td", { class: "number" }, secondsText(seconds), " ",
+      make("span", { class: `verdict ${verdict.replace(" ", "-")}` }, verdict)));
 }
 
 function arrivalMarks() {

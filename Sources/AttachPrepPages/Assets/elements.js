@@ -4,7 +4,7 @@
 
 const svgNames = new Set(["svg", "g", "rect", "line", "circle", "path", "polyline", "title"]);
 
-/** Makes an element. Keys of properties: `on…` listeners, `class`, `data-…`, `aria-…`, and attributes; false leaves out. */
+/** Makes an element. Its properties are attributes, and listeners with `on` before their name; false leaves one out. */
 function make(name, properties = {}, ...children) {
   const inPicture = svgNames.has(name) && name !== "title";
   const element = inPicture
@@ -15,7 +15,8 @@ function make(name, properties = {}, ...children) {
     else if (key === "value") element.value = value;
     else element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined
+    && child !== false));
   return element;
 }
 

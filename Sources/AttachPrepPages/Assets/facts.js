@@ -19,7 +19,8 @@ function kindOf(manifest) {
 }
 
 function factList(rows) {
-  return make("dl", { class: "facts" }, rows.filter(([, value]) => value !== null && value !== undefined && value !== "")
+  return make("dl", { class: "facts" }, rows
+    .filter(([, value]) => value !== null && value !== undefined && value !== "")
     .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
 }
 
@@ -82,8 +83,10 @@ function timingBars(timings) {
   const longest = Math.max(...stages.map(([key]) => timings[key] ?? 0), 0.01);
   const shown = stages.filter(([key]) => timings[key] > 0);
   if (!shown.length) return null;
-  return make("table", { class: "bars" }, make("caption", {}, `Time by stage, ${millisecondsText(timings.total)} in all`),
-    make("tbody", {}, shown.map(([key, label]) => barRow(label, timings[key] / longest, millisecondsText(timings[key])))));
+  return make("table", { class: "bars" }, make("caption", {},
+    `Time by stage, ${millisecondsText(timings.total)} in all`),
+    make("tbody", {}, shown
+      .map(([key, label]) => barRow(label, timings[key] / longest, millisecondsText(timings[key])))));
 }
 
 function barRow(label, share, ...values) {

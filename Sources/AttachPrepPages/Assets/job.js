@@ -51,7 +51,8 @@ function jobHead(job) {
       job.result?.attachment && [" ", outcomeBadge(job.result.outcome)],
       make("p", { class: "soft" }, make("code", {}, job.id))),
     make("div", { class: "actions" },
-      ["failed", "dead", "cancelled"].includes(job.state) && act("Retry", "POST", `${path}/retry`, "The job is queued again."),
+      ["failed", "dead", "cancelled"].includes(job.state) && act("Retry", "POST", `${path}/retry`,
+        "The job is queued again."),
       ["queued", "running"].includes(job.state) && act("Cancel", "DELETE", path, "The job is called off."),
       job.result && make("button", { class: "button", type: "button", "data-focus": "manifest",
         onclick: () => download(`${job.result.id}.json`, JSON.stringify(job.result, null, 2)) }, "Download manifest"),
@@ -87,7 +88,8 @@ function jobTimes(job) {
     ["Created", timeElement(job.createdAt)],
     ["Not before", job.request.notBefore && timeElement(job.request.notBefore)],
     ["Began last", job.startedAt && [timeElement(job.startedAt), ` after ${span(job.createdAt, job.startedAt)}`]],
-    ["Finished", job.finishedAt && [timeElement(job.finishedAt), job.startedAt ? ` after ${span(job.startedAt, job.finishedAt)} of work` : ""]],
+    ["Finished", job.finishedAt && [timeElement(job.finishedAt), job.startedAt
+      ? ` after ${span(job.startedAt, job.finishedAt)} of work` : ""]],
     ["Attempts", String(job.attempts)], ["Priority", job.request.priority],
     ["Webhook", job.request.callbackURL]]));
 }

@@ -33,7 +33,8 @@ function jobFilters() {
 async function refreshJobs() {
   const here = whereWeAre();
   if (here.view !== "jobs" || !jobTable.box) return;
-  const words = Object.entries({ state: here.state, search: here.search, error: here.error, cursor: here.cursor, limit: "50" })
+  const words = Object.entries({ state: here.state, search: here.search, error: here.error, cursor: here.cursor,
+    limit: "50" })
     .filter(([, value]) => value);
   const asked = new URLSearchParams(words).toString();
   jobTable.shown = asked;
@@ -127,7 +128,8 @@ function bulkBar(here) {
   if (!["failed", "dead", "cancelled"].includes(here.state)) return null;
   const isAll = !here.search && !here.error;
   const what = isAll ? `all ${grouped.format(total)} ${here.state} jobs` : `all ${here.state} jobs that are found`;
-  const order = { states: [here.state], ...(here.search && { search: here.search }), ...(here.error && { error: here.error }) };
+  const order = { states: [here.state], ...(here.search && { search: here.search }),
+    ...(here.error && { error: here.error }) };
   return make("div", { class: "bulk", role: "group", "aria-label": `What to do with ${what}` },
     make("span", { class: "soft" }, isAll ? `${grouped.format(total)} ${here.state}` : `Those found in ${here.state}`),
     make("button", { class: "button", type: "button", "data-focus": "bulk retry", onclick: () =>

@@ -127,7 +127,8 @@ function drawnMovie({ manifest, media }) {
 
 function drawnSound({ manifest, media }) {
   const whole = addressOf(media.attachment);
-  if (whole) return make("audio", { src: whole, controls: true, preload: "metadata", "aria-label": "The attached sound" });
+  if (whole) return make("audio", { src: whole, controls: true, preload: "metadata",
+    "aria-label": "The attached sound" });
   return make("div", { class: "player" },
     make("span", { class: "play", "aria-hidden": "true" }), make("span", { class: "track", "aria-hidden": "true" }),
     make("span", {}, secondsText(manifest.attachment.duration)));
@@ -141,7 +142,7 @@ function missingNote(sentence) {
   return make("span", { class: "missing-note" }, sentence);
 }
 
-/** The clipping rectangle over the whole picture: what is outside of it darkened, its middle crossed, the device's square. */
+/** The clipping rectangle over the whole picture: dark outside, a cross in its middle, the device's square. */
 function drawnPart(part, { width, height }) {
   const [x, y, w, h] = [part.X, part.Y, part.Width, part.Height].map((share, index) =>
     share * (index % 2 === 0 ? width : height));

@@ -70,7 +70,8 @@ function throughputCard(hour) {
     + `at most ${grouped.format(most)} in a minute`;
   return gauge("Last hour", [make("strong", {}, grouped.format(done + failed)), " jobs",
     failed > 0 && make("span", { class: "verdict lost" }, ` ${grouped.format(failed)} failed`)],
-    make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img", "aria-label": words }, bars));
+    make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img",
+      "aria-label": words }, bars));
 }
 
 function latencyCard(hour) {
@@ -83,7 +84,8 @@ function latencyCard(hour) {
     + `${secondsText(hour.p95Seconds)}`;
   return gauge("From accepted to ready", [make("strong", {}, secondsText(hour.medianSeconds)), " median, ",
     make("strong", {}, secondsText(hour.p95Seconds)), " 95 %"],
-    make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img", "aria-label": words },
+    make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img",
+      "aria-label": words },
       make("polyline", { class: "p95", points: line("p95Seconds").filter(Boolean).join(" ") }),
       make("polyline", { class: "median", points: line("medianSeconds").filter(Boolean).join(" ") }),
       dots("p95Seconds", "p95"), dots("medianSeconds", "median")));
@@ -105,7 +107,8 @@ function healthCard(said) {
     row("Service", said.ready, said.ready ? `ready, ${said.version}` : said.reasons.join(" ")),
     row("Queue", queue.healthy, [make("span", { title: queue.name }, queue.kind), ", ", queue.reason ?? waiting]),
     row("Children", children ? true : null, children
-      ? `${children.slots} slots, ${grouped.format(children.failed)} failed, ${grouped.format(children.recycled)} recycled`
+      ? [children.slots, " slots, ", grouped.format(children.failed), " failed, ", grouped.format(children.recycled),
+        " recycled"]
       : "this process takes jobs in, others work"),
     row("Publish", publish.healthy, publish.reason ?? publish.target),
     row("Webhooks", !(webhooks.givenUp > 0), link({ view: "webhooks" }, { "data-focus": "webhooks" },

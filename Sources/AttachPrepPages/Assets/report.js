@@ -62,8 +62,10 @@ function totals() {
 }
 
 function byKind() {
-  const kinds = ["image", "audio", "movie", "other"].filter((kind) => items.some((item) => kindOf(item.manifest) === kind));
-  const outcomes = Object.keys(outcomeWords).filter((outcome) => items.some(({ manifest }) => manifest.outcome === outcome));
+  const kinds = ["image", "audio", "movie", "other"]
+    .filter((kind) => items.some((item) => kindOf(item.manifest) === kind));
+  const outcomes = Object.keys(outcomeWords)
+    .filter((outcome) => items.some(({ manifest }) => manifest.outcome === outcome));
   const count = (kind, outcome) => items.filter(({ manifest }) =>
     kindOf(manifest) === kind && manifest.outcome === outcome).length;
   return panel("Outcome by kind", make("table", { class: "plain" },
@@ -79,10 +81,12 @@ function byKind() {
 
 function byStage() {
   const rows = stages.map(([key, label]) => [label, spread(
-    items.map(({ manifest }) => manifest.timings[key]).filter((value) => value > 0))]).filter(([, found]) => found.sum > 0);
+    items.map(({ manifest }) => manifest.timings[key]).filter((value) => value > 0))])
+      .filter(([, found]) => found.sum > 0);
   const longest = Math.max(...rows.map(([, found]) => found.sum), 0.01);
   return panel("Time by stage", make("table", { class: "bars" },
-    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, unseen("Stage")), make("th", { scope: "col" }, "All together"),
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, unseen("Stage")),
+      make("th", { scope: "col" }, "All together"),
       ["Sum", "Median", "95 %"].map((name) => make("th", { scope: "col", class: "number" }, name)))),
     make("tbody", {}, rows.map(([label, found]) => barRow(label, found.sum / longest,
       ...[found.sum, found.median, found.p95].map(millisecondsText))))));
@@ -90,7 +94,8 @@ function byStage() {
 
 function extremes(title, sort) {
   const value = sorts[sort][1];
-  const first = [...items].sort((one, other) => value(other) - value(one)).filter((item) => value(item) > 0).slice(0, 8);
+  const first = [...items].sort((one, other) => value(other) - value(one)).filter((item) => value(item) > 0)
+    .slice(0, 8);
   const longest = first.length ? value(first[0]) : 1;
   const words = (item) => sort === "time" ? millisecondsText(value(item)) : bytesText(value(item));
   return panel(title, make("table", { class: "bars" }, make("tbody", {}, first.map((item) =>
@@ -103,15 +108,18 @@ function failures() {
   const sorted = [...codes].sort(([, one], [, other]) => other.length - one.length);
   return make("section", { class: "card failures" }, make("h2", {}, "What was rejected, and what helps"),
     sorted.map(([code, found]) => make("details", { open: sorted.length === 1 || found.length <= 3 },
-      make("summary", {}, make("code", {}, code), " ", make("span", { class: "badge bad" }, grouped.format(found.length)),
+      make("summary", {}, make("code", {}, code), " ", make("span", { class: "badge bad" },
+        grouped.format(found.length)),
         found[0].manifest.error.retryable && make("span", { class: "soft" }, " trying again may help")),
       make("ul", {}, found.slice(0, 20).map((item) => make("li", {},
         make("a", { href: `#item=${item.index}` }, item.name), " ", item.manifest.error.message))),
-      found.length > 20 && make("p", {}, make("a", { href: `#code=${code}` }, `All ${grouped.format(found.length)}`)))));
+      found.length > 20 && make("p", {}, make("a", { href: `#code=${code}` },
+        `All ${grouped.format(found.length)}`)))));
 }
 
-function panel(title, ...content) {
-  return make("section", { class: "card panel" }, make("h2", {}, title), content);
+function panel(title, table) {
+  table.setAttribute("aria-label", title);
+  return make("section", { class: "card panel" }, make("h2", {}, title), table);
 }
 
 // MARK: The table
@@ -124,7 +132,8 @@ function table() {
   headRow = make("div", { class: "row head", role: "row" });
   return make("section", { class: "card results", "aria-labelledby": "results-title" },
     make("div", { class: "results-head" }, make("h2", { id: "results-title" }, "Results"), filters(), countLine),
-    make("div", { class: "table", role: "table", "aria-labelledby": "results-title", "aria-rowcount": items.length + 1 },
+    make("div", { class: "table", role: "table", "aria-labelledby": "results-title",
+      "aria-rowcount": items.length + 1 },
       make("div", { role: "rowgroup" }, headRow), rowsBox));
 }
 
@@ -136,15 +145,18 @@ function filters() {
   const [outcomes, kinds] = [present((manifest) => manifest.outcome), present(kindOf)];
   const codes = [...present((manifest) => manifest.error?.code)].sort();
   return make("div", { class: "filters", role: "search" },
-    make("input", { type: "search", id: "filter-q", placeholder: "Search", "aria-label": "Search sources, names and errors",
+    make("input", { type: "search", id: "filter-q", placeholder: "Search",
+      "aria-label": "Search sources, names and errors",
       oninput: afterQuiet(80, () => change({ q: document.getElementById("filter-q").value })) }),
     choose("outcome", "Any outcome", Object.entries(outcomeWords).filter(([outcome]) => outcomes.has(outcome))),
-    choose("kind", "Any kind", ["image", "audio", "movie", "other"].filter((kind) => kinds.has(kind)).map((kind) => [kind, kind])),
+    choose("kind", "Any kind", ["image", "audio", "movie", "other"].filter((kind) => kinds.has(kind))
+      .map((kind) => [kind, kind])),
     codes.length ? choose("code", "Any error", codes.map((code) => [code, code])) : null);
 }
 
 function drawHead() {
-  fill(headRow, make("div", { role: "columnheader" }, unseen("Picture")), Object.entries(sorts).slice(1).map(([key, [label]]) => {
+  fill(headRow, make("div", { role: "columnheader" }, unseen("Picture")),
+    Object.entries(sorts).slice(1).map(([key, [label]]) => {
     const isSorted = state.sort === key;
     return make("div", { role: "columnheader", class: `cell-${key}`,
       "aria-sort": isSorted ? (state.down ? "descending" : "ascending") : "none" },
@@ -164,10 +176,12 @@ function row(item) {
     cell("name", make("a", { href: `#item=${item.index}` }, item.name),
       make("span", { class: "row-note" }, manifest.error?.message ?? manifest.reasons[0] ?? "")),
     cell("outcome", outcomeBadge(manifest.outcome),
-      manifest.warnings.length ? make("span", { class: "badge warn", title: manifest.warnings.map(({ message }) => message).join(" ") },
+      manifest.warnings.length ? make("span",
+        { class: "badge warn", title: manifest.warnings.map(({ message }) => message).join(" ") },
         `${manifest.warnings.length} ⚠`) : null),
     cell("bytesIn", formatWord(manifest.source.mimeType), " ", bytesText(manifest.source.bytes)),
-    cell("bytesOut", manifest.attachment ? `${formatWord(manifest.attachment.mimeType)} ${bytesText(manifest.attachment.bytes)}` : "–"),
+    cell("bytesOut", manifest.attachment
+      ? `${formatWord(manifest.attachment.mimeType)} ${bytesText(manifest.attachment.bytes)}` : "–"),
     cell("fetch", secondsText(manifest.deviceFetch?.["3g"])),
     cell("time", millisecondsText(manifest.timings.total)));
   rowOf.set(item.index, made);
@@ -179,11 +193,13 @@ function chosen() {
   const text = (item) => item.searched ??= [item.manifest.source.url, item.manifest.id, item.manifest.error?.code,
     item.manifest.error?.message, ...item.manifest.reasons, item.manifest.source.mimeType].join(" ").toLowerCase();
   const found = items.filter((item) => (!state.outcome || item.manifest.outcome === state.outcome)
-    && (!state.kind || kindOf(item.manifest) === state.kind) && (!state.code || item.manifest.error?.code === state.code)
+    && (!state.kind || kindOf(item.manifest) === state.kind)
+      && (!state.code || item.manifest.error?.code === state.code)
     && words.every((word) => text(item).includes(word)));
   const value = (sorts[state.sort] ?? sorts.order)[1];
   const order = (one, other) => (one < other ? -1 : one > other ? 1 : 0) * (state.down ? -1 : 1);
-  return state.sort === "order" ? found : found.sort((one, other) => order(value(one), value(other)) || one.index - other.index);
+  return state.sort === "order" ? found : found.sort((one, other) => order(value(one), value(other))
+    || one.index - other.index);
 }
 
 const drawn = { items: [], upTo: 0, watch: null };
@@ -196,7 +212,8 @@ function draw() {
   more();
   drawHead();
   countLine.textContent = drawn.items.length === items.length
-    ? `${grouped.format(items.length)} results` : `${grouped.format(drawn.items.length)} of ${grouped.format(items.length)}`;
+    ? `${grouped.format(items.length)} results`
+      : `${grouped.format(drawn.items.length)} of ${grouped.format(items.length)}`;
 }
 
 function more() {
@@ -271,7 +288,8 @@ function show(index) {
 
 function bodyOf(item) {
   return [drawing(item), manifestFacts(item.manifest), timingBars(item.manifest.timings),
-    make("details", {}, make("summary", {}, "Manifest"), make("pre", {}, JSON.stringify(item.manifest, null, 2)))].filter(Boolean);
+    make("details", {}, make("summary", {}, "Manifest"), make("pre", {}, JSON.stringify(item.manifest, null, 2)))]
+      .filter(Boolean);
 }
 
 function previewOf(item) {

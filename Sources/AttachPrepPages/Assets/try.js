@@ -8,16 +8,19 @@ function tryView() {
   Object.assign(trial, { file: null, crop: null, time: null });
   const source = make("input", { type: "url", id: "try-source", placeholder: "https://cdn.example/cat.webp",
     autocomplete: "off", spellcheck: "false", oninput: () => take(null) });
-  const chooser = make("input", { type: "file", id: "try-file", accept: "image/*,audio/*,video/*,.heic,.avif,.webp,.mkv",
+  const chooser = make("input", { type: "file", id: "try-file",
+    accept: "image/*,audio/*,video/*,.heic,.avif,.webp,.mkv",
     onchange: () => take(chooser.files[0] ?? null) });
   trial.box = {
     source, chooser, stage: make("div", { class: "try-stage" }), numbers: make("div", { class: "try-numbers" }),
-    result: make("section", { class: "try-result", "aria-live": "polite" }), note: make("p", { class: "soft", role: "status" }),
+    result: make("section", { class: "try-result", "aria-live": "polite" }),
+      note: make("p", { class: "soft", role: "status" }),
     send: make("button", { class: "button primary", type: "submit" }, "Prepare"),
   };
   const form = make("form", { class: "card try", onsubmit: (event) => { event.preventDefault(); send(form); } },
     make("h1", {}, "Try it"),
-    make("div", { class: "drop", ondragover: (event) => { event.preventDefault(); event.currentTarget.classList.add("over"); },
+    make("div", { class: "drop",
+      ondragover: (event) => { event.preventDefault(); event.currentTarget.classList.add("over"); },
       ondragleave: ({ currentTarget }) => currentTarget.classList.remove("over"),
       ondrop: (event) => {
         event.preventDefault();
@@ -27,10 +30,13 @@ function tryView() {
     field("Address", source), make("span", { class: "soft" }, "or drop a file here, or"), field("File", chooser)),
     make("fieldset", {}, make("legend", {}, "Words of the notification"),
       field("Title", make("input", { type: "text", name: "title", value: "Title", maxlength: 200 })),
-      field("Text", make("input", { type: "text", name: "body", value: "The text of the notification stands here.", maxlength: 1000 }))),
+      field("Text", make("input", { type: "text", name: "body", value: "The text of the notification stands here.",
+        maxlength: 1000 }))),
     make("fieldset", {}, make("legend", {}, "How"),
-      choice("Rendition", "rendition", ["original", "display"]), choice("Network", "network", ["", "3g", "lte", "wifi"]),
-      choice("Animation", "animation", ["", "still", "gif", "mp4"]), choice("Too large", "oversize", ["shrink", "reject"]),
+      choice("Rendition", "rendition", ["original", "display"]),
+        choice("Network", "network", ["", "3g", "lte", "wifi"]),
+      choice("Animation", "animation", ["", "still", "gif", "mp4"]),
+        choice("Too large", "oversize", ["shrink", "reject"]),
       choice("Other types", "unsupported", ["convert", "reject"]),
       field("Smart crop", make("input", { type: "checkbox", name: "smart" }))),
     trial.box.stage, trial.box.numbers, make("div", { class: "actions" }, trial.box.send, trial.box.note));
@@ -43,7 +49,8 @@ function field(label, input) {
 }
 
 function choice(label, name, values) {
-  return field(label, make("select", { name }, values.map((value) => make("option", { value }, value || "as it comes"))));
+  return field(label, make("select", { name }, values
+    .map((value) => make("option", { value }, value || "as it comes"))));
 }
 
 /** A file that was chosen or dropped; null for an address. */
@@ -71,7 +78,8 @@ function stageFor(address, family) {
   media.addEventListener("error", () => fill(trial.box.stage, make("p", { class: "soft" },
     "This browser cannot show that file. Prepare it first; part and moment can be chosen on the result then.")));
   trial.layer.show(null);
-  return [make("p", { class: "soft" }, isMovie ? "Pull a rectangle over the part that the thumbnail shows; pick the moment below."
+  return [make("p", { class: "soft" }, isMovie
+    ? "Pull a rectangle over the part that the thumbnail shows; pick the moment below."
     : "Pull a rectangle over the part that the thumbnail shows."), frame, isMovie && timePicker(media)];
 }
 
@@ -102,7 +110,8 @@ function drawNumbers() {
     } }));
   fill(trial.box.numbers, make("fieldset", {}, make("legend", {}, "Part and moment of the thumbnail"),
     number("X", "x"), number("Y", "y"), number("Width", "width"), number("Height", "height"),
-    field("Time", make("input", { type: "text", inputmode: "decimal", value: time ?? "", placeholder: "seconds, frame or auto",
+    field("Time", make("input", { type: "text", inputmode: "decimal", value: time ?? "",
+      placeholder: "seconds, frame or auto",
       "data-focus": "time", onchange: ({ target }) => { trial.time = target.value.trim() || null; } })),
     (crop || time !== null) && make("button", { class: "button", type: "button", onclick: () => {
       Object.assign(trial, { crop: null, time: null });

@@ -25,7 +25,8 @@ async function refreshWebhooks() {
   try {
     drawWebhooks(await look(`/v1/webhooks?${new URLSearchParams(words)}`), here);
   } catch (problem) {
-    if (problem.status !== 401) fill(webhookTable.box, make("p", { class: "notice bad", role: "alert" }, problem.message));
+    if (problem.status !== 401) fill(webhookTable.box, make("p", { class: "notice bad", role: "alert" },
+      problem.message));
   }
 }
 
@@ -46,7 +47,8 @@ function webhookRow(webhook) {
   const looks = { pending: "run", delivered: "good" };
   return make("tr", {}, make("td", { class: "wraps" }, link({ job: webhook.job }, {}, webhook.url)),
     make("td", {}, webhook.type),
-    make("td", {}, make("span", { class: `badge ${looks[webhook.state] ?? "bad"}` }, webhookStateWords[webhook.state] ?? webhook.state)),
+    make("td", {}, make("span", { class: `badge ${looks[webhook.state] ?? "bad"}` },
+      webhookStateWords[webhook.state] ?? webhook.state)),
     make("td", {}, webhook.attempts), make("td", { class: "wraps" }, webhook.lastError ?? webhook.lastStatus ?? "–"),
     make("td", {}, webhook.nextAt ? timeElement(webhook.nextAt) : "–"),
     make("td", {}, make("button", { class: "button", type: "button", onclick: async () => {
