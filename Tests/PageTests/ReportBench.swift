@@ -2,18 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One browser for all tests of pages: each page in it has cookies and storage of its own.
-actor SharedBrowser {
-    static let shared = SharedBrowser()
-    private var started: Task<Browser, any Error>?
-
-    func browser() async throws -> Browser {
-        if started == nil { started = Task { try await Browser.start() } }
-        guard let started else { preconditionFailure("it was started above") }
-        return try await started.value
-    }
-}
-
 /// Pages that the real command wrote about the samples, opened in a real browser.
 final class ReportBench: Sendable {
     let folder: TemporaryFolder
@@ -56,7 +44,7 @@ final class ReportBench: Sendable {
         _ name: String = "page.html", at place: String = "", width: Int = 1280, height: Int = 900, dark: Bool = false,
         isPhone: Bool = false, hasMotion: Bool = true
     ) async throws -> BrowserPage {
-        let page = try await SharedBrowser.shared.browser().page(
+        let page = try await SharedBrowser.get().page(
             width: width, height: height, dark: dark, isPhone: isPhone, hasMotion: hasMotion)
         try await page.open("file://\(folder.path(name))\(place)")
         try await page.waits(until: "document.querySelector('main')?.childElementCount > 0")

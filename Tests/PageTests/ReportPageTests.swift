@@ -28,7 +28,7 @@ import Testing
         let folder = try TemporaryFolder()
         let page = ReportPage(kind: .report, title: "Many", subtitle: "", seconds: 10, items: items)
         let path = try folder.write(page.html(), to: "many.html")
-        let browser = try await SharedBrowser.shared.browser().page()
+        let browser = try await SharedBrowser.get().page()
         try await browser.open("file://\(path)#q=picture-49&sort=time&down=1")
         let first = try await browser.evaluate("document.querySelector('.rows .cell-name a').textContent")
         #expect(first == "picture-4999.jpg")
@@ -45,7 +45,7 @@ import Testing
         let folder = try TemporaryFolder()
         let page = ReportPage(kind: .report, title: "Many", subtitle: "", items: items)
         let path = try folder.write(page.html(), to: "many.html")
-        let browser = try await SharedBrowser.shared.browser().page()
+        let browser = try await SharedBrowser.get().page()
         try await browser.open("file://\(path)")
         let rows = "document.querySelectorAll('.rows .row').length"
         #expect(try await browser.evaluate("\(rows) < 1000").isTrue)

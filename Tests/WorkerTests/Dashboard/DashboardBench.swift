@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A real service, an origin whose answers can change, and the service's page in a real browser.
+final class DashboardBench: Sendable {
+    let bench: ServiceBench
+    let service: RunningService
+    /// Where jobs fetch from.
+    let origin: LoopbackServer
+
+    init(_ options: [String] = [], environment: [String: String?] = [:]) async throws {
+        bench = try ServiceBench()
+        origin = try LoopbackServer()
+        try origin.serve(folder: URL(fileURLWithPath: SourceTree.path("samples/media"), isDirectory: true))
+        service = try await bench.start(options, environment: environment)
+    }
+
+    deinit {
+        service.running.send(SIGKILL)
+    }
+
+    func open(
+        _ place: String = "/", width: Int = 1280, height: Int = 900, dark: Bool = false, isPhone: Bool = false
+    ) async throws -> BrowserPage {
+        let page = try await SharedBrowser.get().page(width: width, height: height, dark: dark, isPhone: isPhone)
+        try await page.open(service.url + place)
+        try await page.waits(until: "document.querySelector('main')?.childElementCount > 0")
+        return page
+    }
+
+    /// A job for a file of the origin.
+    @discardableResult
+    func submit(_ path: String, _ fields: String = "") async throws -> String {
+        try await service.client.submit(#"{"source": "\#(origin.url(path))"\#(fields)}"#)
+    }
+
+    /// The same, and its end.
+    @discardableResult
+    func work(_ path: String, _ fields: String = "") async throws -> JobFacts {
+        try await service.client.ended(try await submit(path, fields))
+    }
+}
+
+extension BrowserPage {
+    /// Waits until an element has that text in it.
+    func shows(_ text: String, in selector: String = "main") async throws {
+        let wanted = String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
+        try await waits(until: "document.querySelector(\"\(selector)\")?.textContent.includes(\(wanted))")
+    }
+
+    /// Presses the button, or follows the link, that is called so.
+    func press(button name: String) async throws {
+        let wanted = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
+        try await waits(
+            until: """
+                (() => {
+                  for (const marked of document.querySelectorAll("[data-pressed]")) delete marked.dataset.pressed
+                  const named = [...document.querySelectorAll("button, a, summary")]
+                    .findLast((element) => element.textContent.trim() === \(wanted))
+                  if (named) named.dataset.pressed = "yes"
+                  return Boolean(named)
+                })()
+                """)
+        try await click("[data-pressed]")
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The form to try it: an address or a file, a part pulled over the picture, a moment picked on the movie.
+@Suite(.timeLimit(.minutes(3))) struct DashboardTrialTests {
+    @Test func `An address is prepared, and drawn with the words that were given`() async throws {
+        let bench = try await DashboardBench()
+        let page = try await bench.open("/?view=try")
+        try await page.click("#try-source")
+        try await page.type(bench.origin.url("/grid.webp"))
+        try await page.evaluate("document.querySelector('[name=title]').value = 'Otters'")
+        try await page.press(button: "Prepare")
+        try await page.shows("What came of it", in: ".try-result")
+        try await page.shows("Otters", in: ".notification")
+        try await page.waits(until: "document.querySelector('canvas[data-drawn]')")
+        #expect(page.complaints.isEmpty, "\(page.complaints)")
+    }
+
+    @Test func `A part is pulled over a chosen file's picture, and is what the thumbnail shows`() async throws {
+        let bench = try await DashboardBench()
+        let page = try await bench.open("/?view=try", height: 1400)
+        try await page.choose(file: SourceTree.sample("grid.jpg"), in: "#try-file")
+        try await page.waits(until: "document.querySelector('.try-frame img')?.naturalWidth > 0")
+        let (from, to) = (
+            try await page.point(in: ".crop-layer", atUnitX: 0.25, y: 0.25),
+            try await page.point(in: ".crop-layer", atUnitX: 0.75, y: 0.75)
+        )
+        try await page.drag(from: from, to: to)
+        let numbers = "[...document.querySelectorAll('.try-numbers [type=number]')].map(({ value }) => Number(value))"
+        for (found, wanted) in zip(try await page.evaluate(numbers).items, [0.25, 0.25, 0.5, 0.5]) {
+            #expect(abs((found.number ?? -1) - wanted) < 0.02)
+        }
+        try await page.press(button: "Prepare")
+        try await page.shows("What came of it", in: ".try-result")
+        let job = try #require(try await bench.service.client.jobs().first)
+        let rect = try #require(
+            (job.result?["options"] as? [String: Any])?["thumbnailClippingRect"] as? [String: Double])
+        #expect(abs((rect["X"] ?? -1) - 0.25) < 0.02 && abs((rect["Width"] ?? -1) - 0.5) < 0.02, "\(rect)")
+    }
+
+    @Test func `The rectangle is moved and resized with arrows, and taken away with Delete`() async throws {
+        let bench = try await DashboardBench()
+        let page = try await bench.open("/?view=try", height: 1400)
+        try await page.choose(file: SourceTree.sample("grid.jpg"), in: "#try-file")
+        try await page.waits(until: "document.querySelector('.try-frame img')?.naturalWidth > 0")
+        try await page.drag(
+            from: try await page.point(in: ".crop-layer", atUnitX: 0.2, y: 0.2),
+            to: try await page.point(in: ".crop-layer", atUnitX: 0.6, y: 0.6))
+        try await page.evaluate("document.querySelector('.crop-box').focus()")
+        let before = try await page.evaluate("trial.crop")
+        for key in ["ArrowRight", "ArrowRight", "ArrowDown", "Shift+ArrowLeft"] { try await page.press(key) }
+        let after = try await page.evaluate("trial.crop")
+        for (name, change) in [("x", 0.02), ("y", 0.01), ("width", -0.01), ("height", 0)] {
+            #expect(abs((after[name].number ?? 9) - (before[name].number ?? -9) - change) < 0.001, "\(name)")
+        }
+        try await page.press("Delete")
+        #expect(try await page.evaluate("trial.crop") == .null)
+    }
+
+    @Test func `A moment is picked on a movie, and is the frame of the thumbnail`() async throws {
+        let bench = try await DashboardBench()
+        let page = try await bench.open("/?view=try", height: 1400)
+        try await page.choose(file: SourceTree.sample("clock.mp4"), in: "#try-file")
+        try await page.waits(until: "document.querySelector('.try-frame video')?.readyState > 1")
+        try await page.waits(until: "Number(document.querySelector('.time-slider').max) > 1.5")
+        try await page.evaluate("document.querySelector('.time-slider').focus()")
+        for _ in 0..<50 { try await page.press("ArrowRight") }
+        try await page.waits(until: "document.querySelector('.try-frame video').currentTime > 0.45")
+        try await page.press(button: "Prepare")
+        try await page.shows("What came of it", in: ".try-result")
+        let job = try #require(try await bench.service.client.jobs().first)
+        let time = (job.result?["thumbnail"] as? [String: Any])?["time"] as? Double
+        #expect(abs((time ?? 0) - 0.5) < 0.05, "\(String(describing: time))")
+    }
+
+    @Test func `What cannot be prepared says why, and what helps`() async throws {
+        let bench = try await DashboardBench()
+        let page = try await bench.open("/?view=try")
+        try await page.press(button: "Prepare")
+        try await page.shows("Give an address or a file")
+        try await page.click("#try-source")
+        try await page.type("ftp://example.com/a.png")
+        try await page.press(button: "Prepare")
+        try await page.waits(until: "document.querySelector('.try-result').textContent.includes('source.')")
+    }
+}
