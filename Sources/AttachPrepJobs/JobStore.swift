@@ -11,6 +11,9 @@ public protocol StoreKeeping: Sendable {
     /// Whether nothing is taken in, because files take all the room they may.
     var isFull: Bool { get }
 
+    /// Why it does not answer now, in a sentence; nil when it does, as far as is known without asking.
+    var fault: String? { get }
+
     /// Ends all work with it; what comes afterwards fails with `queue.unavailable`.
     func close() async
 }

@@ -514,6 +514,12 @@ public enum Limits {
     public static let bodyBytesPerSecondMin = 1_000.0
     /// Between comments in a stream of events: proxies cut what is silent for 30 to 60 s.
     public static let eventHeartbeatSeconds = 15.0
+    /// Between two looks at the queue's numbers for those who listen: nobody reads faster.
+    public static let eventCountsSeconds = 1.0
+    /// How long the overview is the same for everybody: a busy hour's numbers take a tenth of a second of a core.
+    public static let overviewSeconds = 1.5
+    /// Between two looks whether results can be published, while somebody watches: each is two requests to a bucket.
+    public static let targetLookSeconds = 60.0
     /// A caller that waits for a job looks itself after so long: another process may have finished it.
     public static let waitPollSeconds = 5.0
     /// Characters of a search: longer than any word that stands in a job's names and addresses.

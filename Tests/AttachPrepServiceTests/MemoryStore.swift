@@ -14,6 +14,9 @@ final class MemoryStore: JobStore {
         var files: [String: StoredFile] = [:]
         var uploads: [MediaID: Upload] = [:]
         var discarded = 0
+        var pace: JobPace?
+        /// How often numbers were asked for.
+        var counted = 0
         var fault: AttachPrepError?
     }
 
@@ -104,11 +107,37 @@ final class MemoryStore: JobStore {
         let all = state.withLock { $0.jobs.values.sorted { $0.id > $1.id } }.filter { job in
             (filter.states?.contains(job.state) ?? true) && cursor.map { job.id < $0 } ?? true
                 && filter.search.map { job.request.source.contains($0) } ?? true
+                && filter.errors.map { codes in job.error.map { codes.contains($0.code) } ?? false } ?? true
         }
         return JobPage(jobs: Array(all.prefix(limit)), next: all.count > limit ? all[limit - 1].id : nil)
     }
 
-    func counts() async throws -> JobCounts { JobCounts(byState: [:], byError: [:], due: 0, oldestDue: nil) }
+    func counts() async throws -> JobCounts {
+        try check()
+        return state.withLock { state in
+            state.counted += 1
+            let queued = state.jobs.values.filter { $0.state == .queued }
+            return JobCounts(
+                byState: Dictionary(grouping: state.jobs.values, by: \.state).mapValues(\.count),
+                byError: Dictionary(grouping: state.jobs.values.compactMap { $0.error?.code }) { $0 }
+                    .mapValues(\.count),
+                due: queued.count, oldestDue: queued.map(\.createdAt).min())
+        }
+    }
+
+    func pace(until end: Date) async throws -> JobPace { state.withLock(\.pace) ?? JobPace(until: end) }
+
+    func retry(_ filter: JobFilter) async throws -> Int {
+        let chosen = state.withLock { state in
+            state.jobs.values.filter { job in
+                job.state.isRetryable && filter.states?.contains(job.state) ?? true
+                    && filter.ids?.contains(job.id) ?? true
+                    && filter.errors.map { codes in job.error.map { codes.contains($0.code) } ?? false } ?? true
+            }.map(\.id)
+        }
+        for id in chosen { _ = try await retry(id) }
+        return chosen.count
+    }
 
     func purge(_ filter: JobFilter) async throws -> Int {
         state.withLock { state in

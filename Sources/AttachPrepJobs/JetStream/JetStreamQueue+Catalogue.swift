@@ -1,6 +1,12 @@
 import NATS
 import RichPush
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 extension JetStreamQueue: JobCatalogue {
     public func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage {
         let query = try CatalogueQuery(filter, after: cursor, limit: limit)
@@ -10,6 +16,10 @@ extension JetStreamQueue: JobCatalogue {
     public func counts() async throws -> JobCounts {
         let now = clock.wall().milliseconds
         return try await mirror.read { try CatalogueQuery.counts($0, at: now) }
+    }
+
+    public func pace(until end: Date) async throws -> JobPace {
+        try await mirror.read { try PaceQuery.pace($0, until: end) }
     }
 
     public func purge(_ filter: JobFilter) async throws -> Int {

@@ -1,3 +1,5 @@
+public import RichPush
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -11,13 +13,17 @@ public struct JobFilter: Sendable, Hashable {
     public var search: String?
     public var ids: [JobID]?
     public var createdBefore: Date?
+    /// Failed and dead jobs alone, with these codes.
+    public var errors: Set<ErrorCode>?
 
     public init(
-        states: Set<JobState>? = nil, search: String? = nil, ids: [JobID]? = nil, createdBefore: Date? = nil
+        states: Set<JobState>? = nil, search: String? = nil, ids: [JobID]? = nil, createdBefore: Date? = nil,
+        errors: Set<ErrorCode>? = nil
     ) {
         self.states = states
         self.search = search
         self.ids = ids
         self.createdBefore = createdBefore
+        self.errors = errors
     }
 }

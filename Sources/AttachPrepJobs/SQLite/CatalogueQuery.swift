@@ -28,13 +28,14 @@ struct CatalogueQuery: Sendable {
     }
 
     private func latest(_ state: String, _ database: Database) throws -> [JobRecord] {
-        try Row.fetchAll(
-            database,
-            sql: """
-                SELECT \(JobRecord.columns) FROM job WHERE \(state) AND \(selection.condition)
-                ORDER BY uuid DESC LIMIT \(count + 1)
-                """, arguments: StatementArguments(selection.arguments)
-        ).map(JobRecord.init)
+        let chosen = "FROM job WHERE \(state) AND \(selection.condition) ORDER BY uuid DESC LIMIT \(count + 1)"
+        // A search walks along the index, and reads the rows of what it has found alone.
+        let sql =
+            selection.searches
+            ? "SELECT \(JobRecord.columns) FROM job WHERE uuid IN (SELECT uuid \(chosen))"
+            : "SELECT \(JobRecord.columns) \(chosen)"
+        return try Row.fetchAll(database, sql: sql, arguments: StatementArguments(selection.arguments))
+            .map(JobRecord.init)
     }
 
     func page(_ records: [JobRecord]) throws -> JobPage {

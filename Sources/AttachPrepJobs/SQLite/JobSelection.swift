@@ -1,4 +1,5 @@
 import GRDB
+import RichPush
 
 /// A filter as SQL: the condition of a `WHERE` over jobs, without their states.
 struct JobSelection: Sendable {
@@ -7,9 +8,18 @@ struct JobSelection: Sendable {
     /// Each is asked for by itself, since an index has them one after the other.
     let states: [JobState]?
 
-    init(_ filter: JobFilter, finishedOnly: Bool = false) throws {
-        let wanted = filter.states.map { states in JobState.allCases.filter(states.contains) }
-        states = finishedOnly ? (wanted ?? JobState.allCases).filter(\.isFinished) : wanted
+    /// Whether it asks for texts that `job_state` holds, too.
+    let searches: Bool
+
+    /// - Parameter states: of these alone; nil leaves it to the filter.
+    init(_ filter: JobFilter, among states: [JobState]? = nil) throws {
+        searches = filter.search?.isEmpty == false || filter.errors != nil
+        let possible = filter.errors == nil ? states : (states ?? JobState.allCases).filter { $0.isError }
+        let wanted = (possible ?? JobState.allCases).filter { filter.states?.contains($0) ?? true }
+        self.states = possible == nil && filter.states == nil && !searches ? nil : wanted
+        if let errors = filter.errors {
+            add("error_code IN (SELECT value FROM json_each(?))", try StoredJSON.text(errors.map(\.rawValue)))
+        }
         if let ids = filter.ids {
             add("uuid IN (SELECT value FROM json_each(?))", try StoredJSON.text(ids))
         }
@@ -32,4 +42,9 @@ struct JobSelection: Sendable {
     private static func escaped(_ text: String) -> String {
         text.reduce(into: "") { $0 += "%_\\".contains($1) ? "\\\($1)" : "\($1)" }
     }
+}
+
+extension JobState {
+    /// Whether it says what went wrong.
+    fileprivate var isError: Bool { self == .failed || self == .dead }
 }

@@ -46,9 +46,7 @@ extension SQLiteStore {
             }
             let row = try database.row(
                 """
-                UPDATE job SET state = 'queued', attempts = 0, losses = 0, result = NULL, error = NULL,
-                    error_code = NULL, media = NULL, started_at = NULL, finished_at = NULL, due_at = ?2, wait = 0,
-                    parked = 0
+                UPDATE job SET \(Self.queuedAgain("?2"))
                 WHERE uuid = ?1 AND state IN ('failed', 'dead', 'cancelled') RETURNING \(JobRecord.columns)
                 """, [id.text, now])
             guard let row else { throw try Self.refusal(id, "cannot be tried again", database) }
@@ -56,6 +54,16 @@ extension SQLiteStore {
             changes.append(JobFeed.Change(job: id, state: .queued))
             return JobRecord(row)
         }.job()
+    }
+
+    /// What a job is that is tried again, as SQL.
+    ///
+    /// - Parameter now: the parameter that holds the time.
+    static func queuedAgain(_ now: String) -> String {
+        """
+        state = 'queued', attempts = 0, losses = 0, result = NULL, error = NULL, error_code = NULL, media = NULL,
+        started_at = NULL, finished_at = NULL, due_at = \(now), wait = 0, parked = 0
+        """
     }
 
     public func nextDue() async throws -> Date? {

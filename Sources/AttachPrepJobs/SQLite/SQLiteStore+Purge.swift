@@ -5,7 +5,7 @@ extension SQLiteStore {
     static let removalCountMax = 500
 
     public func purge(_ filter: JobFilter) async throws -> Int {
-        let selection = try JobSelection(filter, finishedOnly: true)
+        let selection = try JobSelection(filter, among: JobState.allCases.filter(\.isFinished))
         var count = 0
         var media: Set<String> = []
         for state in selection.states ?? [] {

@@ -59,6 +59,9 @@ public final class SQLiteStore: Sendable {
     /// Whether nothing is taken in, because the last housekeeping left more files than there may be.
     public var isFull: Bool { isOverQuota.load(ordering: .relaxed) }
 
+    /// None: each call finds out for itself.
+    public var fault: String? { nil }
+
     /// A change, kept when it returns.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database, inout [JobFeed.Change]) throws -> Value

@@ -4,13 +4,13 @@ import GRDB
 enum StoreSchema {
     /// Written into the file's header, so that it can be told from anybody else's: "ATPR".
     static let applicationID = 0x4154_5052
-    static let version = 2
+    static let version = 3
 
     /// What each version added to the one before.
-    private static let steps = [[jobs, tallies, webhooks, results], [receipts]]
+    private static let steps = [[jobs, tallies, webhooks, results], [receipts], [catalogue]]
 
     /// Those of jobs and of what their callers are told.
-    static let jobTables = [jobs, tallies, webhooks]
+    static let jobTables = [jobs, tallies, webhooks, catalogue]
 
     /// Makes what is not there yet.
     static func make(in database: Database) throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// What a driver has to do to be a `JobCatalogue`; each behaviour gets a driver of its own.
 enum JobCatalogueConformance {
-    static let behaviours = lists + numbers + removal + lines
+    static let behaviours = lists + numbers + pace + removal + retries + lines
 
     static let lists: [Behaviour] = [
         Behaviour("jobs are listed by their names, the latest first, page by page") { driver in
@@ -50,6 +50,34 @@ enum JobCatalogueConformance {
             #expect(try await names(driver, JobFilter(search: String(named.text.suffix(12)))) == [named])
             #expect(try await names(driver, JobFilter(search: "cat%jpg")).isEmpty)
             #expect(try await names(driver, JobFilter(search: "mine\\")).isEmpty)
+        },
+        Behaviour("a search goes page by page as well, and together with states, names and codes") { driver in
+            var dead: [JobID] = []
+            for number in 0..<5 {
+                let submission = JobSubmission.sample("https://cdn.example/cat\(number).jpg")
+                dead.append(try await driver.ended(.dead(.rejected(.downloadTimeout)), submission))
+                driver.clock.advance(1)
+            }
+            for number in 0..<5 { _ = try await driver.enqueue(.sample("https://cdn.example/dog\(number).jpg")) }
+            let filter = JobFilter(states: [.dead, .queued], search: "/cat")
+            let first = try await driver.jobs.list(filter, after: nil, limit: 3)
+            #expect(first.jobs.map(\.id) == Array(dead.reversed().prefix(3)))
+            let last = try await driver.jobs.list(filter, after: first.next, limit: 3)
+            #expect(last.jobs.map(\.id) == Array(dead.reversed().suffix(2)) && last.next == nil)
+            #expect(try await names(driver, JobFilter(states: [.dead], search: "/dog")).isEmpty)
+            #expect(try await names(driver, JobFilter(search: "cat", ids: [dead[1], .make()])) == [dead[1]])
+            #expect(try await names(driver, JobFilter(search: "cat0", errors: [.downloadTimeout])) == [dead[0]])
+        },
+        Behaviour("errors choose among failed and dead jobs") { driver in
+            let failed = try await driver.ended(.failed(.rejected(.mediaCorrupt)))
+            let dead = try await driver.ended(.dead(.rejected(.downloadTimeout)))
+            _ = try await driver.ended(.succeeded(.sample(), .make()))
+            _ = try await driver.enqueue(.sample())
+            #expect(try await names(driver, JobFilter(errors: [.mediaCorrupt])) == [failed])
+            #expect(try await names(driver, JobFilter(errors: [.mediaCorrupt, .downloadTimeout])) == [failed, dead])
+            #expect(try await names(driver, JobFilter(states: [.dead], errors: [.mediaCorrupt])).isEmpty)
+            #expect(try await names(driver, JobFilter(states: [.queued], errors: [.mediaCorrupt])).isEmpty)
+            #expect(try await names(driver, JobFilter(errors: [])).isEmpty)
         },
     ]
 

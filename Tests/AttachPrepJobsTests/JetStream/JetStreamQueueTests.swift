@@ -35,6 +35,15 @@ import Testing
         }
     }
 
+    @Test func `many jobs are queued again by one machine, and worked off by another`() async throws {
+        let pair = try await Pair()
+        let jobs = try await pair.one.queue.enqueue((0..<250).map { _ in .sample() }, idempotency: nil).jobs
+        for job in jobs { _ = try await pair.one.queue.cancel(job.id) }
+        #expect(try await pair.one.queue.retry(JobFilter(states: [.cancelled])) == 250)
+        try await askUntil("the other machine counts them") { try await pair.other.queue.counts().due == 250 }
+        #expect(try await !pair.other.driver.claim(10, hostLimit: 100).isEmpty)
+    }
+
     @Test func `a machine that starts later sees what was there`() async throws {
         let one = try await JetStreamUnderTest()
         let queued = try await one.driver.jobs.enqueue([.sample(), .sample()], idempotency: nil).jobs

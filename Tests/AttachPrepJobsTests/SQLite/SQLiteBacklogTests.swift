@@ -40,6 +40,14 @@ import Testing
         #expect(order.count == 300 && order.sorted() == same.jobs.map(\.id).sorted())
     }
 
+    @Test func `however many are queued again, each is once`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        let jobs = try await sqlite.store.enqueue((0..<450).map { _ in .sample() }, idempotency: nil).jobs
+        for job in jobs { _ = try await sqlite.store.cancel(job.id) }
+        #expect(try await sqlite.store.retry(JobFilter(states: [.cancelled])) == 450)
+        #expect(try await sqlite.store.counts().due == 450)
+    }
+
     @Test func `parked jobs are due, can be called off, and come back when the limit is raised`() async throws {
         let sqlite = try await SQLiteUnderTest()
         let slow = try await sqlite.store.enqueue(

@@ -67,6 +67,8 @@ final class ForgetfulStore: JobQueue, JobCatalogue, ResultStore, WebhookOutbox, 
     }
 
     func counts() async throws -> JobCounts { try await answering().counts() }
+    func pace(until end: Date) async throws -> JobPace { try await answering().pace(until: end) }
+    func retry(_ filter: JobFilter) async throws -> Int { try await answering().retry(filter) }
     func purge(_ filter: JobFilter) async throws -> Int { try await answering().purge(filter) }
     func log(of id: JobID) async throws -> [JobLogLine] { try await answering().log(of: id) }
     func append(_ lines: [JobLogLine]) async throws { try await answering().append(lines) }

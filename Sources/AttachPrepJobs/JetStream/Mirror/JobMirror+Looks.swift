@@ -76,7 +76,7 @@ extension JobMirror {
 
     /// Finished jobs that a filter chooses, at most `count`.
     func finished(_ filter: JobFilter, count: Int) async throws -> [KnownJob] {
-        let selection = try JobSelection(filter, finishedOnly: true)
+        let selection = try JobSelection(filter, among: JobState.allCases.filter(\.isFinished))
         let rows = try await read { database -> [KeptRow] in
             try (selection.states ?? []).flatMap { state in
                 try Row.fetchAll(
@@ -90,6 +90,26 @@ extension JobMirror {
             }
         }
         return try rows.prefix(count).map { try $0.job() }
+    }
+
+    /// Jobs of a state that a selection chooses, the earliest first.
+    ///
+    /// - Parameter cursor: the last one of the page before.
+    func page(_ selection: JobSelection, _ state: JobState, after cursor: String, count: Int) async throws -> [KnownJob]
+    {
+        var selection = selection
+        selection.add("uuid > ?", cursor)
+        let rows = try await read { [selection] database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT kept.revision, kept.heard_at, kept.value FROM kept WHERE uuid IN (
+                        SELECT uuid FROM job WHERE state = '\(state.rawValue)' AND \(selection.condition)
+                        ORDER BY uuid LIMIT \(count)) AND value IS NOT NULL ORDER BY uuid
+                    """, arguments: StatementArguments(selection.arguments)
+            ).map(KeptRow.init)
+        }
+        return try rows.map { try $0.job() }
     }
 }
 

@@ -5,6 +5,10 @@ extension JetStreamQueue: StoreKeeping {
     /// Never: files are elsewhere.
     public var isFull: Bool { false }
 
+    public var fault: String? {
+        connection.isConnected ? nil : "The connection to the NATS servers is lost; it comes back by itself with them."
+    }
+
     /// Housekeeping: removes jobs and keys that are too old, gives a message to jobs that have lost theirs, and forgets
     /// what a crash left behind. Every machine does it, once a minute; two at the same time do nothing twice.
     ///
