@@ -49,7 +49,7 @@ public struct AttachmentService: Service, FrontService {
 
     init(
         store: any JobStore, intake: JobIntake, feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens,
-        settings: ServiceSettings, health: HealthRoutes, logger: Logger
+        settings: ServiceSettings, health: HealthRoutes, surroundings: Surroundings = Surroundings(), logger: Logger
     ) throws {
         try LoopbackRule.check(host: settings.host, tokens: tokens)
         (self.feed, self.tokens, self.settings, self.logger) = (feed, tokens, settings, logger)
@@ -68,10 +68,14 @@ public struct AttachmentService: Service, FrontService {
             requests: TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.countedAddressesMax),
             wrongTokens: TokenBuckets(
                 perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
-        let events = EventRoutes(feed: relay, heartbeatSeconds: Limits.eventHeartbeatSeconds)
+        let numbers = NumbersFeed(every: Limits.eventCountsSeconds) { try await store.counts() }
+        let events = EventRoutes(
+            feed: relay, numbers: numbers, heartbeatSeconds: Limits.eventHeartbeatSeconds)
+        let overview = OverviewRoutes(store: store, surroundings: surroundings) { await health.report() }
         endpoints =
             submission.endpoints + payloads.endpoints + JobRoutes(store: store, baseURL: settings.baseURL).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
+            + overview.endpoints
             + receipts.endpoints + CampaignRoutes(office: office).endpoints
             + MediaRoutes(store: store).endpoints + health.endpoints
             + SessionRoutes(gate: gate).endpoints

@@ -10,8 +10,28 @@ struct EventTests {
         #expect(await listener.receive(until: ": listening").contains("text/event-stream"))
         let job = JobID.make()
         service.feed.publish([.init(job: job, state: .succeeded)])
-        let said = await listener.receive(until: "}")
+        let said = await listener.receive(until: "succeeded\"}\n\n")
         #expect(said.contains("event: job\ndata: {\"id\":\"\(job)\",\"state\":\"succeeded\"}\n\n"))
+    }
+
+    @Test func `the queue's numbers are told at the beginning, and when they have changed`() async throws {
+        let service = try await LiveService()
+        let listener = try await listen(service)
+        let first = await listener.receive(until: "}\n\n")
+        let none = #"{"cancelled":0,"dead":0,"failed":0,"queued":0,"running":0,"succeeded":0}"#
+        #expect(first.contains("event: counts\ndata: {\"due\":0,\"jobs\":\(none),\"oldestDueSeconds\":null}\n\n"))
+        _ = try await service.job()
+        let next = await listener.receive(until: "\"queued\":1")
+        #expect(next.contains("event: counts\ndata: {\"due\":1,\"jobs\":"))
+    }
+
+    @Test func `however many listen, the numbers are asked for once at a time`() async throws {
+        let service = try await LiveService()
+        var listeners: [RawConnection] = []
+        for _ in 0..<50 { listeners.append(try await listen(service)) }
+        for listener in listeners { #expect(await listener.receive(until: "event: counts").contains("listening")) }
+        // One a second, and all of them came within some seconds.
+        #expect(service.store.state.withLock(\.counted) < listeners.count / 2)
     }
 
     @Test func `listeners end with the service`() async throws {

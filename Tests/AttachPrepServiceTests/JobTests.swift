@@ -249,6 +249,46 @@ struct JobRouteTests {
         #expect(service.store.state.withLock(\.jobs.keys).contains(queued))
     }
 
+    @Test func `errors may be repeated or separated by commas`() async throws {
+        let service = try await LiveService()
+        for code in [ErrorCode.mediaCorrupt, .downloadTimeout, .sourceNotFound] {
+            service.store.change(try await service.job()) { job in
+                job.state = .failed
+                job.error = ManifestError(AttachPrepError(code, "It did not work."))
+            }
+        }
+        for query in ["error=media.corrupt,download.timeout", "error=media.corrupt&error=download.timeout"] {
+            let answer = try await service.caller.get("/v1/jobs?\(query)")
+            #expect((answer.object["jobs"] as? [Any])?.count == 2)
+        }
+        #expect(try await service.caller.get("/v1/jobs?error=media.gone").status == 400)
+    }
+
+    @Test(arguments: [
+        (#"{"states": ["dead"]}"#, 2), (#"{"states": ["dead"], "error": "media.corrupt"}"#, 1),
+        (#"{"error": ["media.corrupt", "download.timeout"]}"#, 2), (#"{"error": "cancelled"}"#, 0),
+    ])
+    func `jobs that ended are run again together`(body: String, count: Int) async throws {
+        let service = try await LiveService()
+        for code in [ErrorCode.mediaCorrupt, .downloadTimeout] {
+            service.store.change(try await service.job()) { job in
+                job.state = .dead
+                job.error = ManifestError(AttachPrepError(code, "It did not work."))
+            }
+        }
+        let answer = try await service.caller.post("/v1/jobs/retry", json: body)
+        #expect(answer.status == 200 && answer.object["retried"] as? Int == count)
+    }
+
+    @Test(arguments: [
+        "{}", #"{"states": ["succeeded"]}"#, #"{"states": ["queued"]}"#, #"{"error": "media.gone"}"#, "[]",
+        #"{"search": ""}"#,
+    ])
+    func `a retry that names nothing, or what cannot run again, is refused`(body: String) async throws {
+        let answer = try await LiveService().caller.post("/v1/jobs/retry", json: body)
+        #expect(answer.status == 400 && answer.code == "request.invalid")
+    }
+
     @Test(arguments: ["{}", #"{"states": ["queued"]}"#, #"{"createdBefore": "yesterday"}"#, #"{"all": true}"#, "[]"])
     func `a purge that names nothing, or what is not finished, is refused`(body: String) async throws {
         let answer = try await LiveService().caller.post("/v1/jobs/purge", json: body)

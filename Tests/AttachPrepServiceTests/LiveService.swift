@@ -1,9 +1,10 @@
 import AttachPrepJobs
-import AttachPrepService
 import Logging
 import RichPush
 import ServiceLifecycle
 import TestSupport
+
+@testable import AttachPrepService
 
 /// A service that really listens, on a port of its own, over a store in memory.
 final class LiveService: Sendable {
@@ -23,7 +24,8 @@ final class LiveService: Sendable {
 
     init(
         token: String? = LiveService.token, tokens: AccessTokens? = nil, sendsWebhooks: Bool = true,
-        reasons: [String] = [], keptIn other: (any JobStore)? = nil, feed: JobFeed = JobFeed(),
+        reasons: [String] = [], surroundings: Surroundings = Surroundings(), keptIn other: (any JobStore)? = nil,
+        feed: JobFeed = JobFeed(),
         _ change: (inout ServiceSettings) -> Void = { _ in }
     ) async throws {
         self.feed = feed
@@ -47,7 +49,9 @@ final class LiveService: Sendable {
             store: other ?? store, intake: JobIntake(uploads: other ?? store, sendsWebhooks: sendsWebhooks), feed: feed,
             office: office, tokens: try tokens ?? AccessTokens(token.map { [$0] } ?? [], logger: logger),
             settings: settings,
-            metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }, logger: logger)
+            health: HealthRoutes(
+                metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }),
+            surroundings: surroundings, logger: logger)
         self.service = service
         let group = ServiceGroup(services: [service], logger: logger)
         self.group = group

@@ -1,9 +1,10 @@
-import AttachPrepService
 import Foundation
 import Logging
 import RichPush
 import TestSupport
 import Testing
+
+@testable import AttachPrepService
 
 struct SessionTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -96,6 +97,16 @@ struct SessionTests {
         try folder.write("other-token-0123456789\n", to: "tokens")
         tokens.reload()
         #expect(try await browser(service, cookie).get("/v1/jobs").status == 401)
+    }
+
+    @Test func `a session is over after twelve hours, whatever the browser keeps`() throws {
+        let tokens = try AccessTokens([LiveService.token], logger: logger)
+        let start = Date(timeIntervalSince1970: 1_795_294_262)
+        let field = try #require(SessionCookie(baseURL: nil).field(for: LiveService.token, tokens, at: start))
+        let value = try #require(field.split(separator: ";").first).dropFirst("attachprep=".count)
+        let seconds = Double(Limits.sessionSecondsMax)
+        #expect(SessionCookie.caller(in: value, tokens, at: start + seconds - 1) != nil)
+        #expect(SessionCookie.caller(in: value, tokens, at: start + seconds) == nil)
     }
 
     @Test(arguments: [

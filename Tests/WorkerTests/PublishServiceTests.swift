@@ -47,6 +47,18 @@ import Testing
         #expect(log.contains("s3://\(ObjectStore.bucket)/\(prefix)"), "\(log)")
     }
 
+    @Test func `The dashboard knows the bucket: how it is, and where pictures may come from`() async throws {
+        let service = try await start()
+        try await askUntil("the bucket was looked at") {
+            let publish = try await service.client.get("/v1/overview").json()["publish"] as? [String: Any]
+            #expect(publish?["target"] as? String == "s3://\(ObjectStore.bucket)/\(prefix)")
+            return publish?["healthy"] as? Bool == true
+        }
+        let policy = try await service.client.get("/").header("content-security-policy")
+        #expect(policy?.contains(" \(store.url);") == true, "\(policy ?? "none")")
+        try await service.stop()
+    }
+
     @Test func `A result is used again while it stands in the bucket, and made anew when it does not`() async throws {
         let server = try LoopbackServer()
         let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))

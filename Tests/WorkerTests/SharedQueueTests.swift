@@ -46,6 +46,22 @@ import Testing
         #expect(try bench.folder.contents().filter { $0.hasPrefix("tmp/") || $0.hasPrefix("state/") } == [])
     }
 
+    @Test func `The dashboard of one process shows what the others do, and how the queue is`() async throws {
+        let front = try await start("serve", ["--accept-only"])
+        let overview = try await front.client.get("/v1/overview").json()
+        let queue = try #require(overview["queue"] as? [String: Any])
+        #expect(queue["kind"] as? String == "jetstream" && queue["name"] as? String == server.url)
+        #expect(queue["healthy"] as? Bool == true && overview["children"] is NSNull)
+        let worker = try await start("worker")
+        let id = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#)
+        _ = try await front.client.ended(id)
+        try await askUntil("it shows what the worker has done") {
+            let jobs = try await front.client.get("/v1/overview").json()["jobs"] as? [String: Int]
+            return jobs?["succeeded"] == 1
+        }
+        for process in [front, worker] { try await process.stop() }
+    }
+
     @Test func `A worker says how it is, and takes no jobs in`() async throws {
         let worker = try await start("worker")
         #expect(try await worker.client.get("/healthz").status == 200)

@@ -55,7 +55,8 @@ struct SessionCookie: Sendable {
 
     private static func content(_ expiry: Int, _ caller: String) -> String { "\(expiry).\(caller)" }
 
-    private static func caller(in value: Substring, _ tokens: AccessTokens, at now: Date) -> String? {
+    /// The caller that a cookie's value stands for; nil when it is not ours, is over, or its token is gone.
+    static func caller(in value: Substring, _ tokens: AccessTokens, at now: Date) -> String? {
         let parts = value.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let expiry = Int(parts[0]), Double(expiry) > now.timeIntervalSince1970 else {
             return nil

@@ -21,6 +21,11 @@ struct JobPageAnswer: Encodable {
     }
 }
 
+/// How many jobs are to run again.
+struct RetryAnswer: Encodable {
+    var retried: Int
+}
+
 /// How many jobs were removed.
 struct PurgeAnswer: Encodable {
     var purged: Int

@@ -14,6 +14,12 @@ enum JobPaths {
                             "type": "array", "minItems": 1,
                             "items": ["$ref": "#/components/schemas/JobState"],
                         ]),
+                    Operation.query(
+                        "error", "Only failed and dead jobs with these codes; repeated, or with commas between",
+                        schema: [
+                            "type": "array", "minItems": 1,
+                            "items": ["$ref": "#/components/schemas/ErrorCode"],
+                        ]),
                     limit,
                     Operation.query("cursor", "The \"next\" of the page before", schema: id),
                     Operation.query(
@@ -48,6 +54,19 @@ enum JobPaths {
                 "showJobLog", tag: "jobs", "Show what was logged while a job was worked on", parameters: [name],
                 answers: ["200": Operation.answer("The lines, in their order", schema: "JobLog")],
                 problems: [404, 406])
+        ],
+        "/v1/jobs/retry": [
+            "post": Operation.operation(
+                "retryJobs", tag: "jobs", "Run jobs again that failed, are dead or were cancelled",
+                description: """
+                    At least one member has to be there; a job has to agree with all that are. The earliest of a state \
+                    come first, and as many as the queue takes. Those whose secrets were wiped when they were called \
+                    off are passed over.
+                    """,
+                body: Operation.body(
+                    schema: "RetryOrder", example: ["states": ["dead"], "error": "download.timeout"]),
+                answers: ["200": Operation.answer("How many there were", schema: "Retried")],
+                problems: [406, 413, 415])
         ],
         "/v1/jobs/purge": [
             "post": Operation.operation(

@@ -28,16 +28,27 @@ enum JobSchemas {
                 ]),
             ]
         ]),
-        "PurgeOrder": [
-            "type": "object", "additionalProperties": false,
-            "anyOf": [
-                ["required": ["states"], "properties": ["states": ["type": "array"]]],
-                ["required": ["ids"], "properties": ["ids": ["type": "array"]]],
-                ["required": ["search"], "properties": ["search": ["type": "string"]]],
-                ["required": ["createdBefore"], "properties": ["createdBefore": ["type": "string"]]],
-            ],
+        "PurgeOrder": choice(\.isFinished),
+        "RetryOrder": choice(\.isRetryable),
+        "Retried": Schema.object(["retried": ["type": "integer", "minimum": 0]]),
+        "Purged": Schema.object(["purged": ["type": "integer", "minimum": 0]]),
+    ]
+
+    /// Which jobs are meant: by at least one of these members.
+    private static func choice(_ isPossible: (JobState) -> Bool) -> JSONValue {
+        let types = [
+            "states": "array", "ids": "array", "search": "string", "createdBefore": "string",
+        ]
+        let named = types.sorted { $0.key < $1.key }.map { key, type -> JSONValue in
+            ["required": [.text(key)], "properties": [key: ["type": .text(type)]]]
+        }
+        let code: JSONValue = ["$ref": "#/components/schemas/ErrorCode"]
+        let coded: JSONValue = ["required": ["error"], "properties": ["error": ["type": ["string", "array"]]]]
+        let states = JobState.allCases.filter(isPossible).map { JSONValue.text($0.rawValue) }
+        return [
+            "type": "object", "additionalProperties": false, "anyOf": .list(named + [coded]),
             "properties": [
-                "states": ["type": ["array", "null"], "items": ["enum": finished]],
+                "states": ["type": ["array", "null"], "items": ["enum": .list(states)]],
                 "ids": [
                     "type": ["array", "null"], "description": "At most \(Limits.batchRequestsMax)",
                     "items": JobPaths.id,
@@ -48,11 +59,11 @@ enum JobSchemas {
                     "description": "A part of the job's id, the caller's id, the source or the error's code",
                 ],
                 "createdBefore": ["type": ["string", "null"], "format": "date-time"],
+                "error": [
+                    "description": "Failed and dead jobs alone, with this code or with one of these",
+                    "anyOf": [code, ["type": "array", "items": code], ["type": "null"]],
+                ],
             ],
-        ],
-        "Purged": Schema.object(["purged": ["type": "integer", "minimum": 0]]),
-    ]
-
-    private static let finished = JSONValue.list(
-        JobState.allCases.filter(\.isFinished).map { .text($0.rawValue) })
+        ]
+    }
 }

@@ -57,7 +57,7 @@ enum OpenAPIDocument {
         let groups = [
             SubmissionPaths.all, PayloadPaths.all, JobPaths.all, WebhookPaths.all, UploadPaths.all, EventPaths.all,
             ReceiptPaths.all, MediaPaths.all, HealthPaths.all, PagePaths.all,
-            SessionPaths.all,
+            SessionPaths.all, OverviewPaths.all,
         ]
         return groups.reduce(into: [:]) { paths, group in
             for (path, item) in group {
@@ -70,7 +70,7 @@ enum OpenAPIDocument {
     private static var schemas: [String: JSONValue] {
         [
             RequestSchemas.all, PayloadSchemas.all, ManifestSchemas.all, JobSchemas.all, WebhookSchemas.all,
-            ReceiptSchemas.all, ServiceSchemas.all,
+            ReceiptSchemas.all, ServiceSchemas.all, OverviewSchemas.all,
         ]
         .reduce(into: [:]) { $0.merge($1) { $1 } }
     }

@@ -5,14 +5,15 @@ import NIOCore
 import RichPush
 import Synchronization
 
-/// `GET /v1/events`: what happens to jobs, as it happens (server-sent events).
+/// `GET /v1/events`: what happens to jobs and to their numbers, as it happens (server-sent events).
 final class EventRoutes: Sendable {
     private let feed: JobFeed
+    private let numbers: NumbersFeed
     private let heartbeatSeconds: Double
     private let listeners = Mutex(0)
 
-    init(feed: JobFeed, heartbeatSeconds: Double) {
-        self.feed = feed
+    init(feed: JobFeed, numbers: NumbersFeed, heartbeatSeconds: Double) {
+        (self.feed, self.numbers) = (feed, numbers)
         self.heartbeatSeconds = heartbeatSeconds
     }
 
@@ -27,7 +28,7 @@ final class EventRoutes: Sendable {
         guard request.method != .head else { return Response(status: .ok, headers: headers) }
         let place = try takePlace()
         // From before the head on: what happens after the caller has it is told.
-        let lines = EventLines(feed, heartbeatSeconds: heartbeatSeconds)
+        let lines = EventLines(feed, numbers: numbers, heartbeatSeconds: heartbeatSeconds)
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { writer in

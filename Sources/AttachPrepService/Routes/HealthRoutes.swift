@@ -35,9 +35,14 @@ final class HealthRoutes: Sendable {
         try JSONAnswer.response(["status": "ok"])
     }
 
+    /// Whether it is ready now.
+    @Sendable func report() async -> ReadinessReport {
+        if isLeaving.load(ordering: .relaxed) { return ReadinessReport(reasons: ["The service is stopping."]) }
+        return await readiness()
+    }
+
     @Sendable private func ready(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        var report = await readiness()
-        if isLeaving.load(ordering: .relaxed) { report = ReadinessReport(reasons: ["The service is stopping."]) }
+        let report = await report()
         return try JSONAnswer.response(report, status: report.ready ? .ok : .serviceUnavailable)
     }
 

@@ -10,12 +10,15 @@ struct JobRoutes: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(method: .get, path: "/v1/jobs", query: ["state", "limit", "cursor", "search"], respond: list),
+            Endpoint(
+                method: .get, path: "/v1/jobs", query: ["state", "error", "limit", "cursor", "search"],
+                respond: list),
             Endpoint(method: .get, path: "/v1/jobs/{id}", respond: show),
             Endpoint(method: .delete, path: "/v1/jobs/{id}", respond: cancel),
             Endpoint(method: .post, path: "/v1/jobs/{id}/retry", respond: retry),
             Endpoint(method: .get, path: "/v1/jobs/{id}/log", respond: log),
             Endpoint(method: .post, path: "/v1/jobs/purge", respond: purge),
+            Endpoint(method: .post, path: "/v1/jobs/retry", respond: retryAll),
         ]
     }
 
@@ -27,7 +30,8 @@ struct JobRoutes: Sendable {
                 .requestInvalid, "The query's \"search\" has over \(Limits.searchCharactersMax) characters, or a zero.")
         }
         let filter = JobFilter(
-            states: try query.words("state", JobState.self), search: search?.isEmpty == true ? nil : search)
+            states: try query.words("state", JobState.self), search: search?.isEmpty == true ? nil : search,
+            errors: try query.words("error", ErrorCode.self))
         let page = try await store.list(
             filter, after: try query.name("cursor", JobID.init), limit: try query.limit())
         return try JSONAnswer.response(
@@ -57,6 +61,11 @@ struct JobRoutes: Sendable {
     @Sendable private func purge(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let order: PurgeOrder = try await JSONBody.read(request, context)
         return try JSONAnswer.response(PurgeAnswer(purged: try await store.purge(try order.filter())))
+    }
+
+    @Sendable private func retryAll(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let order: RetryOrder = try await JSONBody.read(request, context)
+        return try JSONAnswer.response(RetryAnswer(retried: try await store.retry(try order.filter())))
     }
 
     private func id(_ context: ServiceContext) throws -> JobID {

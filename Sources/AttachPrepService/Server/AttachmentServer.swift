@@ -63,7 +63,7 @@ public struct AttachmentServer: Service {
             group.addTask { await rooms.sender.run() }
             group.addTask { await rooms.housekeeping.run() }
             group.addTask { await announce() }
-            group.addTask { await rooms.probeTarget(logger) }
+            if let target = rooms.target { group.addTask { await target.run() } }
             group.addTask { await drainWhenAsked() }
             // The first failure ends all.
             do {
@@ -110,6 +110,7 @@ public struct AttachmentServer: Service {
         async let calls: Void = rooms.sender.drain(within: limit)
         _ = await (work, calls)
         rooms.housekeeping.stop()
+        rooms.target?.stop()
     }
 
     private func leave(within limit: Duration) async {

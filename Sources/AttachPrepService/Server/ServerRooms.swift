@@ -25,6 +25,8 @@ struct ServerRooms: Sendable {
     let worker: JobWorker?
     let sender: WebhookSender
     let housekeeping: Housekeeping
+    /// Nil where files are served here.
+    let target: TargetWatch?
     private let tokens: AccessTokens
     private let store: any JobStore & StoreKeeping
     private let preparer: AttachmentPreparer
@@ -67,22 +69,34 @@ struct ServerRooms: Sendable {
             outbox: opened.store, secrets: secrets, calls: calls, feed: feed,
             metrics: WebhookMetrics(factory: registry), logger: logger)
         housekeeping = Housekeeping(store: opened.store, logger: logger)
+        target =
+            preparer.keepsFolders
+            ? nil
+            : TargetWatch(every: Limits.targetLookSeconds, logger: logger) { [preparer] in
+                try await preparer.probeTarget()
+            }
         let page = MetricsPage(
             registry: registry, metrics: metrics, store: opened.store, preparer: preparer, logger: logger)
         let health = HealthRoutes(
             metricsPage: { await page.text() },
             readiness: { [worker, housekeeping] in
-                ReadinessReport(reasons: [worker?.health.reason, housekeeping.fault].compactMap { $0 })
+                let reasons = [worker?.health.reason ?? opened.store.fault, housekeeping.fault]
+                return ReadinessReport(reasons: reasons.compactMap { $0 })
             })
+        let surroundings = Surroundings(
+            configuration, worker: worker, store: opened.store, preparer: preparer, target: target,
+            housekeeping: housekeeping)
         var service = configuration.service
         service.publishedURL = preparer.publishedURL
         front = try Self.front(
-            configuration, service, health, opened.store, feed: feed, office: office, tokens: tokens, logger: logger)
+            configuration, service, health, surroundings, opened.store, feed: feed, office: office,
+            tokens: tokens, logger: logger)
     }
 
     private static func front(
-        _ configuration: ServeConfiguration, _ service: ServiceSettings, _ health: HealthRoutes, _ store: any JobStore,
-        feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens, logger: Logger
+        _ configuration: ServeConfiguration, _ service: ServiceSettings, _ health: HealthRoutes,
+        _ surroundings: Surroundings, _ store: any JobStore, feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens,
+        logger: Logger
     ) throws -> any FrontService {
         guard configuration.role == .serve else {
             return ProbeService(health: health, settings: configuration.service, logger: logger)
@@ -92,22 +106,11 @@ struct ServerRooms: Sendable {
             uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly)
         return try AttachmentService(
             store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: service,
-            health: health, logger: logger)
+            health: health, surroundings: surroundings, logger: logger)
     }
 
     /// Reads tokens again; secrets are, when they are needed and their file has changed.
     func reload() { tokens.reload() }
-
-    /// Says whether results can be published now: they may be later, so it does not end a service.
-    func probeTarget(_ logger: Logger) async {
-        guard !preparer.keepsFolders else { return }
-        do {
-            try await preparer.probeTarget()
-            logger.info("the bucket takes files")
-        } catch {
-            logger.error("the bucket takes no files now; jobs will fail until it does", metadata: ["error": "\(error)"])
-        }
-    }
 
     /// Ends children and connections, and gives the data folder back.
     func close() async {

@@ -1,0 +1,96 @@
+import AttachPrep
+import AttachPrepJobs
+import Foundation
+import RichPush
+import TestSupport
+import Testing
+
+@testable import AttachPrepService
+
+struct OverviewTests {
+    @Test func `a service that has just begun says so with all its members`() async throws {
+        let service = try await LiveService()
+        let answer = try await service.caller.get("/v1/overview")
+        let overview = answer.object
+        #expect(answer.status == 200 && overview["version"] as? String == ProductVersion.text)
+        #expect(
+            Set(overview.keys) == [
+                "version", "startedAt", "takesUploads", "jobs", "errors", "due", "oldestDueSeconds", "webhooks",
+                "mediaBytes", "hour", "children", "queue", "publish", "ready", "reasons",
+            ])
+        #expect(overview["jobs"] as? [String: Int] == Dictionary(uniqueKeysWithValues: Self.states.map { ($0, 0) }))
+        #expect(overview["oldestDueSeconds"] is NSNull && overview["due"] as? Int == 0)
+        #expect(overview["webhooks"] as? [String: Int] == ["pending": 0, "delivered": 0, "givenUp": 0])
+        #expect(overview["takesUploads"] as? Bool == true && overview["ready"] as? Bool == true)
+        #expect((overview["errors"] as? [Any])?.isEmpty == true && overview["children"] is NSNull)
+    }
+
+    private static let states = ["queued", "running", "succeeded", "failed", "dead", "cancelled"]
+
+    @Test func `jobs are counted by state and by error, the most frequent error first`() async throws {
+        let service = try await LiveService()
+        let codes: [ErrorCode] = [.mediaCorrupt, .downloadTimeout, .downloadTimeout]
+        for code in codes {
+            service.store.change(try await service.job()) { job in
+                job.state = .dead
+                job.error = ManifestError(AttachPrepError(code, "It did not work."))
+            }
+        }
+        _ = try await service.job()
+        let overview = try await service.caller.get("/v1/overview").object
+        #expect((overview["jobs"] as? [String: Int])?["dead"] == 3 && overview["due"] as? Int == 1)
+        #expect((overview["oldestDueSeconds"] as? Double).map { $0 >= 0 } == true)
+        let errors = try #require(overview["errors"] as? [[String: Any]])
+        #expect(errors.map { $0["code"] as? String } == ["download.timeout", "media.corrupt"])
+        #expect(errors.map { $0["jobs"] as? Int } == [2, 1])
+    }
+
+    @Test func `the hour has its minutes, with nothing where nothing ended`() async throws {
+        let service = try await LiveService()
+        var pace = JobPace(until: Date(timeIntervalSince1970: 1_795_294_262))
+        pace.minutes[59].succeeded = 2
+        pace.minutes[59].failed = 1
+        pace.minutes[59].latencies.add(3, inSpan: 0)
+        service.store.state.withLock { [pace] in $0.pace = pace }
+        let overview = try await service.caller.get("/v1/overview").object
+        let hour = try #require(overview["hour"] as? [String: Any])
+        let minutes = try #require(hour["minutes"] as? [[String: Any]])
+        #expect(hour["until"] as? String == "2026-11-21T20:51:02.000Z" && minutes.count == 60)
+        #expect(minutes[58]["succeeded"] as? Int == 0 && minutes[58]["medianSeconds"] is NSNull)
+        #expect(minutes[59]["succeeded"] as? Int == 2 && minutes[59]["failed"] as? Int == 1)
+        #expect(minutes[59]["p95Seconds"] as? Double == hour["p95Seconds"] as? Double)
+        // Half of 5 ms, to the millisecond.
+        #expect(hour["medianSeconds"] as? Double == 0.003)
+    }
+
+    @Test func `what it works with says how it is`() async throws {
+        var surroundings = Surroundings()
+        (surroundings.queueKind, surroundings.queueName) = (.jetstream, "nats://one:4222")
+        surroundings.queue = { .fault("The connection is lost.") }
+        surroundings.publishName = "s3://media/push"
+        surroundings.publish = { .unknown }
+        surroundings.children = { .init(slots: 2, replacements: .init(failed: 1, recycled: 3)) }
+        let service = try await LiveService(reasons: ["It is full."], surroundings: surroundings)
+        let overview = try await service.caller.get("/v1/overview").object
+        let queue = try #require(overview["queue"] as? [String: Any])
+        #expect(queue["kind"] as? String == "jetstream" && queue["name"] as? String == "nats://one:4222")
+        #expect(queue["healthy"] as? Bool == false && queue["reason"] as? String == "The connection is lost.")
+        let publish = try #require(overview["publish"] as? [String: Any])
+        #expect(publish["target"] as? String == "s3://media/push")
+        #expect(publish["healthy"] is NSNull && publish["reason"] is NSNull)
+        #expect(overview["children"] as? [String: Int] == ["slots": 2, "failed": 1, "recycled": 3])
+        #expect(overview["ready"] as? Bool == false && overview["reasons"] as? [String] == ["It is full."])
+    }
+
+    @Test func `a store that does not answer is a problem`() async throws {
+        let service = try await LiveService()
+        service.store.state.withLock { $0.fault = .init(.queueUnavailable, "The queue is not available.") }
+        #expect(try await service.caller.get("/v1/overview").code == "queue.unavailable")
+        service.store.state.withLock { $0.fault = nil }
+        #expect(try await service.caller.get("/v1/overview").status == 200)
+    }
+
+    @Test func `it is for callers`() async throws {
+        #expect(try await LiveService().stranger.get("/v1/overview").status == 401)
+    }
+}
