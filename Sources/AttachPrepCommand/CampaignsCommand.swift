@@ -46,8 +46,7 @@ struct CampaignsCommand: AsyncParsableCommand {
             } else if cursor == nil, page.campaigns.isEmpty {
                 StandardStreams.result("There are none.")
             } else {
-                let table = CampaignTable(page.campaigns)
-                for line in (cursor == nil ? [table.head] : []) + table.lines { StandardStreams.result(line) }
+                StandardStreams.result(CampaignTable.table(page.campaigns), isFirst: cursor == nil)
             }
             left -= page.campaigns.count
             cursor = page.next

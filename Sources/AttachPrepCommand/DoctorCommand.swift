@@ -18,7 +18,7 @@ struct DoctorCommand: AsyncParsableCommand {
             publishing: try publish.place(), queue: try queue.servers(), verbose: report.verbose)
         switch report.format {
         case .json: StandardStreams.result((try? examination.json()) ?? "")
-        case .text: StandardStreams.result(examination.lines.joined(separator: "\n"))
+        case .text: StandardStreams.result(examination.lines)
         }
         if !examination.isHealthy { throw CommandEnd.someRejected }
     }

@@ -47,7 +47,7 @@ struct InspectCommand: AsyncParsableCommand {
     private static func show(_ report: InspectionReport, format: OutputFormat) {
         switch format {
         case .json: StandardStreams.result((try? report.json()) ?? "")
-        case .text: StandardStreams.result(InspectionText(report: report).lines.joined(separator: "\n"))
+        case .text: StandardStreams.result(InspectionText(report: report).lines)
         }
     }
 }

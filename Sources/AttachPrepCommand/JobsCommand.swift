@@ -33,8 +33,10 @@ struct JobsCommand: ParsableCommand {
                 repeat {
                     let page = try await desk.list(
                         choice.filter(), after: cursor, limit: min(left, Limits.pageCountMax))
-                    for row in page.jobs.map(JobRow.init) {
-                        StandardStreams.result(format == .json ? try row.json() : row.line)
+                    if format == .json {
+                        for job in page.jobs { StandardStreams.result(try JobRow(job).json()) }
+                    } else {
+                        StandardStreams.result(JobTable.table(page.jobs), isFirst: cursor == nil)
                     }
                     left -= page.jobs.count
                     if page.jobs.isEmpty, cursor == nil, format == .text { StandardStreams.result("There are none.") }

@@ -103,21 +103,29 @@ struct MachineExamination: Codable, Sendable {
     }
 
     /// As a person reads it.
-    var lines: [String] {
-        var lines = [version, "", "media process  \(mediaExecutable ?? "not found")"]
-        lines += libraries.map { "\(TerminalText.column($0.name, 14)) \($0.version)" }
-        lines.append("")
-        lines += abilities.map { "\($0.isAvailable ? "yes" : "NO ")  \($0.name)" }
-        lines.append("")
-        if !walls.isEmpty { lines += ["The media process tries to get out:"] + walls.map(Self.line) + [""] }
-        if let publish { lines += ["\(publish.isReady ? "yes" : "NO ")  publish to the bucket", ""] }
-        if let queue { lines += queue.lines + [""] }
-        return lines + (isHealthy ? ["Nothing is missing."] : faults)
+    var lines: [StyledText] {
+        var lines = [StyledText(version), StyledText(), StyledText("media process  ") + executableText]
+        lines += libraries.map { StyledText(TerminalText.column($0.name, 15)) + StyledText($0.version, .dim) }
+        lines.append(StyledText())
+        lines += abilities.map { StyledText.answer($0.isAvailable) + "  \($0.name)" }
+        lines.append(StyledText())
+        if !walls.isEmpty {
+            lines += [StyledText("The media process tries to get out:")] + walls.map(Self.line) + [StyledText()]
+        }
+        if let publish { lines += [StyledText.answer(publish.isReady) + "  publish to the bucket", StyledText()] }
+        if let queue { lines += queue.lines + [StyledText()] }
+        return lines
+            + (isHealthy ? [StyledText("Nothing is missing.", .good)] : faults.map { StyledText($0, .bad) })
     }
 
-    private static func line(_ finding: WallFinding) -> String {
+    private var executableText: StyledText {
+        mediaExecutable.map { StyledText($0, .dim) } ?? StyledText("not found", .bad)
+    }
+
+    private static func line(_ finding: WallFinding) -> StyledText {
         let columns = TerminalText.column(finding.wall.rawValue, 18) + TerminalText.column(finding.attempt.rawValue, 24)
-        return "\(finding.holds ? "holds" : "OPEN ")  \(columns) \(finding.how)"
+        let word = finding.holds ? StyledText("holds", .good) : StyledText("OPEN ", .bad)
+        return word + "  \(columns) " + StyledText(finding.how, .dim)
     }
 
     /// One line of JSON.

@@ -45,7 +45,7 @@ struct PayloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let file, !payload.listDialects else {
-            return StandardStreams.result(DialectTable.lines.joined(separator: "\n"))
+            return StandardStreams.result(DialectTable.table)
         }
         let dialect = try payload.row()
         let bytes = try InputFile(path: file, name: "payload", remedy: "a JSON file")
@@ -63,7 +63,7 @@ struct PayloadCommand: AsyncParsableCommand {
         let found = PayloadReport(order)
         switch report.format {
         case .json: StandardStreams.result(try found.json())
-        case .text: StandardStreams.result(found.lines.joined(separator: "\n"))
+        case .text: StandardStreams.result(found.lines)
         }
         if !found.warnings.isEmpty { throw CommandEnd.someRejected }
     }

@@ -50,7 +50,7 @@ extension StandardStreams {
     static func show(_ manifest: Manifest, format: OutputFormat, output: String?) {
         switch format {
         case .json: result((try? String(manifest.json())) ?? "")
-        case .text: result(ManifestText(manifest: manifest, output: output).lines.joined(separator: "\n"))
+        case .text: result(ManifestText(manifest: manifest, output: output).lines)
         }
     }
 }

@@ -20,15 +20,19 @@ struct QuarantineCommand: ParsableCommand {
             commandName: "list", abstract: "What has ended its media process, the latest first.")
 
         @Option(help: "text for people, json for programs.") var format = OutputFormat.text
+        @OptionGroup var colour: ColourOptionGroup
         @OptionGroup var state: StateOptionGroup
 
         func run() throws {
             let entries = Quarantine(stateFolder: state.folder, logger: .quiet).entries()
-            for entry in entries {
-                let row = QuarantineRow(entry)
-                StandardStreams.result(format == .json ? try row.json() : row.text)
+            let rows = entries.map(QuarantineRow.init)
+            if format == .json {
+                for row in rows { StandardStreams.result(try row.json()) }
+            } else if rows.isEmpty {
+                StandardStreams.result("Nothing is in quarantine.")
+            } else {
+                StandardStreams.result(QuarantineRow.table(rows))
             }
-            if entries.isEmpty, format == .text { StandardStreams.result("Nothing is in quarantine.") }
         }
     }
 

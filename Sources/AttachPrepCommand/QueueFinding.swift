@@ -22,10 +22,11 @@ struct QueueFinding: Codable, Sendable {
     }
 
     /// As a person reads it.
-    var lines: [String] {
-        guard let examination else { return ["NO   keep jobs on the NATS servers"] }
-        let head = "yes  keep jobs on the NATS servers, \(examination.roundTripMilliseconds) ms for an answer"
-        return [head] + examination.parts.map(Self.line)
+    var lines: [StyledText] {
+        let head = StyledText.answer(examination != nil) + "  keep jobs on the NATS servers"
+        guard let examination else { return [head] }
+        let time = StyledText(", \(examination.roundTripMilliseconds) ms for an answer", .dim)
+        return [head + time] + examination.parts.map { StyledText(Self.line($0)) }
     }
 
     private static func line(_ part: QueueExamination.Part) -> String {

@@ -33,8 +33,10 @@ struct WebhooksCommand: ParsableCommand {
                 repeat {
                     let page = try await desk.webhooks(
                         filter, after: cursor, limit: min(left, Limits.pageCountMax))
-                    for row in page.webhooks {
-                        StandardStreams.result(format == .json ? try JobRow.json(row) : row.text)
+                    if format == .json {
+                        for row in page.webhooks { StandardStreams.result(try JobRow.json(row)) }
+                    } else {
+                        StandardStreams.result(WebhookRow.table(page.webhooks), isFirst: cursor == nil)
                     }
                     if page.webhooks.isEmpty, cursor == nil, format == .text {
                         StandardStreams.result("There are none.")

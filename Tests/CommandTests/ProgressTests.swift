@@ -2,35 +2,139 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The progress bar: on a terminal alone, with count, rate, time left and failures.
+@testable import AttachPrepCommand
+
+/// The progress of a batch: on a terminal alone, with count, rate, time left and failures.
 @Suite(.timeLimit(.minutes(2))) struct ProgressTests {
     let bench: CommandBench
+    let server: LoopbackServer
+    let gate = LoopbackGate()
 
     init() throws {
         bench = try CommandBench()
+        server = try LoopbackServer()
+        try server.serve(folder: URL(filePath: SourceTree.path("samples/media"), directoryHint: .isDirectory))
+        server.serve("/slow.jpg", LoopbackAnswer([.wait(gate), .close]))
     }
 
-    /// A batch of two, one of them rejected, whose standard error is a terminal; what the terminal saw.
-    private func onTerminal() async throws -> String {
-        let sources = ["grid.jpg", "picture.jpg"].map(SourceTree.sample)
-        let list = try bench.folder.write(sources.joined(separator: "\n"), to: "list")
-        let program = try BuiltBinary.attachprep()
-        let line =
-            "stty cols 100; '\(program)' batch --output '\(bench.output)' '\(list)' >'\(bench.folder.path("rows"))'"
-        return try await RunCommand("script", ["-qec", line, "/dev/null"]).run().text
+    /// A batch whose second source comes when the gate opens.
+    private func start(_ terminal: PseudoTerminal, rows: String? = nil) throws -> RunningCommand {
+        let list = try bench.folder.write("\(server.url("/grid.jpg"))\n\(server.url("/slow.jpg"))\n", to: "list")
+        let words = ["batch", "--allow-private-network", "--output", bench.output, list]
+        return try terminal.start(words, bench: bench, output: rows)
     }
 
-    @Test func `A terminal sees a bar that is drawn anew in its place and taken away at the end`() async throws {
-        let seen = try await onTerminal()
-        #expect(seen.contains(/\r\u{1B}\[K\[=+ +\] 1\/2  [0-9.]+\/s  [0-9]:[0-9]{2} left  [01] rejected/))
-        #expect(seen.contains(/\r\u{1B}\[K\[=+\] 2\/2  [0-9.]+\/s  0:00 left  1 rejected\r\u{1B}\[K\r\n/))
+    /// - Parameter pattern: a regular expression.
+    private func until(_ running: RunningCommand, shows pattern: String) async throws {
+        try await waitUntil("\(pattern) on the terminal") {
+            guard let seen = try? running.textSoFar(), let pattern = try? Regex(pattern) else { return false }
+            return seen.contains(pattern)
+        }
+    }
+
+    @Test func `A terminal sees a bar that is drawn over itself and taken away at the end`() async throws {
+        let running = try start(PseudoTerminal(columns: 100, environment: ["NO_COLOR": "1", "LANG": "C"]))
+        try await until(running, shows: #"\r\[=+ +\] 1/2   50%  0:0[0-9] +[0-9.]+/s  [0-9]:[0-9]{2} left  0 rejected"#)
+        gate.open()
+        let seen = try await running.result().text
+        #expect(seen.contains(" 0/2    0%"))
+        #expect(seen.contains("\r\u{1B}[K"))
+        #expect(PseudoTerminal.screen(seen).allSatisfy { !$0.contains("[=") })
         #expect(seen.contains("2 of 2 in "))
     }
 
-    @Test func `Results are not mixed with the bar`() async throws {
-        _ = try await onTerminal()
+    @Test func `The clock moves on while nothing finishes, and what is worked on is named`() async throws {
+        let running = try start(PseudoTerminal(columns: 200))
+        try await until(running, shows: #"\] 1/2 .*0:01.*slow\.jpg 0:01"#)
+        gate.open()
+        _ = try await running.result()
+    }
+
+    @Test func `A window that becomes wider has a wider line`() async throws {
+        let running = try start(PseudoTerminal(columns: 40))
+        try await until(running, shows: #"\] 1/2 "#)
+        #expect(try !running.textSoFar().contains("0 rejected"))
+        let shell = try #require(ProcessFacts(processID: running.processID).children.first)
+        let terminal = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(shell.processID)/fd/2")
+        _ = try await RunCommand("stty", ["-F", terminal, "cols", "120"]).run()
+        try await until(running, shows: #"\] 1/2 .* 0 rejected"#)
+        gate.open()
+        _ = try await running.result()
+    }
+
+    @Test func `After Ctrl-C the line is gone, and the cursor was never hidden`() async throws {
+        let running = try start(PseudoTerminal(columns: 80))
+        try await until(running, shows: #"\] 1/2 "#)
+        let command = try #require(ProcessFacts(processID: running.processID).children.first)
+        kill(command.processID, SIGINT)
+        let result = try await running.result()
+        #expect(result.exitCode == 130)
+        let screen = PseudoTerminal.screen(result.text)
+        #expect(screen.contains { $0.hasPrefix("1 left; --resume") } && !screen.contains { $0.contains("] 1/2") })
+        #expect(!result.text.contains("\u{1B}[?25l"))
+    }
+
+    @Test func `Results in a file are not mixed with the bar`() async throws {
+        let running = try start(PseudoTerminal(columns: 80), rows: bench.folder.path("rows"))
+        try await until(running, shows: #"\] 1/2 "#)
+        gate.open()
+        _ = try await running.result()
         let rows = String(decoding: try bench.folder.bytes(of: "rows"), as: UTF8.self)
         #expect(rows.split(separator: "\n").count == 2)
         #expect(!rows.contains("\u{1B}") && !rows.contains("\r"))
+    }
+
+    @Test(arguments: ["dumb", ""])
+    func `A terminal that cannot draw a line again has no bar`(name: String) async throws {
+        gate.open()
+        let seen = try await start(PseudoTerminal(columns: 80, environment: ["TERM": name])).result().text
+        #expect(!seen.contains("\u{1B}") && !seen.contains(/[0-2]\/2 +[0-9]+%/) && seen.contains("2 of 2 in "))
+    }
+}
+
+/// The line itself.
+@Suite struct ProgressLineTests {
+    private func text(_ line: ProgressLine, _ columns: Int, isUTF8: Bool = true) -> String {
+        line.text(for: Display(columns: columns, isUTF8: isUTF8)).plain
+    }
+
+    private let half: ProgressLine = {
+        var line = ProgressLine(total: 16)
+        (line.done, line.skipped, line.failures, line.seconds) = (9, 1, 2, 80)
+        line.working = [.init(name: "clip.mov", seconds: 75), .init(name: "猫.webp", seconds: 3)]
+        return line
+    }()
+
+    @Test func `A wide terminal has all facts, and what is worked on`() {
+        let bar = String(repeating: "█", count: 22) + "▌" + String(repeating: " ", count: 17)
+        #expect(
+            text(half, 200)
+                == "[\(bar)]  9/16   56%  1:20   0.1/s  1:10 left  2 rejected  clip.mov 1:15, 猫.webp 0:03")
+    }
+
+    @Test func `ASCII has a bar of its own`() {
+        #expect(text(half, 200, isUTF8: false).hasPrefix("[" + String(repeating: "=", count: 22) + "   "))
+    }
+
+    @Test func `What says least goes first when there is no room`() {
+        #expect(text(half, 40).hasSuffix("]  9/16  1:10 left  2 rejected"))
+        #expect(text(half, 24).hasSuffix("  9/16"))
+        #expect(text(half, 8) == " 9/16" && text(half, 4) == " 9…")
+    }
+
+    @Test(arguments: [1, 10, 20, 39, 40, 60, 79, 80, 120, 200, 500])
+    func `It never reaches the last column`(columns: Int) {
+        for done in 0...16 {
+            var line = half
+            line.done = done
+            #expect(line.text(for: Display(columns: columns)).columns < max(columns, 1))
+        }
+    }
+
+    @Test func `Before anything is done nobody knows the rest, at the end nothing is left`() {
+        #expect(text(ProgressLine(total: 3), 100).contains("0/3    0%  0:00   0.0/s  -:-- left  0 rejected"))
+        var line = ProgressLine(total: 3)
+        (line.done, line.skipped, line.seconds) = (3, 3, 4000)
+        #expect(text(line, 100).contains("3/3  100%  1:06:40   0.0/s  0:00 left"))
     }
 }

@@ -3,29 +3,41 @@ import RichPush
 
 /// One result of a batch as a line: what became of it, its name, and the file or the reason. Pure.
 struct BatchRow {
-    let text: String
+    let text: StyledText
 
-    /// - Parameter showsAddress: whether files are where they are served alone, and in no folder.
-    init(_ manifest: Manifest, showsAddress: Bool) {
-        let outcome = TerminalText.column(manifest.outcome.rawValue, 11)
-        let name = TerminalText.column(TerminalText.safe(Self.name(manifest)), 28)
-        let time = TerminalText.column(TerminalText.duration(milliseconds: manifest.timings.total), 8, right: true)
-        text = "\(outcome) \(name) \(time)  \(TerminalText.safe(Self.result(manifest, showsAddress)))"
+    /// - Parameters:
+    ///   - showsAddress: whether files are where they are served alone, and in no folder.
+    ///   - display: who reads it: rows come one by one, so their columns follow from its width alone.
+    init(_ manifest: Manifest, showsAddress: Bool, display: Display) {
+        let outcome = StyledText(manifest.outcome.rawValue, TerminalStyle(manifest.outcome)).filled(to: 11)
+        let time = StyledText(TerminalText.duration(milliseconds: manifest.timings.total), .dim)
+        let hasTime = (display.columns ?? .max) >= Self.columnsWithTime
+        text =
+            outcome + " " + Self.name(manifest.source.url, display)
+            + (hasTime ? StyledText(" ") + time.filled(to: 8, atRight: true) : StyledText())
+            + "  " + Self.result(manifest, showsAddress)
     }
 
-    /// The last part of the source: what a person knows it by.
-    private static func name(_ manifest: Manifest) -> String {
-        let path = manifest.source.url.prefix { $0 != "?" && $0 != "#" }
-        return path.split(separator: "/").last.map(String.init) ?? manifest.source.url
+    private static let nameWidth = 28
+    /// On a narrower terminal the reason says more than the time.
+    private static let columnsWithTime = 60
+
+    /// The column grows with the terminal from 12 to 40; in files names are whole.
+    private static func name(_ url: String, _ display: Display) -> StyledText {
+        let name = StyledText(SourceName.text(url))
+        guard let columns = display.columns else { return name.filled(to: nameWidth) }
+        let width = min(max(columns * nameWidth / 80, 12), 40)
+        return name.cutInside(to: width, mark: display.mark).filled(to: width)
     }
 
-    private static func result(_ manifest: Manifest, _ showsAddress: Bool) -> String {
+    private static func result(_ manifest: Manifest, _ showsAddress: Bool) -> StyledText {
         guard let attachment = manifest.attachment else {
-            return "\(manifest.error?.code.rawValue ?? "internal"): \(manifest.error?.message ?? "")"
+            let code = StyledText(manifest.error?.code.rawValue ?? "internal", .bad)
+            return code + ": \(manifest.error?.message ?? "")"
         }
         let place = (showsAddress ? attachment.url : nil) ?? "\(manifest.id)/\(attachment.file)"
+        let source = StyledText("\(manifest.source.mimeType ?? "") \((manifest.source.bytes ?? 0).grouped)", .dim)
         let warnings = manifest.warnings.map { " [\($0.code.rawValue)]" }.joined()
-        return "\(manifest.source.mimeType ?? "") \((manifest.source.bytes ?? 0).grouped) -> "
-            + "\(place) \(attachment.bytes.grouped)\(warnings)"
+        return source + " -> \(place) \(attachment.bytes.grouped)" + StyledText(warnings, .warning)
     }
 }

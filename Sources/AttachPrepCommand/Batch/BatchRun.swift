@@ -2,11 +2,11 @@ import AttachPrep
 import RichPush
 import Synchronization
 
-/// One batch under way: its results as they come, the progress bar, and the summary at its end.
+/// One batch under way: its results as they come, the progress, and the summary at its end.
 final class BatchRun: Sendable {
     private let format: OutputFormat
     private let output: String?
-    private let bar: ProgressBar?
+    private let progress: ProgressDisplay?
     private let shelf: ReportShelf?
     private let state: Mutex<State>
 
@@ -20,7 +20,7 @@ final class BatchRun: Sendable {
         self.format = format
         self.output = output
         self.shelf = shelf
-        bar = StandardStreams.isTerminal ? ProgressBar(total: total) : nil
+        progress = ProgressDisplay(total: total)
         state = Mutex(State(summary: BatchSummary(total: total)))
     }
 
@@ -28,6 +28,8 @@ final class BatchRun: Sendable {
     func work(
         on line: BatchLine, session: PreparerSession, defaults: AttachmentRequest, resume: Bool
     ) async -> Manifest {
+        progress?.begin(line.number, name: SourceName.text(line.source))
+        defer { progress?.end(line.number) }
         let place = shelf?.place(line.number)
         do {
             let request = try line.request(defaults: defaults)
@@ -54,26 +56,29 @@ final class BatchRun: Sendable {
         }
     }
 
-    /// Prints one result and moves the bar.
+    /// Prints one result.
     func show(_ manifest: Manifest) {
         guard manifest.error?.code != .cancelled else { return }
         let summary = state.withLock { state in
             state.summary.add(manifest)
             return state.summary
         }
-        bar?.clear()
-        switch format {
-        case .json: StandardStreams.show(manifest, format: .json, output: output)
-        case .text: StandardStreams.result(BatchRow(manifest, showsAddress: output == nil).text)
-        }
-        bar?.draw(done: summary.done, failures: summary.failures)
+        let row = row(of: manifest)
+        if let progress { progress.show(row, summary) } else { StandardStreams.result(row) }
+    }
+
+    private func row(of manifest: Manifest) -> String {
+        guard format == .text else { return (try? String(manifest.json())) ?? "" }
+        let display = StandardStreams.output
+        return display.row(BatchRow(manifest, showsAddress: output == nil, display: display).text)
     }
 
     /// Prints the summary and, after an interruption, what is left.
     func finish(lines: [BatchLine]) {
-        bar?.clear()
+        progress?.finish()
         let (summary, finished) = state.withLock { ($0.summary, $0.finished) }
-        for line in summary.lines { StandardStreams.note(line) }
+        let display = StandardStreams.errors
+        for line in summary.lines(for: display) { StandardStreams.note(display.paragraph(line)) }
         let left = lines.filter { !finished.contains($0.number) }
         guard !left.isEmpty else { return }
         StandardStreams.note("\(left.count) left; --resume goes on from here:")

@@ -40,30 +40,46 @@ struct BatchSummary {
     }
 
     /// The table as lines.
-    var lines: [String] {
-        let outcomes = Outcome.allCases
-        let header =
-            TerminalText.column("", 8)
-            + outcomes.map { TerminalText.column($0.rawValue, 12, right: true) }
-            .joined()
-        let rows = Row.allCases.filter { counts[$0] != nil }.map { row in
-            TerminalText.column(row.rawValue, 8)
-                + outcomes.map { TerminalText.column("\(counts[row]?[$0] ?? 0)", 12, right: true) }.joined()
-        }
-        return ["", header] + rows + ["", closing] + failureLine
+    func lines(for display: Display) -> [StyledText] {
+        [StyledText()] + table.lines(for: display) + [StyledText(), closing] + failureLine
     }
 
-    private var closing: String {
+    /// On a narrow terminal what nothing came of is left out, the rarest first.
+    private var table: TextTable {
+        let outcomes = Outcome.allCases
+        let rows = Row.allCases.filter { counts[$0] != nil }.map { row in
+            [StyledText(row.rawValue)]
+                + outcomes.map { outcome in
+                    let count = counts[row]?[outcome] ?? 0
+                    return StyledText("\(count)", count > 0 ? TerminalStyle(outcome) : .dim)
+                }
+        }
+        let empty = outcomes.filter { outcome in counts.values.allSatisfy { ($0[outcome] ?? 0) == 0 } }
+        return TextTable(
+            columns: [TextTable.Column(title: "")]
+                + outcomes.map { TextTable.Column(title: $0.rawValue, isNumber: true, width: Self.numberWidth) },
+            rows: rows,
+            concessions: outcomes.map { .narrow($0.rawValue, to: $0.rawValue.count) }
+                + empty.reversed().map { .leaveOut($0.rawValue) }, hasHeadInFiles: true)
+    }
+
+    /// Wide enough for a million, so that a column does not move from one batch to the next.
+    private static let numberWidth = 10
+
+    private var closing: StyledText {
         let seconds = max(start.duration(to: .now) / .seconds(1), 0.001)
         let rate = (Double(done) / seconds * 10).rounded() / 10
         let resumed = skipped > 0 ? ", \(skipped) in place already" : ""
-        return "\(done) of \(total) in \((seconds * 100).rounded() / 100) s (\(rate) a second)\(resumed), "
-            + "\(bytesIn.grouped) bytes in, \(bytesOut.grouped) out, \(failures) rejected"
+        let text =
+            "\(done) of \(total) in \((seconds * 100).rounded() / 100) s (\(rate) a second)\(resumed), "
+            + "\(bytesIn.grouped) bytes in, \(bytesOut.grouped) out, "
+        return StyledText(text) + StyledText("\(failures) rejected", failures > 0 ? .bad : .plain)
     }
 
-    private var failureLine: [String] {
+    private var failureLine: [StyledText] {
         guard !codes.isEmpty else { return [] }
         let sorted = codes.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
-        return ["rejected: " + sorted.map { "\($0.key.rawValue) \($0.value)" }.joined(separator: ", ")]
+        let text = sorted.map { "\($0.key.rawValue) \($0.value)" }.joined(separator: ", ")
+        return [StyledText("rejected", .bad) + ": \(text)"]
     }
 }

@@ -30,7 +30,9 @@ struct CampaignRow {
         if let first = campaign.firstArrivalAt, let last = campaign.lastArrivalAt {
             lines.append(("arrivals", Self.span(first, last)))
         }
-        return lines.map { TerminalText.column($0.0, 11) + TerminalText.safe($0.1) }.joined(separator: "\n")
+        let display = StandardStreams.output
+        return lines.map { display.paragraph(StyledText($0.0, .dim).filled(to: 11) + StyledText($0.1)) }
+            .joined(separator: "\n")
     }
 
     /// Arrivals for each recipient, in percent; never rounded up to all of them.

@@ -25,16 +25,6 @@ struct JobRow {
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    /// A line of a list.
-    var line: String {
-        let columns = [
-            job.id.text, TerminalText.column(job.state.rawValue, 9),
-            TerminalText.column("\(job.attempts)", 3, right: true), Timestamp.text(job.createdAt), job.request.source,
-            job.error?.code.rawValue ?? job.result?.outcome.rawValue ?? "",
-        ]
-        return TerminalText.safe(columns.joined(separator: "  "))
-    }
-
     /// All there is to say of one job, with its log.
     func whole(log: [JobLogLine]) -> String {
         var lines = [
@@ -53,6 +43,13 @@ struct JobRow {
         }
         if let error = job.error { lines.append(("error", "\(error.code.rawValue): \(error.message)")) }
         lines += log.map { ("log", "\(Timestamp.text($0.date)) \($0.level) \($0.text)") }
-        return lines.map { TerminalText.column($0.0, 11) + TerminalText.safe($0.1) }.joined(separator: "\n")
+        let display = StandardStreams.output
+        return lines.map { display.paragraph(style($0.0, $0.1)) }.joined(separator: "\n")
+    }
+
+    private func style(_ label: String, _ text: String) -> StyledText {
+        let isState = label == "state"
+        let style: TerminalStyle = isState ? TerminalStyle(job.state) : label == "error" ? .bad : .plain
+        return StyledText(label, .dim).filled(to: 11) + StyledText(text, style)
     }
 }

@@ -35,13 +35,29 @@ struct WebhookRow: Codable, Sendable, Hashable {
         lastError = webhook.lastError
     }
 
-    /// As a person reads it.
-    var text: String {
+    /// Webhooks below each other, as a person reads them.
+    static func table(_ rows: [WebhookRow]) -> TextTable {
+        TextTable(
+            columns: [
+                TextTable.Column(title: "webhook", isAddress: true), TextTable.Column(title: "state", width: 9),
+                TextTable.Column(title: "event", width: 19),
+                TextTable.Column(title: "tries", isNumber: true, width: 3), TextTable.Column(title: "created"),
+                TextTable.Column(title: "receiver", isAddress: true), TextTable.Column(title: "answer"),
+            ],
+            rows: rows.map(\.cells),
+            concessions: [
+                .narrow("receiver", to: 24), .leaveOut("created"), .leaveOut("tries"), .narrow("receiver", to: 16),
+                .narrow("answer", to: 12), .leaveOut("event"), .narrow("webhook", to: 13), .leaveOut("answer"),
+                .narrow("receiver", to: 1),
+            ])
+    }
+
+    private var cells: [StyledText] {
         let ending = [lastStatus.map { "\($0)" }, lastError].compactMap { $0 }.joined(separator: " ")
-        let columns = [
-            id, TerminalText.column(state.rawValue, 9), TerminalText.column(event.rawValue, 19),
-            TerminalText.column("\(attempts)", 3, right: true), createdAt, url, ending,
+        return [
+            StyledText(id), StyledText(state.rawValue, TerminalStyle(state)), StyledText(event.rawValue),
+            StyledText("\(attempts)"), StyledText(createdAt, .dim), StyledText(url),
+            StyledText(ending, lastError == nil ? .plain : .bad),
         ]
-        return TerminalText.safe(columns.joined(separator: "  "))
     }
 }

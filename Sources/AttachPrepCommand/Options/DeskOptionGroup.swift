@@ -12,6 +12,7 @@ import RichPush
 /// Where the jobs are: a running service, the servers of a queue, or a data folder.
 struct DeskOptionGroup: ParsableArguments {
     @Option(help: "text for people, json for programs.") var format = OutputFormat.text
+    @OptionGroup var colour: ColourOptionGroup
 
     @Option(help: ArgumentHelp("A running service (ATTACHPREP_URL), as http://127.0.0.1:8080.", valueName: "url"))
     var url: String?

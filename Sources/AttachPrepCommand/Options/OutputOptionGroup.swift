@@ -12,6 +12,8 @@ struct ReportOptionGroup: ParsableArguments {
     @Option(help: "Results as text or json.")
     var format = OutputFormat.text
 
+    @OptionGroup var colour: ColourOptionGroup
+
     @Flag(name: .shortAndLong, help: "Log what libraries said to standard error.")
     var verbose = false
 }

@@ -6,10 +6,9 @@ import RichPush
 struct InspectionText {
     let report: InspectionReport
 
-    var lines: [String] {
-        let rows = media + plan
-        return ["\(TerminalText.safe(report.source.url))  \(report.plan.outcome.rawValue)"]
-            + rows.map { "  \(TerminalText.column($0.label, 10)) \(TerminalText.safe($0.text))" }
+    var lines: [StyledText] {
+        let outcome = StyledText(report.plan.outcome.rawValue, TerminalStyle(report.plan.outcome))
+        return [StyledText(report.source.url) + "  " + outcome] + (media + plan).map(LabelledRow.text)
     }
 
     private var media: [(label: String, text: String)] {

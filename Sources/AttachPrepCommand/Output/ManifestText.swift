@@ -8,18 +8,15 @@ struct ManifestText {
     let output: String?
 
     /// The lines, the first one naming the source and what became of it.
-    var lines: [String] {
-        let source = TerminalText.safe(manifest.source.url)
+    var lines: [StyledText] {
+        let source = StyledText(manifest.source.url) + "  "
+        let outcome = StyledText(manifest.outcome.rawValue, TerminalStyle(manifest.outcome))
         guard let attachment = manifest.attachment else {
-            return ["\(source)  rejected"] + rejected.map(Self.row)
+            return [source + outcome] + rejected.map(LabelledRow.text)
         }
         let local = "\(manifest.id)/\(attachment.file)"
-        let place = TerminalText.safe(output.map { "\($0)/\(local)" } ?? attachment.url ?? local)
-        return ["\(source)  \(manifest.outcome.rawValue)  \(place)"] + delivered(attachment).map(Self.row)
-    }
-
-    private static func row(_ row: (label: String, text: String)) -> String {
-        "  \(TerminalText.column(row.label, 10)) \(TerminalText.safe(row.text))"
+        let place = output.map { "\($0)/\(local)" } ?? attachment.url ?? local
+        return [source + outcome + "  \(place)"] + delivered(attachment).map(LabelledRow.text)
     }
 
     private var rejected: [(label: String, text: String)] {

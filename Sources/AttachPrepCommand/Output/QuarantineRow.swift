@@ -38,10 +38,24 @@ struct QuarantineRow: Encodable {
         return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 
-    /// As a person reads it.
-    var text: String {
-        let state = isQuarantined ? "refused" : "one strike"
-        return TerminalText.safe(
-            "\(digest)  \(state)  \(last.formatted(.iso8601))  \(ending)  \(source)")
+    /// Entries below each other, as a person reads them.
+    static func table(_ rows: [QuarantineRow]) -> TextTable {
+        TextTable(
+            columns: ["content", "state", "last", "ending"].map { TextTable.Column(title: $0) }
+                + [TextTable.Column(title: "source", isAddress: true)],
+            rows: rows.map(\.cells),
+            // The first digits of a digest are enough to lift it.
+            concessions: [
+                .narrow("content", to: 16), .narrow("source", to: 24), .narrow("ending", to: 16), .leaveOut("last"),
+                .narrow("source", to: 12), .leaveOut("ending"), .narrow("content", to: 9), .narrow("source", to: 1),
+            ])
+    }
+
+    private var cells: [StyledText] {
+        [
+            StyledText(digest),
+            isQuarantined ? StyledText("refused", .bad) : StyledText("one strike", .warning),
+            StyledText(last.formatted(.iso8601), .dim), StyledText(ending), StyledText(source),
+        ]
     }
 }

@@ -3,9 +3,36 @@ import Synchronization
 
 /// Results on standard output, everything else on standard error.
 enum StandardStreams {
+    /// What `--color` says.
+    static var colour: ColourChoice {
+        get { choice.withLock { $0 } }
+        set { choice.withLock { $0 = newValue } }
+    }
+    private static let choice = Mutex(ColourChoice.auto)
+
+    /// Who reads standard output, looked at anew each time: windows change their size.
+    static var output: Display { display(STDOUT_FILENO) }
+
+    /// Who reads standard error.
+    static var errors: Display { display(STDERR_FILENO) }
+
     /// Writes a line of a result.
     static func result(_ line: String) {
         write(line + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Writes a result that has no width: a terminal breaks its lines.
+    static func result(_ paragraphs: [StyledText]) {
+        let display = output
+        result(paragraphs.map(display.paragraph).joined(separator: "\n"))
+    }
+
+    /// Writes rows of a result, which a terminal's width cuts.
+    ///
+    /// - Parameter isFirst: whether no part of the same table was written before.
+    static func result(_ table: TextTable, isFirst: Bool = true) {
+        let display = output
+        for line in table.lines(for: display, hasHead: isFirst) { result(display.paragraph(line)) }
     }
 
     /// Writes a line for a person.
@@ -36,13 +63,18 @@ enum StandardStreams {
         }
     }
 
-    /// Whether a person watches standard error.
-    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    private static func display(_ descriptor: CInt) -> Display {
+        let columns = isatty(descriptor) == 1 ? columns(of: descriptor) : nil
+        return Display(columns: columns, colour: colour) { name in
+            // Nobody changes the environment while the command runs.
+            unsafe getenv(name).map { unsafe String(cString: $0) }
+        }
+    }
 
-    /// Columns of the terminal behind standard error, 80 when it does not say.
-    static var columns: Int {
+    /// 80 when the terminal does not say.
+    private static func columns(of descriptor: CInt) -> Int {
         var size = winsize()
-        guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 }

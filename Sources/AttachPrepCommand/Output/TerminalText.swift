@@ -22,11 +22,9 @@ enum TerminalText {
         }
     }
 
-    /// A column: cut or filled to a width, numbers to the right.
+    /// A label filled to a width, numbers to the right.
     static func column(_ text: String, _ width: Int, right: Bool = false) -> String {
-        let missing = width - text.count
-        guard missing >= 0 else { return text.prefix(max(0, width - 1)) + "…" }
-        let filling = String(repeating: " ", count: missing)
+        let filling = String(repeating: " ", count: max(width - DisplayWidth.columns(of: text), 0))
         return right ? filling + text : text + filling
     }
 }

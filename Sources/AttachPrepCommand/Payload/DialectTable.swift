@@ -2,14 +2,17 @@ import RichPush
 
 /// The dialects that are known, as a person reads them: name, service, and where each writes its media.
 enum DialectTable {
-    static var lines: [String] {
+    static var table: TextTable {
         let dialects = PayloadDialect.all.sorted { $0.name < $1.name }
-        let width = (dialects.map(\.name.count).max() ?? 0) + 2
-        let serviceWidth = (dialects.map(\.service.count).max() ?? 0) + 2
-        return dialects.map { dialect in
-            TerminalText.column(dialect.name, width) + TerminalText.column(dialect.service, serviceWidth)
-                + places(of: dialect).joined(separator: ", ")
-        }
+        return TextTable(
+            columns: ["dialect", "service", "media"].map { TextTable.Column(title: $0) },
+            rows: dialects.map { dialect in
+                [
+                    StyledText(dialect.name), StyledText(dialect.service),
+                    StyledText(places(of: dialect).joined(separator: ", ")),
+                ]
+            },
+            concessions: [.narrow("media", to: 20), .narrow("service", to: 12), .narrow("media", to: 10)])
     }
 
     /// Those in payloads; the forms that an API takes only where there are no others.

@@ -61,12 +61,20 @@ struct PayloadReport: Encodable {
     }
 
     /// As a person reads it.
-    var lines: [String] {
+    var lines: [StyledText] {
         var rows = [("dialect", "\(dialect) (\(service))")]
         rows += media.map { ("media", "\($0.path)  \($0.address)\($0.type.map { "  as \($0)" } ?? "")") }
         rows.append(("bytes", "\(bytes.grouped) of \(Limits.payloadBytesMax.grouped)"))
         rows += warnings.map { ("warning", "\($0.code.rawValue): \($0.message)") }
         if warnings.isEmpty { rows.append(("good", "iOS starts the service extension, and the media can be shown.")) }
-        return rows.map { "\(TerminalText.column($0.0, 8)) \(TerminalText.safe($0.1))" }
+        return rows.map { StyledText($0.0, Self.style(of: $0.0)).filled(to: 8) + " \($0.1)" }
+    }
+
+    private static func style(of label: String) -> TerminalStyle {
+        switch label {
+        case "warning": .warning
+        case "good": .good
+        default: .dim
+        }
     }
 }

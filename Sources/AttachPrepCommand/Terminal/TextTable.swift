@@ -1,0 +1,83 @@
+/// Rows below each other in columns that stay aligned, as wide as their reader's terminal. Pure.
+struct TextTable: Sendable {
+    struct Column: Sendable {
+        let title: String
+        /// Numbers stand at the right of their column.
+        var isNumber = false
+        /// It is this wide, in columns of the terminal, when all that stands in it is narrower.
+        var width = 0
+        /// Addresses are cut inside, so that host and file name stay.
+        var isAddress = false
+    }
+
+    /// What is given up for a terminal that is too narrow.
+    enum Concession: Sendable {
+        /// That column becomes narrower, though no narrower than this.
+        case narrow(String, to: Int)
+        case leaveOut(String)
+    }
+
+    let columns: [Column]
+    let rows: [[StyledText]]
+    /// In this order, until the rest has room.
+    let concessions: [Concession]
+    /// Whether programs, too, have always read its head.
+    var hasHeadInFiles = false
+
+    /// Between two columns.
+    private static let gap = 2
+
+    /// The lines as that reader sees them.
+    ///
+    /// - Parameter hasHead: whether this is the first part of a list; files have no head, so that lines can be counted.
+    func lines(for display: Display, hasHead: Bool = true) -> [StyledText] {
+        let hasHead = hasHead && !rows.isEmpty && (display.columns != nil || hasHeadInFiles)
+        let head = hasHead ? [columns.map { StyledText($0.title, .heading) }] : []
+        let widths = widths(of: head + rows, in: display.columns)
+        return (head + rows).map { cells in
+            let line = line(cells, widths, display)
+            return display.columns.map { line.cut(to: $0, mark: display.mark) } ?? line
+        }
+    }
+
+    /// Nil for columns that are left out.
+    private func widths(of rows: [[StyledText]], in room: Int?) -> [Int?] {
+        var widths: [Int?] = columns.indices.map { index in
+            rows.map { $0[index].columns }.reduce(columns[index].width, max)
+        }
+        guard let room else { return widths }
+        for concession in concessions {
+            let shown = widths.compactMap { $0 }
+            let excess = shown.reduce(0, +) + (shown.count - 1) * Self.gap - room
+            guard excess > 0 else { break }
+            switch concession {
+            case .narrow(let title, let minimum):
+                guard let index = index(of: title), let width = widths[index], width > minimum else { continue }
+                widths[index] = max(minimum, width - excess)
+            case .leaveOut(let title):
+                if let index = index(of: title) { widths[index] = nil }
+            }
+        }
+        return widths
+    }
+
+    private func index(of title: String) -> Int? { columns.firstIndex { $0.title == title } }
+
+    private func line(_ cells: [StyledText], _ widths: [Int?], _ display: Display) -> StyledText {
+        let last = widths.lastIndex { $0 != nil }
+        var line = StyledText()
+        for (index, cell) in cells.enumerated() {
+            guard let width = widths[index] else { continue }
+            let cut =
+                columns[index].isAddress
+                ? cell.cutInside(to: width, mark: display.mark) : cell.cut(to: width, mark: display.mark)
+            if columns[index].isNumber {
+                line = line + cut.filled(to: width, atRight: true)
+            } else {
+                line = line + (index == last ? cut : cut.filled(to: width))
+            }
+            if index != last { line = line + String(repeating: " ", count: Self.gap) }
+        }
+        return line
+    }
+}

@@ -1,0 +1,105 @@
+import AttachPrep
+import AttachPrepJobs
+import Foundation
+import Testing
+
+@testable import AttachPrepCommand
+
+/// Lists as terminals of several widths have them; what is at hand stays longest.
+@Suite struct ListTableTests {
+    private static func decoded<Value: Decodable>(_ json: String) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: Data(json.utf8))
+    }
+
+    private static func jobs() throws -> TextTable {
+        JobTable.table(
+            try decoded(
+                """
+                [{"id": "01a2003d-a3b2-700b-ba31-e2f7b414981c", "state": "dead", "attempts": 5,
+                  "request": {"source": "https://cdn.example/pictures/2026/autumn/cat.webp"},
+                  "error": {"code": "download.connect", "message": "", "retryable": true},
+                  "createdAt": "2026-11-21T22:32:49.331Z"},
+                 {"id": "01a2003d-b4c3-700b-ba31-e2f7b414981d", "state": "running", "attempts": 1,
+                  "request": {"source": "upload:3e593a431646"}, "createdAt": "2026-11-21T22:32:50.001Z"}]
+                """))
+    }
+
+    private static func webhooks() throws -> TextTable {
+        WebhookRow.table(
+            try decoded(
+                """
+                [{"id": "01a2003d-a3b2-700b-ba31-e2f7b414981c", "job": "01a2003d-a3b2-700b-ba31-e2f7b414981d",
+                  "url": "https://push.example/hooks/attachments", "type": "attachment.rejected", "state": "givenUp",
+                  "attempts": 9, "createdAt": "2026-11-21T22:32:49.331Z", "lastStatus": 500,
+                  "lastError": "The receiver answered 500."}]
+                """))
+    }
+
+    private static func quarantine() throws -> TextTable {
+        let digest = String(repeating: "0123456789abcdef", count: 4)
+        let entries: [QuarantineEntry] = try decoded(
+            """
+            [{"digest": "\(digest)", "subject": "content", "prefixes": [], "strikes": [
+              {"date": 0, "ending": "signal 11, Segmentation fault", "source": "https://cdn.example/a/bad.webp"},
+              {"date": 9, "ending": "signal 11, Segmentation fault", "source": "https://cdn.example/a/bad.webp"}]}]
+            """)
+        return QuarantineRow.table(entries.map(QuarantineRow.init))
+    }
+
+    private static func campaigns() throws -> TextTable {
+        let names = try ["autumn-sale-of-all-that-was-left", "c"].map { try #require(CampaignName($0)) }
+        return CampaignTable.table(
+            names.map {
+                Campaign(
+                    name: $0, dispatches: 2, recipients: 1_234_567, outcomes: [.attached: 1_000_000],
+                    firstSentAt: .distantPast, lastSentAt: .distantPast)
+            })
+    }
+
+    private static func all() throws -> [TextTable] { try [jobs(), webhooks(), quarantine(), campaigns()] }
+
+    private func lines(_ table: TextTable, _ columns: Int?) -> [String] {
+        table.lines(for: Display(columns: columns)).map(\.plain)
+    }
+
+    @Test(arguments: [40, 60, 80, 120, 200])
+    func `Every list has room, with the first and the second column`(columns: Int) throws {
+        for table in try Self.all() {
+            let lines = lines(table, columns)
+            #expect(lines.allSatisfy { DisplayWidth.columns(of: $0) <= columns }, "\(lines)")
+            #expect(lines[0].hasPrefix(table.columns[0].title) && lines[0].contains(table.columns[1].title), "\(lines)")
+        }
+    }
+
+    @Test func `A file has all columns of every list, whole`() throws {
+        for table in try Self.all() {
+            let text = lines(table, nil).joined(separator: "\n")
+            for cell in table.rows.joined() where !cell.plain.isEmpty { #expect(text.contains(cell.plain)) }
+            #expect(!text.contains("…"))
+        }
+    }
+
+    @Test func `A job keeps its whole id on 80 columns, and its state on 40`() throws {
+        #expect(
+            lines(try Self.jobs(), 80) == [
+                "job                                   state      result            source",
+                "01a2003d-a3b2-700b-ba31-e2f7b414981c  dead       download.connect  https:…t.webp",
+                "01a2003d-b4c3-700b-ba31-e2f7b414981d  running                      upload…431646",
+            ])
+        #expect(
+            lines(try Self.jobs(), 40) == [
+                "job              state      source", "01a2003…414981c  dead       https:….webp",
+                "01a2003…414981d  running    upload…31646",
+            ])
+    }
+
+    @Test func `States have their colours`() throws {
+        let lines = try Self.jobs().lines(for: Display(columns: 200, isColoured: true)).map(\.painted)
+        #expect(lines[0].contains("\u{1B}[1mstate\u{1B}[0m"))
+        #expect(lines[1].contains("\u{1B}[31mdead\u{1B}[0m") && lines[2].contains("\u{1B}[36mrunning\u{1B}[0m"))
+    }
+
+    @Test func `What is in quarantine is lifted by the digits that are shown`() throws {
+        #expect(lines(try Self.quarantine(), 40)[1].hasPrefix("0123456789abcde…  refused"))
+    }
+}
