@@ -12,7 +12,9 @@ enum DialectTable {
                     StyledText(places(of: dialect).joined(separator: ", ")),
                 ]
             },
-            concessions: [.narrow("media", to: 20), .narrow("service", to: 12), .narrow("media", to: 10)])
+            concessions: [
+                .narrow("media", to: 20), .narrow("service", to: 12), .leaveOut("service"), .narrow("media", to: 10),
+            ])
     }
 
     /// Those in payloads; the forms that an API takes only where there are no others.
