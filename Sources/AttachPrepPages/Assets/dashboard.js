@@ -108,7 +108,7 @@ function showPlace() {
   jobPage.id = null;
   parts.main.replaceChildren(views[view]());
   drawNav();
-  drawOverview();
+  showOverview();
 }
 
 document.addEventListener("place", () => {

@@ -124,27 +124,27 @@ function emptyJobs(here) {
 // MARK: Many at once
 
 function bulkBar(here) {
-  const total = overview.said?.jobs?.[here.state] ?? 0;
   if (!["failed", "dead", "cancelled"].includes(here.state)) return null;
-  const isAll = !here.search && !here.error;
-  const what = isAll ? `all ${grouped.format(total)} ${here.state} jobs` : `all ${here.state} jobs that are found`;
   const order = { states: [here.state], ...(here.search && { search: here.search }),
     ...(here.error && { error: here.error }) };
-  return make("div", { class: "bulk", role: "group", "aria-label": `What to do with ${what}` },
-    make("span", { class: "soft" }, isAll ? `${grouped.format(total)} ${here.state}` : `Those found in ${here.state}`),
-    make("button", { class: "button", type: "button", "data-focus": "bulk retry", onclick: () =>
-      confirmed(`Retry ${what}?`, "They are queued again, with their attempts counted anew.", "Retry", async () => {
-        const { said } = await ask("POST", "/v1/jobs/retry", { body: order });
-        tell(`${grouped.format(said.retried)} jobs are queued again.`);
-        refreshJobs();
-      }) }, "Retry all"),
-    make("button", { class: "button danger", type: "button", "data-focus": "bulk purge", onclick: () =>
-      confirmed(`Remove ${what}?`, "They are gone for good, with their logs and the files that nobody else needs.",
-        "Remove", async () => {
-          const { said } = await ask("POST", "/v1/jobs/purge", { body: order });
-          tell(`${grouped.format(said.purged)} jobs were removed.`);
-          refreshJobs();
-        }) }, "Remove all"));
+  const act = (word, sentence, path, said) => make("button", {
+    class: word === "Remove" ? "button danger" : "button", type: "button", "data-focus": `bulk ${word}`,
+    onclick: () => confirmed(`${word} ${bulkWords(here)}?`, sentence, word, async () => {
+      tell(said((await ask("POST", path, { body: order })).said));
+      refreshJobs();
+    }) }, `${word} all`);
+  return make("div", { class: "bulk", role: "group", "aria-label": "All of them at once" },
+    act("Retry", "They are queued again, with their attempts counted anew.", "/v1/jobs/retry",
+      ({ retried }) => `${grouped.format(retried)} jobs are queued again.`),
+    act("Remove", "They are gone for good, with their logs and the files that nobody else needs.", "/v1/jobs/purge",
+      ({ purged }) => `${grouped.format(purged)} jobs were removed.`));
+}
+
+/** Which jobs are meant: all of a state, with their number where it is known, or those that are found. */
+function bulkWords({ state, search, error }) {
+  const number = overview.said?.jobs?.[state];
+  if (search || error) return `all ${state} jobs that are found`;
+  return number === undefined ? `all ${state} jobs` : `all ${grouped.format(number)} ${state} jobs`;
 }
 
 /** Asks before something that many are touched by. */

@@ -9,10 +9,19 @@ function stateBadge(state) {
   return make("span", { class: `badge ${stateLooks[state] ?? ""}` }, state);
 }
 
+/** What is known before the service has answered: the page must not jump when it does. */
+const unknown = {
+  jobs: {}, webhooks: {}, due: 0, oldestDueSeconds: null, mediaBytes: null, version: "", ready: null, reasons: [],
+  hour: { minutes: [], medianSeconds: null, p95Seconds: null }, children: null,
+  queue: { kind: "…", name: "", healthy: null, reason: null }, publish: { target: "…", healthy: null, reason: null },
+};
+
 const overview = { said: null, box: null, timer: 0 };
 
 function overviewPart() {
   overview.box = make("section", { class: "overview", "aria-label": "Overview" });
+  overview.said = null;
+  showOverview();
   return overview.box;
 }
 
@@ -40,19 +49,20 @@ function takeCounts(counts) {
   drawOverview();
 }
 
-const drawOverview = perFrame(() => {
-  const { said } = overview;
-  if (!said) return;
+const drawOverview = perFrame(() => showOverview());
+
+function showOverview() {
+  const said = overview.said ?? unknown;
   fill(overview.box, stateTiles(said), make("div", { class: "gauges" },
     throughputCard(said.hour), latencyCard(said.hour), healthCard(said)));
-});
+}
 
 function stateTiles(said) {
   const here = whereWeAre();
   const tile = (state) => link({ state, view: "jobs" }, {
     class: `tile ${stateLooks[state]}${said.jobs[state] ? "" : " none"}`, "data-focus": `tile ${state}`,
     "aria-current": here.view === "jobs" && here.state === state ? "true" : null },
-    make("span", { class: "tile-number" }, grouped.format(said.jobs[state] ?? 0)),
+    make("span", { class: "tile-number" }, state in said.jobs ? grouped.format(said.jobs[state]) : "–"),
     make("span", { class: "tile-name" }, state));
   return make("nav", { class: "tiles", "aria-label": "Jobs by state" }, stateWords.map(tile));
 }
@@ -104,14 +114,14 @@ function healthCard(said) {
   const waiting = said.oldestDueSeconds === null
     ? "nothing waits" : `${grouped.format(said.due)} due, the oldest for ${secondsText(said.oldestDueSeconds)}`;
   return make("div", { class: "card gauge" }, make("h2", {}, "Health"), make("dl", { class: "health" },
-    row("Service", said.ready, said.ready ? `ready, ${said.version}` : said.reasons.join(" ")),
+    row("Service", said.ready, said.ready ? `ready, ${said.version}` : said.reasons.join(" ") || "…"),
     row("Queue", queue.healthy, [make("span", { title: queue.name }, queue.kind), ", ", queue.reason ?? waiting]),
     row("Children", children ? true : null, children
       ? [children.slots, " slots, ", grouped.format(children.failed), " failed, ", grouped.format(children.recycled),
         " recycled"]
-      : "this process takes jobs in, others work"),
+      : said === unknown ? "…" : "this process takes jobs in, others work"),
     row("Publish", publish.healthy, publish.reason ?? publish.target),
-    row("Webhooks", !(webhooks.givenUp > 0), link({ view: "webhooks" }, { "data-focus": "webhooks" },
+    row("Webhooks", said === unknown ? null : !(webhooks.givenUp > 0), link({ view: "webhooks" }, { "data-focus": "webhooks" },
       webhookWords(webhooks))),
     row("Files", null, `${bytesText(said.mediaBytes)} kept`)));
 }

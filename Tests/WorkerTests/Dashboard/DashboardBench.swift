@@ -25,7 +25,8 @@ final class DashboardBench: Sendable {
     ) async throws -> BrowserPage {
         let page = try await SharedBrowser.get().page(width: width, height: height, dark: dark, isPhone: isPhone)
         try await page.open(service.url + place)
-        try await page.waits(until: "document.querySelector('main')?.childElementCount > 0")
+        // All of it is there: what is clicked stays where it is. Who has to sign in sees the form alone.
+        try await page.waits(until: "document.querySelector('.sign-in') || overview.said")
         return page
     }
 
