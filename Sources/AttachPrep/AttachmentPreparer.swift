@@ -63,6 +63,9 @@ public final class AttachmentPreparer: Sendable {
         keepsFolders ? nil : rooms.target.url(of: Manifest.fileName, in: "attachprep")
     }
 
+    /// How publishing went last; nil before it was tried.
+    public var publishStanding: PublishStanding? { rooms.target.standing }
+
     /// Tries whether results could be published now.
     ///
     /// - Throws: what they would fail with: `publish.…`.

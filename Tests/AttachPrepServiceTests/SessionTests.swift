@@ -57,6 +57,18 @@ struct SessionTests {
         #expect(statuses == [401, 429])
     }
 
+    @Test func `nobody tries tokens where a session is asked for`() async throws {
+        let service = try await LiveService()
+        var statuses: Set<Int> = []
+        for _ in 0..<40 {
+            let wrong = [("Authorization", "Bearer wrong-token-0123456789")]
+            statuses.insert(try await service.stranger.get("/v1/session", wrong).status)
+        }
+        #expect(statuses == [401, 429])
+        #expect(try await service.caller.get("/v1/session").object["authorized"] as? Bool == true)
+        #expect(try await service.stranger.get("/v1/session").status == 200)
+    }
+
     @Test(arguments: ["{}", #"{"token": 7}"#, #"{"token": "a", "caller": "b"}"#, "[]"])
     func `what shows no token in its form is refused`(body: String) async throws {
         let answer = try await LiveService().stranger.post("/v1/session", json: body)

@@ -1,3 +1,4 @@
+import AttachPrep
 import Logging
 import RichPush
 import Synchronization
@@ -7,10 +8,40 @@ import Testing
 @testable import AttachPrepService
 
 @Suite(.timeLimit(.minutes(1))) struct TargetWatchTests {
-    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    /// A place whose looks fail as long as they are told to.
+    private final class Place: Sendable {
+        private let state = Mutex<(looks: Int, standing: PublishStanding?)>((0, nil))
+        let faults: Int
 
-    @Test func `it is looked at the start, and nothing is said before`() async throws {
-        let watch = TargetWatch(every: 600, logger: logger) {}
+        init(faults: Int = 0) {
+            self.faults = faults
+        }
+
+        var looks: Int { state.withLock(\.looks) }
+
+        func found(_ fault: AttachPrepError?) {
+            state.withLock { $0.standing = PublishStanding(date: .now, fault: fault) }
+        }
+
+        func watch(every seconds: Double) -> TargetWatch {
+            TargetWatch(
+                every: seconds, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                standing: { self.state.withLock(\.standing) },
+                look: {
+                    let number = self.state.withLock { state in
+                        state.looks += 1
+                        return state.looks
+                    }
+                    let fault = AttachPrepError(.publishDenied, "The bucket refuses us.")
+                    self.found(number <= self.faults ? fault : nil)
+                    if number <= self.faults { throw fault }
+                })
+        }
+    }
+
+    @Test func `it looks at the start, and nothing is said before`() async throws {
+        let place = Place()
+        let watch = place.watch(every: 600)
         #expect(watch.health == .unknown)
         let running = Task { await watch.run() }
         try await askUntil("it has looked") { watch.health == .good }
@@ -19,29 +50,37 @@ import Testing
     }
 
     @Test func `a fault is told with its sentence, and is over when a later look finds none`() async throws {
-        let looks = Mutex(0)
-        let watch = TargetWatch(every: 0, logger: logger) {
-            let number = looks.withLock { looks in
-                looks += 1
-                return looks
-            }
-            if number < 3 { throw AttachPrepError(.publishDenied, "The bucket refuses us.") }
-        }
+        let place = Place(faults: 2)
+        let watch = place.watch(every: 0)
         let running = Task { await watch.run() }
-        try await askUntil("it has found the fault") { watch.health == .fault("The bucket refuses us.") }
+        try await askUntil("it has found the fault") { place.looks > 0 }
         try await askUntil("it has found that it is over") { watch.health == .good }
         watch.stop()
         await running.value
+        #expect(place.looks > 2)
     }
 
-    @Test func `however often it is asked, a young look stands`() async throws {
-        let looks = Mutex(0)
-        let watch = TargetWatch(every: 600, logger: logger) { looks.withLock { $0 += 1 } }
+    @Test func `what publishing finds out is told, and no look is needed meanwhile`() async throws {
+        let place = Place()
+        let watch = place.watch(every: 600)
+        place.found(AttachPrepError(.publishUnavailable, "The bucket is gone."))
+        let running = Task { await watch.run() }
+        #expect(watch.health == .fault("The bucket is gone."))
+        place.found(nil)
+        #expect(watch.health == .good)
+        watch.stop()
+        await running.value
+        #expect(place.looks == 0)
+    }
+
+    @Test func `however often it is asked, a young finding stands`() async throws {
+        let place = Place()
+        let watch = place.watch(every: 600)
         let running = Task { await watch.run() }
         try await askUntil("it has looked") { watch.health == .good }
         for _ in 0..<1_000 { _ = watch.health }
         watch.stop()
         await running.value
-        #expect(looks.withLock(\.self) == 1)
+        #expect(place.looks == 1)
     }
 }

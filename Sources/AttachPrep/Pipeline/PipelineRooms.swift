@@ -8,14 +8,15 @@ struct PipelineRooms: Sendable {
     let quarantine: Quarantine
     let downloader: Downloader
     let blocking: BlockingLane
-    let target: any PublishTarget
+    let target: WatchedTarget
 
     init(engine: any MediaEngine, configuration: PreparerConfiguration, logger: Logger) throws {
         self.engine = engine
         quarantine = Quarantine(stateFolder: configuration.stateFolder, logger: logger)
         downloader = try Downloader(policy: configuration.download, inFlightMax: configuration.requestsInFlight)
         blocking = try BlockingLane()
-        target = try configuration.publish.target(configuration, blocking: blocking, logger: logger)
+        target = WatchedTarget(
+            try configuration.publish.target(configuration, blocking: blocking, logger: logger))
     }
 
     /// The engine for work on that content, which is refused in quarantine and blamed for the end of its process.

@@ -45,6 +45,9 @@ struct AccessGate: Sendable {
         return caller
     }
 
+    /// Whether a request shows a token, a wrong one too.
+    func showsToken(_ request: Request) -> Bool { Self.token(in: request) != nil }
+
     /// What somebody is told who shows no valid token: 401, or 429 when his address has shown too many.
     func refusal(_ context: ServiceContext) -> Problem {
         // A right token always passes: behind a proxy everybody has the same address.

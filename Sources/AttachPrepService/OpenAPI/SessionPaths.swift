@@ -6,7 +6,8 @@ enum SessionPaths {
         "/v1/session": [
             "get": Operation.operation(
                 "showSession", tag: "service", "Whether a token is asked for, and whether the caller is known",
-                answers: ["200": Operation.answer("Both", schema: "Session")], problems: [406], isOpen: true),
+                description: "Nobody has to show a token; who shows a wrong one is told so.",
+                answers: ["200": Operation.answer("Both", schema: "Session")], problems: [401, 406, 429], isOpen: true),
             "post": Operation.operation(
                 "beginSession", tag: "service", "Show a token, and be known by a cookie",
                 description: """

@@ -16,7 +16,10 @@ struct SessionRoutes: Sendable {
     }
 
     @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        try JSONAnswer.response(answer(isAuthorized: try gate.known(request) != nil))
+        let isKnown = try gate.tokens.isRequired && gate.known(request) != nil
+        // Who tries tokens here is slowed down as anywhere else.
+        if gate.tokens.isRequired, !isKnown, gate.showsToken(request) { throw gate.refusal(context) }
+        return try JSONAnswer.response(answer(isAuthorized: isKnown))
     }
 
     @Sendable private func begin(_ request: Request, _ context: ServiceContext) async throws -> Response {

@@ -72,9 +72,9 @@ struct ServerRooms: Sendable {
         target =
             preparer.keepsFolders
             ? nil
-            : TargetWatch(every: Limits.targetLookSeconds, logger: logger) { [preparer] in
-                try await preparer.probeTarget()
-            }
+            : TargetWatch(
+                every: Limits.targetLookSeconds, logger: logger, standing: { [preparer] in preparer.publishStanding },
+                look: { [preparer] in try await preparer.probeTarget() })
         let page = MetricsPage(
             registry: registry, metrics: metrics, store: opened.store, preparer: preparer, logger: logger)
         let health = HealthRoutes(

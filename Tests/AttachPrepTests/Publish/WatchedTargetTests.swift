@@ -1,0 +1,71 @@
+import RichPush
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AttachPrep
+
+struct WatchedTargetTests {
+    /// A place that does as it is told.
+    private final class ScriptedTarget: PublishTarget {
+        private let error = Mutex<AttachPrepError?>(nil)
+
+        func fail(with error: AttachPrepError?) { self.error.withLock { $0 = error } }
+        private func act() throws { if let error = error.withLock(\.self) { throw error } }
+
+        func bring(_ result: FinishedResult) async throws { try act() }
+        func complete(_ result: FinishedResult) async throws { try act() }
+        func probe() async throws { try act() }
+        func reserveSeconds(ofBudget budgetSeconds: Double) -> Double { 3 }
+        func url(of file: String, in result: String) -> String? { nil }
+        func standing(_ id: String) async -> Manifest? { nil }
+        var keepsFolders: Bool { false }
+        func shutdown() async {}
+    }
+
+    private let folder: TemporaryFolder
+    private let place = ScriptedTarget()
+    private let target: WatchedTarget
+
+    init() throws {
+        folder = try TemporaryFolder()
+        target = WatchedTarget(place)
+    }
+
+    private func publish() async throws {
+        let manifest = Manifest(
+            id: "cat", requestDigest: "d", outcome: .passed, source: ManifestSource(url: "http://x/"))
+        let result = FinishedResult(
+            manifest: manifest, staging: try StagingFolder(output: folder.path), folder: nil,
+            deadline: .now + .seconds(60))
+        try await target.bring(result)
+        try await target.complete(result)
+    }
+
+    @Test func `before the first try nothing is known, afterwards how it went`() async throws {
+        #expect(target.standing == nil)
+        try await publish()
+        let good = try #require(target.standing)
+        #expect(good.fault == nil)
+        place.fail(with: AttachPrepError(.publishDenied, "The bucket refuses us."))
+        await #expect(throws: AttachPrepError.self) { try await publish() }
+        #expect(target.standing?.fault?.code == .publishDenied && good.date <= target.standing?.date ?? good.date)
+    }
+
+    @Test(arguments: [ErrorCode.deadlineExceeded, .cancelled, .outputNoSpace])
+    func `what lies in the request or on this machine says nothing about the place`(code: ErrorCode) async throws {
+        try await publish()
+        place.fail(with: AttachPrepError(code, "It is none of the bucket's."))
+        await #expect(throws: AttachPrepError.self) { try await publish() }
+        #expect(target.standing?.fault == nil)
+    }
+
+    @Test func `a probe finds out as well, whatever is in the way`() async throws {
+        place.fail(with: AttachPrepError(.deadlineExceeded, "It does not answer."))
+        await #expect(throws: AttachPrepError.self) { try await target.probe() }
+        #expect(target.standing?.fault?.code == .deadlineExceeded)
+        place.fail(with: nil)
+        try await target.probe()
+        #expect(target.standing?.fault == nil)
+    }
+}
