@@ -19,7 +19,7 @@ public import RichPush
 /// Requests may be prepared side by side; downloads and media work have limits of their own.
 public final class AttachmentPreparer: Sendable {
     private let configuration: PreparerConfiguration
-    private let rooms: PipelineRooms
+    let rooms: PipelineRooms
     private let pool: MediaPool?
     private let logger: Logger
 
@@ -51,9 +51,6 @@ public final class AttachmentPreparer: Sendable {
 
     /// The folder in which results are made, and appear where they stay on this machine.
     public var output: String { configuration.output }
-
-    /// Where media work is done, for what goes beside the recipe.
-    var engine: any MediaEngine { rooms.engine }
 
     /// Whether a result is a folder in `output` in the end; else it is where it was published to alone.
     public var keepsFolders: Bool { rooms.target.keepsFolders }

@@ -18,6 +18,8 @@ struct PageFacts: Encodable {
     /// What a service extension is promised, and what phones were seen to give it.
     let secondsGiven = Limits.deviceBudgetSeconds
     let secondsMeasured = Limits.displayDeviceBudgetSeconds
+    /// Bytes of the longest file that iOS attaches, by MIME type.
+    let attachable = Dictionary(AttachmentType.allCases.map { ($0.mimeType, $0.bytesMax) }) { first, _ in first }
     let networks = NetworkProfile.allCases.map { profile in
         Network(
             name: profile.rawValue, label: profile.label, bitsPerSecond: profile.bitsPerSecond,

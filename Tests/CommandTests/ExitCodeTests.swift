@@ -33,7 +33,8 @@ import Testing
         ["prepare", "--header", "no-colon", "x"], ["prepare", "--resolve", "nonsense", "x"],
         ["prepare", "--ca-file", "/nowhere.pem", "x"], ["doctor", "extra"], ["batch", "list", "more"],
         ["prepare", "--output", "", "x"], ["prepare", "--proxy", "nonsense://", "x"],
-        ["batch", "--crop", "0,0,2,2", "-"],
+        ["batch", "--crop", "0,0,2,2", "-"], ["batch", "--report", "/", "-"],
+        ["prepare", "--preview", "/nowhere/page.html", "x"], ["payload", "x", "--check", "--preview", "page.html"],
     ])
     func `Wrong usage is 2, told on standard error alone`(words: [String]) async throws {
         let result = try await bench.command(words).run()

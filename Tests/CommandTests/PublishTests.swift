@@ -38,6 +38,15 @@ import Testing
         return String(try await RunCommand("sha256sum", [path]).run().text.prefix { $0 != " " })
     }
 
+    @Test func `A preview has the pictures that are in the bucket alone`() async throws {
+        let page = bench.folder.path("page.html")
+        let manifest = try await prepare(["--preview", page, try CommandBench.url("grid.webp")])
+        let thumbnail = try #require(manifest.thumbnail)
+        let object = try await store.object("\(prefix)/\(manifest.id)/\(thumbnail.file)")
+        let text = try String(contentsOfFile: page, encoding: .utf8)
+        #expect(text.contains(Data(object.body).base64EncodedString()))
+    }
+
     @Test func `Attachment, thumbnail, crop and manifest are in the bucket, and nothing is left here`() async throws {
         let manifest = try await prepare(["--crop", "0,0,0.5,1", try CommandBench.url("grid.webp")])
         #expect(manifest.outcome == "converted", "\(manifest.error?.message ?? "")")

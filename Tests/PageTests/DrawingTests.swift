@@ -36,11 +36,12 @@ import Testing
 
     @Test func `An animation plays and can be held; for who likes no motion it is held at once`() async throws {
         let bench = try await ReportBench.preview([ReportBench.sample("counter.gif")])
-        let playing = "document.querySelector('.notification-media img').src.startsWith('data:image/gif')"
+        let playing = "!document.querySelector('.notification-media img').hidden"
         let page = try await bench.open()
         #expect(try await page.evaluate(playing).isTrue)
         try await page.click(".motion")
         #expect(try await !page.evaluate(playing).isTrue)
+        #expect(try await page.evaluate("document.querySelector('.held').width") == 320)
         let calm = try await bench.open(hasMotion: false)
         #expect(try await !calm.evaluate(playing).isTrue)
     }

@@ -57,6 +57,20 @@ import Testing
         await preparer.shutdown()
     }
 
+    @Test func `A picture that was prepared is made smaller for people to look at`() async throws {
+        let manifest = await preparer.prepare(request("grid.webp"))
+        let thumbnail = try #require(manifest.thumbnail)
+        let path = folder.path("\(manifest.id)/\(thumbnail.file)")
+        let miniature = try await preparer.miniature(ofFile: path, sidePixels: 105)
+        let picture = try TestPicture(decoding: folder.write(miniature.bytes, to: "miniature.jpg"))
+        #expect(picture.width == 105 && picture.height == 79)
+        #expect(PictureDistance(picture, try TestPicture(decoding: path)).mean < 6)
+        await #expect(throws: AttachPrepError.self) {
+            try await preparer.miniature(ofFile: folder.path("nothing.jpg"), sidePixels: 105)
+        }
+        await preparer.shutdown()
+    }
+
     @Test func `Requests side by side each get their own result`() async throws {
         let names = Self.outcomes.keys.sorted()
         let manifests = await withTaskGroup(of: Manifest.self) { group in

@@ -37,7 +37,7 @@ final class ReportShelf: Sendable {
 
         /// - Parameter folder: where its files are now; nil where they are on no disk of ours.
         func keep(_ manifest: Manifest, in folder: String?, _ preparer: AttachmentPreparer) async {
-            guard manifest.error?.code != .cancelled else { return }
+            guard manifest.error?.code != .cancelled else { return shelf.forget(number) }
             await shelf.keep(manifest, number: number, folder: folder, text: text, preparer: preparer)
         }
 
@@ -65,6 +65,11 @@ final class ReportShelf: Sendable {
         state.withLock { state in state.items.sorted { $0.key < $1.key }.map(\.value) }
     }
 
+    /// What was called off is no result, whatever there was of it.
+    private func forget(_ number: Int) {
+        state.withLock { _ = $0.items.removeValue(forKey: number) }
+    }
+
     /// Keeps a result and those of its files for which there is room.
     private func keep(
         _ manifest: Manifest, number: Int, folder: String?, text: NotificationText, preparer: AttachmentPreparer
@@ -72,7 +77,7 @@ final class ReportShelf: Sendable {
         var item = ReportItem(manifest: manifest, text: text)
         if let folder {
             item.media.thumbnail = await thumbnail(of: manifest, in: folder, preparer)
-            item.media.attachment = attachment(of: manifest, in: folder)
+            item.media.attachment = await attachment(of: manifest, in: folder, preparer)
         }
         let kept = item
         state.withLock { $0.items[number] = kept }
@@ -92,22 +97,22 @@ final class ReportShelf: Sendable {
             return EmbeddedFile(type: miniature.type.mimeType, base64: text)
         }
         guard state.withLock({ $0.budget.takesThumbnail(bytes: thumbnail.bytes) }) else { return nil }
-        return Self.file(path, type: thumbnail.mimeType)
+        return await Self.file(path, type: thumbnail.mimeType, preparer)
     }
 
-    private func attachment(of manifest: Manifest, in folder: String) -> EmbeddedFile? {
+    private func attachment(
+        of manifest: Manifest, in folder: String, _ preparer: AttachmentPreparer
+    ) async -> EmbeddedFile? {
         guard let attachment = manifest.attachment,
             state.withLock({ $0.budget.takesAttachment(bytes: attachment.bytes) })
         else { return nil }
-        return Self.file("\(folder)/\(attachment.file)", type: attachment.mimeType)
+        return await Self.file("\(folder)/\(attachment.file)", type: attachment.mimeType, preparer)
     }
 
     /// What is not worth being made smaller.
     private static let smallBytes = 4_000
 
-    private static func file(_ path: String, type: String) -> EmbeddedFile? {
-        FileManager.default.contents(atPath: path).map {
-            EmbeddedFile(type: type, base64: $0.base64EncodedString())
-        }
+    private static func file(_ path: String, type: String, _ preparer: AttachmentPreparer) async -> EmbeddedFile? {
+        await preparer.base64(ofFile: path).map { EmbeddedFile(type: type, base64: $0) }
     }
 }

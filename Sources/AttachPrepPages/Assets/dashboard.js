@@ -41,7 +41,9 @@ function chooseTheme(theme) {
 // MARK: Who asks
 
 function signIn() {
+  if (document.querySelector(".sign-in")) return;
   events.end();
+  clearTimeout(overview.timer);
   const token = make("input", { type: "password", id: "token", name: "token", autocomplete: "current-password",
     required: true });
   const note = make("p", { class: "verdict lost", role: "alert" });
@@ -49,7 +51,9 @@ function signIn() {
     event.preventDefault();
     note.textContent = "";
     try {
-      parts.session = (await ask("POST", "/v1/session", { body: { token: token.value } })).said;
+      await ask("POST", "/v1/session", { body: { token: token.value } });
+      parts.session = await look("/v1/session");
+      if (!parts.session.authorized) throw new Error("The browser did not keep the session: open this page as https.");
       token.value = "";
       begin();
     } catch (problem) {
@@ -63,8 +67,12 @@ function signIn() {
 }
 
 async function signOut() {
-  await ask("DELETE", "/v1/session").catch(() => {});
-  signIn();
+  try {
+    await ask("DELETE", "/v1/session");
+    signIn();
+  } catch (problem) {
+    tell(problem.message, true);
+  }
 }
 
 // MARK: The page
@@ -103,8 +111,9 @@ function drawNav() {
 
 function showPlace() {
   const { view } = whereWeAre();
-  document.title = "attachprep";
-  jobTable.box = jobPage.box = null;
+  if (!parts.main?.isConnected) return;
+  document.title = { jobs: "Jobs", try: "Try it", webhooks: "Webhooks", job: "Job" }[view] + " – attachprep";
+  jobTable.box = jobPage.box = webhookTable.box = null;
   jobPage.id = null;
   parts.main.replaceChildren(views[view]());
   drawNav();
@@ -116,7 +125,10 @@ document.addEventListener("place", () => {
   scrollTo(0, 0);
   parts.main.focus({ preventScroll: true });
 });
-addEventListener("popstate", showPlace);
+addEventListener("popstate", () => {
+  showPlace();
+  parts.main?.focus({ preventScroll: true });
+});
 document.addEventListener("signedout", signIn);
 document.addEventListener("counts", ({ detail }) => takeCounts(detail));
 document.addEventListener("job", ({ detail }) => {
@@ -127,14 +139,24 @@ document.addEventListener("overview", () => {
   if (whereWeAre().view === "jobs" && jobTable.page && !jobTable.page.jobs.length) refreshJobs();
 });
 document.addEventListener("live", ({ detail }) => {
+  // What happened while nobody listened is looked up.
+  if (detail) refreshAll();
   parts.live?.replaceChildren(make("i", { class: `dot ${detail ? "good" : "bad"}`, "aria-hidden": "true" }),
     detail ? "live" : "not connected");
 });
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden || !overview.box?.isConnected) return;
-  refreshOverview();
-  if (whereWeAre().view === "jobs") jobsChanged();
+  if (!parts.main?.isConnected) return;
+  if (document.hidden) events.end();
+  else events.begin();
 });
+
+function refreshAll() {
+  refreshOverview();
+  refreshJobs();
+  refreshJob();
+  refreshWebhooks();
+}
+
 setInterval(() => {
   for (const element of document.querySelectorAll("time.since")) {
     element.textContent = sinceText(new Date(element.dateTime), new Date());

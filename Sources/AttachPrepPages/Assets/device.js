@@ -35,17 +35,26 @@ function whyNoThumbnail(manifest) {
   return manifest.thumbnail ? null : "There is no picture of it.";
 }
 
-/**
- * What a phone does with the source as it came, in a word, and the sentence that says why. Only what passed unchanged
- * was fit for a phone; for all else a reason is known.
- */
-function rawFate({ outcome, error, reasons }) {
-  if (outcome === "passed") return { isShown: true, word: "Shown.", why: "A phone takes it as it is." };
-  const isFetched = !error || /^(media|limit)\./.test(error.code);
-  return {
-    isShown: false, word: isFetched ? "Dropped without a word." : "Nothing to show.",
-    why: error ? error.message : sentences(reasons),
-  };
+/** What a phone does with the source as it came, in a word, and the sentence that says why. */
+function rawFate(manifest) {
+  const { error, reasons } = manifest;
+  if (error) {
+    const isFetched = /^(media|limit)\./.test(error.code);
+    return { isShown: false, word: isFetched ? "Dropped without a word." : "Nothing to show.", why: error.message };
+  }
+  if (manifest.outcome === "passed" || manifest.attachment?.sha256 === manifest.source.sha256) {
+    return { isShown: true, word: "Shown.", why: "A phone takes it as it is." };
+  }
+  if (isFitForPhone(manifest)) return { isShown: true, word: "Shown.",
+    why: `It became another file: ${sentences(reasons)}` };
+  return { isShown: false, word: "Dropped without a word.", why: sentences(reasons) };
+}
+
+/** Whether it was within Apple's rules, and was made anew because somebody wanted it otherwise. */
+function isFitForPhone({ source, outcome, reasons }) {
+  const isSmall = source.bytes <= (attachprepFacts.attachable[source.mimeType] ?? -1);
+  const isWish = reasons.some((reason) => / is to be(come)? /.test(reason));
+  return isSmall && (outcome === "shrunk" || outcome === "bestAttempt" || isWish);
 }
 
 /** Reasons as sentences, each with its full stop. */

@@ -35,7 +35,7 @@ function drawingControls(item, draw) {
     choiceGroup("Appearance", ["light", "dark"].map((name) => ({
       label: name === "light" ? "Light" : "Dark", isChosen: appearance() === name,
       choose: choose({ appearance: name }) })), show),
-    item.manifest.options?.thumbnailClippingRect && choiceGroup("Overlay", [{
+    hasDrawablePart(item.manifest) && choiceGroup("Overlay", [{
       label: "Clip rect", isChosen: drawingChoices.showsPart,
       choose: choose({ showsPart: !drawingChoices.showsPart }) }], show));
   show();

@@ -25,13 +25,32 @@ function unseen(text) {
   return make("span", { class: "unseen" }, text);
 }
 
-/** Shows other children, and keeps the focus where it is when it can. */
+/** Shows other children, and keeps the focus: on what has the same name, else on the next heading above. */
 function fill(element, ...children) {
-  const focused = document.activeElement && element.contains(document.activeElement)
-    ? document.activeElement.getAttribute("data-focus") : null;
+  const former = element.contains(document.activeElement) ? document.activeElement : null;
+  const name = former?.getAttribute("data-focus");
   element.replaceChildren(...children.flat(Infinity).filter(Boolean));
-  if (focused) element.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus();
+  if (!former || former === element || element.contains(former)) return;
+  const heir = (name && element.querySelector(`[data-focus="${CSS.escape(name)}"]`))
+    || element.querySelector("h1[tabindex], h2[tabindex]") || element.closest("main") || document.querySelector("main");
+  heir?.focus({ preventScroll: true });
 }
+
+/** Calls when no button or finger is down: what is pressed must not be replaced before it is let go. */
+const whenReleased = (() => {
+  let [isDown, waiting] = [false, []];
+  const release = () => setTimeout(() => {
+    isDown = false;
+    const actions = waiting;
+    waiting = [];
+    for (const action of new Set(actions)) action();
+  });
+  addEventListener("pointerdown", () => { isDown = true; }, true);
+  addEventListener("pointerup", release, true);
+  addEventListener("pointercancel", release, true);
+  addEventListener("blur", release);
+  return (action) => isDown ? waiting.push(action) : action();
+})();
 
 /** Calls at most once a frame, with the latest arguments. */
 function perFrame(action) {

@@ -2,7 +2,8 @@
 
 // A job's page: what came of it, as a phone draws it, what was logged, and what can be done.
 
-const jobPage = { id: null, box: null, job: null, drawnOf: null, drawing: null };
+/** `asked` numbers the questions: an answer to an earlier one comes too late. */
+const jobPage = { id: null, box: null, job: null, asked: 0, drawnOf: null, drawing: null };
 
 function jobView(id) {
   jobPage.box = make("article", { class: "job" }, make("p", { class: "notice" }, "…"));
@@ -12,13 +13,16 @@ function jobView(id) {
 }
 
 async function refreshJob() {
-  const { id, box } = jobPage;
+  const [{ id, box }, asked] = [jobPage, ++jobPage.asked];
+  const isLatest = () => jobPage.box === box && jobPage.asked === asked;
+  if (!id || !box) return;
   try {
     const [job, log] = await Promise.all([look(`/v1/jobs/${encodeURIComponent(id)}`),
       look(`/v1/jobs/${encodeURIComponent(id)}/log`)]);
-    if (jobPage.id === id && jobPage.box === box) drawJob(job, log.lines);
+    whenReleased(() => isLatest() && drawJob(job, log.lines));
   } catch (problem) {
-    if (problem.status !== 401) fill(box, make("p", { class: "notice bad", role: "alert" }, problem.message),
+    if (problem.status !== 401 && isLatest()) fill(box, make("p", { class: "notice bad", role: "alert" },
+      problem.message),
       link({}, { class: "button" }, "All jobs"));
   }
 }
@@ -110,11 +114,16 @@ function requestOf(job) {
   return prune(job.request);
 }
 
-/** The same request from a terminal. What is secret in it is not known here, and says so. */
+/** The same request from a terminal; a line before it names what is not known here, or is over. */
 function curlOf(job) {
   const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-  return [`curl ${quoted(`${location.origin}/v1/jobs`)}`, "-H 'Authorization: Bearer TOKEN'",
-    "-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(requestOf(job)))}`].join(" \\\n  ");
+  const { notBefore, notAfter, headers, ...request } = requestOf(job);
+  const note = request.source.startsWith("upload:")
+    ? "# Uploads are kept for a day: send the file again if it is gone.\n"
+    : request.source.includes("REDACTED")
+      ? "# The secrets of the address are not known here: put them in for REDACTED.\n" : "";
+  return note + [`curl ${quoted(`${location.origin}/v1/jobs`)}`, "-H 'Authorization: Bearer TOKEN'",
+    "-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(request))}`].join(" \\\n  ");
 }
 
 async function copy(text) {

@@ -2,47 +2,60 @@
 
 // The table of jobs: searched and filtered by the address, kept up to date while its first page is looked at.
 
-const jobTable = { box: null, page: null, shown: "" };
+/** `asked` numbers the questions: an answer to an earlier one comes too late. */
+const jobTable = { box: null, errorBox: null, page: null, asked: 0, rows: new Map() };
 
 function jobsView() {
-  jobTable.box = make("div", { class: "results-body" });
-  jobTable.page = null;
+  Object.assign(jobTable, {
+    box: make("div", { class: "results-body" }), errorBox: make("span", {}), page: null, said: null, rows: new Map() });
   const view = make("section", { class: "card results", "aria-labelledby": "jobs-title" },
-    make("div", { class: "results-head" }, make("h1", { id: "jobs-title" }, "Jobs"), jobFilters()), jobTable.box);
+    make("div", { class: "results-head" }, make("h1", { id: "jobs-title", tabindex: -1 }, "Jobs"), jobFilters()),
+    jobTable.box);
   refreshJobs();
   return view;
 }
 
 function jobFilters() {
   const here = whereWeAre();
-  const change = (values) => goTo({ ...whereWeAre(), cursor: "", ...values });
   const search = make("input", { type: "search", value: here.search, placeholder: "Search address, id, error",
-    "aria-label": "Search jobs by address, id or error code", "data-focus": "search", maxlength: 200,
-    oninput: afterQuiet(250, () => {
-      history.replaceState(null, "", addressTo({ ...whereWeAre(), cursor: "", search: search.value.trim() }));
-      refreshJobs();
-    }) });
-  const select = make("select", { "aria-label": "State", onchange: ({ target }) => change({ state: target.value }) },
+    "aria-label": "Search jobs by address, id or error code", maxlength: 200,
+    oninput: afterQuiet(250, () => search.isConnected && filterJobs({ search: search.value.trim() },
+      "replaceState")) });
+  const select = make("select", { "aria-label": "State", onchange: () => filterJobs({ state: select.value }) },
     make("option", { value: "" }, "Any state"), stateWords.map((state) => make("option", { value: state }, state)));
   select.value = here.state;
-  const error = here.error && make("button", { class: "button", type: "button", onclick: () => change({ error: "" }) },
-    make("code", {}, here.error), " ✕", unseen(" take this filter away"));
-  return make("div", { class: "filters", role: "search" }, search, select, error);
+  drawErrorFilter();
+  return make("div", { class: "filters", role: "search" }, search, select, jobTable.errorBox);
+}
+
+/** Other jobs in the same table: what chooses them keeps the focus. */
+function filterJobs(values, step = "pushState") {
+  history[step](null, "", addressTo({ ...whereWeAre(), cursor: "", ...values }));
+  drawErrorFilter();
+  showOverview();
+  refreshJobs();
+}
+
+function drawErrorFilter() {
+  const { error } = whereWeAre();
+  fill(jobTable.errorBox, error && make("button", { class: "button", type: "button",
+    onclick: () => filterJobs({ error: "" }) }, make("code", {}, error), " ✕", unseen(" take this filter away")));
 }
 
 async function refreshJobs() {
-  const here = whereWeAre();
-  if (here.view !== "jobs" || !jobTable.box) return;
-  const words = Object.entries({ state: here.state, search: here.search, error: here.error, cursor: here.cursor,
-    limit: "50" })
-    .filter(([, value]) => value);
-  const asked = new URLSearchParams(words).toString();
-  jobTable.shown = asked;
+  const [here, { box }, asked] = [whereWeAre(), jobTable, ++jobTable.asked];
+  if (here.view !== "jobs" || !box) return;
+  const words = Object.entries({
+    state: here.state, search: here.search, error: here.error, cursor: here.cursor, limit: "50" });
+  const isLatest = () => jobTable.asked === asked && jobTable.box === box;
   try {
-    const page = await look(`/v1/jobs?${asked}`);
-    if (jobTable.shown === asked) drawJobs(page);
+    const page = await look(`/v1/jobs?${new URLSearchParams(words.filter(([, value]) => value))}`);
+    whenReleased(() => isLatest() && drawJobs(page));
   } catch (problem) {
-    if (problem.status !== 401) fill(jobTable.box, make("p", { class: "notice bad", role: "alert" }, problem.message));
+    if (problem.status !== 401 && isLatest()) {
+      jobTable.said = null;
+      fill(box, make("p", { class: "notice bad", role: "alert" }, problem.message));
+    }
   }
 }
 
@@ -60,25 +73,37 @@ const jobsChanged = (() => {
 
 function drawJobs(page) {
   const here = whereWeAre();
-  jobTable.page = page;
+  const said = JSON.stringify([page, here]);
+  // What has not changed stays as it is, with whatever somebody is about to press in it.
+  if (jobTable.said === said) return;
+  Object.assign(jobTable, { page, said });
   if (!page.jobs.length) return fill(jobTable.box, emptyJobs(here));
-  fill(jobTable.box, bulkBar(here),
+  fill(jobTable.box, standingBulkBar(here),
     make("div", { class: "table", role: "table", "aria-labelledby": "jobs-title" },
       make("div", { role: "rowgroup" }, make("div", { class: "row head", role: "row" },
         ["", "Source", "State", "Result", "Attempts", "Created", "Took"].map((name) =>
-          make("div", { role: "columnheader" }, name || unseen("Picture"))))),
+          make("div", { role: "columnheader", class: ["Attempts", "Took"].includes(name) ? "number" : null },
+            name || unseen("Picture"))))),
       make("div", { class: "rows", role: "rowgroup" }, page.jobs.map(jobRow))),
     make("nav", { class: "pages", "aria-label": "Pages" },
       here.cursor && link({ ...here, cursor: "" }, { class: "button", "data-focus": "newest" }, "Newest"),
       page.next && link({ ...here, cursor: page.next }, { class: "button", "data-focus": "older" }, "Older")));
 }
 
+/** The same element while nothing about the job has changed: who reads it is not disturbed. */
 function jobRow(job) {
+  const said = JSON.stringify(job);
+  if (jobTable.rows.get(job.id)?.said !== said) jobTable.rows.set(job.id, { said, row: drawnRow(job) });
+  return jobTable.rows.get(job.id).row;
+}
+
+function drawnRow(job) {
   const cell = (name, ...content) => make("div", { role: "cell", class: `cell-${name}` }, content);
   const picture = localAddress(job.result?.thumbnail?.url);
   const failure = job.error ?? job.result?.error;
   return make("div", { class: "row", role: "row" },
-    cell("picture", picture && make("img", { src: picture, alt: "", loading: "lazy", decoding: "async" })),
+    cell("picture", picture ? make("img", { src: picture, alt: "", loading: "lazy", decoding: "async" })
+      : job.result?.attachment?.kind === "audio" && make("span", { class: "note", "aria-hidden": "true" }, "♪")),
     cell("name", link({ job: job.id }, { "data-focus": job.id }, nameOf(job.request.source)),
       make("span", { class: "row-note" }, failure && job.state !== "succeeded" ? failure.message : job.request.source)),
     cell("state", stateBadge(job.state)),
@@ -94,8 +119,9 @@ function resultWords(job, failure) {
     return `${outcomeWords[outcome]}: ${formatWord(attachment.mimeType)} ${bytesText(attachment.bytes)}`;
   }
   if (!failure) return "";
-  const here = whereWeAre();
-  return link({ ...here, cursor: "", error: failure.code }, { class: "code" }, make("code", {}, failure.code));
+  return make("button", { class: "code", type: "button", title: "Jobs with this error",
+    "data-focus": `${job.id} error`, onclick: () => filterJobs({ error: failure.code }) },
+  make("code", {}, failure.code));
 }
 
 function timeElement(text) {
@@ -115,13 +141,21 @@ function emptyJobs(here) {
     return make("div", { class: "notice" }, make("p", {}, "No job is like that."),
       link({}, { class: "button" }, "Show all jobs"));
   }
-  const command = `curl ${location.origin}/v1/jobs -H 'Content-Type: application/json' \\\n`
+  const token = parts.session.required ? "-H 'Authorization: Bearer TOKEN' \\\n  " : "";
+  const command = `curl ${location.origin}/v1/jobs ${token}-H 'Content-Type: application/json' \\\n`
     + `  -d '{"source": "https://cdn.example/cat.webp"}'`;
   return make("div", { class: "notice" }, make("p", {}, "No jobs yet. Send one, or try it here:"),
     make("pre", {}, command), link({ view: "try" }, { class: "button primary" }, "Try it"));
 }
 
 // MARK: Many at once
+
+/** The same bar while the same jobs are meant. */
+function standingBulkBar(here) {
+  const key = [here.state, here.search, here.error].join("\n");
+  if (jobTable.bulk?.key !== key) jobTable.bulk = { key, bar: bulkBar(here) };
+  return jobTable.bulk.bar;
+}
 
 function bulkBar(here) {
   if (!["failed", "dead", "cancelled"].includes(here.state)) return null;
@@ -153,13 +187,15 @@ function confirmed(title, sentence, word, action) {
     make("h2", { id: "question-title" }, title), make("p", {}, sentence),
     make("div", { class: "actions" },
       make("button", { class: "button", type: "button", onclick: () => dialog.close() }, "Leave it"),
-      make("button", { class: "button primary", type: "button", onclick: async () => {
-        dialog.close();
+      make("button", { class: "button primary", type: "button", onclick: async ({ currentTarget }) => {
+        currentTarget.disabled = true;
+        currentTarget.textContent = `${word}…`;
         try {
           await action();
         } catch (problem) {
           tell(problem.message, true);
         }
+        dialog.close();
       } }, word)));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
@@ -169,6 +205,6 @@ function confirmed(title, sentence, word, action) {
 /** A sentence that goes away by itself; screen readers say it. */
 function tell(sentence, isBad = false) {
   const note = make("p", { class: isBad ? "toast bad" : "toast" }, sentence);
-  document.getElementById("toasts").append(note);
+  document.getElementById("toasts")?.append(note);
   setTimeout(() => note.remove(), isBad ? 12_000 : 6_000);
 }

@@ -31,6 +31,7 @@ function drawnThumbnail(item, scale) {
     "aria-label": `Thumbnail, ${pixels} pixels wide`,
   });
   const picture = new Image();
+  picture.onerror = () => canvas.remove();
   picture.onload = () => {
     const square = deviceSquare(picture.naturalWidth, picture.naturalHeight);
     const context = canvas.getContext("2d");
@@ -85,34 +86,44 @@ function drawnAttachment(item, showsPart) {
   if (attachment.width && attachment.height) {
     frame.style.setProperty("--ratio", `${attachment.width} / ${attachment.height}`);
   }
-  if (showsPart && part && attachment.kind !== "audio") frame.append(drawnPart(part, attachment));
+  if (showsPart && hasDrawablePart(item.manifest)) frame.append(drawnPart(part, attachment));
   return frame;
 }
 
-/** A GIF plays, as on the phone; a button holds it, and for who wants less motion it is held from the beginning. */
 function drawnPicture({ manifest, media }) {
   const [whole, still] = [addressOf(media.attachment), addressOf(media.thumbnail)];
-  const picture = make("img", { alt: "The attachment", loading: "lazy", decoding: "async" });
-  const moves = manifest.attachment.mimeType === "image/gif" && (manifest.attachment.frames ?? 1) > 1;
   if (!whole && !still) return missingFile(manifest.attachment);
-  if (!moves || !whole) {
-    picture.src = whole ?? still;
-    return moves ? [picture, missingNote("Only a still of the animation is in this page.")] : picture;
-  }
+  const picture = make("img", { src: whole ?? still, alt: "The attachment", decoding: "async",
+    onerror: () => picture.replaceWith(missingFile(manifest.attachment)) });
+  const moves = manifest.attachment.mimeType === "image/gif" && (manifest.attachment.frames ?? 1) > 1;
+  if (!whole) return [picture, missingNote("Only its thumbnail is in this page.")];
+  return moves ? heldOrPlayed(picture) : picture;
+}
+
+/** A GIF plays, as on the phone; a button holds it, and for who wants less motion it is held from the beginning. */
+function heldOrPlayed(picture) {
+  const held = make("canvas", { class: "held", role: "img", "aria-label": "The attachment, held" });
+  const button = make("button", { class: "motion", type: "button", "data-focus": "motion",
+    onclick: () => show(!plays) });
   let plays = !matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const button = make("button", { class: "motion", type: "button", onclick: () => show(!plays) });
   const show = (value) => {
     plays = value;
-    picture.src = plays ? whole : still ?? whole;
+    [picture.hidden, held.hidden] = [!plays, plays];
     button.textContent = plays ? "Hold" : "Play";
     button.setAttribute("aria-label", plays ? "Hold the animation" : "Play the animation");
   };
+  picture.addEventListener("load", () => {
+    [held.width, held.height] = [picture.naturalWidth, picture.naturalHeight];
+    held.getContext("2d").drawImage(picture, 0, 0);
+  });
   show(plays);
-  return [picture, button];
+  return [picture, held, button];
 }
 
 function drawnMovie({ manifest, media }) {
-  const [whole, poster] = [addressOf(media.attachment), addressOf(media.thumbnail)];
+  // With a clip rect the thumbnail is a part of the picture, and no poster.
+  const poster = manifest.options?.thumbnailClippingRect ? null : addressOf(media.thumbnail);
+  const whole = addressOf(media.attachment);
   if (whole) {
     return make("video", {
       src: whole, poster, controls: true, playsinline: true, preload: "metadata", "aria-label": "The attached movie",
@@ -135,11 +146,18 @@ function drawnSound({ manifest, media }) {
 }
 
 function missingFile(attachment) {
-  return make("div", { class: "missing" }, `${formatWord(attachment.mimeType)}, not in this page`);
+  return make("div", { class: "missing" }, `${formatWord(attachment.mimeType)} that this page does not have: it was `
+    + "too large for it, is gone, or has no public address (--base-url).");
 }
 
 function missingNote(sentence) {
   return make("span", { class: "missing-note" }, sentence);
+}
+
+/** Whether the clipping rectangle can be laid over the picture: that of a movie which is stored turned counts there. */
+function hasDrawablePart({ attachment, options, warnings }) {
+  return Boolean(options?.thumbnailClippingRect) && attachment?.kind !== "audio"
+    && !warnings.some(({ code }) => code === "video.rotated");
 }
 
 /** The clipping rectangle over the whole picture: dark outside, a cross in its middle, the device's square. */

@@ -11,12 +11,14 @@ function stateBadge(state) {
 
 /** What is known before the service has answered: the page must not jump when it does. */
 const unknown = {
-  jobs: {}, webhooks: {}, due: 0, oldestDueSeconds: null, mediaBytes: null, version: "", ready: null, reasons: [],
+  jobs: {}, errors: [], webhooks: {}, due: 0, oldestDueSeconds: null, mediaBytes: null, version: "", ready: null,
+    reasons: [],
   hour: { minutes: [], medianSeconds: null, p95Seconds: null }, children: null,
   queue: { kind: "…", name: "", healthy: null, reason: null }, publish: { target: "…", healthy: null, reason: null },
 };
 
-const overview = { said: null, box: null, timer: 0 };
+/** `problem` is why the last look failed: numbers beside it are older. */
+const overview = { said: null, problem: null, counted: { at: -1, numbers: {} }, box: null, timer: 0 };
 
 function overviewPart() {
   overview.box = make("section", { class: "overview", "aria-label": "Overview" });
@@ -28,33 +30,52 @@ function overviewPart() {
 async function refreshOverview() {
   clearTimeout(overview.timer);
   overview.timer = setTimeout(refreshOverview, document.hidden ? 30_000 : 5_000);
+  const asked = performance.now();
   try {
-    overview.said = await look("/v1/overview");
+    const said = await look("/v1/overview");
+    if (overview.box === null) return;
+    // Numbers that came by themselves meanwhile are the newer ones.
+    overview.said = overview.counted.at > asked ? { ...said, ...overview.counted.numbers } : said;
+    overview.problem = null;
     drawOverview();
     document.dispatchEvent(new CustomEvent("overview"));
   } catch (problem) {
-    if (problem.status !== 401) showAbsence(problem);
+    if (problem.status === 401) clearTimeout(overview.timer);
+    else showAbsence(problem);
   }
 }
 
 function showAbsence(problem) {
-  document.dispatchEvent(new CustomEvent("live", { detail: false }));
-  if (!overview.said) fill(overview.box, make("p", { class: "card bad", role: "alert" }, problem.message));
-}
-
-/** Numbers that came by themselves; the rest stays until it is asked for. */
-function takeCounts(counts) {
-  if (!overview.said) return;
-  Object.assign(overview.said, { jobs: counts.jobs, due: counts.due, oldestDueSeconds: counts.oldestDueSeconds });
+  overview.problem = problem.message;
   drawOverview();
 }
 
-const drawOverview = perFrame(() => showOverview());
+/** Numbers that came by themselves; the rest stays until it is asked for. */
+function takeCounts({ jobs, due, oldestDueSeconds }) {
+  overview.counted = { at: performance.now(), numbers: { jobs, due, oldestDueSeconds } };
+  if (!overview.said) return;
+  Object.assign(overview.said, overview.counted.numbers);
+  drawOverview();
+}
+
+const drawOverview = perFrame(() => whenReleased(showOverview));
 
 function showOverview() {
   const said = overview.said ?? unknown;
-  fill(overview.box, stateTiles(said), make("div", { class: "gauges" },
-    throughputCard(said.hour), latencyCard(said.hour), healthCard(said)));
+  fill(overview.box, overview.problem && make("p", { class: "card bad", role: "alert" }, overview.problem),
+    stateTiles(said), make("div", { class: "gauges" },
+    throughputCard(said.hour), latencyCard(said.hour), healthCard(said)), errorChips(said.errors));
+}
+
+/** What failed jobs failed of, most first: each leads to those jobs. */
+function errorChips(errors) {
+  if (!errors.length) return null;
+  const here = whereWeAre();
+  return make("nav", { class: "chips", "aria-label": "Failed and dead jobs by error" },
+    errors.slice(0, 8).map(({ code, jobs }) =>
+    link({ error: code }, { class: "chip", "data-focus": `error ${code}`,
+      "aria-current": here.error === code ? "true" : null },
+      make("code", {}, code), " ", grouped.format(jobs))));
 }
 
 function stateTiles(said) {
@@ -72,33 +93,48 @@ function throughputCard(hour) {
   const failed = hour.minutes.reduce((sum, minute) => sum + minute.failed, 0);
   const most = Math.max(1, ...hour.minutes.map((minute) => minute.succeeded + minute.failed));
   const bars = hour.minutes.flatMap(({ succeeded, failed: lost }, index) => [
-    succeeded && make("rect", { class: "good", x: index * 4, width: 3, y: 48 - (48 * succeeded) / most,
+    succeeded > 0 && make("rect", { class: "good", x: index * 4, width: 3, y: 48 - (48 * succeeded) / most,
       height: (48 * succeeded) / most }),
-    lost && make("rect", { class: "bad", x: index * 4, width: 3, y: 48 - (48 * (succeeded + lost)) / most,
+    lost > 0 && make("rect", { class: "bad", x: index * 4, width: 3, y: 48 - (48 * (succeeded + lost)) / most,
       height: (48 * lost) / most })]);
   const words = `${grouped.format(done)} succeeded and ${grouped.format(failed)} failed in the last hour, `
-    + `at most ${grouped.format(most)} in a minute`;
+    + `at most ${grouped.format(done + failed ? most : 0)} in a minute`;
   return gauge("Last hour", [make("strong", {}, grouped.format(done + failed)), " jobs",
     failed > 0 && make("span", { class: "verdict lost" }, ` ${grouped.format(failed)} failed`)],
     make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img",
-      "aria-label": words }, bars));
+      "aria-label": words }, bars),
+    chartFoot(done + failed ? `up to ${grouped.format(most)} a minute` : ""));
 }
 
 function latencyCard(hour) {
   const most = Math.max(0.001, ...hour.minutes.map((minute) => minute.p95Seconds ?? 0));
-  const line = (key) => hour.minutes.map((minute, index) =>
-    minute[key] === null ? null : `${index * 4 + 1.5},${(48 - (46 * minute[key]) / most).toFixed(1)}`);
-  const dots = (key, look) => line(key).filter(Boolean).map((at) => make("circle", {
-    class: look, cx: at.split(",")[0], cy: at.split(",")[1], r: 1.8 }));
-  const words = `Half of the jobs were ready within ${secondsText(hour.medianSeconds)}, nineteen of twenty within `
+  const lines = (key) => runs(hour.minutes.map((minute) => minute[key])).map((run) => make("polyline", {
+    class: key, points: run
+      .map(([index, value]) => `${index * 4 + 1.5},${(48 - (46 * value) / most).toFixed(1)}`).join(" ") }));
+  const words = `Half of the jobs had ended within ${secondsText(hour.medianSeconds)}, nineteen of twenty within `
     + `${secondsText(hour.p95Seconds)}`;
-  return gauge("From accepted to ready", [make("strong", {}, secondsText(hour.medianSeconds)), " median, ",
+  return gauge("From accepted to its end", [make("strong", {}, secondsText(hour.medianSeconds)), " median, ",
     make("strong", {}, secondsText(hour.p95Seconds)), " 95 %"],
-    make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img",
-      "aria-label": words },
-      make("polyline", { class: "p95", points: line("p95Seconds").filter(Boolean).join(" ") }),
-      make("polyline", { class: "median", points: line("medianSeconds").filter(Boolean).join(" ") }),
-      dots("p95Seconds", "p95"), dots("medianSeconds", "median")));
+  make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img", "aria-label": words },
+    lines("p95Seconds"), lines("medianSeconds")),
+  chartFoot(hour.p95Seconds === null ? "" : `up to ${secondsText(most)}`));
+}
+
+/** Neighbours that have a value, as pairs of place and value; one alone is drawn as a short line. */
+function runs(values) {
+  const found = [];
+  values.forEach((value, index) => {
+    if (value === null) return;
+    if (index === 0 || values[index - 1] === null) found.push([]);
+    found.at(-1).push([index, value]);
+  });
+  return found.map((run) => run.length > 1 ? run : [run[0], [run[0][0] + 0.6, run[0][1]]]);
+}
+
+/** What the chart's ends mean. */
+function chartFoot(most) {
+  return make("p", { class: "chart-foot", "aria-hidden": "true" }, make("span", {}, "an hour ago"),
+    make("span", {}, most), make("span", {}, "now"));
 }
 
 function gauge(title, words, ...content) {
@@ -121,7 +157,8 @@ function healthCard(said) {
         " recycled"]
       : said === unknown ? "…" : "this process takes jobs in, others work"),
     row("Publish", publish.healthy, publish.reason ?? publish.target),
-    row("Webhooks", said === unknown ? null : !(webhooks.givenUp > 0), link({ view: "webhooks" }, { "data-focus": "webhooks" },
+    row("Webhooks", said === unknown ? null : !(webhooks.givenUp > 0),
+      link({ view: "webhooks" }, { "data-focus": "webhooks" },
       webhookWords(webhooks))),
     row("Files", null, `${bytesText(said.mediaBytes)} kept`)));
 }

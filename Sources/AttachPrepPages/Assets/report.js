@@ -18,8 +18,11 @@ const sorts = {
 };
 
 function start() {
-  document.body.prepend(make("a", { class: "skip", href: "#main" }, "To the results"));
-  const main = make("main", { id: "main" });
+  const main = make("main", { id: "main", tabindex: -1 });
+  document.body.prepend(make("a", { class: "skip", href: "#main", onclick: (event) => {
+    event.preventDefault();
+    main.focus();
+  } }, "To the results"));
   document.body.append(head(), main);
   if (page.kind === "preview") main.append(...items.map(previewOf));
   else main.append(totals(), make("div", { class: "panels" }, byKind(), byStage(), extremes("Slowest", "time"),
@@ -103,7 +106,11 @@ function extremes(title, sort) {
 }
 
 function failures() {
-  const codes = Map.groupBy(items.filter(({ manifest }) => manifest.error), ({ manifest }) => manifest.error.code);
+  const codes = new Map();
+  for (const item of items.filter(({ manifest }) => manifest.error)) {
+    const { code } = item.manifest.error;
+    codes.set(code, [...(codes.get(code) ?? []), item]);
+  }
   if (!codes.size) return null;
   const sorted = [...codes].sort(([, one], [, other]) => other.length - one.length);
   return make("section", { class: "card failures" }, make("h2", {}, "What was rejected, and what helps"),
@@ -171,8 +178,9 @@ function row(item) {
   const { manifest } = item;
   const cell = (key, ...content) => make("div", { role: "cell", class: `cell-${key}` }, content);
   const made = make("div", { class: "row", role: "row" },
-    cell("picture", item.media.thumbnail && make("img", {
-      src: addressOf(item.media.thumbnail), alt: "", loading: "lazy", decoding: "async" })),
+    cell("picture", item.media.thumbnail ? make("img", {
+      src: addressOf(item.media.thumbnail), alt: "", loading: "lazy", decoding: "async" })
+      : kindOf(manifest) === "audio" && make("span", { class: "note", "aria-hidden": "true" }, "♪")),
     cell("name", make("a", { href: `#item=${item.index}` }, item.name),
       make("span", { class: "row-note" }, manifest.error?.message ?? manifest.reasons[0] ?? "")),
     cell("outcome", outcomeBadge(manifest.outcome),
@@ -258,6 +266,8 @@ let formerAddress = "#";
 
 function details() {
   dialog.addEventListener("close", () => {
+    // What is hidden would go on playing.
+    dialog.replaceChildren();
     if (location.hash.includes("item=")) {
       history.replaceState(null, "", formerAddress);
       if (!rowsBox.childElementCount) readAddress();

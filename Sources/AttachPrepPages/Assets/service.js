@@ -30,11 +30,18 @@ async function ask(method, path, { body = null, type = "application/json", heade
 
 const look = async (path) => (await ask("GET", path)).said;
 
-/** A result's file below this service, wherever phones fetch it from; else the address that it has. */
+/**
+ * A result's file below this service, wherever phones fetch it from; else the address that it has. Only a service that
+ * serves its files has them; its folders are named with 128 random bits.
+ */
 function localAddress(address) {
   if (!address) return null;
-  const place = address.match(/\/media\/[A-Za-z0-9_-]+\/[A-Za-z0-9._-]+$/);
-  return place ? place[0] : safeAddress(address);
+  const place = address.match(/\/media\/[0-9a-f]{32}\/[A-Za-z0-9._-]+$/);
+  return place && !publishesElsewhere() ? place[0] : safeAddress(address);
+}
+
+function publishesElsewhere() {
+  return (overview.said?.publish.target ?? "").startsWith("s3:");
 }
 
 /** A job's result as the drawing wants it. */
@@ -45,22 +52,31 @@ function drawnItem(manifest, text) {
   };
 }
 
-/** What happens to jobs, as it happens: `counts` and `job` events; who listens is told of each. */
+/**
+ * What happens to jobs, as it happens: `counts` and `job` events; who listens is told of each,
+   and of `open` and `lost`.
+ * Only while the page is looked at: a browser has six connections to a host, and other tabs need them.
+ */
 const events = {
-  source: null,
+  source: null, timer: 0,
   begin() {
     this.end();
-    this.source = new EventSource("/v1/events");
+    const source = this.source = new EventSource("/v1/events");
+    const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
     for (const name of ["counts", "job"]) {
-      this.source.addEventListener(name, ({ data }) =>
-        document.dispatchEvent(new CustomEvent(name, { detail: JSON.parse(data) })));
+      source.addEventListener(name, ({ data }) => tell(name, JSON.parse(data)));
     }
-    for (const name of ["open", "error"]) {
-      this.source.addEventListener(name, () => document.dispatchEvent(
-        new CustomEvent("live", { detail: this.source?.readyState === EventSource.OPEN })));
-    }
+    source.addEventListener("open", () => tell("live", true));
+    source.addEventListener("error", () => {
+      tell("live", false);
+      // A browser asks again by itself, but not after an answer that is no stream.
+      if (source.readyState === EventSource.CLOSED && this.source === source) {
+        this.timer = setTimeout(() => this.begin(), 5000);
+      }
+    });
   },
   end() {
+    clearTimeout(this.timer);
     this.source?.close();
     this.source = null;
   },

@@ -5,20 +5,22 @@
 const trial = { file: null, preview: null, crop: null, time: null, box: null };
 
 function tryView() {
-  Object.assign(trial, { file: null, crop: null, time: null });
+  if (trial.preview) URL.revokeObjectURL(trial.preview);
+  Object.assign(trial, { file: null, preview: null, layer: null, crop: null, time: null });
   const source = make("input", { type: "url", id: "try-source", placeholder: "https://cdn.example/cat.webp",
     autocomplete: "off", spellcheck: "false", oninput: () => take(null) });
   const chooser = make("input", { type: "file", id: "try-file",
     accept: "image/*,audio/*,video/*,.heic,.avif,.webp,.mkv",
     onchange: () => take(chooser.files[0] ?? null) });
   trial.box = {
-    source, chooser, stage: make("div", { class: "try-stage" }), numbers: make("div", { class: "try-numbers" }),
+    source, chooser, stage: make("div", { class: "try-stage" }),
+      numbers: make("div", { class: "try-numbers" }, numberFields()),
     result: make("section", { class: "try-result", "aria-live": "polite" }),
-      note: make("p", { class: "soft", role: "status" }),
+    note: make("p", { class: "soft", role: "status" }),
     send: make("button", { class: "button primary", type: "submit" }, "Prepare"),
   };
   const form = make("form", { class: "card try", onsubmit: (event) => { event.preventDefault(); send(form); } },
-    make("h1", {}, "Try it"),
+    make("h1", { tabindex: -1 }, "Try it"),
     make("div", { class: "drop",
       ondragover: (event) => { event.preventDefault(); event.currentTarget.classList.add("over"); },
       ondragleave: ({ currentTarget }) => currentTarget.classList.remove("over"),
@@ -34,13 +36,12 @@ function tryView() {
         maxlength: 1000 }))),
     make("fieldset", {}, make("legend", {}, "How"),
       choice("Rendition", "rendition", ["original", "display"]),
-        choice("Network", "network", ["", "3g", "lte", "wifi"]),
+      choice("Network", "network", ["", "3g", "lte", "wifi"]),
       choice("Animation", "animation", ["", "still", "gif", "mp4"]),
-        choice("Too large", "oversize", ["shrink", "reject"]),
+      choice("Too large", "oversize", ["shrink", "reject"]),
       choice("Other types", "unsupported", ["convert", "reject"]),
       field("Smart crop", make("input", { type: "checkbox", name: "smart" }))),
     trial.box.stage, trial.box.numbers, make("div", { class: "actions" }, trial.box.send, trial.box.note));
-  drawNumbers();
   return make("div", {}, form, trial.box.result);
 }
 
@@ -69,7 +70,13 @@ function take(file) {
 /** The picture or the movie in which a part or a moment is chosen. */
 function stageFor(address, family) {
   if (family !== "image" && family !== "video") return null;
-  trial.layer = croppingLayer((part) => { trial.crop = part; drawNumbers(); });
+  trial.layer = croppingLayer((part) => {
+    trial.crop = part;
+    // One part is meant: the one that was drawn last.
+    const smart = document.querySelector("form.try [name=smart]");
+    if (part && smart) smart.checked = false;
+    drawNumbers();
+  });
   const isMovie = family === "video";
   const media = isMovie
     ? make("video", { src: address, muted: true, playsinline: true, preload: "auto", "aria-label": "The source" })
@@ -98,26 +105,34 @@ function timePicker(video) {
   return slider;
 }
 
-/** The chosen part and moment as numbers: they can be typed as well. */
-function drawNumbers() {
-  const { crop, time } = trial;
+/** The chosen part and moment as numbers, which can be typed as well. */
+function numberFields() {
   const number = (label, key) => field(label, make("input", { type: "number", min: 0, max: 1, step: "any",
-    value: crop?.[key] ?? "", "data-focus": `crop ${key}`, onchange: ({ target }) => {
+    "data-part": key, onchange: ({ target }) => {
       const whole = { x: 0, y: 0, width: 1, height: 1, ...trial.crop };
-      trial.crop = target.value === "" ? null : roundedPart(keptInside({ ...whole, [key]: Number(target.value) }));
+      trial.crop = target.value === "" ? null
+        : roundedPart(keptInside({ ...whole, [key]: Number(target.value) }));
       trial.layer?.show(trial.crop);
       drawNumbers();
     } }));
-  fill(trial.box.numbers, make("fieldset", {}, make("legend", {}, "Part and moment of the thumbnail"),
+  return make("fieldset", {}, make("legend", {}, "Part and moment of the thumbnail"),
     number("X", "x"), number("Y", "y"), number("Width", "width"), number("Height", "height"),
-    field("Time", make("input", { type: "text", inputmode: "decimal", value: time ?? "",
+    field("Time", make("input", { type: "text", inputmode: "decimal", "data-part": "time",
       placeholder: "seconds, frame or auto",
-      "data-focus": "time", onchange: ({ target }) => { trial.time = target.value.trim() || null; } })),
-    (crop || time !== null) && make("button", { class: "button", type: "button", onclick: () => {
+        onchange: ({ target }) => { trial.time = target.value.trim() || null; } })),
+    make("button", { class: "button", type: "button", onclick: () => {
       Object.assign(trial, { crop: null, time: null });
       trial.layer?.show(null);
       drawNumbers();
-    } }, "Whole picture")));
+    } }, "Whole picture"));
+}
+
+/** Writes the numbers into their fields: the fields stay, and the focus in them. */
+function drawNumbers() {
+  for (const input of trial.box.numbers.querySelectorAll("[data-part]")) {
+    const value = input.dataset.part === "time" ? trial.time : trial.crop?.[input.dataset.part];
+    input.value = value ?? "";
+  }
 }
 
 /** What the form asks for. */
@@ -126,7 +141,9 @@ function orderOf(form, source) {
   const options = {};
   if (values.get("smart")) options.crop = "smart";
   else if (trial.crop) options.crop = trial.crop;
-  if (trial.time !== null) options.thumbnailTime = trial.time === "auto" ? "auto" : Number(trial.time);
+  // What is no number goes as it is: the service says what is wrong with it.
+  if (trial.time !== null) options.thumbnailTime = Number.isFinite(Number(trial.time)) ? Number(trial.time)
+    : trial.time;
   if (values.get("animation")) options.animation = values.get("animation");
   const order = { source, priority: "high", options, rendition: values.get("rendition"),
     oversize: values.get("oversize"), unsupported: values.get("unsupported") };
@@ -150,7 +167,7 @@ async function send(form) {
       : box.source.value.trim();
     box.note.textContent = "Preparing…";
     const answer = await ask("POST", "/v1/jobs", { body: orderOf(form, source), headers: { Prefer: "wait=30" } });
-    showTrial(answer, text);
+    if (box.result.isConnected) showTrial(answer, text);
   } catch (problem) {
     box.note.textContent = "";
     fill(box.result, make("p", { class: "card notice bad", role: "alert" },
@@ -173,7 +190,8 @@ function showTrial({ said, status, location: path }, text) {
       id && link({ job: id }, { class: "button" }, "The job's page")),
     drawing(item), manifestFacts(said)));
   // What no browser shows as it came can be cropped on what was made of it.
-  if (!trial.box.stage.querySelector(".try-frame") && said.attachment && said.attachment.kind !== "audio") {
+  const canBeSeen = item.media.attachment && said.attachment.kind !== "audio";
+  if (!trial.box.stage.querySelector(".try-frame") && canBeSeen) {
     fill(trial.box.stage, stageFor(item.media.attachment, said.attachment.kind === "movie" ? "video" : "image"));
   }
 }

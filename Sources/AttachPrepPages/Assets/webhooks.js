@@ -2,30 +2,36 @@
 
 // What callers are still to be told, and what they could not be.
 
-const webhookTable = { box: null };
+const webhookTable = { box: null, asked: 0 };
 
 function webhooksView() {
   webhookTable.box = make("div", { class: "results-body" });
   const here = whereWeAre();
   const select = make("select", { "aria-label": "State",
-    onchange: ({ target }) => goTo({ view: "webhooks", state: target.value }) },
+    onchange: ({ target }) => {
+      history.pushState(null, "", addressTo({ view: "webhooks", state: target.value }));
+      refreshWebhooks();
+    } },
     make("option", { value: "" }, "Any state"),
     Object.keys(overview.said?.webhooks ?? { pending: 0, delivered: 0, givenUp: 0 })
       .map((state) => make("option", { value: state }, webhookStateWords[state] ?? state)));
   select.value = here.state;
   refreshWebhooks();
   return make("section", { class: "card results", "aria-labelledby": "webhooks-title" },
-    make("div", { class: "results-head" }, make("h1", { id: "webhooks-title" }, "Webhooks"),
+    make("div", { class: "results-head" }, make("h1", { id: "webhooks-title", tabindex: -1 }, "Webhooks"),
       make("div", { class: "filters" }, select)), webhookTable.box);
 }
 
 async function refreshWebhooks() {
-  const here = whereWeAre();
+  const [here, { box }, asked] = [whereWeAre(), webhookTable, ++webhookTable.asked];
+  if (here.view !== "webhooks" || !box) return;
   const words = Object.entries({ state: here.state, cursor: here.cursor, limit: "50" }).filter(([, value]) => value);
+  const isLatest = () => webhookTable.asked === asked && webhookTable.box === box;
   try {
-    drawWebhooks(await look(`/v1/webhooks?${new URLSearchParams(words)}`), here);
+    const page = await look(`/v1/webhooks?${new URLSearchParams(words)}`);
+    whenReleased(() => isLatest() && drawWebhooks(page, here));
   } catch (problem) {
-    if (problem.status !== 401) fill(webhookTable.box, make("p", { class: "notice bad", role: "alert" },
+    if (problem.status !== 401 && isLatest()) fill(webhookTable.box, make("p", { class: "notice bad", role: "alert" },
       problem.message));
   }
 }
@@ -33,13 +39,15 @@ async function refreshWebhooks() {
 function drawWebhooks(page, here) {
   if (!page.webhooks.length) {
     return fill(webhookTable.box, make("p", { class: "notice" },
-      "No webhooks. A job with a callbackURL makes one when it ends."));
+      here.state || here.cursor ? "No webhook is like that."
+        : "No webhooks. A job with a callbackURL makes one when it ends."));
   }
   fill(webhookTable.box, make("div", { class: "table scrolls" }, make("table", { class: "plain" },
     make("thead", {}, make("tr", {}, ["Address", "Event", "State", "Tries", "Last answer", "Next", ""].map((name) =>
       make("th", { scope: "col" }, name || unseen("Actions"))))),
     make("tbody", {}, page.webhooks.map(webhookRow)))),
   make("nav", { class: "pages", "aria-label": "Pages" },
+    here.cursor && link({ ...here, cursor: "" }, { class: "button" }, "Newest"),
     page.next && link({ ...here, cursor: page.next }, { class: "button" }, "Older")));
 }
 
@@ -51,7 +59,7 @@ function webhookRow(webhook) {
       webhookStateWords[webhook.state] ?? webhook.state)),
     make("td", {}, webhook.attempts), make("td", { class: "wraps" }, webhook.lastError ?? webhook.lastStatus ?? "–"),
     make("td", {}, webhook.nextAt ? timeElement(webhook.nextAt) : "–"),
-    make("td", {}, make("button", { class: "button", type: "button", onclick: async () => {
+    make("td", {}, make("button", { class: "button", type: "button", "data-focus": webhook.id, onclick: async () => {
       try {
         await ask("POST", "/v1/webhooks/replay", { body: { ids: [webhook.id] } });
         tell("It is sent again.");

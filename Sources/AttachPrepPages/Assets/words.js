@@ -36,7 +36,9 @@ function millisecondsText(milliseconds) {
 function sinceText(date, now) {
   const seconds = (now - date) / 1000;
   if (Math.abs(seconds) < 1) return "now";
-  return seconds >= 0 ? `${secondsText(Math.round(seconds))} ago` : `in ${secondsText(Math.round(-seconds))}`;
+  const whole = Math.round(Math.abs(seconds));
+  const words = whole < 60 ? `${whole} s` : secondsText(whole < 3600 ? whole : whole - (whole % 60));
+  return seconds >= 0 ? `${words} ago` : `in ${words}`;
 }
 
 /** One word for what a type is called by people. */

@@ -15,10 +15,10 @@ struct Surroundings: Sendable {
     }
 
     var queueKind = QueueKind.sqlite
-    /// The folder, or the servers without who we are.
-    var queueName = ""
+    /// The servers without who we are; `local` for a file of this service, whose path is nobody else's matter.
+    var queueName = "local"
     var queue: @Sendable () -> PlaceHealth = { .good }
-    /// As `--publish` has it; `file` for files that are served here.
+    /// The bucket as `--publish` names it; `file` for files that are served here.
     var publishName = "file"
     var publish: @Sendable () -> PlaceHealth = { .good }
     /// Nil where jobs are taken in alone.

@@ -9,7 +9,7 @@ extension Surroundings {
     ) {
         self.init()
         queueKind = configuration.queue == nil ? .sqlite : .jetstream
-        queueName = configuration.queue.map { "\($0)" } ?? configuration.stateFolder
+        queueName = configuration.queue.map { "\($0)" } ?? "local"
         queue = {
             if case .unavailable(let reason) = worker?.health { return .fault(reason) }
             return PlaceHealth(reason: store.fault)

@@ -31,6 +31,17 @@ import Testing
         try await page.shows("No jobs yet")
     }
 
+    @Test func `What is being typed to sign in stays, whatever else the page asks meanwhile`() async throws {
+        let bench = try await Self.guarded()
+        let page = try await bench.open()
+        try await page.click("#token")
+        try await page.type("half a tok")
+        try await page.evaluate("refreshOverview()")
+        try await page.evaluate("document.dispatchEvent(new CustomEvent('signedout'))")
+        #expect(try await page.evaluate("document.getElementById('token').value") == "half a tok")
+        #expect(try await page.evaluate("document.activeElement.id") == "token")
+    }
+
     @Test func `Who signs out is signed out`() async throws {
         let bench = try await Self.guarded()
         let page = try await bench.open()
@@ -46,6 +57,7 @@ import Testing
         arguments: [
             "<img src=x onerror=alert(1)>.png", "\"><script>alert(2)</script>.png", "javascript:alert(3)",
             "';alert(4);'.png", "{{7*7}}${7*7}.png", "</title><svg onload=alert(5)>.png",
+            "\u{202E}gnp.exe.png",
         ])
     func `A name that holds markup stands there as text`(name: String) async throws {
         let bench = try await DashboardBench()

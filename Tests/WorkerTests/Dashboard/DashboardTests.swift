@@ -90,6 +90,32 @@ import Testing
         #expect(try await bench.service.client.jobs().isEmpty)
     }
 
+    @Test func `A service that was away is listened to again, and what happened meanwhile is shown`() async throws {
+        let bench = try await DashboardBench()
+        let id = try await bench.submit("/grid.png", #", "notBefore": "2099-01-01T00:00:00Z""#)
+        let page = try await bench.open()
+        try await page.shows("queued", in: ".rows .cell-state")
+        try await page.waits(until: "events.source.readyState === 1")
+        // As a proxy ends it: an answer that is no stream, after which a browser asks no more.
+        try await page.evaluate("events.end()")
+        _ = try await bench.service.client.send("DELETE", "/v1/jobs/\(id)")
+        try await page.evaluate("events.begin()")
+        try await page.shows("cancelled", in: ".rows .cell-state")
+        try await page.shows("live", in: ".live")
+    }
+
+    @Test func `A filter is chosen with the keyboard, and keeps the focus`() async throws {
+        let bench = try await DashboardBench()
+        for path in ["/grid.png", "/nothing.png"] { try await bench.work(path) }
+        let page = try await bench.open()
+        try await page.waits(until: "document.querySelectorAll('.rows .row').length === 2")
+        try await page.evaluate("document.querySelector('.filters select').focus()")
+        try await page.press("f")
+        try await page.waits(until: "document.querySelectorAll('.rows .row').length === 1")
+        #expect(try await page.evaluate("document.activeElement.tagName") == "SELECT")
+        #expect(try await page.evaluate("location.search") == "?state=failed")
+    }
+
     @Test func `Search and filters stand in the address, and lead there again`() async throws {
         let bench = try await DashboardBench()
         for path in ["/grid.png", "/grid.jpg", "/nothing.png", "/truncated.jpg"] { try await bench.work(path) }
