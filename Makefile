@@ -23,7 +23,8 @@ bench_packages := nginx-light ffmpegthumbnailer libheif-dev \
 
 release_build := swift build -c release --static-swift-stdlib
 # Our tests are Swift Testing; without the flag a second, empty summary is printed.
-# One at a time: tests that start programs and block on them would else keep two cores' worth of tasks from each other.
+# One at a time, in two halves side by side (tools/tests): tests that start programs and block on them would else keep
+# each other's tasks from their threads.
 swift_test := tools/tests --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help

@@ -32,7 +32,8 @@ struct PageFacts: Encodable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Numbers and words of our own: there is nothing that cannot be encoded.
         let json = (try? encoder.encode(PageFacts())).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-        return "const attachprepFacts = Object.freeze(\(json));\n"
+        // The first statement of every script: it holds for all that follows.
+        return "\"use strict\";\nconst attachprepFacts = Object.freeze(\(json));\n"
     }
 }
 

@@ -18,15 +18,21 @@ enum PageText {
             PackageResources.notification_js, PackageResources.drawing_js, PackageResources.facts_js)
 
     static let reportStyle = commonStyle + text(PackageResources.report_css)
-    static let reportScript = commonScript + text(PackageResources.report_js)
+    static let reportScript =
+        commonScript
+        + text(
+            PackageResources.report_totals_js, PackageResources.report_table_js, PackageResources.report_details_js,
+            PackageResources.report_js)
 
     static let dashboardStyle = commonStyle + text(PackageResources.dashboard_css)
     static let dashboardScript =
         commonScript
         + text(
-            PackageResources.service_js, PackageResources.place_js, PackageResources.overview_js,
-            PackageResources.jobs_js, PackageResources.job_js, PackageResources.webhooks_js,
-            PackageResources.cropping_js, PackageResources.try_js, PackageResources.dashboard_js)
+            PackageResources.service_js, PackageResources.place_js, PackageResources.telling_js,
+            PackageResources.overview_js, PackageResources.jobs_js, PackageResources.bulk_js, PackageResources.job_js,
+            PackageResources.job_export_js, PackageResources.webhooks_js, PackageResources.cropping_js,
+            PackageResources.try_js, PackageResources.try_source_js, PackageResources.try_order_js,
+            PackageResources.session_js, PackageResources.dashboard_js)
 
     static func text(_ files: [UInt8]...) -> String {
         files.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")

@@ -78,6 +78,16 @@ import Testing
         #expect(NotificationText(payload: try PayloadDocument(Array(payload.utf8)).value) == text)
     }
 
+    @Test(arguments: [
+        "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "DOMParser",
+        "srcdoc",
+    ])
+    func `No script makes markup of a text`(way: String) throws {
+        let script = try #require(Dashboard.files.first { $0.name == "dashboard.js" })
+        let report = try ReportPage(kind: .report, title: "", subtitle: "", items: []).html()
+        for bytes in [script.bytes, report] { #expect(!String(decoding: bytes, as: UTF8.self).contains(way)) }
+    }
+
     @Test func `The dashboard's page names each of its files, and nobody else's`() {
         let page = String(decoding: Dashboard.page.bytes, as: UTF8.self)
         for file in Dashboard.files { #expect(page.contains("\"/assets/\(file.name)\"")) }

@@ -38,43 +38,6 @@ function chooseTheme(theme) {
   }
 }
 
-// MARK: Who asks
-
-function signIn() {
-  if (document.querySelector(".sign-in")) return;
-  events.end();
-  clearTimeout(overview.timer);
-  const token = make("input", { type: "password", id: "token", name: "token", autocomplete: "current-password",
-    required: true });
-  const note = make("p", { class: "verdict lost", role: "alert" });
-  const form = make("form", { class: "card sign-in", onsubmit: async (event) => {
-    event.preventDefault();
-    note.textContent = "";
-    try {
-      await ask("POST", "/v1/session", { body: { token: token.value } });
-      parts.session = await look("/v1/session");
-      if (!parts.session.authorized) throw new Error("The browser did not keep the session: open this page as https.");
-      token.value = "";
-      begin();
-    } catch (problem) {
-      note.textContent = problem.message;
-      token.select();
-    }
-  } }, make("h1", {}, "attachprep"), field("One of the service's tokens", token), note,
-  make("button", { class: "button primary", type: "submit" }, "Sign in"));
-  document.body.replaceChildren(make("main", { class: "signed-out" }, form));
-  token.focus();
-}
-
-async function signOut() {
-  try {
-    await ask("DELETE", "/v1/session");
-    signIn();
-  } catch (problem) {
-    tell(problem.message, true);
-  }
-}
-
 // MARK: The page
 
 function begin() {

@@ -1,0 +1,64 @@
+"use strict";
+
+// A trial on its way to the service, and what came of it.
+
+/** What the form asks for. */
+function orderOf(form, source) {
+  const values = new FormData(form);
+  const options = {};
+  if (values.get("smart")) options.crop = "smart";
+  else if (trial.crop) options.crop = trial.crop;
+  // What is no number goes as it is: the service says what is wrong with it.
+  if (trial.time !== null) options.thumbnailTime = Number.isFinite(Number(trial.time)) ? Number(trial.time)
+    : trial.time;
+  if (values.get("animation")) options.animation = values.get("animation");
+  const order = { source, priority: "high", options, rendition: values.get("rendition"),
+    oversize: values.get("oversize"), unsupported: values.get("unsupported") };
+  if (values.get("network")) order.network = values.get("network");
+  return order;
+}
+
+async function send(form) {
+  const { box } = trial;
+  const values = new FormData(form);
+  const text = { title: values.get("title"), body: values.get("body") };
+  if (!trial.file && !box.source.value.trim()) {
+    box.note.textContent = "Give an address or a file.";
+    return box.source.focus();
+  }
+  box.send.disabled = true;
+  try {
+    box.note.textContent = trial.file ? "Sending the file…" : "Preparing…";
+    const source = trial.file
+      ? (await ask("POST", "/v1/uploads", { body: trial.file, type: "application/octet-stream" })).said.source
+      : box.source.value.trim();
+    box.note.textContent = "Preparing…";
+    const answer = await ask("POST", "/v1/jobs", { body: orderOf(form, source), headers: { Prefer: "wait=30" } });
+    if (box.result.isConnected) showTrial(answer, text);
+  } catch (problem) {
+    box.note.textContent = "";
+    fill(box.result, make("p", { class: "card notice bad", role: "alert" },
+      problem.code && [make("code", {}, problem.code), " "], problem.message));
+  } finally {
+    box.send.disabled = false;
+  }
+}
+
+function showTrial({ said, status, location: path }, text) {
+  const id = path?.split("/").pop();
+  if (status !== 200) {
+    trial.box.note.textContent = "It takes longer; its page shows it when it is ready.";
+    return goTo({ job: id });
+  }
+  trial.box.note.textContent = "";
+  const item = drawnItem(said, text);
+  fill(trial.box.result, make("section", { class: "card" },
+    make("div", { class: "job-head" }, make("h2", {}, "What came of it ", outcomeBadge(said.outcome)),
+      id && link({ job: id }, { class: "button" }, "The job's page")),
+    drawing(item), manifestFacts(said)));
+  // What no browser shows as it came can be cropped on what was made of it.
+  const canBeSeen = item.media.attachment && said.attachment.kind !== "audio";
+  if (!trial.box.stage.querySelector(".try-frame") && canBeSeen) {
+    fill(trial.box.stage, stageFor(item.media.attachment, said.attachment.kind === "movie" ? "video" : "image"));
+  }
+}

@@ -1,0 +1,84 @@
+"use strict";
+
+// What is tried: a file that was chosen or dropped, the part and the moment that are picked in it.
+
+/** A file that was chosen or dropped; null for an address. */
+function take(file) {
+  trial.file = file;
+  Object.assign(trial, { crop: null, time: null });
+  if (trial.preview) URL.revokeObjectURL(trial.preview);
+  trial.preview = file && URL.createObjectURL(file);
+  if (file) trial.box.source.value = "";
+  else trial.box.chooser.value = "";
+  trial.box.note.textContent = file ? `${file.name}, ${bytesText(file.size)}` : "";
+  fill(trial.box.stage, file && stageFor(trial.preview, file.type.split("/")[0]));
+  drawNumbers();
+}
+
+/** The picture or the movie in which a part or a moment is chosen. */
+function stageFor(address, family) {
+  if (family !== "image" && family !== "video") return null;
+  trial.layer = croppingLayer((part) => {
+    trial.crop = part;
+    // One part is meant: the one that was drawn last.
+    const smart = document.querySelector("form.try [name=smart]");
+    if (part && smart) smart.checked = false;
+    drawNumbers();
+  });
+  const isMovie = family === "video";
+  const media = isMovie
+    ? make("video", { src: address, muted: true, playsinline: true, preload: "auto", "aria-label": "The source" })
+    : make("img", { src: address, alt: "The source" });
+  const frame = make("div", { class: "try-frame" }, media, trial.layer.layer);
+  media.addEventListener("error", () => fill(trial.box.stage, make("p", { class: "soft" },
+    "This browser cannot show that file. Prepare it first; part and moment can be chosen on the result then.")));
+  trial.layer.show(null);
+  return [make("p", { class: "soft" }, isMovie
+    ? "Pull a rectangle over the part that the thumbnail shows; pick the moment below."
+    : "Pull a rectangle over the part that the thumbnail shows."), frame, isMovie && timePicker(media)];
+}
+
+function timePicker(video) {
+  const slider = make("input", { type: "range", min: 0, max: 1, step: 0.01, value: 0, class: "time-slider",
+    "aria-label": "Moment of the movie", oninput: () => {
+      video.currentTime = Number(slider.value);
+      trial.time = Math.round(Number(slider.value) * 100) / 100;
+      drawNumbers();
+    } });
+  const ready = () => {
+    if (Number.isFinite(video.duration)) slider.max = video.duration;
+  };
+  video.addEventListener("loadedmetadata", ready);
+  video.addEventListener("durationchange", ready);
+  return slider;
+}
+
+/** The chosen part and moment as numbers, which can be typed as well. */
+function numberFields() {
+  const number = (label, key) => field(label, make("input", { type: "number", min: 0, max: 1, step: "any",
+    "data-part": key, onchange: ({ target }) => {
+      const whole = { x: 0, y: 0, width: 1, height: 1, ...trial.crop };
+      trial.crop = target.value === "" ? null
+        : roundedPart(keptInside({ ...whole, [key]: Number(target.value) }));
+      trial.layer?.show(trial.crop);
+      drawNumbers();
+    } }));
+  return make("fieldset", {}, make("legend", {}, "Part and moment of the thumbnail"),
+    number("X", "x"), number("Y", "y"), number("Width", "width"), number("Height", "height"),
+    field("Time", make("input", { type: "text", inputmode: "decimal", "data-part": "time",
+      placeholder: "seconds, frame or auto",
+        onchange: ({ target }) => { trial.time = target.value.trim() || null; } })),
+    make("button", { class: "button", type: "button", onclick: () => {
+      Object.assign(trial, { crop: null, time: null });
+      trial.layer?.show(null);
+      drawNumbers();
+    } }, "Whole picture"));
+}
+
+/** Writes the numbers into their fields: the fields stay, and the focus in them. */
+function drawNumbers() {
+  for (const input of trial.box.numbers.querySelectorAll("[data-part]")) {
+    const value = input.dataset.part === "time" ? trial.time : trial.crop?.[input.dataset.part];
+    input.value = value ?? "";
+  }
+}
