@@ -7,7 +7,7 @@ const jobPage = { id: null, box: null, job: null, asked: 0, drawnOf: null, drawi
 
 function jobView(id) {
   jobPage.box = make("article", { class: "job" }, make("p", { class: "notice" }, "…"));
-  Object.assign(jobPage, { id, job: null, drawnOf: null });
+  Object.assign(jobPage, { id, job: null, said: null, drawnOf: null });
   refreshJob();
   return jobPage.box;
 }
@@ -21,6 +21,7 @@ async function refreshJob() {
       look(`/v1/jobs/${encodeURIComponent(id)}/log`)]);
     whenReleased(() => isLatest() && drawJob(job, log.lines));
   } catch (problem) {
+    jobPage.said = null;
     if (problem.status !== 401 && isLatest()) fill(box, make("p", { class: "notice bad", role: "alert" },
       problem.message),
       link({}, { class: "button" }, "All jobs"));
@@ -28,7 +29,10 @@ async function refreshJob() {
 }
 
 function drawJob(job, lines) {
-  jobPage.job = job;
+  const said = JSON.stringify([job, lines]);
+  // What has not changed stays as it is, with whatever somebody is about to press in it.
+  if (jobPage.said === said) return;
+  Object.assign(jobPage, { job, said });
   document.title = `${nameOf(job.request.source)} – attachprep`;
   fill(jobPage.box, jobHead(job), jobError(job), jobDrawing(job), jobTimes(job),
     job.result && make("section", { class: "card" }, make("h2", {}, "Result"), manifestFacts(job.result)),

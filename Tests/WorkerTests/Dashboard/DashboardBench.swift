@@ -50,8 +50,13 @@ extension BrowserPage {
         try await waits(until: "document.querySelector(\"\(selector)\")?.textContent.includes(\(wanted))")
     }
 
-    /// Presses the button, or follows the link, that is called so.
+    /// Presses the button, or follows the link, that is called so; again when the page had drawn it anew just then.
     func press(button name: String) async throws {
+        for _ in 0..<3 where (try? await pressOnce(button: name)) != nil { return }
+        try await pressOnce(button: name)
+    }
+
+    private func pressOnce(button name: String) async throws {
         let wanted = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
         try await waits(
             until: """

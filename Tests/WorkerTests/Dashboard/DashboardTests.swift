@@ -75,9 +75,9 @@ import Testing
         try await page.shows("Retry all 3 failed jobs?", in: "dialog")
         #expect(try await bench.service.client.jobs(state: "failed").count == 3)
         try await page.press(button: "Retry")
+        try await page.shows("3 jobs are queued again", in: "#toasts")
         try await bench.service.client.allEnded(seconds: 60)
         #expect(try await bench.service.client.jobs(state: "succeeded").count == 3)
-        try await page.shows("3 jobs are queued again", in: "#toasts")
     }
 
     @Test func `Failed jobs are removed for good, after a question`() async throws {
