@@ -37,11 +37,16 @@ import Testing
     @Test func `An animation plays and can be held; for who likes no motion it is held at once`() async throws {
         let bench = try await ReportBench.preview([ReportBench.sample("counter.gif")])
         let playing = "!document.querySelector('.notification-media img').hidden"
+        let seen =
+            "[...document.querySelector('.notification-media').children]"
+            + ".filter((child) => child.getClientRects().length).map(({ tagName }) => tagName)"
         let page = try await bench.open()
         #expect(try await page.evaluate(playing).isTrue)
+        #expect(try await page.evaluate(seen) == ["IMG", "BUTTON"])
         try await page.click(".motion")
         #expect(try await !page.evaluate(playing).isTrue)
         #expect(try await page.evaluate("document.querySelector('.held').width") == 320)
+        #expect(try await page.evaluate(seen) == ["CANVAS", "BUTTON"])
         let calm = try await bench.open(hasMotion: false)
         #expect(try await !calm.evaluate(playing).isTrue)
     }

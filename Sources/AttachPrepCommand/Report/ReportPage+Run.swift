@@ -20,7 +20,7 @@ extension ReportPage {
     ///   - list: the name of its list.
     ///   - left: how many lines of it were not worked on.
     static func batch(_ items: [ReportItem], list: String, seconds: Double, left: Int) -> ReportPage {
-        let name = list == "-" ? "standard input" : list
+        let name = list == "-" ? "standard input" : list.split(separator: "/").last.map(String.init) ?? list
         return ReportPage(
             kind: .report, title: "Batch of \(name)", subtitle: origin, seconds: seconds, left: left, items: items)
     }
