@@ -20,6 +20,8 @@ struct PageFacts: Encodable {
     let secondsMeasured = Limits.displayDeviceBudgetSeconds
     /// Bytes of the longest file that iOS attaches, by MIME type.
     let attachable = Dictionary(AttachmentType.allCases.map { ($0.mimeType, $0.bytesMax) }) { first, _ in first }
+    /// The words of a notification whose own nobody knows.
+    let sample = NotificationText.sample
     let networks = NetworkProfile.allCases.map { profile in
         Network(
             name: profile.rawValue, label: profile.label, bitsPerSecond: profile.bitsPerSecond,

@@ -10,7 +10,7 @@ function standingBulkBar(here) {
 }
 
 function bulkBar(here) {
-  if (!["failed", "dead", "cancelled"].includes(here.state)) return null;
+  if (!retryableStates.includes(here.state)) return null;
   const order = { states: [here.state], ...(here.search && { search: here.search }),
     ...(here.error && { error: here.error }) };
   const act = (word, sentence, path, said) => make("button", {

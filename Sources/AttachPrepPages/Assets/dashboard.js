@@ -29,8 +29,7 @@ function savedTheme() {
   }
 }
 
-function chooseTheme(theme) {
-  document.documentElement.dataset.theme = theme;
+function keepTheme(theme) {
   try {
     localStorage.setItem("theme", theme);
   } catch {
@@ -54,13 +53,8 @@ function begin() {
 }
 
 function pageHead() {
-  const themes = make("div", {});
-  const show = () => fill(themes, choiceGroup("Colours", ["light", "dark"].map((theme) => ({
-    label: theme === "light" ? "Light" : "Dark", isChosen: isDark() === (theme === "dark"),
-    choose: () => chooseTheme(theme) })), show));
-  show();
   return make("header", { class: "page-head" }, link({}, { class: "brand" }, "attachprep"), parts.nav, parts.live,
-    make("span", { class: "spring" }), themes,
+    make("span", { class: "spring" }), themeChoice(keepTheme),
     parts.session.required && make("button", { class: "button", type: "button", onclick: signOut }, "Sign out"));
 }
 
@@ -68,7 +62,7 @@ function drawNav() {
   const here = whereWeAre().view;
   const entry = (view, words) => link(view === "jobs" ? {} : { view }, {
     "aria-current": here === view || (view === "jobs" && here === "job") ? "page" : null,
-      "data-focus": `nav ${view}` }, words);
+    "data-focus": `nav ${view}` }, words);
   fill(parts.nav, entry("jobs", "Jobs"), entry("try", "Try it"), entry("webhooks", "Webhooks"));
 }
 
@@ -99,7 +93,8 @@ document.addEventListener("job", ({ detail }) => {
   if (whereWeAre().view === "jobs") jobsChanged();
 });
 document.addEventListener("overview", () => {
-  if (whereWeAre().view === "jobs" && jobTable.page && !jobTable.page.jobs.length) refreshJobs();
+  // Where no stream tells of changes, they are looked up with the numbers.
+  if (events.source?.readyState !== EventSource.OPEN) jobsChanged();
 });
 document.addEventListener("live", ({ detail }) => {
   // What happened while nobody listened is looked up.

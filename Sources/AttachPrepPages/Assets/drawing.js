@@ -22,6 +22,19 @@ function isDark() {
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
+/** Which colours the page has; who keeps it is told what was chosen. */
+function themeChoice(keep = () => {}) {
+  const bar = make("div", {});
+  const show = () => fill(bar, choiceGroup("Page", ["light", "dark"].map((theme) => ({
+    label: theme === "light" ? "Light" : "Dark", isChosen: isDark() === (theme === "dark"),
+    choose: () => {
+      document.documentElement.dataset.theme = theme;
+      keep(theme);
+    } })), show));
+  show();
+  return bar;
+}
+
 function drawingControls(item, draw) {
   const choose = (change) => () => {
     Object.assign(drawingChoices, change);

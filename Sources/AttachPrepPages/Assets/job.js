@@ -3,11 +3,11 @@
 // A job's page: what came of it, as a phone draws it, what was logged, and what can be done.
 
 /** `asked` numbers the questions: an answer to an earlier one comes too late. */
-const jobPage = { id: null, box: null, job: null, asked: 0, drawnOf: null, drawing: null };
+const jobPage = { id: null, box: null, said: null, asked: 0, drawnOf: null, drawing: null };
 
 function jobView(id) {
   jobPage.box = make("article", { class: "job" }, make("p", { class: "notice" }, "…"));
-  Object.assign(jobPage, { id, job: null, said: null, drawnOf: null });
+  Object.assign(jobPage, { id, said: null, drawnOf: null });
   refreshJob();
   return jobPage.box;
 }
@@ -32,7 +32,7 @@ function drawJob(job, lines) {
   const said = JSON.stringify([job, lines]);
   // What has not changed stays as it is, with whatever somebody is about to press in it.
   if (jobPage.said === said) return;
-  Object.assign(jobPage, { job, said });
+  jobPage.said = said;
   document.title = `${nameOf(job.request.source)} – attachprep`;
   fill(jobPage.box, jobHead(job), jobError(job), jobDrawing(job), jobTimes(job),
     job.result && make("section", { class: "card" }, make("h2", {}, "Result"), manifestFacts(job.result)),
@@ -59,7 +59,7 @@ function jobHead(job) {
       job.result?.attachment && [" ", outcomeBadge(job.result.outcome)],
       make("p", { class: "soft" }, make("code", {}, job.id))),
     make("div", { class: "actions" },
-      ["failed", "dead", "cancelled"].includes(job.state) && act("Retry", "POST", `${path}/retry`,
+      retryableStates.includes(job.state) && act("Retry", "POST", `${path}/retry`,
         "The job is queued again."),
       ["queued", "running"].includes(job.state) && act("Cancel", "DELETE", path, "The job is called off."),
       job.result && make("button", { class: "button", type: "button", "data-focus": "manifest",
@@ -83,12 +83,10 @@ function jobDrawing(job) {
   const key = JSON.stringify(job.result);
   if (jobPage.drawnOf !== key) {
     jobPage.drawnOf = key;
-    jobPage.drawing = make("section", { class: "card" }, drawing(drawnItem(job.result, sampleText)));
+    jobPage.drawing = make("section", { class: "card" }, drawing(drawnItem(job.result, attachprepFacts.sample)));
   }
   return jobPage.drawing;
 }
-
-const sampleText = { title: "Title", body: "The text of the notification stands here." };
 
 function jobTimes(job) {
   const span = (from, to) => from && to ? millisecondsText(new Date(to) - new Date(from)) : null;

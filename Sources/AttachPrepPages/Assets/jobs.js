@@ -3,11 +3,11 @@
 // The table of jobs: searched and filtered by the address, kept up to date while its first page is looked at.
 
 /** `asked` numbers the questions: an answer to an earlier one comes too late. */
-const jobTable = { box: null, errorBox: null, page: null, asked: 0, rows: new Map() };
+const jobTable = { box: null, errorBox: null, bulk: null, said: null, asked: 0, rows: new Map() };
 
 function jobsView() {
   Object.assign(jobTable, {
-    box: make("div", { class: "results-body" }), errorBox: make("span", {}), page: null, said: null, rows: new Map() });
+    box: make("div", { class: "results-body" }), errorBox: make("span", {}), said: null, rows: new Map() });
   const view = make("section", { class: "card results", "aria-labelledby": "jobs-title" },
     make("div", { class: "results-head" }, make("h1", { id: "jobs-title", tabindex: -1 }, "Jobs"), jobFilters()),
     jobTable.box);
@@ -76,7 +76,8 @@ function drawJobs(page) {
   const said = JSON.stringify([page, here]);
   // What has not changed stays as it is, with whatever somebody is about to press in it.
   if (jobTable.said === said) return;
-  Object.assign(jobTable, { page, said });
+  jobTable.said = said;
+  jobTable.rows = new Map(page.jobs.map((job) => [job.id, standingRow(job)]));
   if (!page.jobs.length) return fill(jobTable.box, emptyJobs(here));
   fill(jobTable.box, standingBulkBar(here),
     make("div", { class: "table", role: "table", "aria-labelledby": "jobs-title" },
@@ -84,17 +85,16 @@ function drawJobs(page) {
         ["", "Source", "State", "Result", "Attempts", "Created", "Took"].map((name) =>
           make("div", { role: "columnheader", class: ["Attempts", "Took"].includes(name) ? "number" : null },
             name || unseen("Picture"))))),
-      make("div", { class: "rows", role: "rowgroup" }, page.jobs.map(jobRow))),
+      make("div", { class: "rows", role: "rowgroup" }, [...jobTable.rows.values()].map(({ row }) => row))),
     make("nav", { class: "pages", "aria-label": "Pages" },
       here.cursor && link({ ...here, cursor: "" }, { class: "button", "data-focus": "newest" }, "Newest"),
       page.next && link({ ...here, cursor: page.next }, { class: "button", "data-focus": "older" }, "Older")));
 }
 
 /** The same element while nothing about the job has changed: who reads it is not disturbed. */
-function jobRow(job) {
-  const said = JSON.stringify(job);
-  if (jobTable.rows.get(job.id)?.said !== said) jobTable.rows.set(job.id, { said, row: drawnRow(job) });
-  return jobTable.rows.get(job.id).row;
+function standingRow(job) {
+  const [former, said] = [jobTable.rows.get(job.id), JSON.stringify(job)];
+  return former?.said === said ? former : { said, row: drawnRow(job) };
 }
 
 function drawnRow(job) {

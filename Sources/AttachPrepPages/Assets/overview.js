@@ -3,6 +3,8 @@
 // The head of the page: how many jobs there are, how quick it is, and what is wrong.
 
 const stateWords = ["queued", "running", "succeeded", "failed", "dead", "cancelled"];
+/** States that a job can be asked for again from. */
+const retryableStates = ["failed", "dead", "cancelled"];
 const stateLooks = { queued: "", running: "run", succeeded: "good", failed: "bad", dead: "bad", cancelled: "warn" };
 
 function stateBadge(state) {
@@ -11,8 +13,8 @@ function stateBadge(state) {
 
 /** What is known before the service has answered: the page must not jump when it does. */
 const unknown = {
-  jobs: {}, errors: [], webhooks: {}, due: 0, oldestDueSeconds: null, mediaBytes: null, version: "", ready: null,
-    reasons: [],
+  jobs: {}, errors: [], webhooks: {}, due: 0, oldestDueSeconds: null, mediaBytes: null, version: "",
+  ready: null, reasons: [],
   hour: { minutes: [], medianSeconds: null, p95Seconds: null }, children: null,
   queue: { kind: "…", name: "", healthy: null, reason: null }, publish: { target: "…", healthy: null, reason: null },
 };

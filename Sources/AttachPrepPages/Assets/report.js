@@ -34,15 +34,8 @@ function start() {
 }
 
 function head() {
-  const themes = ["light", "dark"].map((theme) => ({
-    label: theme === "light" ? "Light" : "Dark", isChosen: (isDark() ? "dark" : "light") === theme,
-    choose: () => { document.documentElement.dataset.theme = theme; } }));
-  const bar = make("div", {});
-  const show = () => fill(bar, choiceGroup("Page", themes.map((choice, index) => ({
-    ...choice, isChosen: isDark() === (index === 1) })), show));
-  show();
   return make("header", { class: "page-head" },
-    make("div", {}, make("h1", {}, page.title), make("p", { class: "soft" }, page.subtitle)), bar);
+    make("div", {}, make("h1", {}, page.title), make("p", { class: "soft" }, page.subtitle)), themeChoice());
 }
 
 // MARK: What the address says

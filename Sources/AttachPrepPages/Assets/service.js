@@ -47,7 +47,7 @@ function publishesElsewhere() {
 /** A job's result as the drawing wants it. */
 function drawnItem(manifest, text) {
   return {
-    manifest, text: { app: "Your app", ...text },
+    manifest, text: { ...attachprepFacts.sample, ...text },
     media: { attachment: localAddress(manifest.attachment?.url), thumbnail: localAddress(manifest.thumbnail?.url) },
   };
 }

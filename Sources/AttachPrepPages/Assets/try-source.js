@@ -67,7 +67,7 @@ function numberFields() {
     number("X", "x"), number("Y", "y"), number("Width", "width"), number("Height", "height"),
     field("Time", make("input", { type: "text", inputmode: "decimal", "data-part": "time",
       placeholder: "seconds, frame or auto",
-        onchange: ({ target }) => { trial.time = target.value.trim() || null; } })),
+      onchange: ({ target }) => { trial.time = target.value.trim() || null; } })),
     make("button", { class: "button", type: "button", onclick: () => {
       Object.assign(trial, { crop: null, time: null });
       trial.layer?.show(null);

@@ -14,7 +14,7 @@ function tryView() {
     onchange: () => take(chooser.files[0] ?? null) });
   trial.box = {
     source, chooser, stage: make("div", { class: "try-stage" }),
-      numbers: make("div", { class: "try-numbers" }, numberFields()),
+    numbers: make("div", { class: "try-numbers" }, numberFields()),
     result: make("section", { class: "try-result", "aria-live": "polite" }),
     note: make("p", { class: "soft", role: "status" }),
     send: make("button", { class: "button primary", type: "submit" }, "Prepare"),
@@ -31,9 +31,10 @@ function tryView() {
       } },
     field("Address", source), make("span", { class: "soft" }, "or drop a file here, or"), field("File", chooser)),
     make("fieldset", {}, make("legend", {}, "Words of the notification"),
-      field("Title", make("input", { type: "text", name: "title", value: "Title", maxlength: 200 })),
-      field("Text", make("input", { type: "text", name: "body", value: "The text of the notification stands here.",
-        maxlength: 1000 }))),
+      field("Title", make("input", {
+        type: "text", name: "title", value: attachprepFacts.sample.title, maxlength: 200 })),
+      field("Text", make("input", {
+        type: "text", name: "body", value: attachprepFacts.sample.body, maxlength: 1000 }))),
     make("fieldset", {}, make("legend", {}, "How"),
       choice("Rendition", "rendition", ["original", "display"]),
       choice("Network", "network", ["", "3g", "lte", "wifi"]),
