@@ -254,6 +254,8 @@ if isFuzzing {
         "AddressFuzz": ["AttachPrep", "Curl"],
         "MessageFuzz": ["AttachPrep", "MediaEngine"],
         "PayloadFuzz": ["RichPush"],
+        "PublishFuzz": ["AttachPrep"],
+        "QueueFuzz": ["AttachPrepJobs", "NATS"],
         "MovieWalkFuzz": ["WalkSupport"],
         "SoundWalkFuzz": ["WalkSupport"],
         "PictureWalkFuzz": ["WalkSupport", "JPEG", "PNG", "WebP"],

@@ -6,7 +6,7 @@ extension JetStreamQueue {
     /// What the servers have of a job; nil for nothing, or for one of a batch that is not whole.
     func fetch(_ id: String) async throws -> KnownJob? {
         guard let entry = try await jobs.entry(QueueKeys.job(id)), let bytes = entry.value else { return nil }
-        let job = try KeptJob(bytes)
+        let job = try cache.job(id, bytes)
         if let batch = job.batch, try await !isWhole(batch) { return nil }
         return KnownJob(value: job, revision: entry.revision, heardAt: clock.now().steady)
     }
@@ -28,11 +28,7 @@ extension JetStreamQueue {
         var (current, isFresh) = (known, false)
         while true {
             if let job = current, let next = try change(job.value) {
-                let bytes = try next.bytes()
-                let asked = KeyValueBucket.Change(QueueKeys.job(id), bytes, after: job.revision)
-                if let revision = try await jobs.make(asked) {
-                    let kept = KnownJob(
-                        value: next, revision: revision, heardAt: clock.now().steady, bytes: bytes)
+                if let kept = try await make([(next, job.revision)])[0].get() {
                     try await mirror.take([kept], at: clock.now())
                     return kept
                 }
@@ -41,6 +37,22 @@ extension JetStreamQueue {
             }
             current = try await fetch(id)
             isFresh = true
+        }
+    }
+
+    /// Makes changes in their order, without waiting between them.
+    ///
+    /// - Parameter changes: jobs as they are to be, and the revisions that they follow, 0 for none.
+    /// - Returns: what the mirror is to hear of; nil where a job had another revision.
+    func make(_ changes: [(job: KeptJob, after: UInt64)]) async throws -> [Result<KnownJob?, any Error>] {
+        let values = try changes.map { try cache.bytes(of: $0.job) }
+        let answers = await jobs.makeAll(
+            zip(changes, values).map { KeyValueBucket.Change(QueueKeys.job($0.job.id), $1, after: $0.after) })
+        let heardAt = clock.now().steady
+        return zip(zip(changes, values), answers).map { change, answer in
+            answer.map { revision in
+                revision.map { KnownJob(value: change.0.job, revision: $0, heardAt: heardAt, bytes: change.1) }
+            }
         }
     }
 

@@ -28,28 +28,28 @@ extension JetStreamQueue {
             if let earlier = word.jobs { return EnqueuedJobs(jobs: earlier, areRepeated: true) }
             revision = word.revision
         }
-        try await checkRoom(for: submissions.count)
+        try checkRoom(for: submissions.count)
         let batch = idempotency == nil && submissions.count == 1 ? nil : JobID.make().text
         let date = clock.wall()
-        let new = try submissions.map { try KeptJob($0, batch: batch, at: date) }
+        let shown = submissions.map(\.request.shown)
+        let new = try zip(submissions, shown).map { try KeptJob($0, shown: $1, batch: batch, at: date) }
         if let batch {
             guard try await keep(new, as: batch, for: idempotency, after: revision) else { return nil }
         } else {
             try await keepOne(new)
         }
-        return EnqueuedJobs(jobs: zip(submissions, new).map(Self.job), areRepeated: false)
+        return EnqueuedJobs(jobs: zip(shown, new).map(Self.job), areRepeated: false)
     }
 
     /// As everybody may see it.
-    private static func job(_ submission: JobSubmission, _ kept: KeptJob) -> Job {
+    private static func job(_ request: AttachmentRequest, _ kept: KeptJob) -> Job {
         guard let id = JobID(kept.id) else { preconditionFailure("it was made by us") }
-        return Job(
-            id: id, state: .queued, request: submission.request.shown, createdAt: Date(milliseconds: kept.createdAt))
+        return Job(id: id, state: .queued, request: request, createdAt: Date(milliseconds: kept.createdAt))
     }
 
     /// - Throws: `queue.full`. What other machines take in within the same milliseconds is not seen.
-    func checkRoom(for count: Int) async throws {
-        let queued = try await mirror.queuedCount()
+    func checkRoom(for count: Int) throws {
+        let queued = mirror.queuedCount
         guard queued + count <= limits.queuedJobsMax else {
             throw AttachPrepError(
                 .queueFull,
@@ -59,9 +59,8 @@ extension JetStreamQueue {
 
     /// One alone: its value and its message go side by side.
     private func keepOne(_ new: [KeptJob]) async throws {
-        let changes = try new.map { KeyValueBucket.Change(QueueKeys.job($0.id), try $0.bytes(), after: 0) }
         async let published: Void = publish(new)
-        let kept = try known(new, changes, await jobs.makeAll(changes))
+        let kept = try await makeNew(new)
         try await mirror.take(kept, at: clock.now())
         try await published
     }
@@ -73,10 +72,9 @@ extension JetStreamQueue {
     private func keep(
         _ new: [KeptJob], as batch: String, for idempotency: IdempotencyKey?, after revision: UInt64
     ) async throws -> Bool {
-        let changes = try new.map { KeyValueBucket.Change(QueueKeys.job($0.id), try $0.bytes(), after: 0) }
         let kept: [KnownJob]
         do {
-            kept = try known(new, changes, await jobs.makeAll(changes))
+            kept = try await makeNew(new)
             if let idempotency {
                 let word = KeptWord(idempotency, jobs: new.map(\.id), batch: batch, at: clock.now().wall)
                 let change = KeyValueBucket.Change(QueueKeys.word(idempotency), try word.bytes(), after: revision)
@@ -99,13 +97,10 @@ extension JetStreamQueue {
         _ = await self.jobs.makeAll(jobs.map { KeyValueBucket.Change(QueueKeys.job($0.id), nil) })
     }
 
-    private func known(
-        _ new: [KeptJob], _ changes: [KeyValueBucket.Change], _ answers: [Result<UInt64?, any Error>]
-    ) throws -> [KnownJob] {
-        let heardAt = clock.now().steady
-        return try zip(zip(new, changes), answers).map { kept, answer in
-            guard let revision = try answer.get() else { preconditionFailure("names are new") }
-            return KnownJob(value: kept.0, revision: revision, heardAt: heardAt, bytes: kept.1.value)
+    private func makeNew(_ new: [KeptJob]) async throws -> [KnownJob] {
+        try await make(new.map { ($0, 0) }).map { answer in
+            guard let job = try answer.get() else { preconditionFailure("names are new") }
+            return job
         }
     }
 

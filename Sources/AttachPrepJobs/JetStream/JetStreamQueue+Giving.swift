@@ -36,15 +36,12 @@ extension JetStreamQueue {
     private func take(
         _ offers: [Offer], for lease: Duration, at moment: StoreMoment
     ) async throws -> [HeldJobs.Held] {
-        let changes = try offers.map { offer in
-            KeyValueBucket.Change(QueueKeys.job(offer.job.id), try offer.job.bytes(), after: offer.revision)
-        }
+        let answers = try await make(offers.map { ($0.job, $0.revision) })
         var taken: [HeldJobs.Held] = []
         var fault: (any Error)?
-        for (offer, (change, answer)) in zip(offers, zip(changes, await jobs.makeAll(changes))) {
+        for (offer, answer) in zip(offers, answers) {
             switch answer {
-            case .success(let revision?):
-                let job = KnownJob(value: offer.job, revision: revision, heardAt: moment.steady, bytes: change.value)
+            case .success(let job?):
                 taken.append(
                     HeldJobs.Held(job: job, delivery: offer.delivery, until: moment.steady + lease.milliseconds))
             case .success(nil): stream.tell(offer.delivery.reply, .later(Self.changedPause))

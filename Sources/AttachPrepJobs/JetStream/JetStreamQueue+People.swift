@@ -27,7 +27,7 @@ extension JetStreamQueue: JobQueue {
     public func retry(_ id: JobID) async throws -> Job {
         let now = clock.now().wall
         return try await QueueFault.named {
-            try await checkRoom(for: 1)
+            try checkRoom(for: 1)
             let job = try await change(id.text, from: nil) { job in
                 if job.state == .cancelled, job.secret == JobSecrets.wiped { throw JobSecrets.wipedError(id) }
                 return job.retried(at: now)

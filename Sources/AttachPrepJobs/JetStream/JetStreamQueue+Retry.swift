@@ -22,7 +22,7 @@ extension JetStreamQueue {
     private func retry(
         _ selection: JobSelection, _ state: JobState, after cursor: String, _ count: inout Int
     ) async throws -> String? {
-        let room = min(Self.retriedCount, limits.queuedJobsMax - (try await mirror.queuedCount()))
+        let room = min(Self.retriedCount, limits.queuedJobsMax - mirror.queuedCount)
         guard room > 0 else { return nil }
         let found = try await mirror.page(selection, state, after: cursor, count: room)
         count += try await retry(found)
@@ -32,18 +32,11 @@ extension JetStreamQueue {
     /// - Returns: how many of them were as they were known.
     private func retry(_ found: [KnownJob]) async throws -> Int {
         let now = clock.now()
-        let next = found.compactMap { known -> (job: KeptJob, revision: UInt64)? in
+        let next = found.compactMap { known -> (job: KeptJob, after: UInt64)? in
             if known.value.state == .cancelled, known.value.secret == JobSecrets.wiped { return nil }
             return known.value.retried(at: now.wall).map { ($0, known.revision) }
         }
-        let changes = try next.map {
-            KeyValueBucket.Change(QueueKeys.job($0.job.id), try $0.job.bytes(), after: $0.revision)
-        }
-        var kept: [KnownJob] = []
-        for ((job, change), answer) in zip(zip(next.map(\.job), changes), await jobs.makeAll(changes)) {
-            guard let revision = try answer.get() else { continue }
-            kept.append(KnownJob(value: job, revision: revision, heardAt: now.steady, bytes: change.value))
-        }
+        let kept = try await make(next).compactMap { try $0.get() }
         try await mirror.take(kept, at: now)
         try await publish(kept.map(\.value))
         return kept.count

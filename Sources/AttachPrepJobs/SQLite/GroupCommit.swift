@@ -21,11 +21,16 @@ final class GroupCommit: Sendable {
 
     private let pool: DatabasePool
     private let feed: JobFeed
+    private let conclude: @Sendable (Database) throws -> Void
     private let waiting = Mutex(Waiting())
 
-    init(pool: DatabasePool, feed: JobFeed) {
+    /// - Parameter conclude: looks at the database when a group's changes are made, before they are committed.
+    init(
+        pool: DatabasePool, feed: JobFeed, conclude: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) {
         self.pool = pool
         self.feed = feed
+        self.conclude = conclude
     }
 
     /// Runs a change on the writer's thread; returns when it is committed.
@@ -88,6 +93,7 @@ final class GroupCommit: Sendable {
                         if group.count == 1 || !database.isInsideTransaction { throw error }
                     }
                 }
+                try conclude(database)
                 return .commit
             }
         } catch {

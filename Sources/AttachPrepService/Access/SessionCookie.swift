@@ -48,7 +48,7 @@ struct SessionCookie: Sendable {
         "\(name)=\(value); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
     }
 
-    /// Browsers send one, or two where a service stands beside it on the same host.
+    /// Browsers send one, or two where something else on the host has set one of that name for a longer path.
     private static let triedMax = 4
     /// So that no signature of another kind is ever taken for one of these.
     private static let purpose = "attachprep session\0"

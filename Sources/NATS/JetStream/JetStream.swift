@@ -80,7 +80,9 @@ package struct JetStream: Sendable {
         _ answer: Result<NATSMessage, any Error>, of message: OutgoingMessage
     ) -> Result<UInt64?, any Error> {
         do {
-            let said = try JSONDecoder().decode(Acknowledgement.self, from: Data(try answer.get().bytes))
+            let bytes = try answer.get().bytes
+            if let number = PublishAnswer.number(in: bytes) { return .success(number) }
+            let said = try JSONDecoder().decode(Acknowledgement.self, from: Data(bytes))
             if said.error?.err_code == NATSError.Number.wrongLastSequence { return .success(nil) }
             if let fault = said.error { throw fault.error }
             guard let number = said.seq else {

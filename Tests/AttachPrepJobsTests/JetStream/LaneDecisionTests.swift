@@ -10,7 +10,7 @@ import Testing
     private func job(
         _ state: JobState, due: Int64 = 0, wait: JobWait = .none, heard: Int64 = 0
     ) throws -> KnownJob {
-        var job = try KeptJob(.sample(), batch: nil, at: Date(milliseconds: Self.moment.wall))
+        var job = try KeptJob.sample(at: Date(milliseconds: Self.moment.wall))
         job.state = state
         job.dueAt = Self.moment.wall + due
         job.wait = wait.rawValue

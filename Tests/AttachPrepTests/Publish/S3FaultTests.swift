@@ -115,6 +115,13 @@ struct S3FaultTests {
         #expect(XMLText.first("Code", in: Array(text.utf8)) == nil)
     }
 
+    @Test(arguments: ["a<b>&\"'", "<\u{338}", "&lt;\u{301}", "&amp;lt;", "é😀&", ""])
+    func `A text that is written into an element is read as it was, bracket with a mark or not`(text: String) {
+        let element = Array("<Code>\(XMLText.escaped(text))</Code>".utf8)
+        #expect(element.count { $0 == UInt8(ascii: "<") } == 2)
+        #expect(XMLText.first("Code", in: element).map { Array($0.utf8) } == Array(text.utf8))
+    }
+
     // MARK: Parts
 
     @Test(arguments: [

@@ -18,9 +18,20 @@ enum XMLText {
 
     /// As it may stand in an element of ours.
     static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-            .replacing("\"", with: "&quot;")
+        var escaped = String.UnicodeScalarView()
+        // By scalars: a bracket with a mark behind it is one character, and a bracket all the same.
+        for scalar in text.unicodeScalars {
+            let name = names.first { $0.scalar == scalar }?.name
+            escaped.append(contentsOf: name?.unicodeScalars ?? String(scalar).unicodeScalars)
+        }
+        return String(escaped)
     }
+
+    /// What is written for a scalar comes first.
+    private static let names: [(name: String, scalar: Unicode.Scalar)] = [
+        ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"),
+        ("&#34;", "\""), ("&#39;", "'"),
+    ]
 
     private static let textBytesMax = 2_048
     /// A tag that is longer is none of S3's; without a bound a page of "<" would take the square of its length.
@@ -43,8 +54,12 @@ enum XMLText {
     }
 
     private static func plain(_ text: String) -> String {
-        text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
-            .replacing("&#34;", with: "\"").replacing("&apos;", with: "'").replacing("&#39;", with: "'")
-            .replacing("&amp;", with: "&")
+        var (plain, rest) = (String.UnicodeScalarView(), text.unicodeScalars[...])
+        while let scalar = rest.first {
+            let known = names.first { rest.starts(with: $0.name.unicodeScalars) }
+            plain.append(known?.scalar ?? scalar)
+            rest = rest.dropFirst(known?.name.unicodeScalars.count ?? 1)
+        }
+        return String(plain)
     }
 }

@@ -15,32 +15,37 @@ extension JobMirror {
     }
 
     func look(_ ids: [String]) async throws -> Look {
-        let list = try StoredJSON.text(ids)
-        let rows = try await read { database in
-            try database.rows(
-                """
-                SELECT kept.revision, kept.heard_at, kept.value FROM json_each(?) AS wanted
-                JOIN kept ON kept.uuid = wanted.value
-                WHERE kept.value IS NOT NULL
-                    AND (batch IS NULL OR EXISTS (SELECT 1 FROM batch WHERE id = kept.batch))
-                """, [list]
-            ).map(KeptRow.init)
+        let (rows, busyKeys) = try await read { database in
+            var rows: [(id: String, row: KeptRow)] = []
+            var busyKeys: Set<String> = []
+            for id in ids {
+                guard let row = try Self.row(id, database) else { continue }
+                rows.append((id, KeptRow(row)))
+                let key: String = row[3]
+                if try Self.isBusy(key, database) { busyKeys.insert(key) }
+            }
+            return (rows, busyKeys)
         }
-        var look = Look()
-        for row in rows {
-            let job = try row.job()
-            look.jobs[job.value.id] = job
-        }
-        let keys = try StoredJSON.text(Set(look.jobs.values.map(\.value.key)))
-        look.busyKeys = try await read { database in
-            let rows = try database.rows(
-                """
-                SELECT DISTINCT job.key FROM json_each(?) AS wanted JOIN job INDEXED BY job_alive_key
-                    ON job.key = wanted.value AND job.state IN ('queued', 'running') AND job.state = 'running'
-                """, [keys])
-            return Set(rows.map { $0[0] as String })
-        }
-        return look
+        return Look(
+            jobs: Dictionary(try rows.map { ($0.id, try $0.row.job($0.id, cache)) }) { first, _ in first },
+            busyKeys: busyKeys)
+    }
+
+    private static func row(_ id: String, _ database: Database) throws -> Row? {
+        try database.row(
+            """
+            SELECT kept.revision, kept.heard_at, kept.value, job.key FROM kept JOIN job ON job.uuid = kept.uuid
+            WHERE kept.uuid = ? AND kept.value IS NOT NULL
+                AND (batch IS NULL OR EXISTS (SELECT 1 FROM batch WHERE id = kept.batch))
+            """, [id])
+    }
+
+    private static func isBusy(_ key: String, _ database: Database) throws -> Bool {
+        try database.number(
+            """
+            SELECT 1 FROM job INDEXED BY job_alive_key
+            WHERE key = ? AND state IN ('queued', 'running') AND state = 'running' LIMIT 1
+            """, [key]) != nil
     }
 
     /// Which of these jobs, that have begun with these changes, have a key that another one had begun to be worked on
@@ -67,11 +72,6 @@ extension JobMirror {
 
     func nextDue(after now: Int64) async throws -> Date? {
         try await read { try CatalogueQuery.nextDue($0, after: now) }
-    }
-
-    /// Jobs that wait.
-    func queuedCount() async throws -> Int {
-        Int(try await read { try $0.number("SELECT number FROM tally WHERE name = 'queued'") } ?? 0)
     }
 
     /// Finished jobs that a filter chooses, at most `count`.
@@ -128,5 +128,10 @@ struct KeptRow: Sendable {
 
     func job() throws -> KnownJob {
         KnownJob(value: try KeptJob(Array(value.utf8)), revision: UInt64(revision), heardAt: heardAt)
+    }
+
+    /// The same of one that may have been written or read before.
+    func job(_ id: String, _ cache: KeptJobCache) throws -> KnownJob {
+        KnownJob(value: try cache.job(id, Array(value.utf8)), revision: UInt64(revision), heardAt: heardAt)
     }
 }

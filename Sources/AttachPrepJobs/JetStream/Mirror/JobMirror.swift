@@ -1,6 +1,7 @@
 import GRDB
 import NATS
 import RichPush
+import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -15,6 +16,8 @@ import RichPush
 final class JobMirror: Sendable {
     let pool: DatabasePool
     let hearing = MirrorHearing()
+    let cache = KeptJobCache()
+    private let queued: QueuedCount
     private let own = OwnChanges()
     private let commits: GroupCommit
 
@@ -38,7 +41,20 @@ final class JobMirror: Sendable {
         } catch {
             throw StoreFault.error(error)
         }
-        commits = GroupCommit(pool: pool, feed: feed)
+        let queued = QueuedCount()
+        commits = GroupCommit(pool: pool, feed: feed) { database in
+            let number = try database.number("SELECT number FROM tally WHERE name = 'queued'")
+            queued.latest.store(Int(number ?? 0), ordering: .relaxed)
+        }
+        self.queued = queued
+    }
+
+    /// Jobs that wait.
+    var queuedCount: Int { queued.latest.load(ordering: .relaxed) }
+
+    /// As of the last commit: who takes a job in asks each time, and should not have to ask the database.
+    private final class QueuedCount: Sendable {
+        let latest = Atomic(0)
     }
 
     func close() throws { try pool.close() }
@@ -51,7 +67,7 @@ final class JobMirror: Sendable {
         guard !entries.isEmpty else { return }
         try await commits.write { database, changes in
             for entry in entries {
-                let told = try Self.take(entry, at: moment, isNews: isNews, database)
+                let told = try self.take(entry, at: moment, isNews: isNews, database)
                 if isNews { changes += told }
             }
         }
@@ -79,13 +95,13 @@ final class JobMirror: Sendable {
         }
     }
 
-    private static func take(
+    private func take(
         _ entry: KeyValueEntry, at moment: StoreMoment, isNews: Bool, _ database: Database
     ) throws -> [JobFeed.Change] {
         switch QueueKeys.subject(of: entry.key) {
         case .job(let id):
             guard try MirrorRow.isNew(id, entry.revision, database) else { return [] }
-            guard let bytes = entry.value, let job = try? KeptJob(bytes) else {
+            guard let bytes = entry.value, let job = try? cache.job(id, bytes) else {
                 try MirrorRow.remove(id, entry.revision, moment.steady, database)
                 return []
             }

@@ -22,23 +22,32 @@ enum MirrorRow {
     static func take(
         _ job: KnownJob, bytes: [UInt8]?, _ hold: WebhookHold, _ database: Database
     ) throws -> JobFeed.Change? {
-        guard try isNew(job.value.id, job.revision, database) else {
+        guard try keep(job, bytes ?? job.bytes ?? job.value.bytes(), database) else {
             try claimKnown(job, hold, database)
             return nil
         }
-        let value = try bytes ?? job.bytes ?? job.value.bytes()
-        try database.run(
-            "INSERT OR REPLACE INTO kept (uuid, revision, heard_at, batch, begun, value) VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                job.value.id, Int64(job.revision), job.heardAt, job.value.batch, try begun(job, database),
-                String(decoding: value, as: UTF8.self),
-            ])
         guard try isWhole(job.value.batch, database) else { return nil }
         guard let notices = job.value.notices else { return try show(job.value, database) }
         let hadEnded = try hasEnded(job.value, database)
         let change = try show(job.value, database)
         for notice in notices { try WebhookRow.show(notice, of: job.value.id, hold, database) }
         return hadEnded ? nil : change
+    }
+
+    /// - Returns: false when something later was heard of it, or this.
+    private static func keep(_ job: KnownJob, _ value: [UInt8], _ database: Database) throws -> Bool {
+        try database.run(
+            """
+            INSERT INTO kept (uuid, revision, heard_at, batch, begun, value) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (uuid) DO UPDATE SET revision = excluded.revision, heard_at = excluded.heard_at,
+                batch = excluded.batch, begun = excluded.begun, value = excluded.value
+            WHERE kept.revision < excluded.revision
+            """,
+            [
+                job.value.id, Int64(job.revision), job.heardAt, job.value.batch, try begun(job, database),
+                String(decoding: value, as: UTF8.self),
+            ])
+        return database.changesCount > 0
     }
 
     private static func begun(_ job: KnownJob, _ database: Database) throws -> Int64? {

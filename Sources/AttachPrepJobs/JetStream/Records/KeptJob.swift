@@ -49,8 +49,9 @@ struct KeptJob: Codable, Sendable, Hashable {
 
 extension KeptJob {
     /// A new one.
-    init(_ submission: JobSubmission, batch: String?, at date: Date) throws {
-        let shown = submission.request.shown
+    ///
+    /// - Parameter shown: its request, as everybody may see it.
+    init(_ submission: JobSubmission, shown: AttachmentRequest, batch: String?, at date: Date) throws {
         let created = date.milliseconds
         let notBefore = submission.request.terms.notBefore.map(\.milliseconds)
         let waits = notBefore.map { $0 > created } ?? false
