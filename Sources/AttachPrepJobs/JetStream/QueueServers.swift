@@ -19,10 +19,12 @@ public struct QueueServers: Sendable, Hashable {
     package init(_ text: String) throws {
         var servers: [String] = []
         var usesTLS = false
+        // A letter that joins the one before it would hide a colon or an at sign; names of hosts have no such letters.
+        let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let (scheme, place) = Self.split(part)
             usesTLS = usesTLS || scheme == "tls"
-            guard Self.isPlace(place) else {
+            guard isPlain, Self.isPlace(place) else {
                 throw AttachPrepError(
                     .requestInvalid, "A server of the queue is written as nats://host or nats://host:4222.")
             }
@@ -82,8 +84,7 @@ public struct QueueServers: Sendable, Hashable {
         } else if let colon = address.firstIndex(of: ":") {
             (host, port) = (address[..<colon], address[address.index(after: colon)...])
         }
-        let isName =
-            !host.isEmpty && host.unicodeScalars.allSatisfy { $0.value > 32 && !"/?#".unicodeScalars.contains($0) }
+        let isName = !host.isEmpty && !host.contains { "/?#".contains($0) }
         return isName && (1...65_535).contains(Int(port) ?? 0)
     }
 }

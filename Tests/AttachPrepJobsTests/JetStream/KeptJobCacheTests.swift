@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `jobs of long ago are read as they are`() throws {
-        let written = try (0..<1_500).map { _ in
+        let written = try (0..<3_000).map { _ in
             let job = try KeptJob.sample()
             return (job, try cache.bytes(of: job))
         }

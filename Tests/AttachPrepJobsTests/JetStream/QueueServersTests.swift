@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: [
         "nats://", "nats://a,", "nats://a:b", "nats://a:0", "nats://a:70000", "nats://a b", "nats://a/x", "nats://[::1",
-        "nats://[::1]x", "nats://a?x",
+        "nats://[::1]x", "nats://a?x", "nats://größe", "nats://\u{200D}a", "nats://me:word@\u{200D}a", "a\r\nb",
     ])
     func `what is no server is refused`(text: String) {
         #expect(throws: AttachPrepError.self) { try QueueServers(text) }

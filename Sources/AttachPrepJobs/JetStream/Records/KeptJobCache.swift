@@ -6,7 +6,7 @@ import Synchronization
 /// a job costs.
 final class KeptJobCache: Sendable {
     /// Of each of the two generations: more than are ever on their way at once. One takes about 5 KB.
-    private static let countMax = 512
+    private static let countMax = 1_024
 
     private struct Entry {
         var bytes: [UInt8]
