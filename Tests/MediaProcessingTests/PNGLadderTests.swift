@@ -26,7 +26,7 @@ struct PNGLadderTests {
         try GeneratedMedia.file(
             name,
             [
-                "-f", "lavfi", "-i", "gradients=s=\(side)x\(side * 3 / 4):seed=7:n=8:d=1,format=rgb24",
+                "-f", "lavfi", "-i", "\(GradientSource.of(side, side * 3 / 4, seed: 7, colours: 8)),format=rgb24",
                 "-vf", "scale=iw/2:ih/2,noise=alls=\(noise):allf=u:all_seed=3,scale=\(side):-1", "-frames:v", "1",
             ]
         ).path
@@ -66,7 +66,11 @@ struct PNGLadderTests {
 
     @Test func `Colours that are hardly missed give way before size`() throws {
         let file = try GeneratedMedia.file(
-            "bands.png", ["-f", "lavfi", "-i", "gradients=s=1800x1350:seed=3:n=3:d=1:type=radial", "-frames:v", "1"]
+            "bands.png",
+            [
+                "-f", "lavfi", "-i", GradientSource.of(1800, 1350, seed: 3, colours: 3, ":type=radial"),
+                "-frames:v", "1",
+            ]
         ).path
         let exact = try Self.exactBytes(file)
         let still = try Self.shrunk(file, bytesMax: exact * 6 / 10)

@@ -13,7 +13,7 @@ struct StillLadderTests {
             name,
             [
                 "-f", "lavfi", "-i",
-                "gradients=s=\(side)x\(side * 3 / 4):seed=7:n=5:d=1,noise=alls=14:allf=u:all_seed=3",
+                "\(GradientSource.of(side, side * 3 / 4, seed: 7, colours: 5)),noise=alls=14:allf=u:all_seed=3",
                 "-i", StillFixture.sample("grid.png"), "-filter_complex", "[0][1]overlay=200:150", "-frames:v", "1",
                 "-q:v", "1",
             ]
