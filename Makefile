@@ -79,8 +79,7 @@ test-long: deps deps-test ## Run all tests, those with kills and full disks incl
 sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|NATSTests|AttachPrepTests|PreparationTests
 sanitized := $(sanitized)|AttachPrepJobsTests|AttachPrepServiceTests
 with_child := MediaPoolTests|HostileChildTests|ChildFailureTests|ChildRecyclingTests|[.]WallTests|FlatMemoryTests
-with_clock := (Animation|Movie|Sound|Still|PNG)Ladder|Animation(Hazard|Conversion|Movie)|FrameInTime|SoundPace
-with_encoder := Movie(Shrink|Encoding)Tests
+with_clock := $(shell cat tools/paced-tests)
 # A tester in Python that has a minute, and needs it without a sanitizer.
 with_tester := SchemathesisTests
 # The Swift runtime's own report of a crash would wait for a debugger and hide the sanitizer's.
@@ -91,7 +90,7 @@ test-asan: deps deps-test ## Run the tests in one process under the address sani
 	swift build --build-tests --sanitize=address --scratch-path .build-asan
 	$(sanitizer_environment) $(swift_test) --skip-build --sanitize=address --scratch-path .build-asan \
 	    --filter '$(sanitized)' --skip '$(with_child)' --skip '$(with_clock)' \
-	    --skip '$(with_encoder)' --skip '$(with_tester)'
+	    --skip '$(with_tester)'
 
 test-tsan: deps deps-test ## Run the tests in one process under the thread sanitizer
 	swift build --build-tests --sanitize=thread --scratch-path .build-tsan
@@ -99,7 +98,7 @@ test-tsan: deps deps-test ## Run the tests in one process under the thread sanit
 	$(sanitizer_environment) LD_PRELOAD=$(CURDIR)/.build-tsan/visible-locks.so \
 	    $(swift_test) --skip-build --sanitize=thread --scratch-path .build-tsan \
 	    --filter '$(sanitized)' --skip '$(with_child)' --skip '$(with_clock)' \
-	    --skip '$(with_encoder)' --skip '$(with_tester)'
+	    --skip '$(with_tester)'
 
 # Seconds for each target; TARGET=HeaderFuzz runs one.
 TIME ?= 60

@@ -30,9 +30,9 @@ struct QueueRate {
             let store = try await open("\(folder)/\(durability.rawValue)", durability)
             let before = clock()
             let rate = try await RateMeasurement(store: store, jobs: jobs, callers: callers).run()
-            let microseconds = (clock() - before) / jobs
+            let microseconds = (clock() - before) / max(1, rate.ended)
             say(
-                "\(durability.rawValue): \(rate) jobs/s (enqueue one, claim one, finish; "
+                "\(durability.rawValue): \(rate.perSecond) jobs/s (enqueue one, claim one, finish; "
                     + "\(callers) callers at a time, 1,000 hosts), \(microseconds) µs of processor time a job")
         }
         for backlog in backlogs {
@@ -50,15 +50,13 @@ struct QueueRate {
         let settings = NATSSettings(servers: servers.split(separator: ",").map(String.init))
         for callers in [callers, manyCallers] {
             let queue = try await open(settings, prefix: "rate\(callers)", folder)
-            let (before, start) = (clock(), ContinuousClock.now)
-            _ = try await RateMeasurement(store: queue, jobs: jobs, callers: callers).run()
-            let (time, processorTime) = (start.duration(to: .now) / .seconds(1), clock() - before)
-            // A caller whose job another one has taken ends none in that round; those that are left wait.
-            let ended = try await queue.counts().byState[.succeeded] ?? 0
+            let before = clock()
+            let rate = try await RateMeasurement(store: queue, jobs: jobs, callers: callers).run()
+            let microseconds = (clock() - before) / max(1, rate.ended)
             say(
-                "\(servers): \(Int(Double(ended) / time)) jobs/s (enqueue one, claim one, finish; \(callers) callers "
-                    + "at a time, 1,000 hosts), \(processorTime / max(1, ended)) µs of processor time a job on this "
-                    + "side; \(ended) have ended")
+                "\(servers): \(rate.perSecond) jobs/s (enqueue one, claim one, finish; \(callers) callers "
+                    + "at a time, 1,000 hosts), \(microseconds) µs of processor time a job on this "
+                    + "side; \(rate.ended) have ended")
             await queue.close()
         }
     }

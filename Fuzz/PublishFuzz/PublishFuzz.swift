@@ -19,14 +19,14 @@ import FuzzSupport
         for name in ["Code", "Message", "Region", "UploadId", "Error"] {
             guard let text = XMLText.first(name, in: bytes) else { continue }
             Invariant.hold(XMLText.has(name, in: bytes), "what has text is there")
-            Invariant.hold(text.utf8.count <= 3 * 2_048, "a text is bounded")
+            Invariant.hold(text.utf8.count <= 3 * XMLText.textBytesMax, "a text is bounded")
         }
     }
 
     private static func checkText(_ text: String) {
         let element = Array("<Answer><ETag>\(XMLText.escaped(text))</ETag></Answer>".utf8)
         Invariant.hold(element.count(where: { $0 == UInt8(ascii: "<") }) == 4, "a text begins no element: \(text)")
-        guard XMLText.escaped(text).utf8.count <= 2_048 else { return }
+        guard XMLText.escaped(text).utf8.count <= XMLText.textBytesMax else { return }
         // Byte for byte: a mark behind a bracket is a letter with it, to Swift and to nobody else.
         let read = XMLText.first("ETag", in: element).map { Array($0.utf8) }
         Invariant.hold(read == Array(text.utf8), "a text that was written reads the same: \(text)")

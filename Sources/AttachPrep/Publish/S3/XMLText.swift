@@ -33,7 +33,7 @@ enum XMLText {
         ("&#34;", "\""), ("&#39;", "'"),
     ]
 
-    private static let textBytesMax = 2_048
+    static let textBytesMax = 2_048
     /// A tag that is longer is none of S3's; without a bound a page of "<" would take the square of its length.
     private static let tagBytesMax = 256
 
