@@ -119,6 +119,37 @@ import Testing
         watch.cancel()
     }
 
+    @Test func `a watch misses nothing while other keys are removed, and their marks`() async throws {
+        let store = try await Store()
+        let (heard, bucket) = (Heard(), store.bucket)
+        let watch = Task { try await bucket.follow(after: 0) { heard.add($0, $1) } }
+        try await waitUntil("it is current") { heard.isCurrent }
+        let changes = (0..<500).flatMap { number in
+            [
+                KeyValueBucket.Change("passing-\(number)", [1]), KeyValueBucket.Change("key-\(number)", [1]),
+                KeyValueBucket.Change("passing-\(number)", nil),
+            ]
+        }
+        let revisions = try await bucket.makeAll(changes).map { try $0.get() }
+        for number in 0..<500 {
+            try await bucket.erase(try #require(revisions[number * 3 + 2]))
+            _ = try await store.put("beside-\(number)", "x")
+        }
+        try await askUntil("the last is heard") { heard.entries.last?.key == "beside-499" }
+        let kept = Set(heard.entries.filter { $0.value != nil }.map(\.key).filter { !$0.hasPrefix("passing") })
+        #expect(kept.count == 1_000)
+        watch.cancel()
+    }
+
+    @Test func `a mark that was erased is gone, and the key with it`() async throws {
+        let store = try await Store()
+        _ = try await store.put("key", "one")
+        let mark = try #require(try await store.bucket.make(KeyValueBucket.Change("key", nil)))
+        try await store.bucket.erase(mark)
+        #expect(try await store.bucket.entry("key") == nil)
+        try await store.bucket.erase(mark)
+    }
+
     @Test func `a watch ends when the server goes`() async throws {
         let store = try await Store()
         let heard = Heard()

@@ -118,6 +118,19 @@ import Testing
         #expect(try await store.messageCount == 0)
     }
 
+    @Test func `an object is read to its end while others are put in, and put in again`() async throws {
+        let store = try await Store("max_payload: 4000")
+        try await store.put("other", Self.bytes(9_000))
+        let bytes = Self.bytes(300_000)
+        let object = try await store.put("letter", bytes)
+        var read: [UInt8] = []
+        try await store.bucket.get(object) { chunk in
+            if read.isEmpty { try await store.put("other", Self.bytes(10_000)) }
+            read += chunk
+        }
+        #expect(read == bytes)
+    }
+
     @Test func `a hole in an object is an error`() async throws {
         let store = try await Store(answerTime: .seconds(2))
         let object = try await store.put("letter", Self.bytes(300_000))

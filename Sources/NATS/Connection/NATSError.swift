@@ -59,6 +59,7 @@ extension NATSError {
     package enum Number {
         package static let consumerNotFound = 10_014
         package static let messageNotFound = 10_037
+        package static let messageNotRemoved = 10_057
         package static let streamNotFound = 10_059
         package static let wrongLastSequence = 10_071
         package static let replicasNeedCluster = 10_074

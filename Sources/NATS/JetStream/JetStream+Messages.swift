@@ -41,6 +41,24 @@ extension JetStream {
         }
     }
 
+    private struct NumberWish: Encodable {
+        var seq: UInt64
+        var no_erase = true
+    }
+
+    private struct Removal: Decodable {
+        var success: Bool
+    }
+
+    /// Removes one message, if it is there.
+    func remove(_ number: UInt64, of name: String) async throws {
+        do {
+            let _: Removal = try await ask("STREAM.MSG.DELETE.\(name)", NumberWish(seq: number))
+        } catch NATSError.refused(_, NATSError.Number.messageNotRemoved, "no message found") {
+            // Somebody else removed it, or a later one has its subject. All that can be wrong has the same number.
+        }
+    }
+
     private static func bytes(_ text: String?) -> [UInt8] {
         Array(text.flatMap { Data(base64Encoded: $0) } ?? Data())
     }

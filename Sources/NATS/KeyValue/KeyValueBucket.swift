@@ -55,25 +55,19 @@ package struct KeyValueBucket: Sendable {
         await stream.publishAll(changes.map(message))
     }
 
+    /// A mark takes the value's place, because one message of a key is kept. It does not roll up its subject, as one
+    /// with `PURGE` does: nats-server 2.9.10 moves whoever follows the bucket to the place of what was rolled up or
+    /// purged, and what stands before it and was not given yet is never seen (nats-server#3838).
     private func message(_ change: Change) -> OutgoingMessage {
-        let headers = change.value == nil ? [("KV-Operation", "PURGE"), ("Nats-Rollup", "sub")] : []
+        let headers = change.value == nil ? [("KV-Operation", "DEL")] : []
         return OutgoingMessage(subject(change.key), change.value ?? [], headers: headers).after(change.expected)
     }
 
-    /// Removes a key with all that tells that it was there: who follows the bucket hears nothing of it.
-    package func erase(_ key: String) async throws {
-        try await stream.purge(streamName, subject: subject(key))
-    }
-
-    private struct Forgotten: Encodable {
-        var seq: UInt64
-        var no_erase = true
-    }
-
-    /// Removes one revision, if it is still there, as if it had never been; does not wait for that.
-    package func forget(_ revision: UInt64) {
-        guard let body = try? JSONEncoder().encode(Forgotten(seq: revision)) else { return }
-        stream.connection.publish(OutgoingMessage("$JS.API.STREAM.MSG.DELETE.\(streamName)", Array(body)))
+    /// Removes one revision, if it is still there, as if it had never been: who follows the bucket hears nothing of it.
+    ///
+    /// By its number, and not by its subject: see `message`.
+    package func erase(_ revision: UInt64) async throws {
+        try await stream.remove(revision, of: streamName)
     }
 
     // MARK: Looks

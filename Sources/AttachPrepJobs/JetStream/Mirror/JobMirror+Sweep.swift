@@ -63,21 +63,27 @@ extension JobMirror {
         }
     }
 
-    /// Keys that were removed before that.
-    func removed(heardUntil: Int64, count: Int) async throws -> [String] {
+    /// What is left of a job that was removed.
+    struct Mark: Sendable {
+        var id: String
+        var revision: UInt64
+    }
+
+    /// Those of jobs that were removed before that.
+    func removed(heardUntil: Int64, count: Int) async throws -> [Mark] {
         try await read { database in
             try database.rows(
                 """
-                SELECT uuid FROM kept INDEXED BY kept_removed WHERE value IS NULL AND heard_at <= ? LIMIT ?
+                SELECT uuid, revision FROM kept INDEXED BY kept_removed WHERE value IS NULL AND heard_at <= ? LIMIT ?
                 """, [heardUntil, count]
-            ).map { QueueKeys.job($0[0]) }
+            ).map { Mark(id: $0[0], revision: UInt64($0[1] as Int64)) }
         }
     }
 
-    func erase(_ key: String) async throws {
-        guard case .job(let id) = QueueKeys.subject(of: key) else { return }
+    func erase(_ mark: Mark) async throws {
         try await write { database, _ in
-            try database.run("DELETE FROM kept WHERE uuid = ? AND value IS NULL", [id])
+            try database.run(
+                "DELETE FROM kept WHERE uuid = ? AND revision = ? AND value IS NULL", [mark.id, Int64(mark.revision)])
         }
     }
 }

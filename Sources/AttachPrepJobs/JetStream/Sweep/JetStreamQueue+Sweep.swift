@@ -91,11 +91,11 @@ extension JetStreamQueue: StoreKeeping {
 
     /// What is left of keys that were removed, once everybody has heard of it.
     private func sweepMarkers() async throws {
-        let keys = try await mirror.removed(
+        let marks = try await mirror.removed(
             heardUntil: clock.now().steady - Int64(JobFollower.absenceSecondsMax * 2 * 1000), count: Self.sweptCount)
-        for key in keys {
-            try await jobs.erase(key)
-            try await mirror.erase(key)
+        for mark in marks {
+            try await jobs.erase(mark.revision)
+            try await mirror.erase(mark)
         }
     }
 }
