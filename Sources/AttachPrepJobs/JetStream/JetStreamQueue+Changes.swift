@@ -6,7 +6,7 @@ extension JetStreamQueue {
     /// What the servers have of a job; nil for nothing, or for one of a batch that is not whole.
     func fetch(_ id: String) async throws -> KnownJob? {
         guard let entry = try await jobs.entry(QueueKeys.job(id)), let bytes = entry.value else { return nil }
-        let job = try cache.job(id, bytes)
+        let job = try KeptJob(bytes)
         if let batch = job.batch, try await !isWhole(batch) { return nil }
         return KnownJob(value: job, revision: entry.revision, heardAt: clock.now().steady)
     }
@@ -45,15 +45,18 @@ extension JetStreamQueue {
     /// - Parameter changes: jobs as they are to be, and the revisions that they follow, 0 for none.
     /// - Returns: what the mirror is to hear of; nil where a job had another revision.
     func make(_ changes: [(job: KeptJob, after: UInt64)]) async throws -> [Result<KnownJob?, any Error>] {
-        let values = try changes.map { try cache.bytes(of: $0.job) }
-        let answers = await jobs.makeAll(
-            zip(changes, values).map { KeyValueBucket.Change(QueueKeys.job($0.job.id), $1, after: $0.after) })
+        let answers = await jobs.makeAll(try changes.map { try change($0.job, after: $0.after) })
         let heardAt = clock.now().steady
-        return zip(zip(changes, values), answers).map { change, answer in
+        return zip(changes, answers).map { change, answer in
             answer.map { revision in
-                revision.map { KnownJob(value: change.0.job, revision: $0, heardAt: heardAt, bytes: change.1) }
+                revision.map { KnownJob(value: change.job, revision: $0, heardAt: heardAt) }
             }
         }
+    }
+
+    /// What the mirror knows for ours when it comes back.
+    func change(_ job: KeptJob, after revision: UInt64) throws -> KeyValueBucket.Change {
+        KeyValueBucket.Change(QueueKeys.job(job.id), try mirror.own.bytes(of: job), after: revision)
     }
 
     /// Tells the servers not to give a job's message before that, and remembers it until then.

@@ -36,7 +36,7 @@ extension JetStreamQueue {
         if let batch {
             guard try await keep(new, as: batch, for: idempotency, after: revision) else { return nil }
         } else {
-            try await keepOne(new)
+            for job in new { try await keepOne(job) }
         }
         return EnqueuedJobs(jobs: zip(shown, new).map(Self.job), areRepeated: false)
     }
@@ -58,11 +58,12 @@ extension JetStreamQueue {
     }
 
     /// One alone: its value and its message go side by side.
-    private func keepOne(_ new: [KeptJob]) async throws {
-        async let published: Void = publish(new)
-        let kept = try await makeNew(new)
-        try await mirror.take(kept, at: clock.now())
-        try await published
+    private func keepOne(_ job: KeptJob) async throws {
+        let answers = await stream.publishAll([jobs.message(try change(job, after: 0)), laneMessage(job)])
+        guard let revision = try answers[0].get() else { preconditionFailure("names are new") }
+        let moment = clock.now()
+        try await mirror.take([KnownJob(value: job, revision: revision, heardAt: moment.steady)], at: moment)
+        _ = try answers[1].get()
     }
 
     /// A batch: its values, then what makes them jobs, then their messages. What a crash leaves behind before the
@@ -87,8 +88,8 @@ extension JetStreamQueue {
             await takeBack(new)
             throw error
         }
-        _ = try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(batch), [], after: 0))
-        try await mirror.take(kept, batches: [batch], at: clock.now())
+        let last = try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(batch), [], after: 0))
+        try await mirror.take(kept, batches: [batch], until: last, at: clock.now())
         try await publish(new)
         return true
     }
@@ -106,11 +107,11 @@ extension JetStreamQueue {
 
     /// Puts a message into the lane of each job that has none.
     func publish(_ jobs: [KeptJob]) async throws {
-        let answers = await stream.publishAll(
-            jobs.map { job in
-                let lane = JobPriority.allCases.first { $0.lane == job.lane } ?? .normal
-                return OutgoingMessage(names.laneSubject(lane, job.id)).after(0)
-            })
-        for answer in answers { _ = try answer.get() }
+        for answer in await stream.publishAll(jobs.map(laneMessage)) { _ = try answer.get() }
+    }
+
+    private func laneMessage(_ job: KeptJob) -> OutgoingMessage {
+        let lane = JobPriority.allCases.first { $0.lane == job.lane } ?? .normal
+        return OutgoingMessage(names.laneSubject(lane, job.id)).after(0)
     }
 }

@@ -62,16 +62,11 @@ extension JetStreamQueue {
     ///
     /// - Returns: those that go on.
     private func settle(_ taken: [HeldJobs.Held]) async throws -> [HeldJobs.Held] {
-        guard let last = taken.map(\.job.revision).max() else { return [] }
-        // Who does not hear that soon may do the same work as somebody else, which costs a download.
-        await mirror.hearing.wait(for: last, atMost: Self.hearingTime)
+        // Heard of by the mirror, unless that took too long: then two may do the same work, which costs a download.
         let late = try await mirror.late(taken.map { ($0.job.value, $0.job.revision) })
         for one in taken where late.contains(one.job.value.id) { try await stepBack(from: one) }
         return taken.filter { !late.contains($0.job.value.id) }
     }
-
-    /// Changes are heard of within milliseconds.
-    private static let hearingTime = Duration.seconds(1)
 
     private func stepBack(from one: HeldJobs.Held) async throws {
         let (token, now) = (one.token, clock.now().wall)

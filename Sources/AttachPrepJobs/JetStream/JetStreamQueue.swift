@@ -20,7 +20,6 @@ public final class JetStreamQueue: Sendable {
     let uploadFolder: UploadFolder
     let lanes: [JobPriority: PullConsumer]
     let mirror: JobMirror
-    let cache: KeptJobCache
     let held = HeldJobs()
     let waiting = WaitingDeliveries()
     let turns = LaneTurns()
@@ -48,7 +47,6 @@ public final class JetStreamQueue: Sendable {
         lanes = rooms.lanes
         uploadFolder = folder.uploads
         self.mirror = mirror
-        cache = mirror.cache
         self.lease = lease
         self.limits = limits
         self.clock = clock

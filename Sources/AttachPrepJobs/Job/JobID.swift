@@ -21,18 +21,11 @@ public struct JobID: Sendable, Hashable, Comparable, CustomStringConvertible {
         let (high, low) = (generator.next(), generator.next())
         let first = (milliseconds << 16) | 0x7000 | (high & 0x0FFF)
         let second = (low & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
-        let digits = Array(hexadecimal(first) + hexadecimal(second))
-        let groups = [digits[0..<8], digits[8..<12], digits[12..<16], digits[16..<20], digits[20..<32]]
-        return JobID(known: groups.map { String($0) }.joined(separator: "-"))
+        return JobID(known: HexadecimalText.of([first, second], dashesBefore: [8, 12, 16, 20]))
     }
 
     private init(known text: String) {
         self.text = text
-    }
-
-    private static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     public var description: String { text }

@@ -12,11 +12,8 @@ public struct MediaID: Sendable, Hashable, CustomStringConvertible {
 
     public static func make() -> MediaID {
         var generator = SystemRandomNumberGenerator()
-        let halves = [generator.next(), generator.next()].map { half in
-            let digits = String(half, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }
-        return MediaID(known: halves.joined())
+        let halves: [UInt64] = [generator.next(), generator.next()]
+        return MediaID(known: HexadecimalText.of(halves))
     }
 
     private init(known text: String) {

@@ -130,14 +130,19 @@ internal import Synchronization
     ///
     /// - Throws: `NATSError`; after `.timedOut` and `.disconnected` nobody knows whether it was done.
     package func request(_ message: OutgoingMessage) async throws -> NATSMessage {
-        try await withCheckedThrowingContinuation { continuation in
-            send([expect(message) { continuation.resume(with: $0) }].compactMap(\.self))
+        try await answer(to: message).get()
+    }
+
+    private func answer(to message: OutgoingMessage) async -> Result<NATSMessage, any Error> {
+        await withCheckedContinuation { continuation in
+            send([expect(message) { continuation.resume(returning: $0) }].compactMap(\.self))
         }
     }
 
     /// Sends messages in their order, without waiting between them, and waits for the answers of all.
     package func requestAll(_ messages: [OutgoingMessage]) async -> [Result<NATSMessage, any Error>] {
         guard !messages.isEmpty else { return [] }
+        if messages.count == 1 { return [await answer(to: messages[0])] }
         let answers = GatheredAnswers(count: messages.count)
         return await withCheckedContinuation { continuation in
             let posts = messages.enumerated().map { index, message in

@@ -19,6 +19,8 @@ package struct NATSMessage: Sendable {
         let count = Int(unsafe natsMsg_GetDataLength(message))
         let data = unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count)
         bytes = unsafe Array(data)
+        // Neither stands beside a content, and most messages have headers of another kind: they are not parsed for it.
+        guard bytes.isEmpty else { return }
         status = unsafe Self.header("Status", of: message).flatMap { Int($0.prefix(3)) }
         operation = unsafe Self.header("KV-Operation", of: message)
     }

@@ -19,24 +19,37 @@ package struct Delivery: Sendable, Hashable {
     /// same with a domain and an account's hash after `$JS.ACK`. Nil for what no consumer sent.
     init?(_ message: NATSMessage) {
         guard let reply = message.reply, reply.hasPrefix("$JS.ACK.") else { return nil }
-        let parts = reply.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = reply.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let first = parts.count == 9 ? 4 : 6
-        guard parts.count >= 9, parts.count > first + 4, let count = Int(parts[first]),
-            let number = UInt64(parts[first + 1]), let place = UInt64(parts[first + 2]),
-            let pending = UInt64(parts[first + 4])
+        guard parts.count >= 9, parts.count > first + 4, let count = Self.number(parts[first]),
+            let number = Self.number(parts[first + 1]), let place = Self.number(parts[first + 2]),
+            let pending = Self.number(parts[first + 4])
         else { return nil }
         subject = message.subject
         bytes = message.bytes
         operation = message.operation
         self.reply = reply
-        self.count = count
+        self.count = Int(clamping: count)
         self.number = number
         self.place = place
         self.pending = pending
     }
 
+    private static func number(_ digits: Substring.UTF8View) -> UInt64? {
+        guard !digits.isEmpty, digits.count < 20 else { return nil }
+        var number: UInt64 = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            number = number * 10 + UInt64(digit - UInt8(ascii: "0"))
+        }
+        return number
+    }
+
     /// The part of its subject after the last dot.
-    package var lastToken: String { subject.split(separator: ".").last.map(String.init) ?? "" }
+    package var lastToken: String {
+        guard let dot = subject.utf8.lastIndex(of: UInt8(ascii: ".")) else { return subject }
+        return String(subject[subject.utf8.index(after: dot)...])
+    }
 }
 
 extension [Delivery] {

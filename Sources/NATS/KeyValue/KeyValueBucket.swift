@@ -55,10 +55,12 @@ package struct KeyValueBucket: Sendable {
         await stream.publishAll(changes.map(message))
     }
 
+    /// The message that makes a change, for who sends it with others; its number is the key's revision.
+    ///
     /// A mark takes the value's place, because one message of a key is kept. It does not roll up its subject, as one
     /// with `PURGE` does: nats-server 2.9.10 moves whoever follows the bucket to the place of what was rolled up or
     /// purged, and what stands before it and was not given yet is never seen (nats-server#3838).
-    private func message(_ change: Change) -> OutgoingMessage {
+    package func message(_ change: Change) -> OutgoingMessage {
         let headers = change.value == nil ? [("KV-Operation", "DEL")] : []
         return OutgoingMessage(subject(change.key), change.value ?? [], headers: headers).after(change.expected)
     }

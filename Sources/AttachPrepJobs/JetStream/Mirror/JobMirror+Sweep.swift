@@ -4,7 +4,7 @@ import RichPush
 /// What housekeeping asks.
 extension JobMirror {
     func finished(_ state: JobState, until oldest: Int64, count: Int) async throws -> [KnownJob] {
-        try await kept(
+        try await known(
             "uuid IN (SELECT uuid FROM job WHERE state = ? AND finished_at <= ? ORDER BY finished_at LIMIT ?)",
             [state.rawValue, oldest, count])
     }
@@ -13,34 +13,24 @@ extension JobMirror {
     func doubtful(dueUntil: Int64, heardUntil: Int64, count: Int) async throws -> [KnownJob] {
         var found: [KnownJob] = []
         for lane in 0..<3 {
-            found += try await kept(
+            found += try await known(
                 """
                 uuid IN (SELECT uuid FROM job INDEXED BY job_queued WHERE state = 'queued' AND parked = 0 AND lane = ?
                     AND due_at <= ? ORDER BY due_at LIMIT ?)
                 """, [lane, dueUntil, count])
         }
         return try await found
-            + kept(
+            + known(
                 "heard_at <= ? AND uuid IN (SELECT uuid FROM job WHERE state = 'running') LIMIT ?",
                 [heardUntil, count])
     }
 
     func drafts(heardUntil: Int64, count: Int) async throws -> [KnownJob] {
-        try await kept(
-            """
-            batch IS NOT NULL AND heard_at <= ? AND NOT EXISTS (SELECT 1 FROM batch WHERE id = kept.batch) LIMIT ?
-            """, [heardUntil, count])
+        try await read { try MirrorRow.drafts("heard_at <= ? LIMIT ?", [heardUntil, count], $0) }
     }
 
-    private func kept(_ condition: String, _ arguments: StatementArguments) async throws -> [KnownJob] {
-        let rows = try await read { database in
-            try Row.fetchAll(
-                database,
-                sql: "SELECT revision, heard_at, value FROM kept WHERE value IS NOT NULL AND \(condition)",
-                arguments: arguments
-            ).map(KeptRow.init)
-        }
-        return try rows.map { try $0.job() }
+    private func known(_ condition: String, _ arguments: StatementArguments) async throws -> [KnownJob] {
+        try await read { try KnownJob.all("FROM job WHERE \(condition)", arguments, $0) }
     }
 
     /// Callers' words that came before that.
@@ -57,7 +47,7 @@ extension JobMirror {
             try database.rows(
                 """
                 SELECT id FROM batch WHERE heard_at <= ?
-                    AND NOT EXISTS (SELECT 1 FROM kept WHERE kept.batch = batch.id) LIMIT ?
+                    AND NOT EXISTS (SELECT 1 FROM job WHERE job.batch = batch.id) LIMIT ?
                 """, [heardUntil, count]
             ).map { $0[0] }
         }
@@ -73,17 +63,14 @@ extension JobMirror {
     func removed(heardUntil: Int64, count: Int) async throws -> [Mark] {
         try await read { database in
             try database.rows(
-                """
-                SELECT uuid, revision FROM kept INDEXED BY kept_removed WHERE value IS NULL AND heard_at <= ? LIMIT ?
-                """, [heardUntil, count]
+                "SELECT uuid, revision FROM removed WHERE heard_at <= ? LIMIT ?", [heardUntil, count]
             ).map { Mark(id: $0[0], revision: UInt64($0[1] as Int64)) }
         }
     }
 
     func erase(_ mark: Mark) async throws {
         try await write { database, _ in
-            try database.run(
-                "DELETE FROM kept WHERE uuid = ? AND revision = ? AND value IS NULL", [mark.id, Int64(mark.revision)])
+            try database.run("DELETE FROM removed WHERE uuid = ? AND revision = ?", [mark.id, Int64(mark.revision)])
         }
     }
 }

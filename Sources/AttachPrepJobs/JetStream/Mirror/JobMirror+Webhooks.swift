@@ -13,17 +13,14 @@ struct WebhookOffer: Sendable {
 extension JobMirror {
     /// Webhooks that are due and that nobody sends; not given again until that time on the steady clock.
     func offerWebhooks(_ claim: WebhookClaim, at moment: StoreMoment) async throws -> [WebhookOffer] {
-        let found = try await write { database, _ -> [(Webhook, KeptRow)] in
+        let found = try await write { database, _ -> [(Webhook, KnownJob)] in
             try WebhookQuery.takeBackLost(database, at: moment.steady)
             return try claim.take(database, at: moment.wall).compactMap { webhook in
-                let row = try database.row(
-                    "SELECT revision, heard_at, value FROM kept WHERE uuid = ? AND value IS NOT NULL",
-                    [webhook.job.text])
-                return row.map { (webhook, KeptRow($0)) }
+                let job = try KnownJob.all("FROM job WHERE uuid = ?", [webhook.job.text], database).first
+                return job.map { (webhook, $0) }
             }
         }
-        return try found.compactMap { webhook, row in
-            let job = try row.job()
+        return found.compactMap { webhook, job in
             let notice = job.value.notices?.first { $0.id == webhook.id.text }
             return notice.map { WebhookOffer(webhook: webhook, job: job, formerSender: $0.sender) }
         }

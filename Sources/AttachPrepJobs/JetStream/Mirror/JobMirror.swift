@@ -16,9 +16,8 @@ import Synchronization
 final class JobMirror: Sendable {
     let pool: DatabasePool
     let hearing = MirrorHearing()
-    let cache = KeptJobCache()
     private let queued: QueuedCount
-    private let own = OwnChanges()
+    let own = OwnChanges()
     private let commits: GroupCommit
 
     /// - Parameter path: of a database, which is thrown away first.
@@ -31,6 +30,9 @@ final class JobMirror: Sendable {
         configuration.prepareDatabase { database in
             // What a power failure takes is made anew.
             try database.execute(sql: "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY")
+            // Its tail is where most changes are: 32 MB of it stay in memory, and as much of the log is written before
+            // it is gone through.
+            try database.execute(sql: "PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8192")
         }
         do {
             pool = try DatabasePool(path: path, configuration: configuration)
@@ -63,7 +65,6 @@ final class JobMirror: Sendable {
     ///
     /// - Parameter isNews: whether others are told of it; what was there at the start is none.
     func take(_ entries: [KeyValueEntry], at moment: StoreMoment, isNews: Bool) async throws {
-        let entries = own.others(entries)
         guard !entries.isEmpty else { return }
         try await commits.write { database, changes in
             for entry in entries {
@@ -73,45 +74,35 @@ final class JobMirror: Sendable {
         }
     }
 
-    /// Takes in our own changes that were kept.
-    func take(_ jobs: [KnownJob], batches: [String] = [], at moment: StoreMoment) async throws {
-        guard !jobs.isEmpty || !batches.isEmpty else { return }
-        own.add(jobs.map(\.revision), heardUntil: hearing.revision)
-        do {
-            try await keep(jobs, batches, at: moment)
-        } catch {
-            own.forgetAll()
-            throw error
-        }
-    }
-
-    private func keep(_ jobs: [KnownJob], _ batches: [String], at moment: StoreMoment) async throws {
+    /// Waits until lists show our own changes, which come back from the servers in the order of all. Those that do not
+    /// come back are taken in as they were made.
+    ///
+    /// - Parameter revision: of what was changed last; nil for the last of the jobs.
+    func take(
+        _ jobs: [KnownJob], batches: [String] = [], until revision: UInt64? = nil, at moment: StoreMoment
+    ) async throws {
+        guard let last = revision ?? jobs.map(\.revision).max() else { return }
+        if await hearing.wait(for: last, atMost: Self.hearingTime) { return }
         try await commits.write { database, changes in
-            for batch in batches { changes += try MirrorRow.complete(batch, at: moment, database) }
+            for batch in batches { changes += try self.complete(batch, at: moment, database) }
             for job in jobs {
                 let hold = WebhookHold.own(at: moment.steady)
-                if let change = try MirrorRow.take(job, bytes: nil, hold, database) { changes.append(change) }
+                if let change = try MirrorRow.take(job, hold, database) { changes.append(change) }
             }
         }
     }
+
+    /// Changes come back within milliseconds.
+    private static let hearingTime = Duration.seconds(1)
 
     private func take(
         _ entry: KeyValueEntry, at moment: StoreMoment, isNews: Bool, _ database: Database
     ) throws -> [JobFeed.Change] {
         switch QueueKeys.subject(of: entry.key) {
         case .job(let id):
-            guard try MirrorRow.isNew(id, entry.revision, database) else { return [] }
-            guard let bytes = entry.value, let job = try? cache.job(id, bytes) else {
-                try MirrorRow.remove(id, entry.revision, moment.steady, database)
-                return []
-            }
-            // What was there at the start was there before: since when, its worker's clock says.
-            let age = isNews ? 0 : max(0, moment.wall - (job.startedAt ?? moment.wall))
-            let known = KnownJob(value: job, revision: entry.revision, heardAt: moment.steady - age)
-            let hold = WebhookHold.others(at: moment.steady)
-            return try MirrorRow.take(known, bytes: bytes, hold, database).map { [$0] } ?? []
+            return try take(entry, of: id, at: moment, isNews: isNews, database).map { [$0] } ?? []
         case .batch(let id):
-            if entry.value != nil { return try MirrorRow.complete(id, at: moment, database) }
+            if entry.value != nil { return try complete(id, at: moment, database) }
             try MirrorRow.forget(batch: id, database)
         case .word:
             let word = entry.value.flatMap { try? JSONDecoder().decode(KeptWord.self, from: Data($0)) }
@@ -119,6 +110,33 @@ final class JobMirror: Sendable {
         case .other: break
         }
         return []
+    }
+
+    private func take(
+        _ entry: KeyValueEntry, of id: String, at moment: StoreMoment, isNews: Bool, _ database: Database
+    ) throws -> JobFeed.Change? {
+        if let bytes = entry.value, let job = own.job(id, bytes) {
+            let known = KnownJob(value: job, revision: entry.revision, heardAt: moment.steady)
+            return try MirrorRow.take(known, .own(at: moment.steady), database)
+        }
+        guard try MirrorRow.isNew(id, entry.revision, database) else { return nil }
+        guard let bytes = entry.value else {
+            try MirrorRow.remove(id, entry.revision, moment.steady, database)
+            return nil
+        }
+        guard let job = try? KeptJob(bytes) else {
+            // A later version's, perhaps: who can read it knows what it is.
+            try MirrorRow.forget(id, database)
+            return nil
+        }
+        // What was there at the start was there before: since when, its worker's clock says.
+        let age = isNews ? 0 : max(0, moment.wall - (job.startedAt ?? moment.wall))
+        let known = KnownJob(value: job, revision: entry.revision, heardAt: moment.steady - age)
+        return try MirrorRow.take(known, .others(at: moment.steady), database)
+    }
+
+    private func complete(_ batch: String, at moment: StoreMoment, _ database: Database) throws -> [JobFeed.Change] {
+        try MirrorRow.complete(batch, at: moment, database) { try self.own.job($0, $1) ?? KeptJob($1) }
     }
 
     func write<Value: Sendable>(
@@ -129,9 +147,8 @@ final class JobMirror: Sendable {
 
     /// Forgets everything, to be told anew.
     func clear() async throws {
-        own.forgetAll()
         try await commits.write { database, _ in
-            for table in ["job", "kept", "batch", "word"] { try database.run("DELETE FROM \(table)") }
+            for table in MirrorSchema.names { try database.run("DELETE FROM \(table)") }
         }
     }
 

@@ -2,10 +2,17 @@ import Synchronization
 
 /// How far a mirror has heard of its bucket, for those who wait for that.
 final class MirrorHearing: Sendable {
+    private struct Waiter {
+        var revision: UInt64
+        var end: ContinuousClock.Instant
+        var continuation: CheckedContinuation<Bool, Never>
+    }
+
     private struct State {
         var revision: UInt64 = 0
-        var last = 0
-        var waiting: [Int: (revision: UInt64, continuation: CheckedContinuation<Void, Never>)] = [:]
+        /// Nothing was heard for as long as somebody waited: nobody waits until something is.
+        var isSilent = false
+        var waiters: [Waiter] = []
     }
 
     private let state = Mutex(State())
@@ -17,41 +24,57 @@ final class MirrorHearing: Sendable {
     func heard(_ revision: UInt64) {
         let ready = state.withLock { state in
             state.revision = max(state.revision, revision)
-            let ready = state.waiting.filter { $0.value.revision <= state.revision }
-            for number in ready.keys { state.waiting[number] = nil }
-            return ready.values.map(\.continuation)
+            state.isSilent = false
+            let reached = state.revision
+            return Self.remove(&state.waiters) { $0.revision <= reached }
         }
-        for continuation in ready { continuation.resume() }
+        for waiter in ready { waiter.continuation.resume(returning: true) }
     }
 
     /// Returns when all up to that one were taken in, or that time is over.
-    func wait(for revision: UInt64, atMost time: Duration) async {
-        let number = state.withLock { state -> Int? in
-            guard state.revision < revision else { return nil }
-            state.last += 1
-            return state.last
-        }
-        guard let number else { return }
-        let end = ContinuousClock.now + time
-        let alarm = Task {
-            try await ContinuousClock().sleep(until: end)
-            giveUp(number)
-        }
+    ///
+    /// - Returns: whether they were.
+    @discardableResult
+    func wait(for revision: UInt64, atMost time: Duration) async -> Bool {
         await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                // The alarm may have rung before there was anybody to hear it.
-                if state.revision >= revision || ContinuousClock.now >= end { return true }
-                state.waiting[number] = (revision, continuation)
-                return false
+            let (known, isFirst) = state.withLock { state -> (Bool?, Bool) in
+                if state.revision >= revision { return (true, false) }
+                if state.isSilent { return (false, false) }
+                state.waiters.append(Waiter(revision: revision, end: .now + time, continuation: continuation))
+                return (nil, state.waiters.count == 1)
             }
-            if isThere { continuation.resume() }
+            if let known { continuation.resume(returning: known) }
+            if isFirst { watchClock() }
         }
-        alarm.cancel()
     }
 
-    private func giveUp(_ number: Int) {
-        let waiting = state.withLock { $0.waiting.removeValue(forKey: number) }
-        waiting?.continuation.resume()
+    /// Looks after those who wait for too long, as long as there are any: an alarm for each would cost more than the
+    /// wait.
+    private func watchClock() {
+        Task {
+            repeat {
+                try? await ContinuousClock().sleep(for: Self.tick)
+            } while giveUp(at: .now)
+        }
+    }
+
+    private static let tick = Duration.milliseconds(50)
+
+    /// - Returns: whether anybody waits still.
+    private func giveUp(at now: ContinuousClock.Instant) -> Bool {
+        let (late, isLeft) = state.withLock { state in
+            let late = Self.remove(&state.waiters) { $0.end <= now }
+            if !late.isEmpty { state.isSilent = true }
+            return (late, !state.waiters.isEmpty)
+        }
+        for waiter in late { waiter.continuation.resume(returning: false) }
+        return isLeft
+    }
+
+    private static func remove(_ waiters: inout [Waiter], where isMeant: (Waiter) -> Bool) -> [Waiter] {
+        let meant = waiters.filter(isMeant)
+        if !meant.isEmpty { waiters.removeAll(where: isMeant) }
+        return meant
     }
 
     /// Everything is heard anew.

@@ -1,30 +1,37 @@
-import NATS
 import Synchronization
 
-/// Our own changes, which the mirror took in when they were kept: what the bucket says of them is no news.
+/// Our own changes on their way to the servers and back: what is heard of them is ours, and need not be decoded.
 final class OwnChanges: Sendable {
-    /// More of them than are ever on their way back.
-    private static let countMax = 20_000
+    /// Of each of the two generations: more than are ever on their way at once, but for large batches, of which more
+    /// is decoded. One takes about 5 KB.
+    private static let countMax = 1_024
 
-    private let revisions = Mutex<Set<UInt64>>([])
-
-    /// - Parameter heardUntil: what came up to there does not come again.
-    func add(_ new: [UInt64], heardUntil: UInt64) {
-        revisions.withLock { revisions in
-            revisions.formUnion(new.lazy.filter { $0 > heardUntil })
-            guard revisions.count > Self.countMax else { return }
-            revisions = revisions.filter { $0 > heardUntil }
-        }
+    private struct Change {
+        var bytes: [UInt8]
+        var job: KeptJob
     }
 
-    /// What others have changed; each of our own is heard of once.
-    func others(_ entries: [KeyValueEntry]) -> [KeyValueEntry] {
-        revisions.withLock { revisions in
-            if revisions.isEmpty { return entries }
-            return entries.filter { revisions.remove($0.revision) == nil }
-        }
+    private struct State {
+        var young: [String: Change] = [:]
+        var old: [String: Change] = [:]
     }
 
-    /// They come as news then, should they not be there.
-    func forgetAll() { revisions.withLock { $0 = [] } }
+    private let state = Mutex(State())
+
+    /// What the servers are given.
+    func bytes(of job: KeptJob) throws -> [UInt8] {
+        let change = Change(bytes: try job.bytes(), job: job)
+        state.withLock { state in
+            state.young[job.id] = change
+            guard state.young.count >= Self.countMax else { return }
+            (state.old, state.young) = (state.young, [:])
+        }
+        return change.bytes
+    }
+
+    /// The job of these bytes, when they are the last that we sent of it.
+    func job(_ id: String, _ bytes: [UInt8]) -> KeptJob? {
+        let change = state.withLock { $0.young[id] ?? $0.old[id] }
+        return change.flatMap { $0.bytes == bytes ? $0.job : nil }
+    }
 }

@@ -5,6 +5,4 @@ struct KnownJob: Sendable, Hashable {
     var revision: UInt64
     /// When it was heard of, in milliseconds of this machine's steady clock.
     var heardAt: Int64
-    /// As the servers have it, where that is at hand.
-    var bytes: [UInt8]?
 }

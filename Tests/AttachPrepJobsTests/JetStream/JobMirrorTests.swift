@@ -1,0 +1,136 @@
+import Foundation
+import NATS
+import TestSupport
+import Testing
+
+@testable import AttachPrepJobs
+
+@Suite struct JobMirrorTests {
+    private let mirror: JobMirror
+    private let folder: TemporaryFolder
+    private let moment = StoreMoment(wall: 1_000_000, steady: 5_000, bootID: "")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        mirror = try JobMirror(path: folder.path("mirror"), feed: JobFeed())
+    }
+
+    private func hear(_ job: KeptJob, _ revision: UInt64) async throws {
+        let entry = KeyValueEntry(key: QueueKeys.job(job.id), value: try job.bytes(), revision: revision)
+        try await mirror.take([entry], at: moment, isNews: true)
+        mirror.hearing.heard(revision)
+    }
+
+    private func known(_ job: KeptJob) async throws -> KnownJob? {
+        try await mirror.look([job.id]).jobs[job.id]
+    }
+
+    @Test(arguments: [KeptJob.full(.queued), .full(.running), .full(.failed)])
+    func `a job is in the tables as the servers have it`(_ job: KeptJob) async throws {
+        try await hear(job, 7)
+        #expect(try await known(job) == KnownJob(value: job, revision: 7, heardAt: moment.steady))
+    }
+
+    @Test func `of two changes the later one holds, in whatever order they are heard of`() async throws {
+        let (first, last) = (KeptJob.full(.queued), KeptJob.full(.failed))
+        try await hear(last, 8)
+        try await hear(first, 7)
+        #expect(try await known(first) == KnownJob(value: last, revision: 8, heardAt: moment.steady))
+    }
+
+    @Test func `a job that was removed does not come back with what is heard late`() async throws {
+        let job = KeptJob.full(.running)
+        try await hear(job, 7)
+        let mark = KeyValueEntry(key: QueueKeys.job(job.id), value: nil, revision: 9)
+        try await mirror.take([mark], at: moment, isNews: true)
+        try await hear(job, 8)
+        #expect(try await known(job) == nil)
+    }
+
+    @Test func `a value that cannot be read is no job here, and is left to who can read it`() async throws {
+        let job = KeptJob.full(.running)
+        try await hear(job, 7)
+        let odd = KeyValueEntry(key: QueueKeys.job(job.id), value: Array(#"{"version":9}"#.utf8), revision: 8)
+        try await mirror.take([odd], at: moment, isNews: true)
+        #expect(try await known(job) == nil)
+        #expect(try await mirror.removed(heardUntil: .max, count: 10).isEmpty)
+        try await hear(job, 9)
+        #expect(try await known(job)?.revision == 9)
+    }
+
+    @Test func `the jobs of a batch are there once it is whole`() async throws {
+        var job = KeptJob.full(.queued)
+        job.batch = "all"
+        try await hear(job, 7)
+        #expect(try await known(job) == nil)
+        let whole = KeyValueEntry(key: QueueKeys.batch("all"), value: [], revision: 8)
+        try await mirror.take([whole], at: moment, isNews: true)
+        #expect(try await known(job) == KnownJob(value: job, revision: 7, heardAt: moment.steady))
+    }
+
+    @Test func `a change of our own that does not come back is taken in all the same`() async throws {
+        let job = KeptJob.full(.running)
+        let change = KnownJob(value: job, revision: 7, heardAt: moment.steady)
+        try await mirror.take([change], at: moment)
+        #expect(try await known(job) == change)
+        // Nothing is heard: nobody waits for it a second time.
+        #expect(await !mirror.hearing.wait(for: 8, atMost: .seconds(600)))
+    }
+
+    @Test func `who waits for a change hears of it`() async throws {
+        async let isHeard = mirror.hearing.wait(for: 7, atMost: .seconds(60))
+        try await hear(.full(.running), 7)
+        #expect(await isHeard)
+        #expect(await mirror.hearing.wait(for: 6, atMost: .seconds(60)))
+    }
+
+    @Test func `a change that comes back is known by what was sent`() throws {
+        let own = OwnChanges()
+        let job = KeptJob.full(.running)
+        let bytes = try own.bytes(of: job)
+        #expect(own.job(job.id, bytes) == job)
+        #expect(own.job(job.id, try KeptJob.full(.failed).bytes()) == nil)
+        #expect(own.job("another", bytes) == nil)
+    }
+}
+
+@Suite struct KeptJobBytesTests {
+    @Test(arguments: [KeptJob.full(.queued), .full(.running), .full(.failed)])
+    func `a job that is written reads the same`(_ job: KeptJob) throws {
+        #expect(try KeptJob(job.bytes()) == job)
+    }
+
+    @Test(arguments: ["", "\"", "\\", "\u{0}\u{1F}\n\t", "a/b", "\u{7F}\u{2028}é👩‍👩‍👧", "{\"a\":\"b\\n\"}"])
+    func `every text is written as what it is`(_ text: String) throws {
+        var job = KeptJob.full(.failed)
+        (job.source, job.request, job.error) = (text, text, text)
+        #expect(try KeptJob(job.bytes()) == job)
+    }
+
+    @Test func `what is not there is not written`() throws {
+        let bytes = try KeptJob.sample().bytes()
+        let members = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        #expect(members["worker"] == nil && members["notices"] == nil)
+        #expect(members["state"] as? String == "queued")
+    }
+}
+
+extension KeptJob {
+    /// One of which everything is known that can be in this state.
+    fileprivate static func full(_ state: JobState) -> KeptJob {
+        var job = KeptJob(
+            id: "01a1ffe0-72f0-7d1e-88ac-0abf1ff0fdc0", state: state, lane: 2, host: "cdn.example", key: "key",
+            upload: "upload", caller: "mine", source: "https://cdn.example/a.jpg", request: #"{"source":"a\"b"}"#,
+            secret: #"{"headers":{}}"#, createdAt: 1, dueAt: 2, notBefore: 3, wait: 1)
+        guard state != .queued else { return job }
+        (job.attempts, job.losses, job.startedAt) = (3, 1, 4)
+        (job.token, job.worker, job.isCancelling) = (.max, "worker", true)
+        guard state == .failed else { return job }
+        (job.result, job.error, job.errorCode, job.media, job.finishedAt) = ("{}", "{}", "media.corrupt", "media", 5)
+        var notice = KeptNotice(
+            WebhookNotice(url: "https://app.example/hook", event: .attachmentPrepared, body: "{}"), at: 6)
+        (notice.attempts, notice.lastStatus, notice.lastError, notice.sender) = (2, 500, "no", 9)
+        job.notices = [notice]
+        return job
+    }
+}
