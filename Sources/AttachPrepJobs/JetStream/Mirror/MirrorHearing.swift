@@ -13,6 +13,8 @@ final class MirrorHearing: Sendable {
         /// Nothing was heard for as long as somebody waited: nobody waits until something is.
         var isSilent = false
         var waiters: [Waiter] = []
+        /// Whether somebody looks after those who wait for too long.
+        var isWatched = false
     }
 
     private let state = Mutex(State())
@@ -37,14 +39,15 @@ final class MirrorHearing: Sendable {
     @discardableResult
     func wait(for revision: UInt64, atMost time: Duration) async -> Bool {
         await withCheckedContinuation { continuation in
-            let (known, isFirst) = state.withLock { state -> (Bool?, Bool) in
+            let (known, isUnwatched) = state.withLock { state -> (Bool?, Bool) in
                 if state.revision >= revision { return (true, false) }
                 if state.isSilent { return (false, false) }
                 state.waiters.append(Waiter(revision: revision, end: .now + time, continuation: continuation))
-                return (nil, state.waiters.count == 1)
+                defer { state.isWatched = true }
+                return (nil, !state.isWatched)
             }
             if let known { continuation.resume(returning: known) }
-            if isFirst { watchClock() }
+            if isUnwatched { watchClock() }
         }
     }
 
@@ -65,7 +68,8 @@ final class MirrorHearing: Sendable {
         let (late, isLeft) = state.withLock { state in
             let late = Self.remove(&state.waiters) { $0.end <= now }
             if !late.isEmpty { state.isSilent = true }
-            return (late, !state.waiters.isEmpty)
+            state.isWatched = !state.waiters.isEmpty
+            return (late, state.isWatched)
         }
         for waiter in late { waiter.continuation.resume(returning: false) }
         return isLeft

@@ -1,7 +1,7 @@
 /// The members of a JSON object as they are written (RFC 8259), one after the other.
 ///
 /// A job is written three times in its life, by `JSONEncoder` for a twelfth of all that the queue costs; by this for a
-/// hundredth. It is read by `JSONDecoder`.
+/// thirtieth. It is read by `JSONDecoder`.
 struct JSONMembers {
     private var bytes = [UInt8(ascii: "{")]
 
