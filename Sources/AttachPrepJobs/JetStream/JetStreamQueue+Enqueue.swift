@@ -89,7 +89,7 @@ extension JetStreamQueue {
             throw error
         }
         let last = try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(batch), [], after: 0))
-        try await mirror.take(kept, batches: [batch], until: last, at: clock.now())
+        try await mirror.take(kept, batch: batch, until: last, at: clock.now())
         try await publish(new)
         return true
     }

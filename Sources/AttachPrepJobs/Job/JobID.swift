@@ -1,3 +1,5 @@
+import AttachPrep
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -21,11 +23,16 @@ public struct JobID: Sendable, Hashable, Comparable, CustomStringConvertible {
         let (high, low) = (generator.next(), generator.next())
         let first = (milliseconds << 16) | 0x7000 | (high & 0x0FFF)
         let second = (low & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
-        return JobID(known: HexadecimalText.of([first, second], dashesBefore: [8, 12, 16, 20]))
+        return JobID(known: text(of: first.bigEndianBytes + second.bigEndianBytes))
     }
 
     private init(known text: String) {
         self.text = text
+    }
+
+    private static func text(of bytes: [UInt8]) -> String {
+        let groups = [bytes[0..<4], bytes[4..<6], bytes[6..<8], bytes[8..<10], bytes[10..<16]]
+        return groups.map(\.hexadecimal).joined(separator: "-")
     }
 
     public var description: String { text }
@@ -46,4 +53,9 @@ extension JobID: Codable {
         var value = encoder.singleValueContainer()
         try value.encode(text)
     }
+}
+
+extension UInt64 {
+    /// As names are written: the highest first.
+    var bigEndianBytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> UInt64(56 - $0 * 8)) } }
 }

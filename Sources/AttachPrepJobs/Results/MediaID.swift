@@ -1,3 +1,5 @@
+import AttachPrep
+
 /// Where a result's files are served: 128 random bits, since who knows the address may fetch them.
 public struct MediaID: Sendable, Hashable, CustomStringConvertible {
     /// 32 digits of lower-case hexadecimal.
@@ -13,7 +15,7 @@ public struct MediaID: Sendable, Hashable, CustomStringConvertible {
     public static func make() -> MediaID {
         var generator = SystemRandomNumberGenerator()
         let halves: [UInt64] = [generator.next(), generator.next()]
-        return MediaID(known: HexadecimalText.of(halves))
+        return MediaID(known: halves.flatMap(\.bigEndianBytes).hexadecimal)
     }
 
     private init(known text: String) {

@@ -11,8 +11,8 @@ import Synchronization
 
 /// What the servers have, in SQLite tables of this machine's: lists, searches and numbers come from here.
 ///
-/// It is fed by a watch on the bucket of jobs and by our own changes as soon as they are kept, and made anew at each
-/// start. Of two things that are heard of one key the one with the higher revision holds.
+/// It is fed by a watch on the bucket of jobs, in which our own changes come back, and made anew at each start. Of two
+/// things that are heard of one key the one with the higher revision holds.
 final class JobMirror: Sendable {
     let pool: DatabasePool
     let hearing = MirrorHearing()
@@ -79,12 +79,12 @@ final class JobMirror: Sendable {
     ///
     /// - Parameter revision: of what was changed last; nil for the last of the jobs.
     func take(
-        _ jobs: [KnownJob], batches: [String] = [], until revision: UInt64? = nil, at moment: StoreMoment
+        _ jobs: [KnownJob], batch: String? = nil, until revision: UInt64? = nil, at moment: StoreMoment
     ) async throws {
         guard let last = revision ?? jobs.map(\.revision).max() else { return }
         if await hearing.wait(for: last, atMost: Self.hearingTime) { return }
         try await commits.write { database, changes in
-            for batch in batches { changes += try self.complete(batch, at: moment, database) }
+            if let batch { changes += try self.complete(batch, at: moment, database) }
             for job in jobs {
                 let hold = WebhookHold.own(at: moment.steady)
                 if let change = try MirrorRow.take(job, hold, database) { changes.append(change) }

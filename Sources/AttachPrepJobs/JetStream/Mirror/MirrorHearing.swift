@@ -19,9 +19,6 @@ final class MirrorHearing: Sendable {
 
     private let state = Mutex(State())
 
-    /// The change up to which all were taken in.
-    var revision: UInt64 { state.withLock { $0.revision } }
-
     /// All changes up to that one were taken in.
     func heard(_ revision: UInt64) {
         let ready = state.withLock { state in
@@ -36,7 +33,6 @@ final class MirrorHearing: Sendable {
     /// Returns when all up to that one were taken in, or that time is over.
     ///
     /// - Returns: whether they were.
-    @discardableResult
     func wait(for revision: UInt64, atMost time: Duration) async -> Bool {
         await withCheckedContinuation { continuation in
             let (known, isUnwatched) = state.withLock { state -> (Bool?, Bool) in
