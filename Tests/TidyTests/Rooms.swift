@@ -2,27 +2,30 @@
 enum Rooms {
     /// What a room may depend on and import among ours.
     static let arrows: [String: Set<String>] = [
-        "Vips": ["CVips"],
-        "LibAV": ["CLibAV"],
-        "JPEG": ["CJPEG"],
-        "PNG": ["CSPNG"],
-        "WebP": ["CWebP"],
+        "SafeArithmetic": [],
+        "Vips": ["SafeArithmetic", "CVips"],
+        "LibAV": ["SafeArithmetic", "CLibAV"],
+        "JPEG": ["SafeArithmetic", "CJPEG"],
+        "PNG": ["SafeArithmetic", "CSPNG"],
+        "WebP": ["SafeArithmetic", "CWebP"],
         "Magic": ["CMagic"],
-        "Curl": ["CCurl"],
-        "NATS": ["CNATS"],
-        "Linux": ["CLinux"],
-        "RichPush": [],
-        "MediaEngine": ["RichPush"],
+        "Curl": ["SafeArithmetic", "CCurl"],
+        "NATS": ["SafeArithmetic", "CNATS"],
+        "Linux": ["SafeArithmetic", "CLinux"],
+        "RichPush": ["SafeArithmetic"],
+        "MediaEngine": ["SafeArithmetic", "RichPush"],
         "MediaProcessing": [
-            "RichPush", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux",
+            "SafeArithmetic", "RichPush", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux",
         ],
-        "MediaChild": ["RichPush", "MediaEngine", "MediaProcessing", "Linux"],
+        "MediaChild": ["SafeArithmetic", "RichPush", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
         "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
-        "AttachPrep": ["RichPush", "MediaEngine", "Curl", "Linux"],
-        "AttachPrepJobs": ["RichPush", "MediaEngine", "AttachPrep", "NATS"],
+        "AttachPrep": ["SafeArithmetic", "RichPush", "MediaEngine", "Curl", "Linux"],
+        "AttachPrepJobs": ["SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "NATS"],
         "AttachPrepPages": ["RichPush"],
-        "AttachPrepService": ["RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepPages"],
+        "AttachPrepService": [
+            "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepPages",
+        ],
         "AttachPrepCommand": [
             "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepPages", "AttachPrepService",
         ],
@@ -59,7 +62,8 @@ enum Rooms {
 
     /// Rooms that other platforms compile as well: nothing but these.
     static let portable: [String: Set<String>] = [
-        "RichPush": ["Foundation", "FoundationEssentials", "UserNotifications"]
+        "RichPush": ["Foundation", "FoundationEssentials", "UserNotifications", "SafeArithmetic"],
+        "SafeArithmetic": [],
     ]
 
     /// Modules that lead past our walls, and what to use instead.

@@ -147,6 +147,42 @@ import Testing
         #expect(EscapeRules.sleeps(TextFile("Sources/A/B.swift", text)).isEmpty)
     }
 
+    @Test(arguments: [
+        "let end = range.last + 1", "end += length", "let size = width * height", "a = b / divisor",
+        "let rest = total - bytes", "let n = Int(seconds)", "let n = UInt32(count * 2)", "let n = Int(Double(x) / y)",
+        "sleep(for: .seconds(header.delay))", "let a = 1 << bits", "let b = off_t(start + done)",
+        "self.end = Int(field.value)", "let pages = UInt8(number)", "x = y % page",
+    ])
+    func `Operations that can trap on a foreign number`(line: String) {
+        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", "\(line)\n"))) == [1])
+    }
+
+    @Test(arguments: [
+        "let end = range.last.adding(clamping: 1)", "count += 1", "let text = \"a\" + name",
+        "let list = heads + [tail]",
+        "let half = width / 2", "let size = Limits.pixelsMax * 4", "let both = a.count + b.count", "x = ratio * 0.5",
+        "let n = Int(clamping: seconds)", "guard let n = Int(text) else { return nil }", "let n = Int(text) ?? 0",
+        "if let last = Int(parts[1]), last > 0 {", "let n = Int(exactly: value)", "wait(for: .seconds(5))",
+        "wait(.seconds(Limits.stallSecondsMax))", "let a = b &+ c", "let n = Int(bytes.count)", "let x = -y",
+        "let end = start + count  // Bounded: both are below 65,536.",
+        "// Bounded: both are below 65,536.\nlet end = start + count",
+        "// Bounded: each is below 65,536.\nlet end = start\n    + first * count",
+        "let u = Printed(value)", "let t = .init(x)",
+    ])
+    func `Operations that cannot trap`(text: String) {
+        #expect(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", "\(text)\n")).isEmpty)
+    }
+
+    @Test func `Foreign numbers are looked for in the files that read them, all of which exist`() throws {
+        let line = "let end = range.last + 1\n"
+        let paths = try Tree().paths
+        for reader in ForeignNumberRules.readers {
+            #expect(!ForeignNumberRules.arithmetic(TextFile("\(reader)/B.swift", line)).isEmpty)
+            #expect(paths.contains { $0.hasPrefix(reader) }, "\(reader)")
+        }
+        #expect(ForeignNumberRules.arithmetic(TextFile("Sources/AttachPrepPages/B.swift", line)).isEmpty)
+    }
+
     @Test func `Generated and large files`() {
         #expect(FileRules.generated("Package.resolved").count == 1)
         #expect(FileRules.generated("Benchmarks/.build/debug.yaml").count == 1)

@@ -51,6 +51,10 @@ import Testing
 
     @Test func `Escapes from concurrency checks are explained`() throws { try check(EscapeRules.unexplained) }
 
+    @Test func `Numbers from outside meet no arithmetic that can trap`() throws {
+        try check(ForeignNumberRules.arithmetic)
+    }
+
     @Test func `Tests do not sleep`() throws { try check(EscapeRules.sleeps) }
 
     @Test func `Nothing generated is tracked`() throws {

@@ -1,0 +1,83 @@
+/// Integer arithmetic that cannot trap, for numbers that came from outside the process.
+///
+/// Swift's `+`, `*`, `/` and `Int(_:)` end the process on overflow, on a zero divisor and on NaN. A number that a
+/// server, a file, a message or a database chose must not reach them. Each operation here has two forms, named like
+/// the initializers of the standard library: `clamping` gives the nearest value that fits, `exactly` gives nil.
+///
+/// ```swift
+/// let end = offset.adding(clamping: length)           // .max instead of a trap
+/// guard let pixels = width.multiplied(exactly: height) else { throw .tooManyPixels }
+/// let bits = Int(clamping: seconds * bitRate)         // 0 for NaN
+/// ```
+///
+/// `Tests/TidyTests/ForeignNumberRules.swift` finds the operators in the files that read foreign input.
+extension FixedWidthInteger {
+    /// The sum, or the nearest value that fits.
+    @inlinable
+    package func adding(clamping other: Self) -> Self {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// The sum; nil when it does not fit.
+    @inlinable
+    package func adding(exactly other: Self) -> Self? {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? nil : sum
+    }
+
+    /// The difference, or the nearest value that fits.
+    @inlinable
+    package func subtracting(clamping other: Self) -> Self {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other < 0 ? .max : .min) : difference
+    }
+
+    /// The difference; nil when it does not fit.
+    @inlinable
+    package func subtracting(exactly other: Self) -> Self? {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? nil : difference
+    }
+
+    /// The product, or the nearest value that fits.
+    @inlinable
+    package func multiplied(clamping factor: Self) -> Self {
+        let (product, overflow) = multipliedReportingOverflow(by: factor)
+        return overflow ? ((self < 0) != (factor < 0) ? .min : .max) : product
+    }
+
+    /// The product; nil when it does not fit.
+    @inlinable
+    package func multiplied(exactly factor: Self) -> Self? {
+        let (product, overflow) = multipliedReportingOverflow(by: factor)
+        return overflow ? nil : product
+    }
+
+    /// The quotient, rounded toward zero; nil for a divisor of zero and for `.min / -1`.
+    @inlinable
+    package func divided(exactly divisor: Self) -> Self? {
+        guard divisor != 0 else { return nil }
+        let (quotient, overflow) = dividedReportingOverflow(by: divisor)
+        return overflow ? nil : quotient
+    }
+
+    /// The remainder; nil for a divisor of zero.
+    @inlinable
+    package func remainder(exactly divisor: Self) -> Self? {
+        guard divisor != 0 else { return nil }
+        // `.min % -1` overflows in hardware; its remainder is 0.
+        return remainderReportingOverflow(dividingBy: divisor).partialValue
+    }
+
+    /// The whole part of a floating-point number, or the nearest value that fits; 0 for NaN.
+    @inlinable
+    package init<Source: BinaryFloatingPoint>(clamping source: Source) {
+        guard !source.isNaN else {
+            self = 0
+            return
+        }
+        // Rounding toward zero first: `init(exactly:)` takes whole numbers alone.
+        self = Self(exactly: source.rounded(.towardZero)) ?? (source < 0 ? .min : .max)
+    }
+}

@@ -1,0 +1,172 @@
+/// Numbers that came from outside the process never meet an operation that can trap.
+///
+/// The rule cannot see types, so it looks at every arithmetic operator and every integer conversion in the files that
+/// read foreign input (`readers`). An operation is accepted when it cannot trap (`adding(clamping:)`, `Int(exactly:)`,
+/// `&+`, text parsed into an optional), when all of its operands are constants or counts of what is in memory, or when
+/// a comment beside it or above it says what bounds it: `// Bounded: at most 16 bits each.`
+enum ForeignNumberRules {
+    /// Folders (with their slash) and files that read what a server, a file, a child, a database, a queue or a caller
+    /// wrote.
+    static let readers: [String] = []
+
+    static let remedy = "use SafeArithmetic's clamping or exact forms, or say what bounds it: // Bounded: …"
+
+    static func arithmetic(_ file: TextFile) -> [Finding] {
+        guard file.isSwift, readers.contains(where: file.path.hasPrefix) else { return [] }
+        return findings(in: file)
+    }
+
+    /// Of any Swift file, whether listed or not.
+    static func findings(in file: TextFile) -> [Finding] {
+        file.code.enumerated().compactMap { index, line in
+            guard let trap = trap(in: line), !isExplained(index, file.lines) else { return nil }
+            return Finding(file.path, index + 1, "\(trap) can trap on a number from outside; \(remedy)")
+        }
+    }
+
+    private static func isExplained(_ index: Int, _ lines: [Substring]) -> Bool {
+        if lines[index].contains("// Bounded: ") { return true }
+        // A comment above may have several lines, and an expression may go on over several.
+        var above = index - 1
+        while above >= 0, index - above <= 4 {
+            let line = lines[above].drop(while: \.isWhitespace)
+            if line.hasPrefix("// Bounded: ") { return true }
+            let goesOn = line.hasPrefix("//") || startsWithOperator(lines[above + 1])
+            guard goesOn else { return false }
+            above -= 1
+        }
+        return false
+    }
+
+    private static func startsWithOperator(_ line: Substring) -> Bool {
+        guard let word = line.split(separator: " ").first else { return false }
+        return operators.contains(String(word)) || ["?", ":", "&&", "||"].contains(word) || word.hasPrefix("//")
+    }
+
+    /// The first operation of a line that may trap.
+    private static func trap(in line: String) -> String? {
+        operation(in: line) ?? conversion(in: line) ?? span(in: line)
+    }
+
+    // MARK: Operators
+
+    private static let operators: Set<String> = ["+", "-", "*", "/", "%", "+=", "-=", "*=", "/=", "%=", "<<", "<<="]
+
+    private static func operation(in line: String) -> String? {
+        let words = line.split(separator: " ").map(String.init)
+        for (index, word) in words.enumerated() where operators.contains(word) {
+            let left = index > 0 ? operand(endingWith: words[index - 1]) : ""
+            let right = index + 1 < words.count ? operand(startingWith: words[index + 1]) : ""
+            // Counting by one what is ours would take centuries.
+            if ["+=", "-="].contains(word), right == "1" { continue }
+            if ["/", "%", "/=", "%="].contains(word) {
+                // Only a zero divisor traps, and `.min / -1`.
+                if isConstant(right) { continue }
+            } else if isHarmless(left) || isHarmless(right) || (isConstant(left) && isConstant(right)) {
+                continue
+            }
+            if word == "/", isHarmless(left) || isHarmless(right) { continue }
+            return "\(left) \(word) \(right)"
+        }
+        return nil
+    }
+
+    /// Text, lists and floating-point numbers: nothing of theirs traps.
+    private static func isHarmless(_ operand: String) -> Bool {
+        if operand.contains("\"") || operand.hasPrefix("[") || operand.hasPrefix("Double(") { return true }
+        let digits = operand.drop { $0 == "-" }
+        return digits.contains(".") && digits.allSatisfy { $0.isNumber || $0 == "." || $0 == "_" || $0 == "e" }
+    }
+
+    /// Literals, limits, and counts of what is in memory.
+    private static func isConstant(_ operand: String) -> Bool {
+        guard !operand.isEmpty else { return false }
+        if operand.allSatisfy({ $0.isHexDigit || $0 == "_" || $0 == "x" }) { return operand.first?.isNumber == true }
+        let isNamed = ["Limits.", "Self.", "MemoryLayout<"].contains { operand.hasPrefix($0) }
+        return (isNamed && !operand.contains("(")) || operand.hasSuffix(".count")
+    }
+
+    private static func operand(endingWith word: String) -> String {
+        String(word.drop { "([{!-".contains($0) })
+    }
+
+    private static func operand(startingWith word: String) -> String {
+        var text = word.drop { "(!-".contains($0) }
+        while let last = text.last, ",)]};".contains(last) { text.removeLast() }
+        return String(text)
+    }
+
+    // MARK: Conversions
+
+    private static let integers = [
+        "Int", "UInt", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "CInt", "CUnsignedInt",
+        "CLong", "off_t", "socklen_t", "time_t", "curl_off_t",
+    ]
+    private static let safeLabels = [
+        "clamping:", "exactly:", "truncatingIfNeeded:", "bitPattern:", "littleEndian:", "bigEndian:", "ascii:",
+    ]
+
+    private static func conversion(in line: String) -> String? {
+        for integer in integers {
+            var rest = Substring(line)
+            while let found = rest.range(of: "\(integer)(") {
+                let before = rest[..<found.lowerBound].last
+                let argument = rest[found.upperBound...]
+                let isWord = before.map { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." } ?? false
+                let text = String(line[..<found.lowerBound])
+                rest = argument
+                if isWord || isSafe(argument) || isOptional(text, argument) { continue }
+                return "\(integer)(\(argument.prefix { $0 != ")" }))"
+            }
+        }
+        return nil
+    }
+
+    private static func isSafe(_ argument: Substring) -> Bool {
+        if safeLabels.contains(where: argument.hasPrefix) || argument.hasPrefix(")") { return true }
+        let inner = String(argument.prefix { $0 != ")" })
+        return isConstant(inner) && !inner.contains(" ")
+    }
+
+    /// `guard let x = Int(text)` and `Int(text) ?? 0` compile only where the initializer is the optional one of text.
+    private static func isOptional(_ before: String, _ argument: Substring) -> Bool {
+        // A binding that does not begin its line is a condition's: `guard let`, `if let`, `…, let`.
+        let words = before.split(separator: " ")
+        let isBinding = words.count > 3 && words.suffix(3).first == "let" && words.last == "="
+        if isBinding { return true }
+        var depth = 1
+        let behind = argument.drop { character in
+            if character == "(" { depth += 1 }
+            if character == ")" { depth -= 1 }
+            return depth > 0
+        }.dropFirst()
+        return behind.hasPrefix(" ??") || behind.hasPrefix(".map")
+    }
+
+    // MARK: Time
+
+    private static func span(in line: String) -> String? {
+        for unit in [".seconds(", ".milliseconds(", ".microseconds(", ".nanoseconds("] {
+            var rest = Substring(line)
+            while let found = rest.range(of: unit) {
+                rest = rest[found.upperBound...]
+                if !isSafe(rest), !(rest.first?.isNumber ?? false) {
+                    return "\(unit)\(rest.prefix { $0 != ")" }))"
+                }
+            }
+        }
+        return nil
+    }
+}
+
+extension Substring {
+    /// Where a text begins and ends in it; nil when it is not there.
+    fileprivate func range(of text: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}
