@@ -52,6 +52,34 @@ import Testing
         #expect(server.requests.map(\.rangeStart) == [nil, 7_000, nil])
     }
 
+    @Test(
+        arguments: [
+            // Issue 18: the byte behind the last number there is ended the process.
+            ("bytes 7000-9223372036854775807/*", nil), ("bytes 7000-9223372036854775807/9223372036854775807", nil),
+            ("bytes 7000-9223372036854775806/*", .downloadTooLarge), ("bytes 7000-500000000/*", .downloadTooLarge),
+            // Another total than the first answer had.
+            ("bytes 7000-9223372036854775806/9223372036854775807", nil),
+        ] as [(String, ErrorCode?)])
+    func `A piece that ends beyond every limit is refused by its head`(range: String, code: ErrorCode?) async throws {
+        let rest = LoopbackAnswer.chunk(Data(body.dropFirst(7_000)))
+        serve { _ in
+            .head(206, ["Content-Range": range, "ETag": "\"1\"", "Transfer-Encoding": "chunked"]).then(
+                .send(rest), .hang)
+        }
+        guard let code else { return try await expectWhole(body, attempts: 3) }
+        #expect(try await bench.failure(of: server.url("/cat")).code == code)
+        #expect(server.requests.count == 2)
+        #expect(try bench.content.count == 7_000)
+    }
+
+    @Test func `A plain request's answer that claims the longest range of all is refused`() async throws {
+        let head = LoopbackAnswer.head(
+            206, ["Content-Range": "bytes 0-9223372036854775806/9223372036854775807", "Transfer-Encoding": "chunked"])
+        server.serve("/cat", head.then(.send(LoopbackAnswer.chunk(body)), .hang))
+        #expect(try await bench.failure(of: server.url("/cat")).code == .downloadTooLarge)
+        #expect(try bench.content.isEmpty)
+    }
+
     @Test func `A piece without a range begins the file anew`() async throws {
         let rest = body.dropFirst(7_000)
         serve { _ in .status(206, [:], rest) }

@@ -1,5 +1,6 @@
 internal import Curl
 internal import RichPush
+internal import SafeArithmetic
 internal import Synchronization
 
 /// One request and its answer, as the curl thread sees it.
@@ -106,7 +107,9 @@ final class Exchange: TransferObserver {
             // An encoded body's own length is not the file's, but a file is hardly smaller than its encoded form.
             try body.check(declared: head.contentLength)
             try body.declare(total: total)
-        case .continuation(let total): try body.declare(total: total)
+        case .continuation(let total):
+            try body.check(declared: head.contentRange?.end)
+            try body.declare(total: total)
         default: break
         }
     }
@@ -116,7 +119,7 @@ final class Exchange: TransferObserver {
         guard let head = outcome.head, head.status == 206, !head.isEncoded, let range = head.contentRange else {
             return
         }
-        guard body.bytes + bytes <= range.last + 1 else { throw .contradictory(host, "Content-Range") }
+        guard body.bytes.adding(clamping: bytes) <= range.end else { throw .contradictory(host, "Content-Range") }
     }
 
     /// A long body that nobody wants is cut off, a short one is read so that the connection can be used again.

@@ -39,7 +39,7 @@ extension ResponseHead {
     /// Whether a piece is as long as its range says, as far as a length is declared.
     var isWholeRange: Bool {
         guard let range = contentRange, let length = contentLength else { return true }
-        return range.last - range.first + 1 == length
+        return range.length == length
     }
 
     /// Every length that is declared; "5, 5" is two (RFC 9110, 8.6).

@@ -55,7 +55,7 @@ package enum ResponseVerdict: Sendable, Hashable {
             return point.isContinued(by: head) ? .continuation(total: total) : .unusableRange
         }
         // Some servers answer 206 to everybody; it is good when it is the whole.
-        guard let range = head.contentRange, range.first == 0, let total = range.total, range.last == total - 1,
+        guard let range = head.contentRange, range.first == 0, let total = range.total, range.end == total,
             head.isWholeRange
         else {
             return .refused(status: head.status)
