@@ -177,4 +177,87 @@ import Testing
         #expect(record.inspections.map(\.isArriving) == [true, false])
         await preparer.shutdown()
     }
+
+    // MARK: Another body than the one that was worked on (issue 18)
+
+    /// A first answer whose end is held back until what is made of it is made; then the connection breaks, and the
+    /// retry gets another body.
+    private func serve(
+        _ path: String, _ first: Data, padding: Int, then second: Data, when isMade: @escaping @Sendable () -> Bool
+    ) {
+        server.serve(
+            path,
+            inTurn: [
+                .start(of: first, bytes: first.count, declaring: first.count + padding).then(
+                    .wait(LoopbackGate(when: isMade)), .reset),
+                .body(second),
+            ])
+    }
+
+    @Test func `A whole picture's thumbnail is not used for half a picture that comes on the retry`() async throws {
+        serve("/h", bytes, padding: 10, then: bytes.prefix(bytes.count / 2)) { [record] in
+            record.renders.first?.isMade == true
+        }
+        let manifest = await prepare("/h")
+        #expect(record.renders.first?.isMade == true && server.requests.count == 2)
+        #expect(manifest.outcome != .passed, "\(manifest)")
+        let whole = try await usualThumbnail()
+        #expect(manifest.thumbnail?.sha256 != whole)
+        await preparer.shutdown()
+    }
+
+    /// A movie with a box of nothing behind it, of which the last bytes are missing.
+    private func paddedMovie() throws -> (arrived: Data, padding: Int) {
+        let (size, missing) = (300_000, 10)
+        let head = withUnsafeBytes(of: UInt32(size).bigEndian) { Data($0) } + Data("free".utf8)
+        return (try Self.movie.get() + head + Data(count: size - head.count - missing), missing)
+    }
+
+    @Test func `A whole movie's inspection is not used for noise that comes on the retry`() async throws {
+        let (movie, padding) = try paddedMovie()
+        // As long as the movie that was promised, and behind the same first box.
+        var state: UInt32 = 1
+        let noise = Data(
+            (0..<movie.count + padding - 32).map { _ in
+                state = state &* 1_664_525 &+ 1_013_904_223
+                return UInt8(truncatingIfNeeded: state >> 24)
+            })
+        serve("/i", movie, padding: padding, then: movie.prefix(32) + noise) { [record] in
+            record.inspections.first?.isMade == true
+        }
+        let manifest = await prepare("/i")
+        #expect(record.inspections.first?.isMade == true && server.requests.count == 2)
+        #expect(manifest.outcome == .rejected && manifest.thumbnail == nil)
+        await preparer.shutdown()
+    }
+
+    @Test func `What was made of a movie is kept when the rest of it comes on the retry`() async throws {
+        let (movie, padding) = try paddedMovie()
+        let whole = movie + Data(count: padding)
+        server.serve("/j") { [record] request in
+            request.number == 1
+                ? .start(of: movie, bytes: movie.count, declaring: whole.count, ["ETag": "\"1\""]).then(
+                    .wait(LoopbackGate { record.inspections.first?.isMade == true }), .reset)
+                : .ranged(whole, etag: "\"1\"", for: request)
+        }
+        let manifest = await prepare("/j")
+        #expect(server.requests.map(\.rangeStart) == [nil, movie.count])
+        #expect(manifest.outcome == .passed && manifest.thumbnail != nil)
+        #expect(record.inspections.map(\.isMade) == [true] && record.renders.isEmpty)
+        await preparer.shutdown()
+    }
+
+    @Test func `A picture whose rest comes on the retry keeps its thumbnail`() async throws {
+        let whole = bytes + Data(count: 10)
+        server.serve("/k") { [record, bytes] request in
+            request.number == 1
+                ? .start(of: whole, bytes: bytes.count, ["ETag": "\"1\""]).then(
+                    .wait(LoopbackGate { record.renders.first?.isMade == true }), .reset)
+                : .ranged(whole, etag: "\"1\"", for: request)
+        }
+        let manifest = await prepare("/k")
+        #expect(server.requests.map(\.rangeStart) == [nil, bytes.count])
+        #expect(manifest.outcome == .passed && record.renders.map(\.isMade) == [true])
+        await preparer.shutdown()
+    }
 }

@@ -16,6 +16,8 @@ internal import Synchronization
 /// shared with a child that reads the prefix, and a shared descriptor shares its offset.
 final class BodyFile: Sendable {
     private struct State {
+        /// How many times the body has begun; the bytes of one generation are written once and stay as they are.
+        var generation = 0
         var bytes = 0
         var total: Int?
         var hasher = SHA256()
@@ -41,6 +43,7 @@ final class BodyFile: Sendable {
     }
 
     var bytes: Int { state.withLock { $0.bytes } }
+    var generation: Int { state.withLock { $0.generation } }
     /// What the server said the whole is; nil when it did not.
     var total: Int? { state.withLock { $0.total } }
     /// Whether what comes next may be refused by an answer that is awaited.
@@ -58,11 +61,12 @@ final class BodyFile: Sendable {
     ///
     /// - Throws: `output.not_writable`.
     func restart() throws(AttachPrepError) {
-        try state.withLock { state throws(AttachPrepError) in
-            state = State()
+        let generation = try state.withLock { state throws(AttachPrepError) in
+            state = State(generation: state.generation + 1)
             guard ftruncate(descriptor, 0) == 0 else { throw OutputFailure.error(errno) }
+            return state.generation
         }
-        observer?.bodyBegan()
+        observer?.bodyBegan(generation: generation)
     }
 
     /// Takes note of what the server says the whole will be.

@@ -70,7 +70,7 @@ struct DownloadRun {
         }
         return DownloadedFile(
             finalURL: hop.shown, declaredMIMEType: head?.mimeType, bytes: body.bytes, sha256: body.sha256,
-            timings: timings, httpVersion: httpVersion, attempts: attempts,
+            generation: body.generation, timings: timings, httpVersion: httpVersion, attempts: attempts,
             freshness: freshness.limited(to: redirectsHold))
     }
 

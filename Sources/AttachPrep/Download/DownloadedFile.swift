@@ -8,6 +8,8 @@ package struct DownloadedFile: Sendable, Hashable {
     package var bytes: Int
     /// Of those bytes, lower-case hexadecimal.
     package var sha256: String
+    /// Which of the bodies that began this one is, from 1: what was read of an earlier one is of another file.
+    package var generation = 1
     package var timings: DownloadTimings
     /// "1.0", "1.1" or "2", of the last answer.
     package var httpVersion: String?

@@ -7,10 +7,13 @@ import Synchronization
 /// inspection of a movie is nearly done.
 ///
 /// It takes a media slot only when one is free and the rest of the file is near, and gives it back when the rest does
-/// not come. What it makes is used when just that is asked for later; else it was in vain.
+/// not come. What it makes is used when just that is asked for later, and only for the body that it was made of; the
+/// rest is discarded.
 final class ArrivingSource: ArrivalObserver {
     private struct State {
         var format: MediaFormat?
+        /// Of the body that arrives.
+        var generation = 0
         /// When the body began.
         var began = ContinuousClock.now
         var running: Running?
@@ -21,6 +24,7 @@ final class ArrivingSource: ArrivalObserver {
 
     private struct Running {
         let work: EarlyWork
+        let body: ArrivingBody
         let pipe: BytePipe
         let result: Task<EarlyResult?, Never>
         let start: ContinuousClock.Instant
@@ -56,11 +60,13 @@ final class ArrivingSource: ArrivalObserver {
         state.withLock { $0.format = format }
     }
 
-    func bodyBegan() {
+    func bodyBegan(generation: Int) {
         state.withLock { state in
-            // What was read so far is gone.
+            // What was read so far is gone; `completed` discards what was made of it.
             state.running?.pipe.hangUp()
             state.isOver = state.isOver || state.running != nil
+            state.generation = generation
+            state.format = nil
             state.began = .now
         }
     }
@@ -78,18 +84,22 @@ final class ArrivingSource: ArrivalObserver {
             {
                 state.isOver = true
                 if let work = EarlyStart.work(format, bytes: total, for: request) {
-                    state.running = start(work, total: total, told: bytes)
+                    state.running = start(
+                        work, on: ArrivingBody(generation: state.generation, bytes: total), told: bytes)
                 }
             }
         }
     }
 
-    /// All of it is there.
-    func completed() {
-        state.withLock { state in
+    /// All of it is there. Work on any other body has ended and left nothing behind when this returns.
+    func completed(_ body: ArrivingBody) async {
+        let isThisBody = state.withLock { state in
             state.isOver = true
-            state.running?.pipe.say(ArrivalWord.all.rawValue)
+            guard let running = state.running, running.body == body else { return false }
+            running.pipe.say(ArrivalWord.all.rawValue)
+            return true
         }
+        if !isThisBody { await abandon() }
     }
 
     // MARK: What comes of it
@@ -128,6 +138,7 @@ final class ArrivingSource: ArrivalObserver {
     func abandon() async {
         let running = state.withLock { state in
             state.isOver = true
+            defer { state.running = nil }
             return state.running
         }
         guard let running else { return }
@@ -139,18 +150,18 @@ final class ArrivingSource: ArrivalObserver {
 
     // MARK: Work
 
-    private func start(_ work: EarlyWork, total: Int, told: Int) -> Running? {
+    private func start(_ work: EarlyWork, on body: ArrivingBody, told: Int) -> Running? {
         guard let pipe = try? BytePipe() else { return nil }
         let result = Task { [self] in
             // Nothing that goes wrong here is an error: it is all done again, when the file is there.
             let made = try? await engine().inTurnIfFree { place in
-                try await perform(work, total: total, arrivals: pipe.readEnd, place)
+                try await perform(work, total: body.bytes, arrivals: pipe.readEnd, place)
             }
             pipe.hangUp()
             return made ?? nil
         }
         Task { await watch(pipe) }
-        return Running(work: work, pipe: pipe, result: result, start: .now, told: told)
+        return Running(work: work, body: body, pipe: pipe, result: result, start: .now, told: told)
     }
 
     private func perform(

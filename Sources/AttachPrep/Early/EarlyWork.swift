@@ -14,3 +14,11 @@ enum EarlyResult: Sendable {
     case renditions(Renditions)
     case inspection(InspectedMedia, EarlyThumbnail?)
 }
+
+/// The body that early work reads: bytes of one generation are only added, so that number and length name its content.
+struct ArrivingBody: Sendable, Hashable {
+    /// See `DownloadedFile.generation`.
+    let generation: Int
+    /// Of the whole: what the server said while it arrived, and what is there in the end.
+    let bytes: Int
+}

@@ -50,7 +50,7 @@ struct FetchStep: Sendable {
             await early.abandon()
             throw error
         }
-        early.completed()
+        await early.completed(ArrivingBody(generation: file.generation, bytes: file.bytes))
         let identified = try await identification.conclude(bytes: file.bytes, sha256: file.sha256)
         var timings = ManifestTimings(file.timings)
         timings.identify = identification.milliseconds

@@ -27,6 +27,8 @@ final class SourceIdentification: Sendable {
     ///
     /// - Throws: `media.empty`, `media.unrecognized`, `media.unsupported`, `media.quarantined`.
     func look(availableBytes: Int, isComplete: Bool) async throws -> MediaFormat? {
+        // What was found before was of fewer bytes, or of a body that is gone.
+        state.withLock { ($0.media, $0.isComplete) = (nil, false) }
         // Content in quarantine begins so: nobody looks before it is known whether this is it.
         if isSuspect(availableBytes: availableBytes, isComplete: isComplete) { return nil }
         return try await ask(availableBytes: availableBytes, isComplete: isComplete, sha256: nil)
