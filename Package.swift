@@ -118,7 +118,7 @@ let package = Package(
         room(
             "AttachPrepJobs",
             [
-                "AttachPrep", "NATS", "SafeArithmetic",
+                "AttachPrep", "Linux", "NATS", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

@@ -199,4 +199,58 @@ static inline int CLinux_pipe(int ends[2]) { return CLinux_pipe2(ends, O_CLOEXEC
 // EFD_CLOEXEC and its like are an enumeration that Swift imports as values it cannot join.
 static inline int CLinux_eventfd_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
 
+// --- The mark of a crash ---
+
+// A signal handler may call little, and nothing of Swift's: it writes one line of fixed length over the first bytes of
+// a file that was opened before, gives the signal to the handler that was there before, and lets the process end by it.
+// Signals that somebody else sent (kill, systemd's watchdog) are no crash of ours and leave no mark.
+static const int CLinux_crash_signals[] = {SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGSYS};
+// The handler that was there before, by the signal's place above. Inside a function: Swift emits no definition of a
+// tentative one outside.
+static inline struct sigaction *CLinux_crash_former(size_t index) {
+    static struct sigaction former[sizeof(CLinux_crash_signals) / sizeof(int)];
+    return &former[index];
+}
+static volatile int CLinux_crash_file = -1;
+static char CLinux_crash_line[] = "crashed 00      \n";
+static const int CLinux_crash_line_length = sizeof(CLinux_crash_line) - 1;
+
+static void CLinux_crash_handle(int number, siginfo_t *information, void *context) {
+    int is_own = information->si_code > 0 || information->si_pid == getpid();
+    int file = CLinux_crash_file;
+    if (is_own && file >= 0) {
+        CLinux_crash_line[8] = (char) ('0' + number / 10 % 10);
+        CLinux_crash_line[9] = (char) ('0' + number % 10);
+        ssize_t written = pwrite(file, CLinux_crash_line, CLinux_crash_line_length, 0);
+        (void) written;
+    }
+    for (size_t index = 0; index < sizeof(CLinux_crash_signals) / sizeof(int); index++) {
+        if (CLinux_crash_signals[index] != number) continue;
+        struct sigaction *former = CLinux_crash_former(index);
+        // Put back first: a second fault in the former handler must not come here again.
+        sigaction(number, former, NULL);
+        // Swift's backtraces want the state at the fault, which only this context has.
+        if ((former->sa_flags & SA_SIGINFO) && former->sa_sigaction) former->sa_sigaction(number, information, context);
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+// From now on a crash leaves its mark in that file; -1 for none. The handlers are set once.
+static inline int CLinux_crash_mark(int file) {
+    static int is_set = 0;
+    CLinux_crash_file = file;
+    if (is_set || file < 0) return 0;
+    is_set = 1;
+    for (size_t index = 0; index < sizeof(CLinux_crash_signals) / sizeof(int); index++) {
+        struct sigaction action = {0};
+        action.sa_sigaction = CLinux_crash_handle;
+        // On a thread's own stack for signals where it has one: its usual one may be what has run over.
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        sigfillset(&action.sa_mask);
+        if (sigaction(CLinux_crash_signals[index], &action, CLinux_crash_former(index)) != 0) return -1;
+    }
+    return 0;
+}
+
 #endif

@@ -43,6 +43,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
     case payloadInvalid = "payload.invalid"
     case queueFull = "queue.full"
     case queueUnavailable = "queue.unavailable"
+    case jobCrashedService = "job.crashed_service"
     case sandboxUnavailable = "sandbox.unavailable"
     case cancelled
     case `internal`
@@ -114,6 +115,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
         case .payloadInvalid: Row(422)
         case .queueFull: Row(503, retryable: true)
         case .queueUnavailable: Row(503, retryable: true)
+        case .jobCrashedService: Row(500)
         case .sandboxUnavailable: Row(503)
         case .cancelled: Row(409)
         case .internal: Row(500, retryable: true)

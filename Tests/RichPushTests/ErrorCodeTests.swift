@@ -13,7 +13,7 @@ struct ErrorCodeTests {
         "options.invalid_clipping_rect", "options.invalid_time", "options.invalid_size", "deadline.exceeded",
         "output.not_writable", "output.no_space", "publish.denied", "publish.not_found", "publish.unavailable",
         "payload.no_media", "payload.too_large", "payload.invalid", "queue.full", "queue.unavailable",
-        "sandbox.unavailable", "cancelled", "internal",
+        "job.crashed_service", "sandbox.unavailable", "cancelled", "internal",
     ]
 
     @Test func `The codes are the contract's, none renamed and none missing`() {

@@ -21,7 +21,7 @@ enum Rooms {
         "AttachPrepMedia": ["MediaChild"],
         "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
         "AttachPrep": ["SafeArithmetic", "RichPush", "MediaEngine", "Curl", "Linux"],
-        "AttachPrepJobs": ["SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "NATS"],
+        "AttachPrepJobs": ["SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "Linux", "NATS"],
         "AttachPrepPages": ["RichPush"],
         "AttachPrepService": [
             "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepPages",

@@ -7,6 +7,7 @@ extension JetStreamQueue {
         _ count: Int, by worker: String, lease: Duration, hostLimit: Int
     ) async throws -> [ClaimedJob] {
         try await QueueFault.named { () async throws -> [ClaimedJob] in
+            run.note(worker: worker)
             let wish = ClaimWish(worker: worker, lease: lease, hostLimit: hostLimit)
             return try await desk.claim(count, wish) { [self] wish, count in
                 var claim = LaneClaim(self, wish)

@@ -15,23 +15,27 @@ extension JetStreamQueue {
     ///     passing one.
     ///   - lease: how long a message may go unacknowledged; the same on all machines.
     ///   - feed: hears of every change, other machines' too.
+    ///   - marksCrashes: whether a crash of this process leaves a mark in the folder, for which signal handlers are
+    ///     installed: the next process tells a crash from a kill by it.
     /// - Throws: `queue.unavailable`, which says what is in the way.
     package static func open(
         _ settings: NATSSettings, prefix: String = "attachprep", replicas: Int? = nil, folder: String? = nil,
         lease: Duration = .seconds(Limits.leaseSeconds), limits: StoreLimits = StoreLimits(),
-        clock: StoreClock = .system, feed: JobFeed, logger: Logger = Logger(label: "attachprep.jobs")
+        clock: StoreClock = .system, feed: JobFeed, logger: Logger = Logger(label: "attachprep.jobs"),
+        marksCrashes: Bool = false
     ) async throws -> JetStreamQueue {
         var servers = QueueServers(settings)
         (servers.prefix, servers.replicas) = (prefix, replicas)
         return try await open(
-            servers, folder: folder, lease: lease, limits: limits, clock: clock, feed: feed, logger: logger)
+            servers, folder: folder, lease: lease, limits: limits, clock: clock, feed: feed, logger: logger,
+            marksCrashes: marksCrashes)
     }
 
     /// The same, of servers as they were named.
     package static func open(
         _ servers: QueueServers, folder: String? = nil, lease: Duration = .seconds(Limits.leaseSeconds),
         limits: StoreLimits = StoreLimits(), clock: StoreClock = .system, feed: JobFeed,
-        logger: Logger = Logger(label: "attachprep.jobs")
+        logger: Logger = Logger(label: "attachprep.jobs"), marksCrashes: Bool = false
     ) async throws -> JetStreamQueue {
         try await QueueFault.named {
             let shapes = QueueShapes(
@@ -44,10 +48,35 @@ extension JetStreamQueue {
             }
             let queue = JetStreamQueue(
                 rooms, names: shapes.names, folder: own, mirror: mirror, lease: lease, limits: limits, clock: clock,
-                logger: logger)
-            try await queue.startFollowing()
+                logger: logger, marksCrashes: marksCrashes)
+            do {
+                try await queue.startFollowing()
+                try await queue.beginRun()
+            } catch {
+                await queue.close()
+                throw error
+            }
             return queue
         }
+    }
+}
+
+extension JetStreamQueue {
+    /// Acts on how the process before this one ended on this machine, then begins a record of its own.
+    ///
+    /// A worker that is gone from another machine says nothing: whether it crashed, its own next start tells.
+    fileprivate func beginRun() async throws {
+        if case .crashed(let signal) = run.former, let worker = run.formerWorker {
+            let now = clock.now().wall
+            var crashed: [CrashedJob] = []
+            for id in try await mirror.held(by: worker) {
+                let changed = try await change(id, from: nil) { $0.crashed(worker, at: now) }
+                guard let changed, let job = JobID(id) else { continue }
+                crashed.append(CrashedJob(id: job, crashes: changed.value.crashes ?? 0))
+            }
+            logger.report(crashed, signal: signal)
+        }
+        try run.begin()
     }
 }
 

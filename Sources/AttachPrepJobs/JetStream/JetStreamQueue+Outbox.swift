@@ -11,6 +11,8 @@ import RichPush
 /// How long a mark holds is counted by each machine on its own clock, since it heard of it.
 extension JetStreamQueue: WebhookOutbox {
     public func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] {
+        // A job that runs alone runs without webhooks beside it.
+        if held.hasAlone { return [] }
         let moment = clock.now()
         let claim = WebhookClaim(count: count, leaseUntil: moment.steady + lease.milliseconds, fullHosts: [])
         let offers = try await mirror.offerWebhooks(claim, at: moment)

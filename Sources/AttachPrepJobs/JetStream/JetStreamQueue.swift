@@ -24,6 +24,9 @@ public final class JetStreamQueue: Sendable {
     let waiting = WaitingDeliveries()
     let turns = LaneTurns()
     let desk = ClaimDesk()
+    let isolation = IsolationTurn()
+    /// How this process ends, for the next one on this machine.
+    let run: RunRecord
     /// A message's time to be acknowledged.
     let lease: Duration
     let limits: StoreLimits
@@ -34,8 +37,9 @@ public final class JetStreamQueue: Sendable {
 
     init(
         _ rooms: QueueRooms, names: QueueNames, folder: MachineFolder, mirror: JobMirror, lease: Duration,
-        limits: StoreLimits, clock: StoreClock, logger: Logger
+        limits: StoreLimits, clock: StoreClock, logger: Logger, marksCrashes: Bool
     ) {
+        run = RunRecord(folder: folder.path, marksCrashes: marksCrashes)
         self.names = names
         self.folder = folder
         connection = rooms.stream.connection
@@ -64,6 +68,7 @@ public final class JetStreamQueue: Sendable {
         } catch {
             logger.error("the read model could not be closed", metadata: ["error": "\(error)"])
         }
+        run.end()
         folder.close()
     }
 

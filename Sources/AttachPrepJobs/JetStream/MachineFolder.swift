@@ -13,7 +13,7 @@ import RichPush
 final class MachineFolder: Sendable {
     let uploads: UploadFolder
     let mirrorPath: String
-    private let path: String
+    let path: String
     private let isPassing: Bool
     private let lock: FolderLock
 

@@ -53,8 +53,13 @@ extension CatalogueQuery {
                 SELECT min(due_at) FROM job INDEXED BY job_queued
                 WHERE state = 'queued' AND parked = 0 AND lane = ? AND due_at > ?
                 """, [lane, now])
-        }.min()
-        return next.map { Date(milliseconds: $0) }
+        }
+        let alone = try database.number(
+            """
+            SELECT min(due_at) FROM job INDEXED BY job_alone
+            WHERE state = 'queued' AND parked = \(JobIsolation.mark) AND due_at > ?
+            """, [now])
+        return (next + [alone].compactMap(\.self)).min().map { Date(milliseconds: $0) }
     }
 
     static func counts(_ database: Database, at now: Int64) throws -> JobCounts {
@@ -82,7 +87,11 @@ private struct DueJobs {
 
     init(_ database: Database, at now: Int64) throws {
         let lanes = (0..<3).map { ("job_queued", "parked = 0 AND lane = \($0)") }
-        for (index, source) in lanes + [("job_host_parked", "parked = 1"), ("job_key_parked", "parked = 2")] {
+        let parked = [
+            ("job_host_parked", "parked = 1"), ("job_key_parked", "parked = 2"),
+            ("job_alone", "parked = \(JobIsolation.mark)"),
+        ]
+        for (index, source) in lanes + parked {
             let row = try database.row(
                 """
                 SELECT count(*), min(due_at) FROM job INDEXED BY \(index)

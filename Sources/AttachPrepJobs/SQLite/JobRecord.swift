@@ -57,13 +57,14 @@ struct JobRecord: Sendable {
 
 /// The same in a worker's hands.
 struct ClaimedRecord: Sendable {
-    static let columns = "\(JobRecord.columns), secret, key, due_at, losses"
+    static let columns = "\(JobRecord.columns), secret, key, due_at, losses, crashes"
 
     var record: JobRecord
     var secret: String?
     var key: String
     var dueAt: Int64
     var losses: Int
+    var crashes: Int
     var token: Int64
 
     init(_ row: Row, token: Int64) {
@@ -72,6 +73,7 @@ struct ClaimedRecord: Sendable {
         key = row[11]
         dueAt = row[12]
         losses = row[13]
+        crashes = row[14]
         self.token = token
     }
 
@@ -84,6 +86,7 @@ struct ClaimedRecord: Sendable {
         }
         return ClaimedJob(
             job: job, request: request, key: WorkKey(key), lease: JobLease(job: job.id, token: token),
-            dueAt: Date(milliseconds: dueAt), failures: max(0, record.attempts - 1 - losses), losses: losses)
+            dueAt: Date(milliseconds: dueAt), failures: ClaimedJob.failures(attempts: record.attempts, losses: losses, crashes: crashes), losses: losses,
+            crashes: crashes)
     }
 }

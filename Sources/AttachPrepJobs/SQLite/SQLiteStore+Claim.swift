@@ -2,6 +2,7 @@ import AttachPrep
 import GRDB
 import Logging
 import RichPush
+import SafeArithmetic
 
 extension SQLiteStore {
     public func claim(
@@ -25,12 +26,12 @@ extension SQLiteStore {
 
     private func take(_ count: Int, _ claim: JobClaim) async throws -> TakenJobs {
         let moment = clock.now()
-        let (turns, hasJumped) = (turns, jumps.isBehind(moment))
+        let (turns, isolation, hasJumped) = (turns, isolation, jumps.isBehind(moment))
         let taken = try await write { database, changes in
             if hasJumped { try ClockJumps.cut(database, at: moment) }
             changes += try LostLeases.takeBack(database, at: moment)
             try JobParking.admit(database, hostLimit: claim.hostLimit)
-            let taken = try claim.take(count, turns, database, at: moment)
+            let taken = try claim.take(count, turns, isolation, database, at: moment)
             changes += taken.records.compactMap { record in
                 JobID(record.record.uuid).map { JobFeed.Change(job: $0, state: .running) }
             }
@@ -54,7 +55,49 @@ struct JobClaim: Sendable {
     var leaseMilliseconds: Int64
     var hostLimit: Int
 
-    func take(_ count: Int, _ turns: LaneTurns, _ database: Database, at moment: StoreMoment) throws -> TakenJobs {
+    func take(
+        _ count: Int, _ turns: LaneTurns, _ isolation: IsolationTurn, _ database: Database, at moment: StoreMoment
+    ) throws -> TakenJobs {
+        guard count > 0 else { return TakenJobs() }
+        let facts = try JobIsolation.facts(database, at: moment)
+        let decision = IsolationDecision(
+            hasAlone: facts.hasAlone, inFlight: facts.inFlight, isAloneDue: facts.isAloneDue,
+            wasAlone: isolation.wasAlone)
+        switch decision {
+        case .wait: return TakenJobs()
+        case .alone: return try takeAlone(isolation, database, at: moment)
+        case .ordinary, .ordinaryFirst:
+            let taken = try take(count, turns, database, at: moment)
+            if taken.records.isEmpty, !taken.mayBeMore, decision == .ordinaryFirst {
+                return try takeAlone(isolation, database, at: moment)
+            }
+            if !taken.records.isEmpty { isolation.note(alone: false) }
+            return taken
+        }
+    }
+
+    /// One job, for a process that has nothing else in flight; none when only a webhook waits to be sent alone.
+    private func takeAlone(
+        _ isolation: IsolationTurn, _ database: Database, at moment: StoreMoment
+    ) throws -> TakenJobs {
+        guard let id = try database.number(JobIsolation.nextJob, [moment.wall]) else { return TakenJobs() }
+        isolation.note(alone: true)
+        let token = Int64.random(in: 1 ... .max)
+        let row = try database.row(
+            """
+            UPDATE job SET \(Self.begun) WHERE id = ?1 RETURNING \(ClaimedRecord.columns)
+            """, [id, 0, moment.wall, token, worker, moment.steady.adding(clamping: leaseMilliseconds)])
+        return TakenJobs(records: row.map { [ClaimedRecord($0, token: token)] } ?? [])
+    }
+
+    /// What a claim changes: `?3` the time, `?4` the token, `?5` the worker, `?6` the end of the lease.
+    private static let begun = """
+        state = 'running', attempts = attempts + 1, started_at = ?3, wait = 0, token = ?4, worker = ?5, lease_until = ?6
+        """
+
+    private func take(
+        _ count: Int, _ turns: LaneTurns, _ database: Database, at moment: StoreMoment
+    ) throws -> TakenJobs {
         var taken = TakenJobs()
         var empty: Set<JobPriority> = []
         while taken.records.count < count, empty.count < JobPriority.allCases.count {
@@ -87,12 +130,11 @@ struct JobClaim: Sendable {
         let token = Int64.random(in: 1 ... .max)
         let row = try database.row(
             """
-            UPDATE job SET state = 'running', attempts = attempts + 1, started_at = ?3, wait = 0, token = ?4,
-                worker = ?5, lease_until = ?6
+            UPDATE job SET \(Self.begun)
             WHERE id = (SELECT id FROM (\(JobParking.window)) AS candidate WHERE \(JobParking.canRun) LIMIT 1)
             RETURNING \(ClaimedRecord.columns)
             """,
-            [lane.lane, hostLimit, moment.wall, token, worker, moment.steady + leaseMilliseconds])
+            [lane.lane, hostLimit, moment.wall, token, worker, moment.steady.adding(clamping: leaseMilliseconds)])
         return row.map { ClaimedRecord($0, token: token) }
     }
 }

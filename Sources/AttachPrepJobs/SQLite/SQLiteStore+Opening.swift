@@ -2,6 +2,7 @@ import AttachPrep
 import GRDB
 public import Logging
 import RichPush
+import Synchronization
 
 extension SQLiteStore: JobQueue {
     /// How long a change waits for another process's.
@@ -9,16 +10,22 @@ extension SQLiteStore: JobQueue {
 
     /// Opens the store of a folder, which a service makes when it is not there.
     ///
-    /// - Parameter feed: hears of every change that this process makes.
+    /// - Parameters:
+    ///   - feed: hears of every change that this process makes.
+    ///   - marksCrashes: whether a crash of this process leaves a mark in the folder, for which signal handlers are
+    ///     installed: the next service tells a crash from a kill by it.
     /// - Throws: `queue.unavailable`, which names what is in the way: another service, the folder's rights, a database
     ///   that is damaged, another program's or a newer version's. None of those files is changed.
     public static func open(
         folder path: String, durability: StoreDurability = .normal, role: StoreRole,
         limits: StoreLimits = StoreLimits(),
-        clock: StoreClock = .system, feed: JobFeed, logger: Logger = Logger(label: "attachprep.jobs")
+        clock: StoreClock = .system, feed: JobFeed, logger: Logger = Logger(label: "attachprep.jobs"),
+        marksCrashes: Bool = false
     ) async throws -> SQLiteStore {
         try await BlockingLane().run {
-            try openBlocking(path, durability, role, limits, clock, feed, logger)
+            let store = try openBlocking(path, durability, role, limits, clock, feed, logger)
+            if role == .service { try store.begin(marksCrashes: marksCrashes) }
+            return store
         }
     }
 
@@ -36,11 +43,9 @@ extension SQLiteStore: JobQueue {
                 // The pool has set NORMAL.
                 if durability == .always { try database.execute(sql: "PRAGMA synchronous = FULL") }
             }
-            let store = try SQLiteStore(
+            return try SQLiteStore(
                 folder: folder, lock: lock, pool: pool, durability: durability, limits: limits, clock: clock,
                 feed: feed, logger: logger)
-            if role == .service { try store.recover() }
-            return store
         } catch {
             throw StoreFault.error(error)
         }
@@ -75,16 +80,49 @@ extension SQLiteStore: JobQueue {
         return configuration
     }
 
+    /// A service's first steps: acts on how the one before it ended, then begins a record of its own.
+    private func begin(marksCrashes: Bool) throws {
+        let record = RunRecord(folder: folder.path, marksCrashes: marksCrashes)
+        do {
+            try recover(record.former)
+        } catch {
+            throw StoreFault.error(error)
+        }
+        try record.begin()
+        run.withLock { $0 = record }
+    }
+
     /// The lock says that nobody else lives: what earlier processes held is free.
-    private func recover() throws {
+    private func recover(_ former: FormerEnd) throws {
         let moment = clock.now()
+        var (crashed, webhooks): ([CrashedJob], Int) = ([], 0)
         let lost = try pool.write { database in
+            if case .crashed = former {
+                crashed = try LostLeases.takeBackCrashed(database, at: moment)
+                webhooks = try LostLeases.takeBackCrashedWebhooks(database, at: moment)
+            }
             let lost = try LostLeases.takeBackAll(database, at: moment)
             try database.run("UPDATE webhook SET lease_until = NULL WHERE lease_until IS NOT NULL")
             try ClockJumps.cut(database, at: moment)
             return lost
         }
+        if case .crashed(let signal) = former { logger.report(crashed, webhooks: webhooks, signal: signal) }
         if !lost.isEmpty { logger.notice("jobs of an earlier process are back", metadata: ["jobs": "\(lost.count)"]) }
         try files.sweepUploadsInProgress()
+    }
+}
+
+extension Logger {
+    /// One line for the crash, and one for each job that was in flight.
+    func report(_ jobs: [CrashedJob], webhooks: Int = 0, signal: Int) {
+        error(
+            "the last process crashed",
+            metadata: ["signal": "\(signal)", "jobs": "\(jobs.count)", "webhooks": "\(webhooks)"])
+        for job in jobs {
+            error(
+                job.crashes >= CrashPolicy.crashesMax
+                    ? "a job crashed the process too often; it is dead" : "a job was in flight; it runs alone next",
+                metadata: ["job": "\(job.id)", "crashes": "\(job.crashes)", "signal": "\(signal)"])
+        }
     }
 }

@@ -14,12 +14,12 @@ extension SQLiteStore: WebhookOutbox {
 
     public func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook] {
         let moment = clock.now()
-        let hasJumped = jumps.isBehind(moment)
+        let (hasJumped, isolation) = (jumps.isBehind(moment), isolation)
         let webhooks = try await write { database, _ in
             if hasJumped { try ClockJumps.cut(database, at: moment) }
             try WebhookQuery.takeBackLost(database, at: moment.steady)
             let claim = WebhookClaim(count: count, leaseUntil: moment.steady + lease.milliseconds, fullHosts: hosts)
-            return try claim.take(database, at: moment.wall)
+            return try claim.take(database, at: moment, isolation)
         }
         jumps.note(moment)
         return webhooks

@@ -15,7 +15,7 @@ extension SQLiteStore {
             let rows = try Row.fetchAll(
                 database,
                 sql: """
-                    UPDATE webhook SET state = 'pending', attempts = 0, next_at = ?1, ended_at = NULL,
+                    UPDATE webhook SET state = 'pending', attempts = 0, crashes = 0, next_at = ?1, ended_at = NULL,
                         lease_until = NULL
                     WHERE id IN (SELECT webhook.id FROM webhook JOIN job ON job.id = webhook.job
                         WHERE \(selection.condition)) RETURNING 1

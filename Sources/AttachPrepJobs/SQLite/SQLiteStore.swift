@@ -19,6 +19,9 @@ public final class SQLiteStore: Sendable {
     let pool: DatabasePool
     let commits: GroupCommit
     let turns = LaneTurns()
+    let isolation = IsolationTurn()
+    /// How this process ends, for the next one; nil for a command.
+    let run = Mutex<RunRecord?>(nil)
     let jumps: ClockJumps
     let files: ContentFiles
     let rounds = SweepRounds()
@@ -53,6 +56,7 @@ public final class SQLiteStore: Sendable {
         } catch {
             logger.error("the job database could not be closed", metadata: ["error": "\(error)"])
         }
+        run.withLock { $0 }?.end()
         lock?.release()
     }
 

@@ -4,13 +4,13 @@ import GRDB
 enum StoreSchema {
     /// Written into the file's header, so that it can be told from anybody else's: "ATPR".
     static let applicationID = 0x4154_5052
-    static let version = 3
+    static let version = 4
 
     /// What each version added to the one before.
-    private static let steps = [[jobs, tallies, webhooks, results], [receipts], [catalogue]]
+    private static let steps = [[jobs, tallies, webhooks, results], [receipts], [catalogue], [JobIsolation.schema]]
 
     /// Those of jobs and of what their callers are told.
-    static let jobTables = [jobs, tallies, webhooks, catalogue]
+    static let jobTables = [jobs, tallies, webhooks, catalogue, JobIsolation.schema]
 
     /// Makes what is not there yet.
     static func make(in database: Database) throws {

@@ -9,6 +9,31 @@ struct WebhookClaim: Sendable {
     /// Hosts that get nothing now.
     var fullHosts: Set<String>
 
+    /// What is sent alone is sent when nothing else is in flight, and then nothing else is begun.
+    func take(_ database: Database, at moment: StoreMoment, _ isolation: IsolationTurn) throws -> [Webhook] {
+        let facts = try JobIsolation.facts(database, at: moment)
+        let decision = IsolationDecision(
+            hasAlone: facts.hasAlone, inFlight: facts.inFlight, isAloneDue: facts.isAloneDue,
+            wasAlone: isolation.wasAlone)
+        switch decision {
+        case .wait: return []
+        case .alone: return try takeAlone(database, at: moment.wall, isolation)
+        case .ordinary, .ordinaryFirst:
+            let taken = try take(database, at: moment.wall)
+            if taken.isEmpty, decision == .ordinaryFirst {
+                return try takeAlone(database, at: moment.wall, isolation)
+            }
+            if !taken.isEmpty { isolation.note(alone: false) }
+            return taken
+        }
+    }
+
+    private func takeAlone(_ database: Database, at now: Int64, _ isolation: IsolationTurn) throws -> [Webhook] {
+        guard let id = try database.number(JobIsolation.nextWebhook, [now]) else { return [] }
+        isolation.note(alone: true)
+        return try takeOne(id, database)
+    }
+
     func take(_ database: Database, at now: Int64) throws -> [Webhook] {
         var webhooks: [Webhook] = []
         for (host, next) in try Self.hosts(database).sorted(by: { $0.next < $1.next }) {
@@ -21,7 +46,7 @@ struct WebhookClaim: Sendable {
             guard share > 0 else { continue }
             let ids = try database.rows(
                 """
-                SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND host = ? AND next_at <= ?
+                SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0 AND host = ? AND next_at <= ?
                 ORDER BY next_at, id LIMIT ?
                 """, [host, now, share])
             for id in ids { webhooks += try takeOne(id[0], database) }
@@ -41,14 +66,14 @@ struct WebhookClaim: Sendable {
         let rows = try database.rows(
             """
             WITH RECURSIVE found (host) AS (
-                SELECT min(host) FROM webhook WHERE state = 'pending' AND lease_until IS NULL
+                SELECT min(host) FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0
                 UNION ALL
                 SELECT (SELECT min(host) FROM webhook
-                    WHERE state = 'pending' AND lease_until IS NULL AND host > found.host)
+                    WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0 AND host > found.host)
                 FROM found WHERE found.host IS NOT NULL
             )
             SELECT host, (SELECT min(next_at) FROM webhook
-                WHERE state = 'pending' AND lease_until IS NULL AND webhook.host = found.host)
+                WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0 AND webhook.host = found.host)
             FROM found WHERE host IS NOT NULL
             """)
         return rows.map { ($0[0], $0[1]) }

@@ -19,12 +19,17 @@ enum WebhookQuery {
 
     static func nextDue(_ database: Database, at steady: Int64) throws -> Date? {
         let free = try WebhookClaim.hosts(database).map(\.next).min()
+        let alone = try database.number(
+            """
+            SELECT min(next_at) FROM webhook INDEXED BY webhook_alone
+            WHERE state = 'pending' AND lease_until IS NULL AND crashes > 0
+            """)
         let lost = try database.number(
             """
             SELECT min(next_at) FROM webhook
             WHERE state = 'pending' AND lease_until IS NOT NULL AND lease_until <= ?
             """, [steady])
-        return [free, lost].compactMap(\.self).min().map { Date(milliseconds: $0) }
+        return [free, alone, lost].compactMap(\.self).min().map { Date(milliseconds: $0) }
     }
 
     static func counts(_ database: Database) throws -> [WebhookState: Int] {

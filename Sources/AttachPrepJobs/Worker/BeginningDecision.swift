@@ -15,14 +15,19 @@ enum BeginningDecision: Sendable, Hashable {
     /// It is taken for what ended the workers that had it.
     case die(AttachPrepError)
 
-    init(losses: Int, notAfter: Date?, now: Date) {
-        if losses > Limits.jobLossesMax {
-            self = .die(.lostTooOften(losses))
-        } else if let notAfter, notAfter <= now {
-            self = .fail(.begunTooLate(notAfter))
-        } else {
-            self = .begin
+    init(losses: Int, crashes: Int = 0, notAfter: Date?, now: Date) {
+        switch CrashPolicy.verdict(crashes: crashes, losses: losses) {
+        case .crashed: self = .die(.crashedService(crashes))
+        case .lost: self = .die(.lostTooOften(losses))
+        case .runs, .runsAlone: self = Self.inTime(notAfter, now: now)
         }
+    }
+
+    private static func inTime(_ notAfter: Date?, now: Date) -> BeginningDecision {
+        if let notAfter, notAfter <= now {
+            return .fail(.begunTooLate(notAfter))
+        }
+        return .begin
     }
 }
 

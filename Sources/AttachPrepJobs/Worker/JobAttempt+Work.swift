@@ -18,6 +18,9 @@ extension JobAttempt {
         order.logger = logger
         order.validators = validators
         if let upload { order.localFile = try await path(of: upload) }
+        #if DEBUG
+            TrapForTests.check(job.request.source)
+        #endif
         let fetchedAt = Date.now.nextMillisecond
         let isCut = cut(&order.request, at: fetchedAt)
         let end = await rooms.preparer.carryOut(order)

@@ -24,10 +24,12 @@ struct JobAttempt: Sendable {
     }
 
     func run() async -> AttemptEnd {
-        switch BeginningDecision(losses: job.losses, notAfter: job.request.terms.notAfter, now: claimedAt) {
+        switch BeginningDecision(
+            losses: job.losses, crashes: job.crashes, notAfter: job.request.terms.notAfter, now: claimedAt)
+         {
         case .begin: break
         case .fail(let error): return .refused(.failed(refusal(error)))
-        case .die(let error): return .refused(.dead(refusal(error)))
+        case .die(let error): return await died(error)
         }
         do {
             return try await find()
@@ -37,12 +39,28 @@ struct JobAttempt: Sendable {
         }
     }
 
+    /// What crashed the process is the end of all who wait for the same work: each of them would crash it again.
+    private func died(_ error: AttachPrepError) async -> AttemptEnd {
+        let manifest = refusal(error)
+        if error.code == .jobCrashedService {
+            do {
+                _ = try await rooms.store.store(
+                    manifest, folder: nil, for: job.key, freshness: nil, fetchedAt: claimedAt)
+            } catch {
+                logger.warning("the verdict could not be kept for others", metadata: ["error": "\(error)"])
+            }
+        }
+        return .refused(.dead(manifest))
+    }
+
     // MARK: What is there already
 
     private func find() async throws -> AttemptEnd {
         let stored = await standing(try await rooms.store.result(for: job.key))
         let upload = Upload.named(by: job.request.source)
-        switch ReuseDecision(stored, dueAt: job.dueAt, isUpload: upload != nil, now: .now) {
+        switch ReuseDecision(
+            stored, dueAt: job.dueAt, createdAt: job.job.createdAt, isUpload: upload != nil, now: .now)
+         {
         case .use(let kind): return try await use(stored, kind)
         case .ask(let validators): return try await work(upload, asking: validators, about: stored)
         case .fetch: return try await work(upload, asking: nil, about: nil)
@@ -61,6 +79,7 @@ struct JobAttempt: Sendable {
         rooms.metrics.reused(kind)
         let manifest = JobManifest.reused(
             stored.manifest, for: job, waited: waited, total: milliseconds(since: began))
+        if manifest.error?.code == .jobCrashedService { return .refused(.dead(manifest)) }
         guard manifest.error == nil else {
             return .rejected(manifest, failedAt: stored.fetchedAt.addingTimeInterval(stored.manifest.seconds))
         }

@@ -1,6 +1,7 @@
 import AttachPrep
 import Logging
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -25,8 +26,11 @@ struct JobRun: Sendable {
     func run() async {
         let waited = max(0, claimedAt.timeIntervalSince(job.dueAt))
         rooms.metrics.claimed(waited)
-        logger.info(
-            "claimed", metadata: ["attempt": "\(job.job.attempts)", "waited": "\(Int(waited * 1000)) ms"])
+        var facts: Logger.Metadata = [
+            "attempt": "\(job.job.attempts)", "waited": "\(Int(clamping: waited * 1000)) ms",
+        ]
+        if job.crashes > 0 { facts["crashes"] = "\(job.crashes)" }
+        logger.info("claimed", metadata: facts)
         let end = await JobAttempt(job, rooms: rooms, logger: logger, claimedAt: claimedAt).run()
         await conclude(end)
     }

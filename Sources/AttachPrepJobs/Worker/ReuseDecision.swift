@@ -32,13 +32,14 @@ enum ReuseDecision: Hashable, Sendable {
     /// - Parameters:
     ///   - dueAt: what was fetched later than that is what the job asked for, a failure too.
     ///   - isUpload: content that has been sent does not change.
-    init(_ stored: StoredResult?, dueAt: Date, isUpload: Bool, now: Date) {
+    ///   - createdAt: when the job was sent; one that is retried was sent long before it is due.
+    init(_ stored: StoredResult?, dueAt: Date, createdAt: Date = .distantPast, isUpload: Bool, now: Date) {
         // What was fetched in the future was fetched before a clock was put back, nobody knows how long ago.
         guard let stored, stored.fetchedAt <= now.addingTimeInterval(Self.clockSecondsSlack) else {
             self = .fetch
             return
         }
-        if stored.fetchedAt >= dueAt {
+        if stored.fetchedAt >= dueAt || stored.isCrash(for: createdAt, now: now) {
             self = .use(.shared)
         } else if !stored.isLasting {
             self = .fetch
@@ -53,6 +54,14 @@ enum ReuseDecision: Hashable, Sendable {
 }
 
 extension StoredResult {
+    /// What crashed the process three times is not tried again for so long; whoever retries an earlier job by hand does.
+    private static let crashSeconds = 3_600.0
+
+    fileprivate func isCrash(for createdAt: Date, now: Date) -> Bool {
+        manifest.error?.code == .jobCrashedService && createdAt > fetchedAt
+            && now < fetchedAt.addingTimeInterval(Self.crashSeconds)
+    }
+
     /// Whether later jobs may have it: a failure may be over by then, and what a deadline forced may get better.
     fileprivate var isLasting: Bool { manifest.error == nil && manifest.outcome != .bestAttempt }
 }

@@ -68,6 +68,7 @@ extension ErrorCode {
         case .payloadInvalid: "The payload is not valid"
         case .queueFull: "The queue is full"
         case .queueUnavailable: "The queue is not available"
+        case .jobCrashedService: "The job crashed the service"
         default: "The request failed"
         }
     }

@@ -18,7 +18,7 @@ extension ServeConfiguration {
         guard let queue else {
             let store = try await SQLiteStore.open(
                 folder: stateFolder, durability: durability, role: .service, limits: storeLimits, feed: feed,
-                logger: logger)
+                logger: logger, marksCrashes: true)
             return OpenedStore(
                 store: store, receipts: store, receiptKey: try await ReceiptKey.open(folder: stateFolder))
         }
@@ -31,7 +31,7 @@ extension ServeConfiguration {
         while true {
             do {
                 return try await JetStreamQueue.open(
-                    queue, folder: stateFolder, limits: storeLimits, feed: feed, logger: logger)
+                    queue, folder: stateFolder, limits: storeLimits, feed: feed, logger: logger, marksCrashes: true)
             } catch let error as AttachPrepError {
                 guard error.isRetryable, ContinuousClock.now < end else { throw error }
                 logger.warning(

@@ -12,6 +12,10 @@ struct DriverUnderTest: Sendable {
     var jobs: any JobQueue & JobCatalogue & WebhookOutbox
     var clock: TestClock
     var feed: JobFeed
+    /// The same queue in the next process of this machine, after this one has left that mark.
+    var restart: @Sendable (LeftMark) async throws -> DriverUnderTest
+
+    func restarted(_ mark: LeftMark) async throws -> DriverUnderTest { try await restart(mark) }
 
     // MARK: What suites do again and again
 

@@ -15,6 +15,14 @@ import Testing
         await jetStream.queue.close()
     }
 
+    /// Messages of a process that is gone come again after a real lease, so it is a short one.
+    @Test(arguments: JobQueueConformance.crashes)
+    func `On JetStream a crash costs the job that is to blame`(_ behaviour: Behaviour) async throws {
+        let jetStream = try await JetStreamUnderTest(limits, lease: .seconds(1))
+        try await behaviour.check(jetStream.driver)
+        await jetStream.queue.close()
+    }
+
     @Test(arguments: JobCatalogueConformance.behaviours)
     func `JetStream is a job catalogue`(_ behaviour: Behaviour) async throws {
         let jetStream = try await JetStreamUnderTest(limits)

@@ -14,6 +14,12 @@ import Testing
         try await behaviour.check(sqlite.driver)
     }
 
+    @Test(arguments: JobQueueConformance.crashes)
+    func `In SQLite a crash costs the job that is to blame`(_ behaviour: Behaviour) async throws {
+        let sqlite = try await SQLiteUnderTest(limits)
+        try await behaviour.check(sqlite.driver)
+    }
+
     @Test(arguments: JobCatalogueConformance.behaviours)
     func `SQLite is a job catalogue`(_ behaviour: Behaviour) async throws {
         let sqlite = try await SQLiteUnderTest(limits)

@@ -23,5 +23,13 @@ struct SQLiteUnderTest: Sendable {
 
     var receipts: ReceiptDriverUnderTest { ReceiptDriverUnderTest(store: store, clock: clock) }
 
-    var driver: DriverUnderTest { DriverUnderTest(jobs: store, clock: clock, feed: feed) }
+    var driver: DriverUnderTest {
+        DriverUnderTest(jobs: store, clock: clock, feed: feed) { [self] in try await restarted($0).driver }
+    }
+
+    func restarted(_ mark: LeftMark) async throws -> SQLiteUnderTest {
+        await store.close()
+        try folder.overwrite("state/run", with: mark)
+        return try await SQLiteUnderTest(folder: folder, clock: clock)
+    }
 }

@@ -46,6 +46,11 @@ final class HeldJobs: Sendable {
         entries.withLock { $0.values.filter { $0.until <= steady } }.sorted { $0.delivery.number < $1.delivery.number }
     }
 
+    var isEmpty: Bool { entries.withLock { $0.isEmpty } }
+
+    /// Whether one of them runs alone.
+    var hasAlone: Bool { entries.withLock { $0.values.contains { $0.job.value.isAlone } } }
+
     /// How many jobs fetch from each host, and what is being worked on.
     func load() -> (hosts: [String: Int], keys: Set<String>) {
         entries.withLock { entries in

@@ -19,8 +19,42 @@ struct LaneClaim: Sendable {
     private static let windowsMax = 16
 
     mutating func run(_ count: Int) async throws -> [ClaimedJob] {
-        var claimed: [ClaimedJob] = []
         try await queue.takeBackExpired()
+        let decision = IsolationDecision(
+            hasAlone: queue.held.hasAlone, inFlight: !queue.held.isEmpty, isAloneDue: queue.waiting.hasAlone,
+            wasAlone: queue.isolation.wasAlone)
+        switch decision {
+        case .wait: return []
+        case .alone: return try await claimAlone()
+        case .ordinary, .ordinaryFirst: break
+        }
+        let claimed = try await claimOrdinary(count)
+        if claimed.isEmpty, queue.held.isEmpty { return try await claimAlone() }
+        queue.isolation.note(alone: false)
+        return claimed
+    }
+
+    /// One job that runs alone, when there is one and nothing else is in flight on this machine.
+    private func claimAlone() async throws -> [ClaimedJob] {
+        while let delivery = queue.waiting.nextAlone() {
+            let look = try await queue.mirror.look([delivery.job.text])
+            guard let job = try await queue.examine(delivery, look.jobs[delivery.job.text]) else { continue }
+            if look.busyKeys.contains(job.value.key) {
+                let until = WaitingDeliveries.Until.room(host: job.value.host, key: job.value.key)
+                queue.putOff(delivery, until, milliseconds: Self.roomMilliseconds(delivery.count))
+                continue
+            }
+            let claimed = try await queue.give([(delivery, job)], wish)
+            guard claimed.isEmpty else {
+                queue.isolation.note(alone: true)
+                return claimed
+            }
+        }
+        return []
+    }
+
+    private mutating func claimOrdinary(_ count: Int) async throws -> [ClaimedJob] {
+        var claimed: [ClaimedJob] = []
         takeReady()
         for _ in 0..<Self.windowsMax where claimed.count < count {
             guard let deliveries = try await gather(count - claimed.count) else { break }
@@ -84,6 +118,10 @@ struct LaneClaim: Sendable {
         var offers: [(delivery: LaneDelivery, job: KnownJob)] = []
         for delivery in deliveries {
             guard let job = try await queue.examine(delivery, look.jobs[delivery.job.text]) else { continue }
+            if job.value.isAlone {
+                queue.putOff(delivery, .alone, milliseconds: Self.aloneMilliseconds)
+                continue
+            }
             let host = job.value.host
             if keys.contains(job.value.key) || host.map({ hosts[$0, default: 0] >= wish.hostLimit }) ?? false {
                 queue.putOff(
@@ -97,6 +135,9 @@ struct LaneClaim: Sendable {
         }
         return try await queue.give(offers, wish)
     }
+
+    /// A job that runs alone, and has to wait for what is in flight here, is offered to others after that.
+    private static let aloneMilliseconds: Int64 = 2_000
 
     /// A job whose host is full, or whose work is being done, is given to whoever asks after that; longer each time.
     static func roomMilliseconds(_ count: Int) -> Int64 { 500 * Int64(min(count, 20)) }

@@ -16,6 +16,8 @@ final class WaitingDeliveries: Sendable {
         case wall(Int64)
         /// The steady clock, in milliseconds.
         case steady(Int64)
+        /// Nothing else is in flight on this machine: it runs alone.
+        case alone
     }
 
     private struct Entry {
@@ -46,6 +48,21 @@ final class WaitingDeliveries: Sendable {
         entries.withLock { _ = $0.removeValue(forKey: job) }
     }
 
+    /// Whether a job waits to run alone.
+    var hasAlone: Bool { entries.withLock { $0.values.contains(where: Self.isAlone) } }
+
+    /// The first of those that run alone, which is forgotten.
+    func nextAlone() -> LaneDelivery? {
+        entries.withLock { entries in
+            let first = entries.values.filter(Self.isAlone).min { $0.delivery.number < $1.delivery.number }
+            guard let first else { return nil }
+            entries[first.delivery.job] = nil
+            return first.delivery
+        }
+    }
+
+    private static func isAlone(_ entry: Entry) -> Bool { entry.until == .alone && entry.forgetAt > .now }
+
     /// What may be given now, in the order of the stream, of each lane. Forgets what the servers give again.
     ///
     /// - Parameter hasRoom: whether a job of that host and key could run.
@@ -75,6 +92,8 @@ final class WaitingDeliveries: Sendable {
         case .room(let host, let key): hasRoom(host, key)
         case .wall(let date): date <= moment.wall
         case .steady(let date): date <= moment.steady
+        // Taken by `nextAlone`.
+        case .alone: false
         }
     }
 }

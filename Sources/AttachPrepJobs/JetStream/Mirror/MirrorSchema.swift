@@ -14,11 +14,13 @@ enum MirrorSchema {
         ALTER TABLE job ADD COLUMN batch TEXT;
         ALTER TABLE job ADD COLUMN begun INTEGER;
         ALTER TABLE job ADD COLUMN notices TEXT;
+        ALTER TABLE job ADD COLUMN lost_by TEXT;
         DROP INDEX job_running_host;
         DROP INDEX job_lease;
         DROP INDEX job_media;
         DROP INDEX job_alive_key;
         CREATE INDEX job_running_key ON job (key) WHERE state = 'running';
+        CREATE INDEX job_lost ON job (lost_by) WHERE lost_by IS NOT NULL;
         CREATE INDEX job_batch ON job (batch) WHERE batch IS NOT NULL;
         CREATE TABLE draft (
             uuid TEXT PRIMARY KEY, batch TEXT NOT NULL, revision INTEGER NOT NULL, heard_at INTEGER NOT NULL,

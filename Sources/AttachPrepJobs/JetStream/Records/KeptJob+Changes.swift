@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// What may happen to a job: pure. Each gives the job as it is afterwards, or nil when that cannot happen to it now.
 extension KeptJob {
@@ -7,7 +8,7 @@ extension KeptJob {
         var job = self
         job.state = .running
         job.batch = nil
-        job.attempts += 1
+        job.attempts = attempts.adding(clamping: 1)
         job.startedAt = now
         job.wait = JobWait.none.rawValue
         job.token = token
@@ -45,8 +46,8 @@ extension KeptJob {
         guard runs(under: token) else { return nil }
         var job = self
         job.dueAt = min(dueAt, now)
-        job.attempts -= 1
-        if job.attempts == 0 { job.startedAt = nil }
+        job.attempts = attempts.subtracting(clamping: 1)
+        if job.attempts <= 0 { job.startedAt = nil }
         job.putBack(at: now)
         return job
     }
@@ -59,14 +60,41 @@ extension KeptJob {
         if losses == 0 {
             job.dueAt = min(dueAt, now)
         } else {
-            let wait = Int64(Limits.lossBackOffSeconds * 1000) << min(Int64(losses) - 1, 20)
-            job.dueAt = now + min(Int64(Limits.lossBackOffSecondsMax * 1000), wait)
+            // Bounded: at most 20 steps, of a number that the queue may hold.
+            let wait = Int64(Limits.lossBackOffSeconds * 1000) << Int64(min(max(losses, 1) - 1, 20))
+            job.dueAt = now.adding(clamping: min(Int64(Limits.lossBackOffSecondsMax * 1000), wait))
             job.wait = JobWait.backOff.rawValue
         }
-        job.losses += 1
+        job.losses = losses.adding(clamping: 1)
+        job.lostBy = worker
         job.putBack(at: now)
         return job
     }
+
+    /// A worker says at its next start that it crashed: the job was in flight, or was taken back from it as lost since.
+    func crashed(_ crashedWorker: String, at now: Int64) -> KeptJob? {
+        var job = self
+        if state == .running, worker == crashedWorker {
+            job.countCrash()
+            let wait = CrashPolicy.backOffMilliseconds(crashes: job.crashes ?? 1)
+            job.dueAt = now.adding(clamping: wait)
+            job.wait = JobWait.backOff.rawValue
+            job.putBack(at: now)
+            return job
+        }
+        guard lostBy == crashedWorker, !state.isFinished else { return nil }
+        job.countCrash()
+        job.losses = max(0, losses.subtracting(clamping: 1))
+        job.lostBy = nil
+        return job
+    }
+
+    private mutating func countCrash() {
+        crashes = min(max(crashes ?? 0, 0), CrashPolicy.crashesMax - 1) + 1
+    }
+
+    /// Whether nothing else runs in the process that has it.
+    var isAlone: Bool { CrashPolicy.verdict(crashes: crashes ?? 0, losses: losses) != .runs }
 
     func calledOff(at now: Int64) -> KeptJob? {
         var job = self
@@ -83,6 +111,7 @@ extension KeptJob {
         var job = self
         job.state = .queued
         (job.attempts, job.losses) = (0, 0)
+        (job.crashes, job.lostBy) = (nil, nil)
         (job.result, job.error, job.errorCode, job.media) = (nil, nil, nil, nil)
         (job.startedAt, job.finishedAt) = (nil, nil)
         (job.token, job.worker) = (nil, nil)

@@ -28,6 +28,10 @@ struct KeptJob: Decodable, Sendable, Hashable {
     var secret: String?
     var attempts = 0
     var losses = 0
+    /// Nil for none, as in values of versions before it.
+    var crashes: Int?
+    /// The worker that was lost last while it had the job: when it turns out to have crashed, the loss was a crash.
+    var lostBy: String?
     var createdAt: Int64
     var startedAt: Int64?
     var finishedAt: Int64?
@@ -107,6 +111,8 @@ extension KeptJob {
         members.add("secret", secret)
         members.add("attempts", attempts)
         members.add("losses", losses)
+        members.add("crashes", crashes)
+        members.add("lostBy", lostBy)
         members.add("startedAt", startedAt)
         members.add("finishedAt", finishedAt)
         members.add("dueAt", dueAt)
@@ -133,7 +139,8 @@ extension KeptJob {
         }
         return ClaimedJob(
             job: job, request: request, key: WorkKey(key), lease: JobLease(job: job.id, token: token ?? 0),
-            dueAt: Date(milliseconds: dueAt), failures: max(0, attempts - 1 - losses), losses: losses)
+            dueAt: Date(milliseconds: dueAt), failures: ClaimedJob.failures(attempts: attempts, losses: losses, crashes: crashes ?? 0), losses: losses,
+            crashes: crashes ?? 0)
     }
 }
 
