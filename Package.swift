@@ -270,10 +270,13 @@ if isFuzzing {
         "AnimationWalkFuzz": ["WalkSupport"],
         "SignatureFuzz": ["WalkSupport"],
         "GIFEncoderFuzz": ["WalkSupport"],
+        "OriginFuzz": ["AttachPrep", "PeerSupport", "RichPush"],
     ]
     package.targets += [
         .systemLibrary(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"),
         .target(name: "FuzzSupport", dependencies: ["CLibFuzzer"], path: "Fuzz/FuzzSupport", swiftSettings: settings),
+        .target(
+            name: "PeerSupport", dependencies: ["FuzzSupport"], path: "Fuzz/PeerSupport", swiftSettings: settings),
         .target(
             name: "WalkSupport", dependencies: ["FuzzSupport", "MediaProcessing"], path: "Fuzz/WalkSupport",
             swiftSettings: settings),

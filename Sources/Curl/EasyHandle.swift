@@ -46,7 +46,8 @@ internal import CCurl
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_NOSIGNAL, 1)
-        try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        let version = settings.assumesHTTP2 ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS
+        try set(CURLOPT_HTTP_VERSION, Int(version))
         // Over TLS the handshake tells whether a connection can be shared. Without TLS only an answer does, and a
         // server that does not answer one request would hold up every other one to it.
         try set(CURLOPT_PIPEWAIT, settings.url.hasPrefix("https:") ? 1 : 0)

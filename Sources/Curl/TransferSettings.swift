@@ -28,6 +28,8 @@ package struct TransferSettings: Sendable {
     package var certificateAuthorityFile: String?
     /// Whether a body that arrives with a Content-Encoding is decoded.
     package var decodesContent = true
+    /// Speaks HTTP/2 without TLS, and without asking whether the server does; for fuzz targets.
+    package var assumesHTTP2 = false
     /// Takes no connection that was used before.
     package var opensConnection = false
     /// Keeps a TLS connection for the next request in HTTP/1 too: what the operator's own server leaves on it is no

@@ -15,6 +15,9 @@ public struct DownloadPolicy: Sendable, Hashable {
     ///
     /// The address table checks them like any other.
     public var resolveOverrides: [String]
+    /// Speaks HTTP/2 from the first byte of every connection without TLS (RFC 9113, 3.3); for fuzz targets, whose
+    /// servers have no certificates.
+    package var assumesHTTP2 = false
 
     public init(
         httpsOnly: Bool = false, allowsPrivateNetwork: Bool = false, certificateAuthorityFile: String? = nil,

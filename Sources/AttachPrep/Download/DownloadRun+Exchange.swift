@@ -57,6 +57,7 @@ extension DownloadRun {
         settings.certificateAuthorityFile = downloader.policy.certificateAuthorityFile
         settings.decodesContent = decodesContent
         settings.opensConnection = opensConnection
+        settings.assumesHTTP2 = downloader.policy.assumesHTTP2
         return settings
     }
 }
