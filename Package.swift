@@ -271,6 +271,7 @@ if isFuzzing {
         "SignatureFuzz": ["WalkSupport"],
         "GIFEncoderFuzz": ["WalkSupport"],
         "OriginFuzz": ["AttachPrep", "PeerSupport", "RichPush"],
+        "ChildFuzz": ["AttachPrep", "Linux", "MediaEngine", "RichPush"],
     ]
     package.targets += [
         .systemLibrary(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"),

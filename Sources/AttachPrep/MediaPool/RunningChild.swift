@@ -21,7 +21,7 @@ final class RunningChild {
         "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "TZ": "UTC0", "SWIFT_BACKTRACE": "enable=no",
     ]
 
-    private init(process: ChildProcess, usage: ProcessUsage, socket: MessageSocket) {
+    init(process: ChildProcess, usage: ProcessUsage, socket: MessageSocket) {
         self.process = process
         self.usage = usage
         self.socket = socket

@@ -1,0 +1,115 @@
+import Foundation
+import FuzzSupport
+import MediaEngine
+import RichPush
+
+@testable import AttachPrep
+
+/// A lying media child against the whole pipeline: what the parent takes from it becomes plans, renders, files and a
+/// manifest.
+@main enum ChildFuzz {
+    private static let folder = (access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + "/attachprep-fuzz-\(getpid())"
+    private static let engine = LyingEngine()
+    nonisolated(unsafe) private static var descriptors = DescriptorCount(slack: 100)
+    nonisolated(unsafe) private static var runs: UInt64 = 0
+
+    private static let preparer: AttachmentPreparer = {
+        var configuration = PreparerConfiguration(output: folder + "/out")
+        configuration.allowsLocalFiles = true
+        configuration.stateFolder = nil
+        do {
+            return try AttachmentPreparer(configuration, engine: engine)
+        } catch {
+            Invariant.broken("no preparer: \(error)")
+        }
+    }()
+
+    static func main() {
+        mkdir(folder, 0o700)
+        mkdir(folder + "/out", 0o700)
+        FuzzTarget.run { input in try play(input) }
+    }
+
+    private static func play(_ input: FuzzInput) throws {
+        var input = input
+        let inspects = input.byte() == 0xA5
+        var request = request(&input)
+        request.source = try source(input.byte())
+        engine.begin(input)
+        let asked = request
+        if inspects {
+            let report = Waiting.result { await preparer.inspect(asked) }
+            Invariant.hold((try? JSONEncoder().encode(report)) != nil, "a report can be written")
+        } else {
+            let manifest = Waiting.result { await preparer.prepare(asked) }
+            engine.scribble()
+            try check(manifest)
+        }
+        engine.scribble()
+        descriptors.check()
+    }
+
+    /// A file of its own content for each input: otherwise the first crash would put it into quarantine for all others.
+    private static func source(_ choice: UInt8) throws -> String {
+        let path = folder + "/source"
+        runs += 1
+        let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        defer { close(descriptor) }
+        var number = runs
+        Invariant.hold(pwrite(descriptor, &number, 8, 0) == 8, "a source can be written")
+        let lengths = [5_000, 9, 300_000, 70_000]
+        // Above the limits of pictures and sounds, rarely: it is copied and hashed.
+        ftruncate(descriptor, choice == 0xFF ? 10_000_001 : off_t(lengths[Int(choice) % lengths.count]))
+        return path
+    }
+
+    private static func request(_ input: inout FuzzInput) -> AttachmentRequest {
+        var request = AttachmentRequest(source: "")
+        let (choices, more) = (input.byte(), input.byte())
+        request.id = "a"
+        request.budgetSeconds = 2
+        request.rendition = choices & 1 == 0 ? .original : .display
+        request.oversize = choices & 2 == 0 ? .shrink : .reject
+        request.unsupported = choices & 4 == 0 ? .convert : .reject
+        let times: [ThumbnailTimeChoice?] = [nil, .auto, .at(0), .at(2.5), .at(1e12), .at(86_400)]
+        request.options.thumbnailTime = times[Int(choices >> 3 & 7) % times.count]
+        let crops: [CropChoice?] = [nil, .smart(.square), nil, .smart(AspectRatio(width: 16, height: 9))]
+        request.options.crop = crops[Int(choices >> 6)]
+        request.options.animation = AnimationTarget.allCases[Int(more & 3) % AnimationTarget.allCases.count]
+        request.options.bakesRotation = more & 4 != 0
+        request.options.thumbnailFit = more & 8 != 0 ? .cover : .contain
+        let limits: [Int?] = [nil, 1, 400, 5_000, 1_000_000, nil, nil, nil]
+        request.bytesMax = limits[Int(more >> 4 & 7)]
+        if more & 0x80 != 0 { request.network = .profile(.threeG) }
+        return request
+    }
+
+    private static func check(_ manifest: Manifest) throws {
+        let written = Array(try manifest.json())
+        let again = try Manifest(json: written)
+        Invariant.hold(again == manifest, "a manifest reads back the same")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/out")
+        guard manifest.outcome != .rejected else {
+            Invariant.hold(names.isEmpty, "what is rejected leaves nothing: \(names)")
+            return
+        }
+        let result = folder + "/out/\(manifest.id)"
+        Invariant.hold(names == [manifest.id], "there is one result: \(names)")
+        if let file = manifest.attachment { check(result, file.file, file.bytes, file.sha256) }
+        for file in [manifest.thumbnail, manifest.crop].compactMap(\.self) {
+            check(result, file.file, file.bytes, file.sha256)
+        }
+        let kept = FileManager.default.contents(atPath: "\(result)/\(Manifest.fileName)").map { Array($0) } ?? []
+        Invariant.hold((try? Manifest(json: kept)) == manifest, "the manifest is on the disk")
+        let files = try FileManager.default.contentsOfDirectory(atPath: result).sorted()
+        Invariant.hold(files == (manifest.fileNames + [Manifest.fileName]).sorted(), "and nothing else: \(files)")
+        try FileManager.default.removeItem(atPath: result)
+    }
+
+    private static func check(_ folder: String, _ name: String, _ bytes: Int, _ sha256: String) {
+        Invariant.hold(!name.contains("/"), "a name is one: \(name)")
+        let content = FileManager.default.contents(atPath: "\(folder)/\(name)").map { Array($0) }
+        Invariant.hold(content?.count == bytes, "\(name) has \(content?.count ?? -1) bytes, and is said to have \(bytes)")
+        Invariant.hold(content.map { PieceDigest.sha256(of: $0) } == sha256, "\(name) is what its digest says")
+    }
+}
