@@ -147,6 +147,7 @@ private struct Outcome: Sendable {
 
     func check(_ facts: HostileScript.Facts) {
         Invariant.hold(took < limit, "a download ends by its deadline: took \(took)")
+        Trace.show("=== \(result) after \(took)")
         let bytes = Self.bytes(of: descriptor)
         Invariant.hold(bytes.count <= bytesWritableMax, "\(bytes.count) bytes are within the limit")
         Invariant.hold(!bytes.contains(Content.surplus), "no byte of an answer that nobody asked for")

@@ -1,6 +1,6 @@
 import Dispatch
+import FuzzSupport
 import Glibc
-import Synchronization
 
 /// A server on loopback that answers each request with what a script says, byte by byte.
 ///
@@ -206,7 +206,7 @@ public final class ScriptedPeer: @unchecked Sendable {
             connectionCount += 1
             let event = Event(
                 kind: .connected, connection: connection.number, earlierRequests: 0, head: "", stream: 0)
-            connection.steps = script.map { $0(event)[...] } ?? []
+            connection.steps = script.map { traced(event, $0(event))[...] } ?? []
             connections.append(connection)
         }
     }
@@ -327,9 +327,24 @@ public final class ScriptedPeer: @unchecked Sendable {
         }
     }
 
+    private func traced(_ event: Event, _ steps: [Step]) -> [Step] {
+        guard Trace.isOn else { return steps }
+        var text = "<<< \(event.kind) \(event.connection).\(event.earlierRequests) stream \(event.stream)\n\(event.head)"
+        for step in steps {
+            guard case .bytes(let bytes) = step else {
+                text += ">>> \(step)\n"
+                continue
+            }
+            let start = bytes.prefix(400).map { 0x20...0x7E ~= $0 || $0 == 10 ? Character(.init($0)) : "." }
+            text += ">>> \(bytes.count) bytes: \(String(start))\n"
+        }
+        Trace.show(text)
+        return steps
+    }
+
     private func ask(_ index: Int, _ event: Event) {
         guard let script else { return }
-        for step in script(event) {
+        for step in traced(event, script(event)) {
             if case .bytes(let bytes) = step, bytes.isEmpty { continue }
             connections[index].steps.append(step)
         }

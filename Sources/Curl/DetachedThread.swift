@@ -10,8 +10,9 @@
 package enum DetachedThread {
     /// Starts `body` on a new thread.
     ///
-    /// All signals are blocked there: they belong to the main thread, and a TLS library that writes to a closed socket
-    /// must not end the process with SIGPIPE.
+    /// Signals from outside are blocked there: they belong to the main thread, and a TLS library that writes to a closed
+    /// socket must not end the process with SIGPIPE. Those that a fault of the thread itself raises are not: blocked,
+    /// they would end the process without a backtrace.
     /// - Returns: false when the system has no thread left to give.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let retained = unsafe Unmanaged.passRetained(ThreadBody(body))
@@ -48,10 +49,13 @@ private final class ThreadBody: Sendable {
 #endif
 
 private func runDetached(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    var everySignal = sigset_t()
-    // Neither call can fail with these arguments.
-    _ = unsafe sigfillset(&everySignal)
-    _ = unsafe pthread_sigmask(SIG_BLOCK, &everySignal, nil)
+    var blocked = sigset_t()
+    // None of these calls can fail with these arguments.
+    _ = unsafe sigfillset(&blocked)
+    for fault in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS] {
+        _ = unsafe sigdelset(&blocked, fault)
+    }
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &blocked, nil)
     _ = pthread_detach(pthread_self())
     unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
     return nil

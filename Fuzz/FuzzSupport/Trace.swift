@@ -1,0 +1,12 @@
+import Glibc
+
+/// `FUZZ_TRACE=1` shows what an input plays: for whoever looks at a finding.
+public enum Trace {
+    public static let isOn = getenv("FUZZ_TRACE") != nil
+
+    public static func show(_ text: @autoclosure () -> String) {
+        guard isOn else { return }
+        let bytes = Array((text() + "\n").utf8)
+        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
