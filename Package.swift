@@ -271,6 +271,10 @@ if isFuzzing {
         "SignatureFuzz": ["WalkSupport"],
         "GIFEncoderFuzz": ["WalkSupport"],
         "OriginFuzz": ["AttachPrep", "PeerSupport", "RichPush"],
+        "EndpointFuzz": [
+            "AttachPrep", "AttachPrepJobs", "Curl", "PeerSupport", "RichPush",
+            .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
+        ],
         "ChildFuzz": ["AttachPrep", "Linux", "MediaEngine", "RichPush"],
     ]
     package.targets += [

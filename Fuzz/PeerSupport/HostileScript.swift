@@ -218,7 +218,8 @@ public final class HostileScript {
 
     // MARK: Lies
 
-    private func lie(_ event: ScriptedPeer.Event) -> [ScriptedPeer.Step] {
+    /// An answer of which nothing can be relied on.
+    public func lie(_ event: ScriptedPeer.Event) -> [ScriptedPeer.Step] {
         facts.isHonest = false
         lyingConnections.insert(event.connection)
         if input.byte() & 3 == 1, version < Content.lastVersion { version += 1 }

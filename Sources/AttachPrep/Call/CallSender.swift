@@ -111,6 +111,7 @@ package final class CallSender: Sendable {
         settings.certificateAuthorityFile = policy.certificateAuthorityFile
         settings.decodesContent = false
         settings.opensConnection = !call.isRepeatable
+        settings.assumesHTTP2 = policy.assumesHTTP2
         return settings
     }
 
