@@ -85,6 +85,7 @@ let package = Package(
         .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CMagic", providers: [.apt(["libmagic-dev"])]),
         .systemLibrary(name: "CNATS", providers: [.apt(["libnats-dev"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         .systemLibrary(name: "CLinux"),
 
@@ -95,6 +96,7 @@ let package = Package(
         room("PNG", ["CSPNG", "SafeArithmetic"]),
         room("WebP", ["CWebP", "SafeArithmetic"]),
         room("Magic", ["CMagic"]),
+        room("Zlib", ["CZlib", "SafeArithmetic"]),
         room("Curl", ["CCurl", "SafeArithmetic"]),
         room("NATS", ["CNATS", "SafeArithmetic"]),
         room("Linux", ["CLinux", "SafeArithmetic"]),
@@ -111,7 +113,7 @@ let package = Package(
         room(
             "AttachPrep",
             [
-                "MediaEngine", "Curl", "Linux", "SafeArithmetic",
+                "MediaEngine", "Curl", "Zlib", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

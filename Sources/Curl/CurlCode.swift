@@ -32,7 +32,6 @@ package struct CurlCode: RawRepresentable, Hashable, Sendable {
     package static let gotNothing = CurlCode(CURLE_GOT_NOTHING)
     package static let sendError = CurlCode(CURLE_SEND_ERROR)
     package static let receiveError = CurlCode(CURLE_RECV_ERROR)
-    package static let badContentEncoding = CurlCode(CURLE_BAD_CONTENT_ENCODING)
     package static let http2Stream = CurlCode(CURLE_HTTP2_STREAM)
     package static let proxyHandshake = CurlCode(CURLE_PROXY)
 

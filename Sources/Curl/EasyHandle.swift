@@ -23,7 +23,7 @@ internal import CCurl
             observer: observer, clock: TransferClock(settings.limits),
             connection: TransferConnection(
                 of: raw, isSecure: settings.url.hasPrefix("https:"), isTrusted: settings.trustsServer, watch: watch),
-            upload: settings.upload)
+            method: settings.method, upload: settings.upload)
         do {
             headers = try CurlList(settings.headers + Self.silenced(settings))
             pins = try CurlList(settings.pins)
@@ -62,7 +62,9 @@ internal import CCurl
         // An empty proxy also switches the proxy variables of the environment off.
         try set(CURLOPT_PROXY, settings.proxy ?? "")
         try set(CURLOPT_NOPROXY, "")
-        if settings.decodesContent { try set(CURLOPT_ACCEPT_ENCODING, "") }
+        // libcurl unpacks content codings, up to five at once, without a look at time or size: it never shall.
+        // CURLOPT_ACCEPT_ENCODING stays unset too. Transfer codings are refused by `AnswerFraming`.
+        try set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         if let file = settings.certificateAuthorityFile {
             try set(CURLOPT_CAINFO, file)
             try set(CURLOPT_PROXY_CAINFO, file)

@@ -15,24 +15,29 @@ final class LoopThread {
     private static let connectingWaitMax = Duration.milliseconds(50)
 
     private let mailbox: LoopMailbox
+    private let multi: MultiHandle
     private var running: [UInt64: Running] = [:]
 
-    init(_ mailbox: LoopMailbox) {
+    init(_ mailbox: LoopMailbox, _ multi: MultiHandle) {
         self.mailbox = mailbox
+        self.multi = multi
     }
 
     /// Returns when the mailbox says so, with every transfer ended and every connection closed.
+    ///
+    /// Also when a call into libcurl came back after all, and the loop was abandoned meanwhile: then every transfer has
+    /// been reported, and only what is held here is put away.
     func run() {
-        if let multi = mailbox.multi {
-            while turn(multi) {}
-            end(Array(running.values), .cancelled, multi)
-        }
-        mailbox.close()
+        while turn(multi) {}
+        end(Array(running.values), .cancelled, multi)
+        mailbox.beginClosing(multi)
+        multi.close()
+        mailbox.close(multi)
     }
 
     /// One round; false when it was the last.
     private func turn(_ multi: MultiHandle) -> Bool {
-        let mail = mailbox.collect()
+        guard !multi.watch.isAbandoned, let mail = mailbox.collect(for: multi) else { return false }
         for order in mail.orders { begin(order, multi) }
         end(mail.cancelled.compactMap { running[$0] }, .cancelled, multi)
         guard !mail.isStopping else { return false }
@@ -40,6 +45,7 @@ final class LoopThread {
         do {
             resume(multi)
             try multi.perform()
+            guard !multi.watch.isAbandoned else { return false }
             reap(multi)
             endOverdue(multi)
             try multi.wait(atMost: timeLeft)
@@ -52,7 +58,7 @@ final class LoopThread {
     /// Goes on with transfers whose observers have decided. It may call them back, as `perform` does.
     private func resume(_ multi: MultiHandle) {
         for transfer in Array(running.values) where transfer.easy.events.isHeld {
-            let goesOn = multi.watch.inside { transfer.easy.events.resume() }
+            let goesOn = transfer.easy.events.resume()
             if !goesOn { end([transfer], .failed(transfer.easy.error(CURLE_WRITE_ERROR)), multi) }
         }
     }
@@ -63,7 +69,7 @@ final class LoopThread {
             try multi.add(easy)
             running[order.id] = Running(order: order, easy: easy)
         } catch {
-            order.finish(TransferReport(.failed(error)))
+            mailbox.finish(order.id, TransferReport(.failed(error)))
         }
     }
 
@@ -72,14 +78,11 @@ final class LoopThread {
         running.removeValue(forKey: spoiled.order.id)
         do {
             try multi.remove(spoiled.easy)
-            var settings = spoiled.order.settings
-            settings.opensConnection = true
-            begin(
-                TransferOrder(
-                    id: spoiled.order.id, settings: settings, observer: spoiled.order.observer,
-                    finish: spoiled.order.finish), multi)
+            var order = spoiled.order
+            order.settings.opensConnection = true
+            begin(order, multi)
         } catch {
-            spoiled.order.finish(TransferReport(.failed(error)))
+            mailbox.finish(spoiled.order.id, TransferReport(.failed(error)))
         }
     }
 
@@ -88,6 +91,8 @@ final class LoopThread {
             guard let finished = running.values.first(where: { unsafe $0.easy.raw == raw }) else { continue }
             if finished.easy.events.isConnectionSpoiled {
                 beginAnew(finished, multi)
+            } else if finished.easy.events.isTransferCodingRefused {
+                end([finished], .transferCodingRefused, multi)
             } else {
                 end([finished], code == CURLE_OK ? .completed : .failed(finished.easy.error(code)), multi)
             }
@@ -115,9 +120,9 @@ final class LoopThread {
             let report = transfer.easy.report(ending)
             do {
                 try multi.remove(transfer.easy)
-                transfer.order.finish(report)
+                mailbox.finish(transfer.order.id, report)
             } catch {
-                transfer.order.finish(TransferReport(.failed(error)))
+                mailbox.finish(transfer.order.id, TransferReport(.failed(error)))
             }
         }
     }

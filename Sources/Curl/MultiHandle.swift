@@ -9,6 +9,7 @@ internal import CCurl
     private let raw: UnsafeMutableRawPointer
     /// Outlives every connection: they are closed when this handle is.
     let watch: LoopWatch
+    private var isClosed = false
 
     /// - Parameter idleConnectionsMax: connections kept open for the next transfer.
     /// - Throws: when libcurl does not start or memory runs out.
@@ -26,20 +27,25 @@ internal import CCurl
             .check("set CURLMOPT_MAXCONNECTS")
     }
 
-    deinit {
+    deinit { close() }
+
+    /// Closes every connection; nothing else may be asked of it afterwards.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
         // Only a handle still in use or a call from inside a callback could fail here: both are bugs of ours.
-        let code = unsafe curl_multi_cleanup(raw)
+        let code = watch.inside { unsafe curl_multi_cleanup(raw) }
         precondition(code == CURLM_OK, "curl_multi_cleanup failed: a transfer outlived its loop")
         watch.stop()
     }
 
     func add(_ easy: EasyHandle) throws(CurlError) {
-        try unsafe curl_multi_add_handle(raw, easy.raw).check("curl_multi_add_handle")
+        try watch.inside { unsafe curl_multi_add_handle(raw, easy.raw) }.check("curl_multi_add_handle")
     }
 
     /// Stops a transfer where it is; does nothing to one that is over.
     func remove(_ easy: EasyHandle) throws(CurlError) {
-        try unsafe curl_multi_remove_handle(raw, easy.raw).check("curl_multi_remove_handle")
+        try watch.inside { unsafe curl_multi_remove_handle(raw, easy.raw) }.check("curl_multi_remove_handle")
     }
 
     /// Does what can be done without waiting.

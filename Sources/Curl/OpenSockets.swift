@@ -81,6 +81,11 @@ final class OpenSockets: Sendable {
         }
     }
 
+    /// Ends every connection.
+    func endAll() {
+        end(descriptors.withLock { Array($0.keys) })
+    }
+
     private static func port(
         _ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
     ) -> Int32? {

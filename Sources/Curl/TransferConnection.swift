@@ -59,16 +59,20 @@ internal import CCurl
         guard unsafe CCurl_easy_getinfo_long(raw, CURLINFO_HTTP_VERSION, &version) == CURLE_OK,
             version != Int(CURL_HTTP_VERSION_2_0)
         else { return false }
-        return unsafe curl_easy_pause(raw, isHeld ? CURLPAUSE_RECV : CURLPAUSE_RECV_CONT) == CURLE_OK
+        let bits = isHeld ? CURLPAUSE_RECV : CURLPAUSE_RECV_CONT
+        // Going on calls back at once with what libcurl has read already.
+        return watch.inside { unsafe curl_easy_pause(raw, bits) } == CURLE_OK
     }
 
-    /// Keeps a connection with TLS for the next request only when it speaks HTTP/2, or the server is trusted.
+    /// Keeps a stranger's connection for the next request only when nothing can be left on it.
     ///
-    /// Its frames belong to requests by number. What is left of an HTTP/1 answer waits inside the TLS library, where
-    /// nobody can look for it.
-    func decideReuse() {
+    /// HTTP/2's frames belong to requests by number. What is left of an HTTP/1 answer waits inside the TLS library,
+    /// where nobody can look for it; without TLS it may still be under way when the next request goes out.
+    /// - Parameter isClean: whether the answer ends where there is no doubt; see `AnswerFraming.allowsReuse`.
+    func decideReuse(isClean: Bool) {
         var version = 0
-        guard isSecure, !isTrusted, unsafe CCurl_easy_getinfo_long(raw, CURLINFO_HTTP_VERSION, &version) == CURLE_OK,
+        guard isSecure || !isClean, !isTrusted,
+            unsafe CCurl_easy_getinfo_long(raw, CURLINFO_HTTP_VERSION, &version) == CURLE_OK,
             version != Int(CURL_HTTP_VERSION_2_0)
         else { return }
         // Looked at when the transfer is over; it cannot fail, being a switch.

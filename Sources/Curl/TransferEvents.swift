@@ -17,16 +17,21 @@ final class TransferEvents {
     /// Whether nothing more is read for now.
     private(set) var isHeld = false
     let connection: TransferConnection
+    private let method: TransferMethod
+    private var framing = AnswerFraming()
+    /// Whether the answer came in a transfer coding that is not taken.
+    private(set) var isTransferCodingRefused = false
     /// What is sent; nil for a request without a file.
     private var upload: UploadReader?
 
     init(
         observer: any TransferObserver, clock: TransferClock, connection: TransferConnection,
-        upload: TransferUpload? = nil
+        method: TransferMethod, upload: TransferUpload? = nil
     ) {
         self.observer = observer
         self.clock = clock
         self.connection = connection
+        self.method = method
         self.upload = upload.map(UploadReader.init)
     }
 
@@ -49,13 +54,18 @@ final class TransferEvents {
 
     func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
         connection.bring(headerBytes: line.count)
+        // Before anybody else: libcurl unpacks what comes behind this head.
+        guard unsafe framing.read(line) else {
+            isTransferCodingRefused = true
+            return false
+        }
         let isTrailer = observer.hasHead
         guard unsafe observer.received(headerLine: line) else { return false }
         if isTrailer {
             clock.receive(line.count)
         } else if observer.hasHead {
             clock.receiveHead()
-            connection.decideReuse()
+            connection.decideReuse(isClean: framing.allowsReuse(after: method))
         }
         return true
     }
@@ -95,7 +105,7 @@ final class TransferEvents {
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return 0 }
     let bytes = unsafe UnsafeRawBufferPointer(start: line, count: size * count)
-    let goesOn = events.connection.watch.outside { unsafe events.received(headerLine: bytes) }
+    let goesOn = events.connection.watch.outside { unsafe events.received(headerLine: bytes) } ?? false
     return goesOn ? size * count : 0
 }
 
@@ -105,7 +115,7 @@ final class TransferEvents {
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_WRITEFUNC_ERROR) }
     let bytes = unsafe UnsafeRawBufferPointer(start: piece, count: size * count)
-    let goesOn = events.connection.watch.outside { unsafe events.received(body: bytes) }
+    let goesOn = events.connection.watch.outside { unsafe events.received(body: bytes) } ?? false
     return goesOn ? size * count : Int(CURL_WRITEFUNC_ERROR)
 }
 
@@ -114,7 +124,8 @@ final class TransferEvents {
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let events = unsafe TransferEvents.from(context), let address = unsafe address,
-        let text = unsafe numericHost(address), events.observer.mayConnect(to: text)
+        let text = unsafe numericHost(address),
+        events.connection.watch.outside({ events.observer.mayConnect(to: text) }) == true
     else { return CURL_SOCKET_BAD }
     // Children of this process must not inherit connections.
     let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
@@ -132,10 +143,12 @@ final class TransferEvents {
     _ context: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,
     _ localAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ localPort: Int32
 ) -> Int32 {
-    guard let events = unsafe TransferEvents.from(context), let address = unsafe address,
-        unsafe events.maySendRequest(to: String(cString: address), port, from: localPort)
-    else { return CURL_PREREQFUNC_ABORT }
-    return CURL_PREREQFUNC_OK
+    guard let events = unsafe TransferEvents.from(context), let address = unsafe address else {
+        return CURL_PREREQFUNC_ABORT
+    }
+    let text = unsafe String(cString: address)
+    let goesOn = events.connection.watch.outside { events.maySendRequest(to: text, port, from: localPort) } ?? false
+    return goesOn ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 private func numericHost(_ address: UnsafeMutablePointer<curl_sockaddr>) -> String? {

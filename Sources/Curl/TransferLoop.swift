@@ -8,20 +8,28 @@ internal import Synchronization
 /// await loop.shutdown()
 /// ```
 ///
+/// A transfer ends at its deadline whatever libcurl is doing: when a call into it does not come back, its thread is given
+/// up with all transfers on it, and another one goes on (see `LoopWatch`). Whoever was given up calls no observer again.
+///
 /// The thread never resolves names (callers pin them), and does not keep the process from exiting.
 package final class TransferLoop: Sendable {
     private let mailbox: LoopMailbox
 
-    /// - Parameter idleConnectionsMax: connections kept open for the next transfer.
+    /// - Parameters:
+    ///   - idleConnectionsMax: connections kept open for the next transfer.
+    ///   - onAbandoned: told how many loops were given up so far, whenever one more is; must return at once.
     /// - Throws: when libcurl or the thread cannot be started.
-    package init(idleConnectionsMax: Int) throws(CurlError) {
-        let mailbox = LoopMailbox(try MultiHandle(idleConnectionsMax: idleConnectionsMax))
-        self.mailbox = mailbox
-        guard DetachedThread.start({ LoopThread(mailbox).run() }) else {
-            throw CurlError(
-                interface: .multi, rawCode: 0, operation: "start the download thread", text: "no thread left")
-        }
+    package init(
+        idleConnectionsMax: Int, onAbandoned: @escaping @Sendable (Int) -> Void = { _ in }
+    ) throws(CurlError) {
+        mailbox = LoopMailbox(idleConnectionsMax: idleConnectionsMax, onAbandoned: onAbandoned)
+        try mailbox.launch()
     }
+
+    /// Threads that were given up because libcurl did not come back from a call.
+    package var abandonedCount: Int { mailbox.abandonedCount }
+    /// Those of them that have not come back since.
+    package var stuckCount: Int { mailbox.stuckCount }
 
     deinit {
         mailbox.stop()

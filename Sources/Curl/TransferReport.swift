@@ -27,6 +27,10 @@ package enum TransferEnding: Sendable, Hashable {
     case firstByteTimedOut
     case stalled
     case deadlineReached
+    /// The answer came in a transfer coding other than `chunked`; nothing of its body was read.
+    case transferCodingRefused
+    /// libcurl did not come back from a call, and the loop was given up with all that ran on it; another try may help.
+    case abandoned
     /// The waiting task was cancelled, or the loop was shut down.
     case cancelled
 }

@@ -26,8 +26,6 @@ package struct TransferSettings: Sendable {
     package var proxy: String?
     /// A PEM file to trust instead of the system's certificates.
     package var certificateAuthorityFile: String?
-    /// Whether a body that arrives with a Content-Encoding is decoded.
-    package var decodesContent = true
     /// Speaks HTTP/2 without TLS, and without asking whether the server does; for fuzz targets.
     package var assumesHTTP2 = false
     /// Takes no connection that was used before.

@@ -46,14 +46,14 @@ struct UploadReader {
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_READFUNC_ABORT) }
     let room = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
-    let read = events.connection.watch.outside { unsafe events.send(into: room) }
+    let read = events.connection.watch.outside { unsafe events.send(into: room) }.flatMap(\.self)
     return read ?? Int(CURL_READFUNC_ABORT)
 }
 
 /// CURLOPT_SEEKFUNCTION: asked when a request that was begun is sent once more.
 @c func curlSeek(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
-    guard let events = unsafe TransferEvents.from(context), origin == SEEK_SET, events.rewind(to: Int(offset)) else {
-        return CURL_SEEKFUNC_FAIL
-    }
+    guard let events = unsafe TransferEvents.from(context), origin == SEEK_SET,
+        events.connection.watch.outside({ events.rewind(to: Int(offset)) }) == true
+    else { return CURL_SEEKFUNC_FAIL }
     return CURL_SEEKFUNC_OK
 }

@@ -14,6 +14,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
     case downloadConnect = "download.connect"
     case downloadTLS = "download.tls"
     case downloadHTTPStatus = "download.http_status"
+    case downloadContentCoding = "download.content_coding"
     case downloadTooManyRedirects = "download.too_many_redirects"
     case downloadTimeout = "download.timeout"
     case downloadTruncated = "download.truncated"
@@ -86,6 +87,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
         case .downloadConnect: Row(502, retryable: true)
         case .downloadTLS: Row(502)
         case .downloadHTTPStatus: Row(502, retryable: true)
+        case .downloadContentCoding: Row(502)
         case .downloadTooManyRedirects: Row(502)
         case .downloadTimeout: Row(504, retryable: true)
         case .downloadTruncated: Row(502, retryable: true)

@@ -212,10 +212,16 @@ import Testing
         #expect(server.requests.map(\.rangeStart) == [nil, nil])
     }
 
-    @Test(arguments: ["gzip", "aws-chunked", "utf-8"])
+    @Test(arguments: ["gzip", "x-gzip", "deflate"])
     func `A body that only claims to be encoded is taken as it is`(encoding: String) async throws {
         server.serve("/cat", .body(body, headers: ["Content-Encoding": encoding]))
         try expectWhole(try await bench.fetch(server.url("/cat")), body, attempts: 2)
+    }
+
+    @Test(arguments: ["aws-chunked", "utf-8", "binary", "identity", ""])
+    func `A name that compresses nothing is no encoding`(encoding: String) async throws {
+        server.serve("/cat", .body(body, headers: ["Content-Encoding": encoding]))
+        try expectWhole(try await bench.fetch(server.url("/cat")), body, attempts: 1)
     }
 }
 

@@ -90,7 +90,8 @@ import Testing
         let (_, look) = AsyncStream.makeStream(of: Void.self)
         let body = BodyFile(descriptor: bench.descriptor, bytesMax: 10)
         let exchange = Exchange(
-            host: "x.example", body: body, wall: AddressWall(exempt: exempt), resumePoint: nil, look: look)
+            host: "x.example", body: body, wall: AddressWall(exempt: exempt), resumePoint: nil,
+            deadline: .now + .seconds(60), look: look)
         #expect(exchange.mayConnect(to: "127.0.0.1") && exchange.maySendRequest(to: "127.0.0.1"))
         #expect(!exchange.mayConnect(to: "127.0.0.2"))
         #expect(exchange.outcome.refusal?.code == .sourceAddressBlocked)

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `A request the observer refuses is never sent, on a reused connection neither`() async {
-        server.serve("/cat", .status(204))
+        server.serve("/cat", .body(Data("meow".utf8)))
         _ = await loop.perform(settings("/cat"), observer: SeenTransfer())
         let seen = SeenTransfer(refusesRequests: true)
         let report = await loop.perform(settings("/cat"), observer: seen)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `A loop that is let go closes its connections`() async throws {
-        server.serve("/cat", .status(204))
+        server.serve("/cat", .body(Data("meow".utf8)))
         var loop: TransferLoop? = try TransferLoop(idleConnectionsMax: 4)
         _ = await loop?.perform(settings("/cat"), observer: SeenTransfer())
         #expect(server.openConnectionCount == 1)

@@ -35,6 +35,26 @@ public enum LoopbackGzip {
         return header + [0] + littleEndian(length) + littleEndian(~length) + content + bomb.dropFirst(header.count)
     }
 
+    /// A header that names a file of so many letters, without the zero byte that would end the name.
+    public static func endlessName(bytes: Int) -> Data {
+        var start = header
+        start[3] = 8
+        return start + Data(repeating: UInt8(ascii: "a"), count: bytes)
+    }
+
+    /// The compressed data alone, as some servers send it under the name of `deflate`.
+    public static func bare(_ content: Data) -> Data { stored(content).dropFirst(header.count).dropLast(8) }
+
+    /// The same between a zlib header and its checksum.
+    public static func zlib(_ content: Data) -> Data {
+        var (low, high) = (UInt32(1), UInt32(0))
+        for byte in content {
+            low = (low + UInt32(byte)) % 65_521
+            high = (high + low) % 65_521
+        }
+        return Data([0x78, 0x01]) + bare(content) + withUnsafeBytes(of: (high << 16 | low).bigEndian) { Data($0) }
+    }
+
     private static let header = Data([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
 
     private static func littleEndian(_ number: some FixedWidthInteger) -> Data {

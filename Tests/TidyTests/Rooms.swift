@@ -9,6 +9,7 @@ enum Rooms {
         "PNG": ["SafeArithmetic", "CSPNG"],
         "WebP": ["SafeArithmetic", "CWebP"],
         "Magic": ["CMagic"],
+        "Zlib": ["SafeArithmetic", "CZlib"],
         "Curl": ["SafeArithmetic", "CCurl"],
         "NATS": ["SafeArithmetic", "CNATS"],
         "Linux": ["SafeArithmetic", "CLinux"],
@@ -20,7 +21,7 @@ enum Rooms {
         "MediaChild": ["SafeArithmetic", "RichPush", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
         "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
-        "AttachPrep": ["SafeArithmetic", "RichPush", "MediaEngine", "Curl", "Linux"],
+        "AttachPrep": ["SafeArithmetic", "RichPush", "MediaEngine", "Curl", "Zlib", "Linux"],
         "AttachPrepJobs": ["SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "Linux", "NATS"],
         "AttachPrepPages": ["RichPush"],
         "AttachPrepService": [
@@ -38,7 +39,7 @@ enum Rooms {
 
     /// The C libraries' own rooms: module maps, no Swift.
     static let cRooms: Set<String> = [
-        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CCurl", "CNATS", "CLinux",
+        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CCurl", "CNATS", "CLinux",
     ]
 
     /// Modules of other packages, and the rooms that may import them.

@@ -109,7 +109,6 @@ package final class CallSender: Sendable {
         settings.trustsServer = trustsServers
         settings.pins = address.literal == nil ? [host.pin] : []
         settings.certificateAuthorityFile = policy.certificateAuthorityFile
-        settings.decodesContent = false
         settings.opensConnection = !call.isRepeatable
         settings.assumesHTTP2 = policy.assumesHTTP2
         return settings

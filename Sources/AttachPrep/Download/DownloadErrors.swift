@@ -67,6 +67,30 @@ extension AttachPrepError {
                 + "serve it without Content-Encoding.")
     }
 
+    static func unpacksToNothing(_ host: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadContentCoding,
+            "The file from \(host) is packed so that nothing comes of its bytes; serve it without Content-Encoding.")
+    }
+
+    static func refusedCoding(_ host: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadContentCoding,
+            "\(host) sent the file in a Content-Encoding that is not unpacked (gzip and deflate are, one at a time); "
+                + "serve it without Content-Encoding.")
+    }
+
+    static func refusedTransferCoding(_ host: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadContentCoding,
+            "\(host) answered with a Transfer-Encoding other than chunked; switch it off on the server.")
+    }
+
+    static func undecodable(_ host: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadTruncated, "\(host) sent a body that its Content-Encoding does not fit; check the server.")
+    }
+
     static func contradictory(_ host: String, _ field: String) -> AttachPrepError {
         AttachPrepError(
             .downloadHTTPStatus, "\(host) sent a \(field) header that cannot be read in one way; check the server.",

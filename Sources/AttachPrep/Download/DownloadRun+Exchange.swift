@@ -9,7 +9,7 @@ extension DownloadRun {
         let (looks, look) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let exchange = Exchange(
             host: hop.host, body: body, wall: downloader.wall, traffic: downloader.traffic, resumePoint: resumePoint,
-            condition: condition, look: look)
+            condition: condition, decodesContent: decodesContent, deadline: deadline, look: look)
         let settings = settings(for: hosts)
         let loop = downloader.loop
         let report = try await downloader.slots.run(until: deadline) {
@@ -55,7 +55,6 @@ extension DownloadRun {
         settings.pins = hosts.filter { IPAddress($0.host) == nil }.map(\.pin)
         settings.proxy = downloader.proxy?.text
         settings.certificateAuthorityFile = downloader.policy.certificateAuthorityFile
-        settings.decodesContent = decodesContent
         settings.opensConnection = opensConnection
         settings.assumesHTTP2 = downloader.policy.assumesHTTP2
         return settings

@@ -8,7 +8,8 @@ final class Exchange: TransferObserver {
     private struct State {
         var collector = HeadCollector()
         var outcome = Outcome()
-        var bytesUnpacked = 0
+        /// Takes the body's coding off; nil for one that comes as it is.
+        var decoder: ContentDecoder?
     }
 
     /// What is known when the transfer is over.
@@ -18,6 +19,10 @@ final class Exchange: TransferObserver {
         var verdict: ResponseVerdict?
         /// Our own reason for ending the transfer.
         var refusal: AttachPrepError?
+        /// Whether the body is not what its Content-Encoding says.
+        var isUndecodable = false
+        /// Whether the end of what was packed is still missing.
+        var isHalfUnpacked = false
     }
 
     private let host: String
@@ -26,14 +31,20 @@ final class Exchange: TransferObserver {
     private let traffic: TrafficCounter
     private let resumePoint: ResumePoint?
     private let condition: ConditionalRequest?
+    private let decodesContent: Bool
+    private let deadline: ContinuousClock.Instant
     private let look: AsyncStream<Void>.Continuation
     private let state = Mutex(State())
 
-    /// - Parameter look: told when the body asks for a verdict.
+    /// - Parameters:
+    ///   - decodesContent: whether a coding that the answer names is taken off.
+    ///   - deadline: looked at while a body is unpacked.
+    ///   - look: told when the body asks for a verdict.
     init(
         host: String, body: BodyFile, wall: AddressWall, traffic: TrafficCounter = TrafficCounter(),
         resumePoint: ResumePoint?,
-        condition: ConditionalRequest? = nil, look: AsyncStream<Void>.Continuation
+        condition: ConditionalRequest? = nil, decodesContent: Bool = true, deadline: ContinuousClock.Instant,
+        look: AsyncStream<Void>.Continuation
     ) {
         self.host = host
         self.body = body
@@ -41,10 +52,18 @@ final class Exchange: TransferObserver {
         self.traffic = traffic
         self.resumePoint = resumePoint
         self.condition = condition
+        self.decodesContent = decodesContent
+        self.deadline = deadline
         self.look = look
     }
 
-    var outcome: Outcome { state.withLock { $0.outcome } }
+    var outcome: Outcome {
+        state.withLock { state in
+            var outcome = state.outcome
+            outcome.isHalfUnpacked = state.decoder?.isComplete == false
+            return outcome
+        }
+    }
 
     /// While it is asked what the body is, no more of it is wanted: it may be refused.
     var isHeld: Bool { body.isHeld }
@@ -82,16 +101,24 @@ final class Exchange: TransferObserver {
         // What a redirect or an error says is read for the connection's sake alone.
         // Behind "not modified" there is none (RFC 9110, 15.4.5): who sends one all the same need not be used again.
         guard verdict.hasContent else { return verdict != .unchanged }
-        return holds { () throws(AttachPrepError) in
-            let bytes = state.withLock { state in
-                state.bytesUnpacked += piece.count
-                return state.bytesUnpacked
+        var fits = true
+        let isTaken = holds { () throws(AttachPrepError) in
+            guard let decoder = state.withLock({ $0.decoder }) else { return try unsafe take(piece) }
+            let bytesMax = max(Limits.unpackedBytesFree, bytesSent.multiplied(clamping: Limits.unpackedShareMax))
+            fits = try unsafe decoder.decode(piece, host) { (unpacked) throws(AttachPrepError) in
+                guard decoder.bytesUnpacked <= bytesMax else { throw .unpacksTooFar(host) }
+                guard .now < deadline else { throw .deadlineExceeded(host) }
+                try unsafe take(unpacked)
             }
-            let bytesMax = max(Limits.unpackedBytesFree, bytesSent * Limits.unpackedShareMax)
-            guard bytes <= bytesMax else { throw .unpacksTooFar(host) }
-            try checkRange(further: piece.count)
-            if try unsafe body.append(piece) { look.yield() }
         }
+        if !fits { state.withLock { $0.outcome.isUndecodable = true } }
+        return isTaken && fits
+    }
+
+    private func take(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) {
+        guard unsafe !piece.isEmpty else { return }
+        try checkRange(further: piece.count)
+        if try unsafe body.append(piece) { look.yield() }
     }
 
     /// The head is whole: decides what the body is.
@@ -103,6 +130,9 @@ final class Exchange: TransferObserver {
         }
         switch verdict {
         case .whole(let total):
+            let coding = decodesContent ? ContentCoding(head) : .none
+            guard coding != .refused else { throw .refusedCoding(host) }
+            if coding != .none { state.withLock { $0.decoder = ContentDecoder(coding) } }
             try body.restart()
             // An encoded body's own length is not the file's, but a file is hardly smaller than its encoded form.
             try body.check(declared: head.contentLength)

@@ -25,6 +25,10 @@ enum NextStep: Sendable, Hashable {
             self = Self.step(ending, facts)
         } else if let verdict = outcome.verdict, !verdict.hasContent {
             self = Self.step(verdict, facts.host)
+        } else if outcome.isUndecodable {
+            self = .startOverUndecoded(.undecodable(facts.host))
+        } else if ending == .completed, outcome.isHalfUnpacked {
+            self = .retry(.truncated(facts.host, bytes: facts.bytes, total: nil))
         } else if ending == .completed, outcome.verdict == nil {
             // libcurl is content with a head that the end of the connection cuts off.
             self = .retry(.hungUp(facts.host, "completed without a whole head"))
@@ -55,7 +59,6 @@ enum NextStep: Sendable, Hashable {
         return switch failure.remedy {
         case .none: .fail(failure.error)
         case .retry: .retry(failure.error)
-        case .withoutDecoding: .startOverUndecoded(failure.error)
         }
     }
 }

@@ -1,6 +1,6 @@
 /// What a head says about the body.
 extension ResponseHead {
-    /// Whether libcurl hands the body on in another form than it was sent in.
+    /// Whether the body is named as being in another form than the file's.
     package var isEncoded: Bool {
         values("content-encoding").contains { !$0.isEmpty && $0.lowercased() != "identity" }
     }

@@ -8,8 +8,6 @@ struct TransferFailure: Sendable, Hashable {
         case none
         /// Try again later, going on where this one broke if the server can.
         case retry
-        /// The Content-Encoding lied: take the bytes as they are.
-        case withoutDecoding
     }
 
     let error: AttachPrepError
@@ -40,6 +38,8 @@ extension TransferFailure {
         case .stalled: self = .timeout("\(host) sent next to nothing for", facts.limits.stall)
         case .deadlineReached: self.init(error: .deadlineExceeded(host), remedy: .none)
         case .cancelled: self.init(error: .cancelled(host), remedy: .none)
+        case .transferCodingRefused: self.init(error: .refusedTransferCoding(host), remedy: .none)
+        case .abandoned: self.init(error: .internalFailure("the transfer loop was abandoned"), remedy: .retry)
         case .failed(let error): self.init(error, facts)
         }
     }
@@ -63,7 +63,6 @@ extension TransferFailure {
         case .couldNotConnect: self.init(error: .notConnected(host, detail), remedy: .retry)
         case .couldNotResolveHost, .couldNotResolveProxy, .proxyHandshake:
             self.init(error: .notConnected(host, detail), remedy: .none)
-        case .badContentEncoding: self.init(error: .undecodable(host, detail), remedy: .withoutDecoding)
         case .gotNothing, .sendError, .receiveError, .http2, .http2Stream, .partialFile:
             let truncated = AttachPrepError.truncated(host, bytes: facts.bytes, total: facts.total, detail: detail)
             self.init(error: facts.hasHead ? truncated : .hungUp(host, detail), remedy: .retry)
@@ -109,12 +108,6 @@ extension AttachPrepError {
         AttachPrepError(
             .downloadHTTPStatus, "\(host) did not answer in HTTP; check the address and its port.", detail: detail,
             isRetryable: false)
-    }
-
-    fileprivate static func undecodable(_ host: String, _ detail: String) -> AttachPrepError {
-        AttachPrepError(
-            .downloadTruncated, "\(host) sent a body that its Content-Encoding does not fit; check the server.",
-            detail: detail)
     }
 
     static func internalFailure(_ detail: String) -> AttachPrepError {

@@ -29,6 +29,7 @@ extension ErrorCode {
         case .downloadConnect: "The server of the source was not reached"
         case .downloadTLS: "The server of the source is not trusted"
         case .downloadHTTPStatus: "The server of the source refused"
+        case .downloadContentCoding: "The source is packed in a way that is not unpacked"
         case .downloadTooManyRedirects: "The source was redirected too often"
         case .downloadTimeout: "The server of the source was too slow"
         case .downloadTruncated: "The source came incomplete"
