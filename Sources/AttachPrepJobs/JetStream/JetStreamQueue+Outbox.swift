@@ -55,7 +55,7 @@ extension JetStreamQueue: WebhookOutbox {
         return try await QueueFault.named {
             var count = 0
             for job in try await mirror.jobs(telling: url) {
-                count += try await changeNotices(of: job) { $0.givenUp(to: url, error, at: now) }
+                count += try await changeNotices(of: job) { notice, _ in notice.givenUp(to: url, error, at: now) }
             }
             return count
         }
@@ -66,19 +66,22 @@ extension JetStreamQueue: WebhookOutbox {
         return try await QueueFault.named {
             var count = 0
             for (job, ids) in try await mirror.webhooks(filter) {
-                count += try await changeNotices(of: job) { ids.contains($0.id) ? $0.replayed(at: now) : nil }
+                count += try await changeNotices(of: job) { notice, job in
+                    guard ids.contains(notice.id) else { return nil }
+                    return notice.replayed(at: now, callback: JobSecrets.callbackURL(in: job.secret))
+                }
             }
             return count
         }
     }
 
     /// - Returns: how many were changed.
-    private func changeNotices(of job: String, _ change: (KeptNotice) -> KeptNotice?) async throws -> Int {
+    private func changeNotices(of job: String, _ change: (KeptNotice, KeptJob) -> KeptNotice?) async throws -> Int {
         var count = 0
         let changed = try await self.change(job, from: nil) { job in
             count = 0
             return job.telling { notice in
-                let next = change(notice)
+                let next = change(notice, job)
                 if next != nil { count += 1 }
                 return next
             }

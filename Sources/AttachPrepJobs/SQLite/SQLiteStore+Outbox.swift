@@ -41,6 +41,7 @@ extension SQLiteStore: WebhookOutbox {
                     attempts = attempts + 1, lease_until = NULL
                 WHERE name = ? AND state = 'pending'
                 """, [state.rawValue, next, ended, status, error, id.text])
+            if state == .delivered { try WebhookWiping.wipeDelivered(database) }
         }
     }
 

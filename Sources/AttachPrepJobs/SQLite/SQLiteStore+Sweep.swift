@@ -22,6 +22,7 @@ extension SQLiteStore: StoreKeeping {
         report.mediaBytes = try await mediaBytes()
         report.isOverQuota = report.mediaBytes > limits.mediaQuotaBytes
         isOverQuota.store(report.isOverQuota, ordering: .relaxed)
+        try await wipeDelivered()
         try await shrinkLog()
         return report
     }
@@ -62,16 +63,28 @@ extension SQLiteStore: StoreKeeping {
         }
     }
 
+    /// Addresses of webhooks that versions before this one delivered.
+    private func wipeDelivered() async throws {
+        while try await write({ database, _ in try WebhookWiping.wipeDelivered(database) }) == WebhookWiping.countMax {}
+    }
+
     /// What was wiped from the database is in its log until that is written over: the log is emptied instead.
     private func shrinkLog() async throws {
-        let (pool, wait) = (pool, Int(Self.busySeconds * 1000))
-        try await files.run {
-            // A reader that is in the way is no fault: nobody waits for it, and the next round tries again.
-            try pool.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA busy_timeout = 0")
-                _ = try? database.checkpoint(.truncate)
-                try database.execute(sql: "PRAGMA busy_timeout = \(wait)")
-            }
+        let pool = pool
+        try await files.run { try pool.emptyLog() }
+    }
+}
+
+extension DatabasePool {
+    /// Writes the log back into the database, and empties it: pages as they were before a secret was wiped are in it
+    /// until then. Once a minute while a service runs, and at its orderly end, since SQLite itself does not when the
+    /// last connection that is closed is a reader's.
+    func emptyLog() throws {
+        // A reader that is in the way is no fault: nobody waits for it, and the next round tries again.
+        try writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA busy_timeout = 0")
+            _ = try? database.checkpoint(.truncate)
+            try database.execute(sql: "PRAGMA busy_timeout = \(Int(SQLiteStore.busySeconds * 1000))")
         }
     }
 }

@@ -12,13 +12,15 @@ extension SQLiteStore {
         let selection = try WebhookSelection(filter)
         let now = clock.now().wall
         return try await write { database, _ in
+            try WebhookWiping.restore(selection, database)
             let rows = try Row.fetchAll(
                 database,
                 sql: """
                     UPDATE webhook SET state = 'pending', attempts = 0, crashes = 0, next_at = ?1, ended_at = NULL,
                         lease_until = NULL
                     WHERE id IN (SELECT webhook.id FROM webhook JOIN job ON job.id = webhook.job
-                        WHERE \(selection.condition)) RETURNING 1
+                        WHERE webhook.url_wiped <> \(WebhookWiping.Mark.wiped.rawValue)
+                            AND \(selection.condition)) RETURNING 1
                     """, arguments: [now] + StatementArguments(selection.arguments))
             return rows.count
         }

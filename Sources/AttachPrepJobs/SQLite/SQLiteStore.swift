@@ -52,7 +52,10 @@ public final class SQLiteStore: Sendable {
     public func close() async {
         let pool = pool
         do {
-            try await files.run { try pool.close() }
+            try await files.run {
+                try pool.emptyLog()
+                try pool.close()
+            }
         } catch {
             logger.error("the job database could not be closed", metadata: ["error": "\(error)"])
         }

@@ -68,6 +68,22 @@ enum OutboxConformance {
             let again = try await claim(driver)
             #expect(again.map(\.id) == [ids[0]] && again[0].attempts == 0)
         },
+        Behaviour("a delivered webhook's address loses its secrets, and is replayed while its job has them") { driver in
+            let url = "https://user:secret@hooks.example/?token=secret"
+            var submission = JobSubmission.sample(host: nil)
+            submission.request.terms.callbackURL = url
+            _ = try await driver.jobs.enqueue([submission, submission], idempotency: nil)
+            try await end(.failed(.rejected(.mediaCorrupt)), url, driver)
+            submission.key = WorkKey("another")
+            try await end(.succeeded(.sample(), .make()), url, driver)
+            let claimed = try await claim(driver)
+            #expect(claimed.map(\.notice.url) == [url, url])
+            for webhook in claimed { try await driver.jobs.record(webhook.id, .delivered(status: 204)) }
+            let kept = try await driver.jobs.webhooks(WebhookFilter(), after: nil, limit: 9).webhooks
+            #expect(kept.map(\.notice.url) == Array(repeating: "https://hooks.example/?token=REDACTED", count: 2))
+            #expect(try await driver.jobs.replayWebhooks(WebhookFilter(states: [.delivered])) == 1)
+            #expect(try await claim(driver).map(\.notice.url) == [url])
+        },
         Behaviour("webhooks are listed page by page, by state and by job") { driver in
             for number in 0..<5 {
                 try await told(driver, "https://hooks.example/\(number)")

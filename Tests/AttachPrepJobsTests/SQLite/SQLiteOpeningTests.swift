@@ -142,6 +142,56 @@ import Testing
         #expect(!holds())
     }
 
+    /// Files of the data folder that hold a text, as bytes.
+    private func files(_ sqlite: SQLiteUnderTest, with secret: String) throws -> [String] {
+        try sqlite.folder.contents().filter { name in
+            FileManager.default.contents(atPath: sqlite.folder.path(name))?.range(of: Data(secret.utf8)) != nil
+        }
+    }
+
+    @Test func `secrets of callbacks and headers are gone once they are delivered and the service has stopped`()
+        async throws
+    {
+        let sqlite = try await SQLiteUnderTest()
+        // Long ones leave the page of their row; many move the rows of others.
+        let secrets = (0..<60).map { "secret-\($0)-" + String(repeating: "x", count: $0 * 97) }
+        var submissions: [JobSubmission] = []
+        for secret in secrets {
+            var submission = JobSubmission.sample(host: nil, headers: ["Authorization": "Bearer \(secret)"])
+            submission.request.terms.callbackURL = "https://user:\(secret)@hooks.example/?token=\(secret)"
+            submissions.append(submission)
+        }
+        for part in [submissions[..<30], submissions[30...]] {
+            _ = try await sqlite.store.enqueue(Array(part), idempotency: nil)
+            for job in try await sqlite.driver.claim(30) {
+                let url = try #require(job.request.terms.callbackURL)
+                let notice = WebhookNotice(url: url, event: .attachmentPrepared, body: "{}")
+                #expect(try await sqlite.store.finish(job.lease, .succeeded(.sample(), .make()), notice: notice))
+            }
+        }
+        #expect(try !files(sqlite, with: "secret-59-").isEmpty)
+        while case let webhooks = try await sqlite.store.claimWebhooks(60, lease: .seconds(60)), !webhooks.isEmpty {
+            for webhook in webhooks {
+                #expect(webhook.notice.url.contains("secret-"))
+                try await sqlite.store.record(webhook.id, .delivered(status: 204))
+            }
+        }
+        #expect(try await sqlite.store.webhookCounts()[.delivered] == 60)
+        await sqlite.store.close()
+        #expect(try files(sqlite, with: "secret-") == [])
+    }
+
+    @Test func `a running service has wiped its log after the next housekeeping`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        try await OutboxConformance.told(sqlite.driver, "https://hooks.example/?token=secret-that-must-go")
+        for webhook in try await OutboxConformance.claim(sqlite.driver) {
+            try await sqlite.store.record(webhook.id, .delivered(status: 204))
+        }
+        _ = try await sqlite.store.sweep()
+        #expect(try files(sqlite, with: "secret-that-must-go") == [])
+        await sqlite.store.close()
+    }
+
     @Test func `ten thousand jobs are all there after a start`() async throws {
         let folder = try TemporaryFolder()
         do {

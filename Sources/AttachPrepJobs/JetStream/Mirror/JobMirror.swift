@@ -1,3 +1,4 @@
+import AttachPrep
 import GRDB
 import NATS
 import RichPush
@@ -14,6 +15,7 @@ import Synchronization
 /// It is fed by a watch on the bucket of jobs, in which our own changes come back, and made anew at each start. Of two
 /// things that are heard of one key the one with the higher revision holds.
 final class JobMirror: Sendable {
+    private let path: String
     let pool: DatabasePool
     let hearing = MirrorHearing()
     private let queued: QueuedCount
@@ -22,14 +24,15 @@ final class JobMirror: Sendable {
 
     /// - Parameter path: of a database, which is thrown away first.
     init(path: String, feed: JobFeed) throws {
-        for file in [path, "\(path)-wal", "\(path)-shm"] where FileManager.default.fileExists(atPath: file) {
-            try FileManager.default.removeItem(atPath: file)
-        }
+        self.path = path
+        try Self.remove(path)
         var configuration = GRDB.Configuration()
         configuration.label = "attachprep.mirror"
         configuration.prepareDatabase { database in
             // What a power failure takes is made anew.
             try database.execute(sql: "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY")
+            // It has the secrets of jobs that can still run: what is wiped is gone from its pages, too.
+            try database.execute(sql: "PRAGMA secure_delete = ON")
             // Its tail is where most changes are: 32 MB of it stay in memory, and as much of the log is written before
             // it is gone through.
             try database.execute(sql: "PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8192")
@@ -59,7 +62,22 @@ final class JobMirror: Sendable {
         let latest = Atomic(0)
     }
 
-    func close() throws { try pool.close() }
+    /// It goes with its process: it is made anew at each start, and nothing of it is left on the disk.
+    func close() throws {
+        try pool.close()
+        try Self.remove(path)
+    }
+
+    private static func remove(_ path: String) throws {
+        for file in [path, "\(path)-wal", "\(path)-shm"] where FileManager.default.fileExists(atPath: file) {
+            try FileManager.default.removeItem(atPath: file)
+        }
+    }
+
+    /// Once a minute: what was wiped is in the log until that is written back.
+    func emptyLog() async throws {
+        try await BlockingLane().run { [pool] in try pool.emptyLog() }
+    }
 
     /// Takes in what was heard of the bucket.
     ///

@@ -30,7 +30,7 @@ enum WebhookRow {
             INSERT INTO webhook (name, job, state, host, url, event, body, attempts, created_at, next_at, lease_until,
                 ended_at, last_status, last_error)
             VALUES (?1, (SELECT id FROM job WHERE uuid = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
-            ON CONFLICT (name) DO UPDATE SET state = ?3, attempts = ?8, next_at = ?10, lease_until = ?11,
+            ON CONFLICT (name) DO UPDATE SET state = ?3, url = ?5, attempts = ?8, next_at = ?10, lease_until = ?11,
                 ended_at = ?12, last_status = ?13, last_error = ?14
             """,
             [

@@ -1,3 +1,4 @@
+import AttachPrep
 import RichPush
 
 /// A webhook as the servers keep it: in the value of the job whose end it tells of, so that the two are kept as one.
@@ -17,6 +18,8 @@ struct KeptNotice: Codable, Sendable, Hashable {
     var lastError: String?
     /// Whose try is under way; nil for nobody's.
     var sender: Int64?
+    /// Whether the secrets of its address were wiped; nil for no.
+    var isWiped: Bool?
 
     init(_ notice: WebhookNotice, at now: Int64) {
         id = WebhookID.make(at: .init(milliseconds: now)).text
@@ -71,7 +74,9 @@ extension KeptNotice {
         notice.attempts += 1
         notice.sender = nil
         switch outcome {
-        case .delivered(let status): notice.end(.delivered, status, nil, at: now)
+        case .delivered(let status):
+            notice.end(.delivered, status, nil, at: now)
+            notice.wipe()
         case .givenUp(let status, let error): notice.end(.givenUp, status, error, at: now)
         case .retry(let date, let status, let error):
             (notice.nextAt, notice.lastStatus, notice.lastError) = (date.milliseconds, status, error)
@@ -87,13 +92,25 @@ extension KeptNotice {
         return notice
     }
 
-    func replayed(at now: Int64) -> KeptNotice {
+    /// - Parameter callback: the address, when the job still has its secrets.
+    /// - Returns: nil when nobody knows the address any more.
+    func replayed(at now: Int64, callback: String?) -> KeptNotice? {
         var notice = self
+        if isWiped == true {
+            guard let callback else { return nil }
+            (notice.url, notice.isWiped) = (callback, nil)
+        }
         notice.state = .pending
         notice.attempts = 0
         notice.nextAt = now
         (notice.endedAt, notice.sender) = (nil, nil)
         return notice
+    }
+
+    private mutating func wipe() {
+        let shown = RedactedURL.redact(url)
+        guard shown != url else { return }
+        (url, isWiped) = (shown, true)
     }
 
     private mutating func end(_ state: WebhookState, _ status: Int?, _ error: String?, at now: Int64) {

@@ -22,6 +22,7 @@ extension JetStreamQueue: StoreKeeping {
             try await sweepDrafts()
             try await sweepBatches()
             try await sweepMarkers()
+            try await mirror.emptyLog()
             report.add(SweepReport(try await uploadFolder.sweep(at: clock.wall())))
             return report
         }
