@@ -277,6 +277,9 @@ if isFuzzing {
             "AttachPrep", "AttachPrepJobs", "Curl", "PeerSupport", "RichPush",
             .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
         ],
+        "NATSFuzz": [
+            "AttachPrep", "AttachPrepJobs", "NATS", "RichPush", .product(name: "Logging", package: "swift-log"),
+        ],
         "ChildFuzz": ["AttachPrep", "Linux", "MediaEngine", "RichPush"],
     ]
     package.targets += [

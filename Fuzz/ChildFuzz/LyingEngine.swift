@@ -105,30 +105,9 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
         }
         var tree = JSONTree(Array(data))
         let changes = Int(input.byte()) % 9
-        for _ in 0..<changes { spoil(&tree) }
+        for _ in 0..<changes { tree.spoil(&input) }
         try? socket.send(Array(tree.text.utf8), descriptors: descriptors, waits: false)
     }
-
-    private func spoil(_ tree: inout JSONTree) {
-        let place = 1 + Int(input.byte()) % max(1, tree.count - 1)
-        let choice = Int(input.byte())
-        switch choice {
-        case 0..<220: tree.change(place, .replace(.token(Self.tokens[choice % Self.tokens.count])))
-        case 220..<235: tree.change(place, .remove)
-        case 235..<250: tree.change(place, .multiply(1 + Int(input.byte()) * (choice == 249 ? 8 : 1)))
-        default: tree.change(place, .replace(.token("\"\(String(repeating: "é\\u001b", count: 700))\"")))
-        }
-    }
-
-    private static let tokens = [
-        "0", "1", "-1", "2", "3", "7", "100", "300", "4096", "65500", "10000000", "10000001", "1000000", "2147483647",
-        "2147483648", "1e12", "-1e12", "1e9", "0.001", "1e-12", "5e-324", "-0.0", "0.5", "1.5", "12.5", "600", "14400",
-        "999999999999", "9007199254740993", "9223372036854775807", "-9223372036854775808", "9223372036854775808",
-        "1e308", "1e400", "-1e400", "NaN", "null", "true", "false", "\"\"", "\"a\"", "\"gif\"", "\"mpeg4\"", "\"jpeg\"",
-        "\"mp3\"", "\"../../x\"", "\"public.jpeg\"", "{}", "[]", "[0]", "[2147483647,2147483647,2147483647]",
-        "{\"seconds\":{\"_0\":1e12}}", "{\"frame\":{\"_0\":2147483647}}", "{\"seconds\":{\"_0\":-1e12}}",
-        "{\"x\":0.1,\"y\":0.1,\"width\":0.5,\"height\":0.5}", "{\"x\":0,\"y\":0,\"width\":1e-300,\"height\":1}",
-    ]
 
     /// Things that are no message of ours.
     private func sayStrangely(on socket: MessageSocket) {

@@ -1,12 +1,12 @@
 /// JSON as a tree whose numbers are text, so that what no number type holds can be written into it.
-indirect enum JSONTree {
+public indirect enum JSONTree {
     case object([(key: String, value: JSONTree)])
     case array([JSONTree])
     /// A number, a string with its quotes, or a word.
     case token(String)
 
     /// Reads what `JSONEncoder` has written.
-    init(_ bytes: [UInt8]) {
+    public init(_ bytes: [UInt8]) {
         var rest = bytes[...]
         self = Self.value(&rest)
     }
@@ -54,7 +54,7 @@ indirect enum JSONTree {
     }
 
     /// Values in it, itself included.
-    var count: Int {
+    public var count: Int {
         switch self {
         case .object(let members): members.reduce(1) { $0 + $1.value.count }
         case .array(let elements): elements.reduce(1) { $0 + $1.count }
@@ -63,14 +63,14 @@ indirect enum JSONTree {
     }
 
     /// What becomes of one value.
-    enum Change {
+    public enum Change {
         case replace(JSONTree)
         case remove
         case multiply(Int)
     }
 
     /// Changes the value of that number, from 0, in the order of the text; the whole is 0 and stays.
-    mutating func change(_ number: Int, _ change: Change) {
+    public mutating func change(_ number: Int, _ change: Change) {
         var next = 1
         apply(change, at: number, &next)
     }
@@ -114,11 +114,35 @@ indirect enum JSONTree {
         }
     }
 
-    var text: String {
+    public var text: String {
         switch self {
         case .object(let members): "{" + members.map { "\($0.key):\($0.value.text)" }.joined(separator: ",") + "}"
         case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
         case .token(let text): text
         }
     }
+
+    /// Spoils one value of it as an input says.
+    public mutating func spoil(_ input: inout FuzzInput) {
+        let place = 1 + Int(input.byte()) % max(1, count - 1)
+        let choice = Int(input.byte())
+        switch choice {
+        case 0..<220: change(place, .replace(.token(Self.tokens[choice % Self.tokens.count])))
+        case 220..<235: change(place, .remove)
+        case 235..<250: change(place, .multiply(1 + Int(input.byte()) * (choice == 249 ? 8 : 1)))
+        default: change(place, .replace(.token("\"\(String(repeating: "é\\u001b", count: 700))\"")))
+        }
+    }
+
+    /// Numbers at the edges of what somebody may take, and values of another kind.
+    private static let tokens = [
+        "0", "1", "-1", "2", "3", "7", "100", "300", "4096", "65500", "10000000", "10000001", "1000000", "2147483647",
+        "2147483648", "1e12", "-1e12", "1e9", "0.001", "1e-12", "5e-324", "-0.0", "0.5", "1.5", "12.5", "600", "14400",
+        "999999999999", "9007199254740993", "9223372036854775807", "-9223372036854775808", "9223372036854775808",
+        "18446744073709551615", "1e308", "1e400", "-1e400", "NaN", "null", "true", "false", "\"\"", "\"a\"",
+        "\"gif\"", "\"mpeg4\"", "\"jpeg\"", "\"mp3\"", "\"../../x\"", "\"public.jpeg\"", "{}", "[]", "[0]",
+        "[2147483647,2147483647,2147483647]", "{\"seconds\":{\"_0\":1e12}}", "{\"frame\":{\"_0\":2147483647}}",
+        "{\"seconds\":{\"_0\":-1e12}}", "{\"x\":0.1,\"y\":0.1,\"width\":0.5,\"height\":0.5}",
+        "{\"x\":0,\"y\":0,\"width\":1e-300,\"height\":1}", "\"running\"", "\"dead\"", "\"succeeded\"",
+    ]
 }
