@@ -134,7 +134,7 @@ let package = Package(
         room(
             "AttachPrepService",
             [
-                "AttachPrepJobs", "AttachPrepPages", "SafeArithmetic",
+                "AttachPrepJobs", "AttachPrepPages", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -15,6 +15,13 @@ public struct ServiceSettings: Sendable {
     /// An address of a file where it was published to, else nil: the page shows files from there.
     public var publishedURL: String?
     public var connectionsMax = Limits.connectionsMax
+    /// Connections at a time from one address of the internet; 0 does not limit. A quarter of all: no single address
+    /// takes every place, and a mobile network that has one address for many phones gets far with it.
+    public var connectionsPerAddressMax = Limits.connectionsMax / 4
+    /// Addresses of this machine and of private networks are counted as well; tests have no others.
+    var countsEveryAddress = false
+    /// Whether `/metrics` needs no token on this machine.
+    public var showsMetricsToLoopback = false
     /// For each token; 0 does not limit.
     public var requestsPerSecondMax = Limits.requestsPerSecondMax
     /// Of one address; 0 does not limit.

@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -86,6 +88,39 @@ static inline int CLinux_prctl_not_dumpable(void) { return prctl(PR_SET_DUMPABLE
 
 // As above: 0 once that is so.
 static inline int CLinux_prctl_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
+
+// As above: takes a capability out of what a program it executes could ever have; EINVAL for a number that the kernel
+// does not know.
+static inline int CLinux_prctl_capbset_drop(unsigned long number) { return prctl(PR_CAPBSET_DROP, number, 0, 0, 0); }
+
+// As above: 1 for one that is still there.
+static inline int CLinux_prctl_capbset_read(unsigned long number) { return prctl(PR_CAPBSET_READ, number, 0, 0, 0); }
+
+// As above: a user ID of 0 means nothing from now on, and never again.
+static inline int CLinux_prctl_lock_securebits(void) {
+    return prctl(PR_SET_SECUREBITS, 0xefUL, 0, 0, 0);
+}
+
+// As above.
+static inline int CLinux_prctl_clear_ambient(void) { return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); }
+
+// glibc has no capset: effective, permitted and inheritable capabilities of this thread become none.
+static inline int CLinux_capset_none(void) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2] = {{0}};
+    return (int) syscall(SYS_capset, &header, data);
+}
+
+// glibc has no capget: 1 when this thread has any of them, 0 for none, -1 with errno.
+static inline int CLinux_capget_any(void) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2] = {{0}};
+    if (syscall(SYS_capget, &header, data) != 0) return -1;
+    for (int word = 0; word < 2; word++) {
+        if (data[word].effective | data[word].permitted | data[word].inheritable) return 1;
+    }
+    return 0;
+}
 
 // glibc has no Landlock. The kernel's ABI version, or -1 with ENOSYS or EOPNOTSUPP.
 static inline int CLinux_landlock_version(void) { return (int) syscall(444, NULL, (size_t) 0, 1u); }

@@ -17,6 +17,19 @@ package enum ProcessFlags {
 
     package static var refusesDumps: Bool { CLinux_prctl_is_dumpable() == 0 }
 
+    /// The rights that are taken from new files; nil where `/proc` does not tell. umask(2) tells only who sets another.
+    package static var umask: UInt32? {
+        guard let file = unsafe fopen("/proc/self/status", "re") else { return nil }
+        defer { unsafe fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while unsafe fgets(&line, CInt(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            guard text.hasPrefix("Umask:") else { continue }
+            return UInt32(text.dropFirst(6).filter(\.isNumber), radix: 8)
+        }
+        return nil
+    }
+
     /// How many threads this process has; nil where `/proc` does not tell.
     package static var threadCount: Int? {
         guard let folder = unsafe opendir("/proc/self/task") else { return nil }

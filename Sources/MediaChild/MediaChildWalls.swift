@@ -27,12 +27,13 @@ package enum MediaChildWalls {
 
     /// The filter comes last, since the other walls are raised by calls that it refuses; Landlock asks for the first.
     private static let order: [Wall] = [
-        .privileges, .orphans, .dumps, .memory, .fileSize, .openFiles, .files, .systemCalls,
+        .capabilities, .privileges, .orphans, .dumps, .memory, .fileSize, .openFiles, .files, .systemCalls,
     ]
 
     private static func raise(_ wall: Wall) throws(SystemError) {
         switch wall {
         case .privileges: try ProcessFlags.refuseNewPrivileges()
+        case .capabilities: try Capabilities.dropAll()
         case .orphans: try ProcessFlags.dieWithParent()
         case .dumps: try refuseDumps()
         case .memory: try ResourceLimit.addressSpace.set(Limits.childAddressSpaceBytesMax)

@@ -25,6 +25,7 @@ struct WallTrial {
     private func succeeds(_ attempt: WallAttempt) -> Bool {
         switch attempt {
         case .gainPrivileges: !ProcessFlags.refusesNewPrivileges
+        case .keepCapabilities: Capabilities.hasAny || (getuid() == 0 && Capabilities.hasBounding)
         case .readFile: Trespass.reads("/etc/passwd")
         case .openFile: Trespass.reads("/dev/null")
         case .listFolder: Trespass.lists("/")

@@ -2,6 +2,8 @@
 public enum Wall: String, Codable, Sendable, Hashable, CaseIterable {
     /// Nothing it executes has more rights than it. Linux: `prctl(2)`, PR_SET_NO_NEW_PRIVS.
     case privileges = "no new privileges"
+    /// None of root's rights, should it run as root. Linux: `capabilities(7)`.
+    case capabilities = "no capabilities"
     /// No file system; media come and go as open descriptors. Linux: `landlock(7)`.
     case files = "no file system"
     /// A short list of system calls; network, programs and other processes are not on it. Linux: `seccomp(2)`.

@@ -1,6 +1,7 @@
 /// A try to get through a wall, made by a child around which only that wall stands: for `attachprep doctor`.
 public enum WallAttempt: String, Codable, Sendable, Hashable, CaseIterable {
     case gainPrivileges = "gain privileges"
+    case keepCapabilities = "keep root's rights"
     case readFile = "read /etc/passwd"
     case writeFile = "write into /tmp"
     case listFolder = "list /"
@@ -22,6 +23,7 @@ public enum WallAttempt: String, Codable, Sendable, Hashable, CaseIterable {
     public var wall: Wall {
         switch self {
         case .gainPrivileges: .privileges
+        case .keepCapabilities: .capabilities
         case .readFile, .writeFile, .listFolder: .files
         case .openFile, .connect, .execute, .fork, .trace, .signal, .makeCodeExecutable: .systemCalls
         case .allocate: .memory

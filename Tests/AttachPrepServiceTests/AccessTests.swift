@@ -21,11 +21,24 @@ struct AccessTests {
         #expect(try await LiveService().stranger.get(path).status == 200)
     }
 
-    @Test func `figures are for callers, and for this machine unless it speaks for others`() async throws {
+    @Test func `Metrics need a token from this machine too: a local proxy cannot be told from a caller`() async throws {
         let service = try await LiveService()
-        #expect(try await service.stranger.get("/metrics").text == "attachprep_jobs 1\n")
+        // What nginx sends for others unless it is told otherwise: a loopback Host, and nothing else.
+        #expect(try await service.stranger.get("/metrics", [("Host", "127.0.0.1:8080")]).status == 401)
+        #expect(try await service.caller.get("/metrics").text == "attachprep_jobs 1\n")
         #expect(try await service.caller.get("/metrics", [("X-Forwarded-For", "192.0.2.1")]).status == 200)
-        #expect(try await service.stranger.get("/metrics", [("X-Forwarded-For", "192.0.2.1")]).status == 401)
+    }
+
+    @Test func `With the setting for it, this machine needs no token for metrics, unless it forwards`() async throws {
+        let service = try await LiveService { $0.showsMetricsToLoopback = true }
+        #expect(try await service.stranger.get("/metrics").text == "attachprep_jobs 1\n")
+        for (name, value) in [
+            ("X-Forwarded-For", "192.0.2.1"), ("Forwarded", "for=192.0.2.1"), ("Via", "1.1 a"),
+            ("X-Real-IP", "192.0.2.1"), ("X-Forwarded-Proto", "https"), ("Host", "push.example"),
+        ] {
+            #expect(try await service.stranger.get("/metrics", [(name, value)]).status == 401, "\(name)")
+        }
+        #expect(try await service.stranger.get("/v1/jobs").status == 401)
     }
 
     @Test func `a token file that changes is read again, and a broken one changes nothing`() async throws {

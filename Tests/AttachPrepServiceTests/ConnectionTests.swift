@@ -1,8 +1,11 @@
 import AttachPrepJobs
 import Foundation
 import RichPush
+import Synchronization
 import TestSupport
 import Testing
+
+@testable import AttachPrepService
 
 struct ConnectionTests {
     private static let head = "Host: localhost\r\nAuthorization: Bearer \(LiveService.token)\r\n"
@@ -68,6 +71,108 @@ struct ConnectionTests {
         try await askUntil("the connection is closed") { (try? await connection.send("x")) == nil }
         #expect(await connection.receiveAll().count < 50_000_000)
         #expect(try Self.residentBytes() - before < 50_000_000)
+    }
+
+    @Test func `Forty clients that stop reading cost a part of the file each, and are closed`() async throws {
+        let service = try await LiveService { $0.idleConnectionSecondsMax = 1 }
+        let path = try Self.bigFile(in: service)
+        let before = try Self.residentBytes()
+        let readers = try (0..<40).map { _ in try RawConnection(port: service.port, receiveBuffer: 4_096) }
+        for reader in readers { try await reader.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n") }
+        let most = Mutex(0)
+        for reader in readers {
+            try await askUntil("the connection is closed") {
+                let resident = try Self.residentBytes()
+                most.withLock { $0 = max($0, resident) }
+                return (try? await reader.send("x")) == nil
+            }
+        }
+        #expect(most.withLock { $0 } - before < 15_000_000)
+    }
+
+    @Test func `A client that reads slowly gets all of it`() async throws {
+        let service = try await LiveService()
+        let content = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let media = MediaID.make()
+        let file = StoredFile(
+            path: try service.folder.write(content, to: "content"), name: "a.mp4", mimeType: "video/mp4",
+            bytes: content.count, sha256: String(repeating: "0", count: 64))
+        service.store.state.withLock { $0.files["\(media)/a.mp4"] = file }
+        let connection = try RawConnection(port: service.port, receiveBuffer: 4_096)
+        try await connection.send(
+            "GET /media/\(media)/a.mp4 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        let answer = try HTTPCaller.answer(await connection.receiveAll())
+        #expect(answer.status == 200 && answer.body == content)
+    }
+
+    /// The path of 400 MB of nothing.
+    private static func bigFile(in service: LiveService) throws -> String {
+        let media = MediaID.make()
+        let path = service.folder.path("content")
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        try FileHandle(forWritingTo: URL(fileURLWithPath: path)).truncate(atOffset: 400_000_000)
+        let file = StoredFile(
+            path: path, name: "a.mp4", mimeType: "video/mp4", bytes: 400_000_000,
+            sha256: String(repeating: "0", count: 64))
+        service.store.state.withLock { $0.files["\(media)/a.mp4"] = file }
+        return "/media/\(media)/a.mp4"
+    }
+
+    @Test(arguments: [
+        ("two", "Host: localhost\r\nHost: evil.example"), ("two of the same", "Host: localhost\r\nhost: localhost"),
+        ("none", "Accept: */*"), ("an empty one", "Host:"), ("user info", "Host: a@b"), ("a path", "Host: a/b"),
+        ("no port", "Host: a:x"), ("half an address", "Host: [::1"), ("a space", "Host: a b"),
+    ])
+    func `A request without exactly one valid Host is refused`(name: String, fields: String) async throws {
+        let service = try await LiveService()
+        let connection = try RawConnection(port: service.port)
+        try await connection.send("GET /healthz HTTP/1.1\r\n\(fields)\r\n\r\n")
+        let answer = try HTTPCaller.answer(await connection.receiveAll())
+        #expect(answer.status == 400 && answer.code == "request.invalid" && answer.field("connection") == "close")
+    }
+
+    @Test(arguments: [
+        "localhost", "a.example:8080", "127.0.0.1:1", "[::1]:8080", "a_b.example.", "xn--bcher-kva.example",
+    ])
+    func `A valid Host is answered`(host: String) async throws {
+        let answer = try await LiveService().stranger.get("/healthz", [("Host", host)])
+        #expect(answer.status == 200)
+    }
+
+    @Test func `A second Host in a later request ends the connection after the answers before it`() async throws {
+        let service = try await LiveService()
+        let connection = try RawConnection(port: service.port)
+        let good = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        let bad = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n"
+        try await connection.send(good + good + bad + good)
+        let said = String(decoding: await connection.receiveAll(), as: UTF8.self)
+        #expect(said.components(separatedBy: "HTTP/1.1 200 OK").count == 3)
+        #expect(said.components(separatedBy: "HTTP/1.1 400 ").count <= 2)
+    }
+
+    @Test func `An address with too many connections is told so, and others are not`() async throws {
+        let service = try await LiveService {
+            $0.countsEveryAddress = true
+            $0.connectionsPerAddressMax = 3
+        }
+        var held = try (0..<3).map { _ in try RawConnection(port: service.port) }
+        for connection in held {
+            try await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            _ = await connection.receive(until: "}")
+        }
+        let refused = try await service.stranger.get("/healthz")
+        #expect(refused.status == 503 && refused.code == "queue.full" && refused.text.contains("This address"))
+        held.removeLast()
+        try await askUntil("there is room again") { try await service.stranger.get("/healthz").status == 200 }
+    }
+
+    @Test(arguments: [
+        ("203.0.114.7", "203.0.114.7"), ("2a00:1450:4001:81b::200e", "2a00:1450:4001:81b::/64"),
+        ("127.0.0.1", nil), ("::1", nil), ("10.1.2.3", nil), ("192.168.0.1", nil), ("100.64.0.1", nil),
+        ("fd00::1", nil), ("::ffff:10.0.0.1", nil), (nil, nil),
+    ])
+    func `Addresses of the internet are counted, those that a proxy may have are not`(address: String?, key: String?) {
+        #expect(ClientAddress.counted(address) == key)
     }
 
     @Test func `a header that is too long is refused as a problem`() async throws {

@@ -63,6 +63,7 @@ struct ServeConfigurationTests {
                 "ATTACHPREP_ALLOW_CALLBACK_NETWORK": "10.0.0.0/8,fd00::/8", "ATTACHPREP_FSYNC": "always",
                 "ATTACHPREP_DRAIN": "5s", "ATTACHPREP_RETENTION": "2d", "ATTACHPREP_DEAD_RETENTION": "12h",
                 "ATTACHPREP_MEDIA_QUOTA": "2GB", "ATTACHPREP_MAX_QUEUE": "7", "ATTACHPREP_CONNECTIONS": "8",
+                "ATTACHPREP_CONNECTIONS_PER_ADDRESS": "2", "ATTACHPREP_LOOPBACK_METRICS": "true",
                 "ATTACHPREP_REQUESTS_PER_SECOND": "0", "ATTACHPREP_LOG_FORMAT": "json",
                 "ATTACHPREP_LOG_LEVEL": "debug", "ATTACHPREP_CONCURRENCY": "4", "ATTACHPREP_PER_HOST": "5",
                 "ATTACHPREP_MEDIA_SLOTS": "3",
@@ -80,6 +81,7 @@ struct ServeConfigurationTests {
         #expect(configuration.drainSeconds == 5 && configuration.retentionSeconds == 172_800)
         #expect(configuration.deadRetentionSeconds == 43_200 && configuration.mediaQuotaBytes == 2_000_000_000)
         #expect(configuration.queuedJobsMax == 7 && service.connectionsMax == 8 && service.requestsPerSecondMax == 0)
+        #expect(service.connectionsPerAddressMax == 2 && service.showsMetricsToLoopback)
         #expect(configuration.logFormat == .json && configuration.logLevel == .debug)
         #expect(configuration.jobsPerHostMax == 5)
         #expect(preparer.requestsInFlight == 4 && preparer.mediaSlots == 3 && preparer.requiresSandbox)

@@ -58,6 +58,97 @@ import Testing
         _ = try await resolver.addresses(of: "third.example")
         #expect(asked.withLock { $0 } == ["first.example", "third.example"])
     }
+
+    /// Hangs on names that end so, until the gate opens; answers others at once.
+    private func resolver(threads: Int, hanging suffix: String, at gate: LookupGate) -> SystemNameResolver {
+        SystemNameResolver(threadsMax: threads) { $0.hasSuffix(suffix) ? gate.wait() : .success([.v4(2)]) }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `Four hundred names of a domain that hangs take few threads, and other names are found`() async throws {
+        let gate = LookupGate()
+        let resolver = resolver(threads: 64, hanging: ".slow.example", at: gate)
+        let lookups = (0..<400).map { number in Task { try await resolver.addresses(of: "n\(number).slow.example") } }
+        await gate.untilWaiting(8)
+        #expect(try await resolver.addresses(of: "good.org") == [.v4(2)])
+        #expect(gate.waitingMax == 8)
+        gate.open()
+        for lookup in lookups { #expect(try await lookup.value == [.v4(1)]) }
+        #expect(gate.waitingMax == 8)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `Hanging names that nobody waits for any more leave their threads to others`() async throws {
+        let gate = LookupGate()
+        let resolver = resolver(threads: 8, hanging: ".slow", at: gate)
+        let lookups = (0..<6).map { number in Task { try await resolver.addresses(of: "a.n\(number).slow") } }
+        await gate.untilWaiting(6)
+        for lookup in lookups { lookup.cancel() }
+        for lookup in lookups { _ = await lookup.result }
+        #expect(try await resolver.addresses(of: "new.org") == [.v4(2)])
+        #expect(gate.waiting == 6)
+        gate.open()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `Names of domains that answered before are found while unknown ones hang`() async throws {
+        let gate = LookupGate()
+        let resolver = resolver(threads: 8, hanging: ".slow", at: gate)
+        _ = try await resolver.addresses(of: "one.good.org")
+        let lookups = (0..<100).map { number in Task { try await resolver.addresses(of: "a.n\(number).slow") } }
+        await gate.untilWaiting(6)
+        #expect(try await resolver.addresses(of: "two.good.org") == [.v4(2)])
+        gate.open()
+        for lookup in lookups { _ = try await lookup.value }
+        #expect(gate.waitingMax == 6)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A domain that answered and then hangs is unknown again`() async throws {
+        let gate = LookupGate()
+        let hangs = Mutex(false)
+        let resolver = SystemNameResolver(threadsMax: 4) { name in
+            name.hasSuffix("turn.org") && hangs.withLock { $0 } ? gate.wait() : .success([.v4(2)])
+        }
+        _ = try await resolver.addresses(of: "turn.org")
+        _ = try await resolver.addresses(of: "good.org")
+        hangs.withLock { $0 = true }
+        let first = Task { try await resolver.addresses(of: "a.turn.org") }
+        await gate.untilWaiting(1)
+        first.cancel()
+        _ = await first.result
+        let others = (0..<3).map { number in Task { try await resolver.addresses(of: "b\(number).turn.org") } }
+        await gate.untilWaiting(4)
+        #expect(try await resolver.addresses(of: "good.org") == [.v4(2)])
+        for other in others { other.cancel() }
+        gate.open()
+    }
+
+    @Test func `The same name asked for many times at once is one lookup`() async throws {
+        let gate = LookupGate()
+        let asked = Mutex(0)
+        let resolver = SystemNameResolver(threadsMax: 8) { _ in
+            asked.withLock { $0 += 1 }
+            return gate.wait()
+        }
+        let lookups = (0..<20).map { number in
+            Task { try await resolver.addresses(of: number % 2 == 0 ? "name.example" : "NAME.example") }
+        }
+        await gate.untilWaiting(1)
+        lookups[3].cancel()
+        _ = await lookups[3].result
+        gate.open()
+        for (index, lookup) in lookups.enumerated() where index != 3 { #expect(try await lookup.value == [.v4(1)]) }
+        #expect(asked.withLock { $0 } <= 2)
+    }
+
+    @Test(arguments: [
+        ("a.b.example.org", "example.org"), ("example.org", "example.org"), ("localhost", "localhost"),
+        ("x.shop.co.uk", "shop.co.uk"), ("A.Example.ORG.", "example.org"), ("a.b.t.co", "t.co"),
+    ])
+    func `Names are counted by their domain`(host: String, domain: String) {
+        #expect(SystemNameResolver.domain(of: host) == domain)
+    }
 }
 
 /// Holds lookups up until it is opened, and counts those that wait.

@@ -79,6 +79,20 @@ import Testing
         await preparer.shutdown()
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root has capabilities"))
+    func `Run as root, the child has no capability, and could never have one`() async throws {
+        try await withPool { pool in
+            try await expectWork(pool)
+            let children = ProcessFacts(processID: getpid()).children
+            #expect(!children.isEmpty)
+            for child in children {
+                let status = try String(contentsOfFile: "/proc/\(child.processID)/status", encoding: .utf8)
+                let sets = status.split(separator: "\n").filter { $0.hasPrefix("Cap") }
+                #expect(sets.count == 5 && sets.allSatisfy { $0.hasSuffix("\t0000000000000000") }, "\(sets)")
+            }
+        }
+    }
+
     @Test func `Memory that is written to past the bound ends the child`() async throws {
         try await withPool { pool in
             let bytes = Limits.childMemoryBytesMax + 200_000_000

@@ -25,6 +25,7 @@ enum Rooms {
         "AttachPrepJobs": ["SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "Linux", "NATS"],
         "AttachPrepPages": ["RichPush"],
         "AttachPrepService": [
+            "Linux",
             "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepPages",
         ],
         "AttachPrepCommand": [

@@ -99,6 +99,56 @@ import Testing
     private static let canMount =
         (try? RunCommand("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).runBlocking().exitCode) == 0
 
+    @Test(arguments: ["000", "022"])
+    func `Nothing in the data folder is for other users, whatever the umask and the folder were`(umask: String)
+        async throws
+    {
+        try bench.folder.makeFolder("state")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bench.state)
+        let (origin, half) = (try LoopbackServer(), LoopbackGate())
+        let body = try Data(contentsOf: URL(fileURLWithPath: SourceTree.path("samples/media/grid.jpg")))
+        origin.serve(
+            "/late.jpg",
+            .head(200, ["Content-Length": "\(body.count)"]).then(.send(body.prefix(2_000)), .open(half), .hang))
+        // In a shell of its own, for its umask.
+        let script = "umask \(umask); exec \"$0\" serve --port 0 --allow-private-network --log-format json"
+        let running = try RunCommand(
+            "sh", ["-c", script, try BuiltBinary.attachprep()],
+            environment: [
+                "TMPDIR": bench.folder.path("tmp"), "ATTACHPREP_MEDIA": nil, "ATTACHPREP_STATE": bench.state,
+            ],
+            folder: bench.folder.path, timeoutSeconds: 60
+        ).start()
+        try await waitUntil("it listens") {
+            (try? running.errorTextSoFar()).map { RunningService.marks.contains(where: $0.contains) } ?? false
+        }
+        let text = try running.errorTextSoFar()
+        let url = try #require(
+            text.split(separator: "\n").lazy.compactMap { RunningService.address(in: "\($0)") }.first)
+        let service = RunningService(running: running, url: url)
+        let id = try await service.client.submit(#"{"source": "\#(try ServiceBench.url("grid.jpg"))"}"#)
+        _ = try await service.client.ended(id)
+        _ = try await service.client.submit(#"{"source": "\#(origin.url("/late.jpg"))"}"#)
+        await half.untilOpen()
+        let entries = try entries()
+        // Files of results were published into the work folder before; nobody can enter the folder that keeps them.
+        let open = entries.filter { $0.mode & 0o077 != 0 && !$0.path.hasPrefix("content/") }
+        #expect(open.isEmpty, "\(open)")
+        #expect(entries.contains { $0.path == "content" && $0.mode == 0o700 })
+        #expect(entries.contains { $0.path.hasPrefix("work/.attachprep-") })
+        try await service.kill()
+    }
+
+    /// What is in the data folder, itself as an empty path.
+    private func entries() throws -> [(path: String, mode: Int)] {
+        let names = [""] + (try FileManager.default.subpathsOfDirectory(atPath: bench.state))
+        return names.compactMap { name in
+            // What goes meanwhile needs no rights.
+            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(bench.state)/\(name)")
+            return (attributes?[.posixPermissions] as? Int).map { (name, $0) }
+        }
+    }
+
     @Test func `Ten thousand waiting jobs do not hold up its start`() async throws {
         let first = try await bench.start()
         let line = #"{"source": "http://127.0.0.1:9/x?"#

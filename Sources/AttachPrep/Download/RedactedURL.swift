@@ -1,13 +1,17 @@
 /// An address as it may be shown: in messages, manifests, logs and the API.
 ///
-/// User info is removed, and the values of query keys that sign (`X-Amz-*`, `Signature`, `sig`, `token`, `key`, in any
-/// case) become `REDACTED`. Works on the text alone, so that an address nobody can parse is redacted too; and scalar by
-/// scalar, since an accent behind an `@` makes another character of it for Swift, but not for whoever fetches.
+/// User info is removed, and the values of a query that are secrets (`SecretQuery`) become `REDACTED`. Works on the
+/// text alone, so that an address nobody can parse is redacted too; and scalar by scalar, since an accent behind an `@`
+/// makes another character of it for Swift, but not for whoever fetches.
 public enum RedactedURL {
     private typealias Scalars = Substring.UnicodeScalarView
 
     /// The text to show for an address.
     public static func redact(_ text: String) -> String {
+        redact(text, depth: 0)
+    }
+
+    private static func redact(_ text: String, depth: Int) -> String {
         var shown = text
         var before = ""
         // What was hidden behind user info may look like user info itself; each round takes something away.
@@ -16,7 +20,7 @@ public enum RedactedURL {
             shown = String(withoutUserInfo(shown[...].unicodeScalars))
         }
         let (head, tail) = split(shown[...].unicodeScalars, at: ["?", "#"])
-        return String(head) + redactPairs(tail)
+        return String(head) + redactPairs(tail, depth: depth)
     }
 
     /// The same for a sentence: a server may lead to an address that fills a page, or that speaks to a terminal.
@@ -62,30 +66,59 @@ public enum RedactedURL {
         return port.allSatisfy { ("0"..."9").contains($0) } ? nil : rest.lastIndex(of: "@")
     }
 
+    /// A pair of a query or a fragment, and the mark before it.
+    private struct Pair {
+        let separator: Unicode.Scalar
+        let text: Scalars
+        /// Percent-decoded; nil for a pair without a value.
+        let key: String?
+        let isSecret: Bool
+    }
+
     /// Redacts "?a=b&c=d#e=f".
-    private static func redactPairs(_ tail: Scalars) -> String {
-        var shown = ""
+    private static func redactPairs(_ tail: Scalars, depth: Int) -> String {
+        var pairs: [Pair] = []
         var rest = tail
         while let separator = rest.first {
-            let (pair, further) = split(rest.dropFirst(), at: ["&", ";", "?", "#"])
-            shown.unicodeScalars.append(separator)
-            shown += redactPair(pair)
+            let (text, further) = split(rest.dropFirst(), at: ["&", ";", "?", "#"])
+            pairs.append(pair(text, after: separator, depth: depth))
             rest = further
+        }
+        let isSigned = pairs.contains(where: \.isSecret)
+        var shown = ""
+        for pair in pairs {
+            shown.unicodeScalars.append(pair.separator)
+            let isHidden = pair.isSecret || (isSigned && pair.key.map(SecretQuery.goesAlong(key:)) == true)
+            shown += isHidden ? redacted(pair.text) : String(pair.text)
         }
         return shown
     }
 
-    private static func redactPair(_ pair: Scalars) -> String {
-        guard let equals = pair.firstIndex(of: "="), signs(pair[..<equals]) else { return String(pair) }
+    private static func pair(_ text: Scalars, after separator: Unicode.Scalar, depth: Int) -> Pair {
+        guard let equals = text.firstIndex(of: "=") else {
+            return Pair(
+                separator: separator, text: text, key: nil, isSecret: SecretQuery.looksRandom(decoded(String(text))))
+        }
+        let key = decoded(String(text[..<equals]))
+        let value = decoded(String(text[equals...].dropFirst()))
+        let isSecret = SecretQuery.isSecret(key: key) || isSecret(value, depth: depth)
+        return Pair(separator: separator, text: text, key: key, isSecret: isSecret && !value.isEmpty)
+    }
+
+    /// A value that is random, or an address that has a secret itself.
+    private static func isSecret(_ value: String, depth: Int) -> Bool {
+        if SecretQuery.looksRandom(value) { return true }
+        guard depth < nestedMax, value.contains("://") || value.contains("=") else { return false }
+        return redact(value, depth: depth + 1) != value
+    }
+
+    /// Addresses within addresses that are looked into: a proxy's, and the one behind it.
+    private static let nestedMax = 2
+
+    private static func redacted(_ pair: Scalars) -> String {
+        guard let equals = pair.firstIndex(of: "=") else { return "REDACTED" }
         return String(pair[...equals]) + "REDACTED"
     }
-
-    private static func signs(_ key: Scalars) -> Bool {
-        let key = decoded(String(key)).lowercased()
-        return key.hasPrefix("x-amz-") || signingKeys.contains(key)
-    }
-
-    private static let signingKeys: Set<String> = ["signature", "sig", "token", "key"]
 
     /// Percent-decodes, so that "%73ig" does not slip through.
     private static func decoded(_ text: String) -> String {

@@ -11,7 +11,8 @@ import Synchronization
 
 /// A hidden folder beside the results, in which one request's files are made; renamed into place whole, or removed.
 ///
-/// The folder is locked while its process lives, so that what a killed process left can be told and swept.
+/// The folder is locked while its process lives, so that what a killed process left can be told and swept. Until it is
+/// published only this user can enter it: the output folder may be the system's for temporary files.
 final class StagingFolder: Sendable {
     /// How the hidden folders are called.
     private static let prefix = ".attachprep-"
@@ -41,12 +42,12 @@ final class StagingFolder: Sendable {
     /// A new folder and the descriptor that holds its lock; nil when it was swept before it was locked.
     private static func makeLocked(in output: String) throws -> (path: String, descriptor: CInt)? {
         let path = "\(output)/\(prefix)\(UUID().uuidString)"
-        if unsafe mkdir(path, 0o755) != 0 {
+        if unsafe mkdir(path, 0o700) != 0 {
             guard errno == ENOENT else { throw OutputFailure.error(errno) }
             try makeFolders(output)
-            guard unsafe mkdir(path, 0o755) == 0 else { throw OutputFailure.error(errno) }
+            guard unsafe mkdir(path, 0o700) == 0 else { throw OutputFailure.error(errno) }
         }
-        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, unsafe access(path, F_OK) == 0 {
             return (path, descriptor)
         }
@@ -75,7 +76,7 @@ final class StagingFolder: Sendable {
 
     /// A new empty file, open for reading and writing; the caller closes it.
     func create(_ name: String) throws -> CInt {
-        let descriptor = unsafe Glibc.open("\(path)/\(name)", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        let descriptor = unsafe Glibc.open("\(path)/\(name)", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw OutputFailure.error(errno) }
         return descriptor
     }
@@ -136,6 +137,7 @@ final class StagingFolder: Sendable {
     /// - Throws: `output.not_writable` when something that is not a result of ours stands there.
     func publish(as name: String) throws {
         let final = "\(output)/\(name)"
+        try openUp()
         do {
             if try PathExchange.renameToNew(path, final) { return }
             guard unsafe access("\(final)/\(Manifest.fileName)", F_OK) == 0 else {
@@ -148,6 +150,16 @@ final class StagingFolder: Sendable {
         } catch let error as SystemError {
             throw OutputFailure.error(error.code)
         }
+    }
+
+    /// Gives files and folder the rights that a new file and a new folder have for this process: a web server of
+    /// another user delivers them, unless the umask says otherwise.
+    private func openUp() throws {
+        let umask = ProcessFlags.umask ?? 0o022
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+            guard unsafe fchmodat(descriptor, name, 0o644 & ~umask, 0) == 0 else { throw OutputFailure.error(errno) }
+        }
+        guard fchmod(descriptor, 0o755 & ~umask) == 0 else { throw OutputFailure.error(errno) }
     }
 
     /// Makes the output folder and those above it.
@@ -164,9 +176,12 @@ final class StagingFolder: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: output)) ?? []
         for name in names where name.hasPrefix(prefix) {
             let path = "\(output)/\(name)"
-            let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
+            // In a folder for temporary files another user could have made it, to have his own choice removed.
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0, status.st_uid == geteuid() else { continue }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { try? FileManager.default.removeItem(atPath: path) }
         }
     }

@@ -11,11 +11,13 @@ import RichPush
 ///
 /// Files appear by rename, so that a reader needs no lock; writers hold one, so that no strike is lost.
 struct QuarantineFolder: Sendable {
+    private let state: String
     private let path: String
     private let entriesMax: Int
 
     /// - Parameter state: the state folder; it is made with the first entry.
     init(state: String, entriesMax: Int = Limits.quarantineEntriesMax) {
+        self.state = state
         path = "\(state)/quarantine"
         self.entriesMax = entriesMax
     }
@@ -40,7 +42,8 @@ struct QuarantineFolder: Sendable {
     ///
     /// - Throws: when the folder cannot be made or written.
     func update(_ digest: String, _ change: (QuarantineEntry?) -> QuarantineEntry) throws -> QuarantineEntry {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try PrivateFolder.make(state, holding: ["quarantine"])
+        try PrivateFolder.make(path, holding: Set(names))
         return try locked {
             let entry = change(entry(digest))
             try write([UInt8](JSONEncoder().encode(entry)), to: "\(digest).json")
@@ -92,7 +95,7 @@ struct QuarantineFolder: Sendable {
     }
 
     private func locked<Result>(_ body: () throws -> Result) throws -> Result {
-        let lock = unsafe open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let lock = unsafe open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw OutputFailure.error(errno) }
         defer { close(lock) }
         while flock(lock, LOCK_EX) != 0 { guard errno == EINTR else { throw OutputFailure.error(errno) } }

@@ -9,13 +9,16 @@ struct ServeOptionGroup: ParsableArguments {
     @Option(help: .of(.fsync)) var fsync: String?
     @Option(help: .of(.mediaQuota)) var mediaQuota: String?
     @Option(help: .of(.connections)) var connections: String?
+    @Option(help: .of(.connectionsPerAddress)) var connectionsPerAddress: String?
+    @Flag(help: .of(.loopbackMetrics)) var loopbackMetrics = false
     @Option(help: .of(.requestsPerSecond)) var requestsPerSecond: String?
 
     /// What was given.
     var flags: [Setting: String] {
         let values: [Setting: String?] = [
             .baseURL: baseURL, .tokenFile: tokenFile, .acceptOnly: SettingText.word(acceptOnly), .fsync: fsync,
-            .mediaQuota: mediaQuota, .connections: connections, .requestsPerSecond: requestsPerSecond,
+            .mediaQuota: mediaQuota, .connections: connections, .connectionsPerAddress: connectionsPerAddress,
+            .loopbackMetrics: SettingText.word(loopbackMetrics), .requestsPerSecond: requestsPerSecond,
         ]
         return values.compactMapValues { $0 }
     }

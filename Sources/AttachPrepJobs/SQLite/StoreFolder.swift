@@ -1,3 +1,4 @@
+import AttachPrep
 import Glibc
 import RichPush
 
@@ -22,13 +23,19 @@ struct StoreFolder: Sendable {
     ///
     /// - Throws: `queue.unavailable`.
     func makePath() throws {
-        var made = path.hasPrefix("/") ? "/" : ""
-        for part in path.split(separator: "/") {
-            made += "\(part)/"
-            try Self.makeFolder(made)
+        do {
+            try PrivateFolder.make(path, holding: Self.names)
+        } catch {
+            throw Self.refusal(error.path, error.code)
         }
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Self.refusal(path, errno) }
     }
+
+    /// What stands in a data folder, and in what a machine keeps of a queue on servers.
+    private static let names: Set<String> = [
+        "jobs.sqlite", "jobs.sqlite-wal", "jobs.sqlite-shm", "jobs.sqlite-journal", "jobs.lock", "content", "uploads",
+        "work", "quarantine", "receipt.key", "nats", "mirror.sqlite", "mirror.sqlite-wal", "mirror.sqlite-shm",
+    ]
 
     private static func makeFolder(_ path: String) throws {
         guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }

@@ -123,6 +123,9 @@ public struct ServeConfiguration: Sendable {
         settings.host = reader.text(.host)?.value ?? settings.host
         settings.port = try reader.whole(.port, 0...65_535) ?? settings.port
         settings.connectionsMax = try reader.whole(.connections, 1...1_000_000) ?? settings.connectionsMax
+        settings.connectionsPerAddressMax =
+            try reader.whole(.connectionsPerAddress, 0...1_000_000) ?? max(1, settings.connectionsMax / 4)
+        settings.showsMetricsToLoopback = try reader.isOn(.loopbackMetrics)
         let rate = try reader.whole(.requestsPerSecond, 0...1_000_000)
         settings.requestsPerSecondMax = rate.map(Double.init) ?? settings.requestsPerSecondMax
         settings.baseURL = try reader.address(.baseURL)

@@ -40,6 +40,8 @@ public enum Setting: String, CaseIterable, Sendable {
     case mediaQuota = "media-quota"
     case maxQueue = "max-queue"
     case connections
+    case connectionsPerAddress = "connections-per-address"
+    case loopbackMetrics = "loopback-metrics"
     case requestsPerSecond = "requests-per-second"
     case logFormat = "log-format"
     case logLevel = "log-level"

@@ -41,6 +41,8 @@ extension Setting {
         case .mediaQuota: "Bytes of files that are kept; the oldest finished ones make room."
         case .maxQueue: "Jobs that may wait; more are refused."
         case .connections: "Connections at a time."
+        case .connectionsPerAddress: "Of those, from one address of the internet; 0 does not limit."
+        case .loopbackMetrics: "Show /metrics to this machine without a token; not behind a proxy."
         case .requestsPerSecond: "Requests a second for each token; 0 does not limit."
         case .logFormat: "Log lines as text or json."
         case .logLevel: "debug, info, notice, warning or error."
@@ -60,8 +62,8 @@ extension Setting {
     public var valueName: String? {
         switch self {
         case .host: "address"
-        case .port, .maxQueue, .connections, .requestsPerSecond, .concurrency, .perHost, .mediaSlots,
-            .queueReplicas:
+        case .port, .maxQueue, .connections, .connectionsPerAddress, .requestsPerSecond, .concurrency, .perHost,
+            .mediaSlots, .queueReplicas:
             "n"
         case .baseURL, .publishBaseURL, .s3Endpoint, .proxy: "url"
         case .publish: "target"
@@ -82,7 +84,7 @@ extension Setting {
         case .logFormat: "text|json"
         case .logLevel: "level"
         case .resolve: "host:port:address"
-        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly: nil
+        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly, .loopbackMetrics: nil
         }
     }
 
@@ -106,6 +108,7 @@ extension Setting {
         case .mediaQuota: "\(Limits.mediaQuotaBytes / 1_000_000_000)GB"
         case .maxQueue: "\(Limits.queuedJobsMax)"
         case .connections: "\(Limits.connectionsMax)"
+        case .connectionsPerAddress: "a quarter of --connections"
         case .requestsPerSecond: "\(Int(Limits.requestsPerSecondMax))"
         case .logFormat: "text"
         case .logLevel: "info"

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -7,7 +8,7 @@ extension ConnectionGuard {
     /// Looks whether the connection has stood still for too long.
     func look(context: ChannelHandlerContext) {
         let now = NIODeadline.now()
-        if isRefused, !isClosing { return refuse(context: context) }
+        if refusal != nil, !isClosing { return tell(refusal, context: context) }
         guard !isClosing else { return }
         let isBehind = clock.unreadSince.map { now - $0 > rules.idle } ?? false
         let isSilent = exchanges.isEmpty && now - clock.restingSince > rules.idle
@@ -16,6 +17,7 @@ extension ConnectionGuard {
             && (now - clock.lastByteAt > rules.idle
                 || rules.isTooSlow(bytes: clock.bodyBytes, since: clock.bodySince, now: now))
         guard isBehind || isSilent || isSlow else { return }
+        if isBehind { dropUnread(context: context) }
         context.close(promise: nil)
     }
 
@@ -32,9 +34,17 @@ extension ConnectionGuard {
         }
     }
 
-    /// Answers a connection that is one too many.
-    func refuse(context: ChannelHandlerContext) {
-        tell(Problem.tooManyConnections(count.limit), context: context)
+    /// The kernel would keep what the client does not read, and try to send it for minutes after the connection's end.
+    private func dropUnread(context: ChannelHandlerContext) {
+        (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            // Without it, the kernel's memory is given back later.
+            .whenFailure { _ in }
+    }
+
+    /// Answers a request that is not passed on, after those before it.
+    func refuse(_ problem: Problem, context: ChannelHandlerContext) {
+        fault = problem
+        if exchanges.isEmpty { tell(problem, context: context) }
     }
 
     /// Writes an answer that no handler makes, the last one of the connection.
@@ -79,5 +89,10 @@ extension Problem {
 
     static func tooManyConnections(_ limit: Int) -> Problem {
         Problem(.queueFull, "There are already \(limit) connections; come back later, or use fewer.").retrying(after: 1)
+    }
+
+    static func tooManyConnectionsOfAddress(_ limit: Int) -> Problem {
+        Problem(.queueFull, "This address already has \(limit) connections; come back later, or use fewer.")
+            .retrying(after: 1)
     }
 }

@@ -16,14 +16,18 @@ final class ConnectionGuard: ChannelDuplexHandler {
     let count: ConnectionCount
     var exchanges = ExchangeOrder()
     var clock = ConnectionClock()
-    /// Over the limit of connections: told so when it asks for something.
-    var isRefused = false
+    /// Over a limit of connections: the client is told when it asks for something.
+    var refusal: Problem?
+    /// Whom the connection is counted for.
+    private var client: String?
     /// Nothing is read or written any more; the client may still read what it was told.
     var isClosing = false
     var isQuiescing = false
     /// What is wrong with the request after those that are still to be answered.
     var fault: Problem?
     var ticks: RepeatedTask?
+    /// Succeeds when the socket has taken the last part of a body that was written.
+    private var lastPart: EventLoopFuture<Void>?
 
     init(rules: ConnectionRules, count: ConnectionCount) {
         self.rules = rules
@@ -31,10 +35,16 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        isRefused = !count.begin()
+        client = rules.client(context.remoteAddress?.ipAddress)
+        refusal =
+            switch count.begin(client) {
+            case .accepted: nil
+            case .tooMany: Problem.tooManyConnections(count.limit)
+            case .tooManyOfAddress: Problem.tooManyConnectionsOfAddress(count.addressLimit)
+            }
         clock.rest(from: .now())
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let tick = isRefused ? rules.linger : rules.tick
+        let tick = refusal != nil ? rules.linger : rules.tick
         ticks = context.eventLoop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { _ in
             let (handler, context) = bound.value
             handler.look(context: context)
@@ -43,7 +53,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        count.end()
+        count.end(client)
         ticks?.cancel()
         ticks = nil
         // Whoever reads the body must not take its beginning for all of it.
@@ -53,10 +63,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
-        if isRefused, !isClosing, case .head = part { return refuse(context: context) }
-        guard !isClosing, !isRefused, fault == nil else { return }
+        if let refusal, !isClosing, case .head = part { return tell(refusal, context: context) }
+        guard !isClosing, refusal == nil, fault == nil else { return }
         switch part {
         case .head(let head):
+            if let problem = HostRule.objection(to: head) { return refuse(problem, context: context) }
             exchanges.begin(head)
             clock.bodyBegins(at: .now())
         case .body(let bytes): clock.body(bytes.readableBytes, at: .now())
@@ -101,6 +112,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        if event is PartWritten {
+            // Whatever becomes of it: the connection's end fails it.
+            if let lastPart { lastPart.cascade(to: promise) } else { promise?.succeed() }
+            return
+        }
         guard event is BodyWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
         if !isClosing, exchanges.takeExpectation() {
             let head = HTTPResponseHead(version: .http1_1, status: .continue)
@@ -118,11 +134,31 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .head(let head):
             let framed = exchanges.answer(head, isLast: isQuiescing || fault != nil)
             context.write(wrapOutboundOut(.head(framed)), promise: promise)
-        case .body: context.write(data, promise: promise)
+        case .body:
+            let promise = promise ?? context.eventLoop.makePromise()
+            lastPart = promise.futureResult
+            context.write(data, promise: promise)
         case .end:
             context.writeAndFlush(data, promise: promise)
             answerEnded(context: context)
         }
+    }
+}
+
+/// Sent down a connection after a part of an answer's body was written; succeeds when the socket has taken it.
+///
+/// A writer that does not wait for this is ahead of its connection: `ResponseBodyWriter.write` looks at a flag that is
+/// set by the event loop, and returns before the loop has seen the bytes.
+struct PartWritten: Sendable {}
+
+extension Channel {
+    /// Waits until the socket has taken all that was written before.
+    ///
+    /// - Throws: when the connection ends first.
+    func waitUntilSent() async throws {
+        let promise = eventLoop.makePromise(of: Void.self)
+        triggerUserOutboundEvent(PartWritten(), promise: promise)
+        try await promise.futureResult.get()
     }
 }
 

@@ -1,5 +1,6 @@
 import NIOCore
 import RichPush
+import SafeArithmetic
 
 /// What a connection is held to.
 struct ConnectionRules: Sendable {
@@ -7,8 +8,12 @@ struct ConnectionRules: Sendable {
     var linger = TimeAmount.milliseconds(Int64(Limits.lingerSeconds * 1000))
     var bodyBytesPerSecondMin = Limits.bodyBytesPerSecondMin
 
+    /// Whom a connection from an address is counted for; nil for nobody.
+    var client: @Sendable (String?) -> String? = ClientAddress.counted
+
     init(_ settings: ServiceSettings) {
-        idle = .milliseconds(Int64(settings.idleConnectionSecondsMax * 1000))
+        idle = .milliseconds(Int64(clamping: settings.idleConnectionSecondsMax * 1000))
+        if settings.countsEveryAddress { client = { $0 } }
     }
 
     /// Between looks at a connection: often enough that it is closed not much too late.

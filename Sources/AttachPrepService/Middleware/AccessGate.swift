@@ -7,6 +7,7 @@ import RichPush
 struct AccessGate: Sendable {
     let tokens: AccessTokens
     let session: SessionCookie
+    private let trustsLoopback: Bool
     /// Of each caller.
     private let requests: TokenBuckets
     /// Of each address that shows wrong tokens.
@@ -15,6 +16,7 @@ struct AccessGate: Sendable {
     init(tokens: AccessTokens, settings: ServiceSettings) {
         self.tokens = tokens
         session = SessionCookie(baseURL: settings.baseURL)
+        trustsLoopback = settings.showsMetricsToLoopback
         requests = TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2)
         wrongTokens = TokenBuckets(
             perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax)
@@ -31,7 +33,7 @@ struct AccessGate: Sendable {
         guard access != .everybody else { return nil }
         guard tokens.isRequired else { return "local" }
         if let caller = try known(request) { return caller }
-        if access == .callersAndLoopback, Self.isFromHere(request, context) { return "local" }
+        if access == .callersAndLoopback, trustsLoopback, Self.isFromHere(request, context) { return "local" }
         throw refusal(context)
     }
 
@@ -75,10 +77,17 @@ struct AccessGate: Sendable {
         return String(words[1].drop { $0 == " " })
     }
 
-    /// A proxy on this machine speaks for others.
+    /// Whether a request came from this machine, as far as can be seen: a proxy here that sends none of these fields
+    /// and a loopback `Host` (nginx does so unless it is told otherwise) cannot be told from a caller. So this is a
+    /// setting.
     private static func isFromHere(_ request: Request, _ context: ServiceContext) -> Bool {
-        guard let peer = context.peer, LoopbackRule.isLoopback(peer) else { return false }
-        return request.headers[.forwarded] == nil && request.headers[.forwardedFor] == nil
+        guard let peer = context.peer, LoopbackRule.isLoopback(peer), let authority = request.head.authority,
+            LoopbackRule.isLoopback(LoopbackRule.host(of: authority))
+        else { return false }
+        return !request.headers.contains { field in
+            let name = field.name.canonicalName
+            return name.hasPrefix("x-forwarded") || ["forwarded", "via", "x-real-ip"].contains(name)
+        }
     }
 }
 

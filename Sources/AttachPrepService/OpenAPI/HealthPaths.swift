@@ -22,7 +22,7 @@ enum HealthPaths {
     private static var metrics: JSONValue {
         var operation = Operation.operation(
             "metrics", tag: "service", "Figures for Prometheus",
-            description: "A caller on the same machine needs no token, unless it speaks for others (Forwarded).",
+            description: "With --loopback-metrics a caller on the same machine needs no token, unless it is a proxy.",
             answers: [
                 "200": [
                     "description": "In Prometheus' text format", "headers": .object(HeaderDescriptions.usual),

@@ -8,7 +8,7 @@ struct Endpoint: Sendable {
         case everybody
         /// Who shows a token.
         case callers
-        /// Who shows a token, and who is on this machine.
+        /// Who shows a token, and with `--loopback-metrics` who is on this machine.
         case callersAndLoopback
     }
 

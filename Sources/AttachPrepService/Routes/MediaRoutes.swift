@@ -23,15 +23,16 @@ struct MediaRoutes: Sendable {
         let entity = MediaEntity(file)
         if entity.tag.isKnown(to: request) { return Response(status: .notModified, headers: entity.lasting) }
         guard let range = try entity.range(asked: request) else {
-            return try await content(file, 0..<file.bytes, .ok, entity.headers)
+            return try await content(file, 0..<file.bytes, .ok, entity.headers, context.channel)
         }
         var headers = entity.headers
         headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.bytes)"
-        return try await content(file, range, .partialContent, headers)
+        return try await content(file, range, .partialContent, headers, context.channel)
     }
 
     private func content(
-        _ file: StoredFile, _ range: Range<Int>, _ status: HTTPResponse.Status, _ headers: HTTPFields
+        _ file: StoredFile, _ range: Range<Int>, _ status: HTTPResponse.Status, _ headers: HTTPFields,
+        _ channel: any Channel
     ) async throws -> Response {
         // Open before the head is sent: a file that goes now is still read to its end.
         let open: OpenFile
@@ -46,6 +47,8 @@ struct MediaRoutes: Sendable {
                 let piece = try await open.piece(at: offset, before: range.upperBound)
                 offset += piece.readableBytes
                 try await writer.write(piece)
+                // One piece at a time: a client that does not read costs that much.
+                try await channel.waitUntilSent()
             }
             try await writer.finish(nil)
         }

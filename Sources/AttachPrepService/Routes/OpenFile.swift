@@ -51,5 +51,5 @@ final class OpenFile: Sendable {
     }
 
     /// What is in memory of a file at a time, for each connection.
-    private static let pieceBytes = 65_536
+    private static let pieceBytes = 32_768
 }

@@ -21,7 +21,9 @@ struct FrontApplication: Sendable {
         if hasLoopbackWall, !gate.tokens.isRequired {
             outer.append(LoopbackWall(mediaHost: settings.baseURL.flatMap(LoopbackRule.host(ofURL:))))
         }
-        let (rules, count) = (ConnectionRules(settings), ConnectionCount(limit: settings.connectionsMax))
+        let rules = ConnectionRules(settings)
+        let count = ConnectionCount(
+            limit: settings.connectionsMax, addressLimit: settings.connectionsPerAddressMax)
         let (port, logger) = (port, logger)
         return Application(
             router: ServiceRouter.router(endpoints, outer: outer, gate: gate),

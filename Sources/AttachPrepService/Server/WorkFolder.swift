@@ -1,3 +1,4 @@
+import AttachPrep
 import RichPush
 
 #if canImport(FoundationEssentials)
@@ -8,13 +9,16 @@ import RichPush
 
 /// The folder in which results are made before they are stored.
 enum WorkFolder {
-    /// Removes what an earlier process left: whoever holds the data folder's lock is alone.
+    /// Makes it, for this user alone, and removes what an earlier process left: whoever holds the data folder's lock is
+    /// alone.
     ///
     /// - Throws: `output.not_writable`.
     static func clear(_ path: String) throws {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return }
         do {
-            for name in names { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+                try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+            }
+            try PrivateFolder.make(path, holding: [])
         } catch {
             throw AttachPrepError(
                 .outputNotWritable,

@@ -1,0 +1,102 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Clients of the real service that ask for a file and never read it (issue 18).
+@Suite(.timeLimit(.minutes(3))) struct UnreadAnswerTests {
+    private static let isLong = ProcessInfo.processInfo.environment["ATTACHPREP_LONG"] != nil
+
+    /// 4.4 MB of silence: more than a connection may cost, and as it is for phones.
+    private static let sound: [UInt8] = {
+        let samples = 44_100 * 2 * 2 * 25
+        var bytes = Array("RIFF".utf8) + little(UInt32(samples + 36)) + Array("WAVEfmt ".utf8) + little(16)
+        // PCM, two channels, 44,100 a second, 16 bits.
+        bytes += [1, 0, 2, 0] + little(44_100) + little(44_100 * 4) + [4, 0, 16, 0]
+        return bytes + Array("data".utf8) + little(UInt32(samples)) + [UInt8](repeating: 0, count: samples)
+    }()
+
+    private static func little(_ number: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+
+    @Test func `Readers that stop reading cost less than 100 KB each, given back when they go`() async throws {
+        let readers = Self.isLong ? 1_000 : 200
+        Self.raiseOpenFiles()
+        let bench = try ServiceBench()
+        let origin = try LoopbackServer()
+        try bench.folder.makeFolder("files")
+        try bench.folder.write(Self.sound, to: "files/silence.wav")
+        try origin.serve(folder: URL(fileURLWithPath: bench.folder.path("files"), isDirectory: true))
+        let service = try await bench.start(["--connections", "1100"])
+        let id = try await service.client.submit(#"{"source": "\#(origin.url("/silence.wav"))"}"#)
+        let file = try #require(try await service.client.ended(id).file("attachment"))
+        let url = try #require(URL(string: file.url))
+        let before = try Self.resident(service)
+        var sockets = try (0..<readers).map { _ in try SilentReader(port: try #require(url.port), path: url.path) }
+        // What is in the kernel does not grow any more: all of them wait to be read.
+        try await Self.settled(service)
+        let held = try Self.resident(service)
+        #expect(held - before < readers * 100_000, "\(readers) readers cost \(held - before) bytes")
+        #expect(try await service.client.get("/healthz").status == 200)
+        sockets.removeAll()
+        try await askUntil("their memory is given back", seconds: 30) {
+            try Self.resident(service) - before < 15_000_000
+        }
+        try await service.stop()
+    }
+
+    /// Waits until the memory of the service is the same for a second.
+    private static func settled(_ service: RunningService) async throws {
+        let seen = Mutex<[Int]>([])
+        try await askUntil("its memory does not grow") {
+            let now = try resident(service)
+            return seen.withLock { seen in
+                seen.append(now)
+                guard seen.count > 20, let most = seen.suffix(20).max(), let least = seen.suffix(20).min() else {
+                    return false
+                }
+                return most - least < 500_000
+            }
+        }
+    }
+
+    private static func resident(_ service: RunningService) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(service.running.processID)/statm", encoding: .utf8)
+        return (Int(text.split(separator: " ")[1]) ?? 0) * 4_096
+    }
+
+    private static func raiseOpenFiles() {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = min(limit.rlim_max, 4_096)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}
+
+/// A connection that has asked for a file, and on which nothing is read.
+private final class SilentReader {
+    private let descriptor: CInt
+
+    init(port: Int, path: String) throws {
+        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        var buffer: CInt = 4_096
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer, socklen_t(MemoryLayout<CInt>.size))
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = in_port_t(UInt16(port)).bigEndian
+        name.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let status = withUnsafePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(status == 0)
+        let text = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+        try #require(send(descriptor, text, text.count, CInt(MSG_NOSIGNAL)) == text.count)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}
