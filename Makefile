@@ -29,7 +29,7 @@ swift_test := tools/tests --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test lint check test-long test-asan test-tsan fuzz install bench bench-on-time \
+.PHONY: help deps deps-test build demo test lint check test-long test-asan test-tsan fuzz fuzz-ci install bench bench-on-time \
     bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign bench-budget bench-peers \
     bench-compare bench-report bench-programs deps-bench clean toolchain
 
@@ -104,6 +104,10 @@ test-tsan: deps deps-test ## Run the tests in one process under the thread sanit
 TIME ?= 60
 fuzz: deps ## Fuzz our own parsers: make fuzz TIME=60 [TARGET=HeaderFuzz]
 	Fuzz/run $(TIME) $(TARGET)
+
+# Ten seconds each: a target that breaks at once, or does not build, is seen before it is forgotten.
+fuzz-ci: deps ## Build every fuzz target and run each for seconds, as CI does
+	Fuzz/run 10
 
 install: build ## Install into PREFIX (/usr/local) below DESTDIR: both programs, the manual page, shell completions
 	install -s -D -m 755 .build/release/attachprep $(DESTDIR)$(PREFIX)/bin/attachprep

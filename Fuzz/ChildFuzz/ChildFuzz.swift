@@ -109,7 +109,8 @@ import RichPush
     private static func check(_ folder: String, _ name: String, _ bytes: Int, _ sha256: String) {
         Invariant.hold(!name.contains("/"), "a name is one: \(name)")
         let content = FileManager.default.contents(atPath: "\(folder)/\(name)").map { Array($0) }
-        Invariant.hold(content?.count == bytes, "\(name) has \(content?.count ?? -1) bytes, and is said to have \(bytes)")
+        let count = content?.count ?? -1
+        Invariant.hold(count == bytes, "\(name) has \(count) bytes, and is said to have \(bytes)")
         Invariant.hold(content.map { PieceDigest.sha256(of: $0) } == sha256, "\(name) is what its digest says")
     }
 }

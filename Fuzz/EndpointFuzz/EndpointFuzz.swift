@@ -17,7 +17,7 @@ import Synchronization
     nonisolated(unsafe) private static var descriptors = DescriptorCount()
     private static let small = [UInt8](repeating: 0x61, count: 5_000)
     /// What goes up: a small file as one, and one that takes two parts.
-    nonisolated(unsafe) private static let files: [MemoryFile] = [small.count, Limits.publishPartBytes + 1].map { count in
+    nonisolated(unsafe) private static let files = [small.count, Limits.publishPartBytes + 1].map { count in
         let file = MemoryFile()
         file.replace(with: [(0, small), (count, [])])
         return file
@@ -152,7 +152,8 @@ import Synchronization
         timeouts.connect = .milliseconds(100)
         timeouts.stall = .milliseconds(50)
         timeouts.stallBytesMin = 1
-        return try CallSender(policy: policy, timeouts: timeouts, exemptAddresses: [IPAddress("127.0.0.1")!])
+        let loopback = Set([IPAddress("127.0.0.1")].compactMap(\.self))
+        return try CallSender(policy: policy, timeouts: timeouts, exemptAddresses: loopback)
     }
 
     private static func call(_ kind: UInt8) throws {

@@ -18,7 +18,8 @@ public enum Waiting {
             slot.done.signal()
         }
         slot.done.wait()
-        return slot.value.withLock { $0! }
+        guard let value = slot.value.withLock({ $0 }) else { Invariant.broken("work that is done has a value") }
+        return value
     }
 }
 

@@ -148,8 +148,8 @@ import Synchronization
         private func enqueue(count: Int, isKeyed: Bool) async throws {
             let submissions = (0..<count).map { number in
                 JobSubmission(
-                    request: AttachmentRequest(source: "https://cdn.example/\(number).png"), key: WorkKey("ab\(number)"),
-                    host: "cdn.example")
+                    request: AttachmentRequest(source: "https://cdn.example/\(number).png"),
+                    key: WorkKey("ab\(number)"), host: "cdn.example")
             }
             let key = IdempotencyKey(caller: "a", key: "k", bodyDigest: "d")
             let taken = try await queue.enqueue(submissions, idempotency: isKeyed ? key : nil)

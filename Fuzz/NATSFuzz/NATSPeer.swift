@@ -48,7 +48,7 @@ final class NATSPeer: @unchecked Sendable {
         let code = pthread_create(
             &thread, nil,
             {
-                Unmanaged<NATSPeer>.fromOpaque($0!).takeRetainedValue().run()
+                if let context = $0 { Unmanaged<NATSPeer>.fromOpaque(context).takeRetainedValue().run() }
                 return nil
             }, Unmanaged.passRetained(self).toOpaque())
         precondition(code == 0, "there is a thread")
@@ -167,7 +167,8 @@ final class NATSPeer: @unchecked Sendable {
 
     private func answer(_ number: Int, _ command: Command) {
         guard let store else { return }
-        Trace.show("<<< \(number) \(command.words.joined(separator: " ")) \(String(decoding: command.payload, as: UTF8.self))")
+        let payload = String(decoding: command.payload, as: UTF8.self)
+        Trace.show("<<< \(number) \(command.words.joined(separator: " ")) \(payload)")
         for (receiver, bytes) in store.answer(number, command.words, command.headers, command.payload) {
             Trace.show(">>> \(receiver) \(String(decoding: bytes, as: UTF8.self))")
             guard let index = connections.firstIndex(where: { $0.number == receiver }) else { continue }

@@ -81,8 +81,8 @@ import Synchronization
         timeouts.stall = .milliseconds(50)
         timeouts.stallBytesMin = 1
         timeouts.backOff = .milliseconds(1)
-        return try Downloader(
-            policy: policy, resolver: NoNames(), timeouts: timeouts, exemptAddresses: [IPAddress("127.0.0.1")!])
+        let loopback = Set([IPAddress("127.0.0.1")].compactMap(\.self))
+        return try Downloader(policy: policy, resolver: NoNames(), timeouts: timeouts, exemptAddresses: loopback)
     }
 
     private struct NoNames: NameResolver {

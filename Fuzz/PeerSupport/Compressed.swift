@@ -26,4 +26,30 @@ public enum Compressed {
         // Two members.
         header + [1, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0] + header + [1, 0, 0, 0xFF, 0xFF],
     ]
+
+    /// A gzip member of stored blocks, as whole and right as any.
+    public static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+        var member = header
+        var rest = bytes[...]
+        repeat {
+            let block = rest.prefix(60_000)
+            rest = rest.dropFirst(60_000)
+            let count = UInt16(block.count)
+            member.append(rest.isEmpty ? 1 : 0)
+            for half in [count, ~count] { member += [UInt8(truncatingIfNeeded: half), UInt8(half >> 8)] }
+            member += block
+        } while !rest.isEmpty
+        for word in [checksum(bytes), UInt32(truncatingIfNeeded: bytes.count)] {
+            member += (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
+        return member
+    }
+
+    private static let table: [UInt32] = (0..<256).map { number in
+        (0..<8).reduce(UInt32(number)) { rest, _ in rest & 1 == 1 ? rest >> 1 ^ 0xEDB8_8320 : rest >> 1 }
+    }
+
+    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+        ~bytes.reduce(UInt32.max) { $0 >> 8 ^ table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] }
+    }
 }

@@ -126,11 +126,16 @@ public final class HostileScript {
         let count = take(total - first)
         // All that one input may send is sent: what would come now is missing.
         if count < total - first { facts.isHonest = false }
-        let body = Content.bytes(version, first..<(first + count))
+        var body = Content.bytes(version, first..<(first + count))
         lastBodyBytes = body.count
+        if choices & 0x10 != 0, extra.isEmpty {
+            body = Compressed.gzip(body)
+            extra = "Content-Encoding: gzip\r\n"
+        }
+        let missing = total - first - count
         let head = "HTTP/1.1 \(status)\r\n\(naming)\(extra)"
         return switch choices & 3 {
-        case 0, 1: reply(head + "Content-Length: \(total - first)\r\n\r\n", body, event, choices)
+        case 0, 1: reply(head + "Content-Length: \(body.count + missing)\r\n\r\n", body, event, choices)
         case 2: reply(head + "Transfer-Encoding: chunked\r\n\r\n", chunked(body, choices), event, choices)
         default: openEnd(head + "Connection: close\r\n\r\n", body, choices)
         }

@@ -109,7 +109,7 @@ public final class ScriptedPeer: @unchecked Sendable {
         let code = pthread_create(
             &thread, nil,
             {
-                Unmanaged<ScriptedPeer>.fromOpaque($0!).takeRetainedValue().run()
+                if let context = $0 { Unmanaged<ScriptedPeer>.fromOpaque(context).takeRetainedValue().run() }
                 return nil
             }, context)
         precondition(code == 0, "there is a thread")
@@ -231,8 +231,8 @@ public final class ScriptedPeer: @unchecked Sendable {
             case .bytes(let bytes):
                 guard !connections[index].hasFinished else { break }
                 let start = connections[index].sent
-                let count = bytes.withUnsafeBytes { buffer in
-                    send(connections[index].descriptor, buffer.baseAddress! + start, bytes.count - start, 0)
+                let count = bytes[start...].withUnsafeBytes { rest in
+                    send(connections[index].descriptor, rest.baseAddress, rest.count, 0)
                 }
                 if count < 0 {
                     if errno == EAGAIN { return }
@@ -329,7 +329,8 @@ public final class ScriptedPeer: @unchecked Sendable {
 
     private func traced(_ event: Event, _ steps: [Step]) -> [Step] {
         guard Trace.isOn else { return steps }
-        var text = "<<< \(event.kind) \(event.connection).\(event.earlierRequests) stream \(event.stream)\n\(event.head)"
+        let place = "\(event.connection).\(event.earlierRequests) stream \(event.stream)"
+        var text = "<<< \(event.kind) \(place)\n\(event.head)"
         for step in steps {
             guard case .bytes(let bytes) = step else {
                 text += ">>> \(step)\n"

@@ -29,6 +29,8 @@ package struct CurlCode: RawRepresentable, Hashable, Sendable {
     package static let tooLarge = CurlCode(rawValue: 100)
     package static let timedOut = CurlCode(CURLE_OPERATION_TIMEDOUT)
     package static let abortedByCallback = CurlCode(CURLE_ABORTED_BY_CALLBACK)
+    /// Also what 7.88 calls a folded line with a colon that comes before any header.
+    package static let badFunctionArgument = CurlCode(CURLE_BAD_FUNCTION_ARGUMENT)
     package static let gotNothing = CurlCode(CURLE_GOT_NOTHING)
     package static let sendError = CurlCode(CURLE_SEND_ERROR)
     package static let receiveError = CurlCode(CURLE_RECV_ERROR)

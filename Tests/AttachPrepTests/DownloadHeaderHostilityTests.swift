@@ -78,6 +78,9 @@ import Testing
 
     @Test(arguments: [
         HostileAnswer("a field without a colon", .downloadHTTPStatus, .lines("HTTP/1.1 302 Found").then(.close)),
+        HostileAnswer(
+            "a folded line before any header", .downloadHTTPStatus,
+            .raw("HTTP/1.1 200 OK\r\n folded: 1\r\nContent-Length: 0\r\n\r\n").then(.close)),
         HostileAnswer("no status line (HTTP/0.9)", .downloadHTTPStatus, .raw("meow meow meow\r\n").then(.close)),
         HostileAnswer("a page without a head", .downloadHTTPStatus, .raw("<html></html>\r\n\r\n").then(.close)),
         HostileAnswer("a word for a status", .downloadHTTPStatus, .raw("HTTP/1.1 good OK\r\n\r\n").then(.close)),

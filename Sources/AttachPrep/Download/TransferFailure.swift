@@ -66,7 +66,8 @@ extension TransferFailure {
         case .gotNothing, .sendError, .receiveError, .http2, .http2Stream, .partialFile:
             let truncated = AttachPrepError.truncated(host, bytes: facts.bytes, total: facts.total, detail: detail)
             self.init(error: facts.hasHead ? truncated : .hungUp(host, detail), remedy: .retry)
-        case .weirdServerReply, .unsupportedProtocol: self.init(error: .notHTTP(host, detail), remedy: .none)
+        case .weirdServerReply, .unsupportedProtocol, .badFunctionArgument:
+            self.init(error: .notHTTP(host, detail), remedy: .none)
         case .outOfMemory where !facts.hasHead, .tooLarge: self.init(error: .headersTooLarge(host), remedy: .none)
         case _ where code.isTLS: self.init(error: .tls(host, detail), remedy: .none)
         default: self.init(error: .internalFailure(detail), remedy: .none)
