@@ -73,7 +73,7 @@ import Synchronization
         let mirror = try JobMirror(path: own.mirrorPath, feed: JobFeed())
         let queue = JetStreamQueue(
             rooms, names: shapes.names, folder: own, mirror: mirror, lease: .seconds(30), limits: StoreLimits(),
-            clock: .system, logger: logger)
+            clock: .system, logger: logger, marksCrashes: false)
         let start = FollowerStart()
         let follower = Task {
             await JobFollower(bucket: rooms.jobs, mirror: mirror, clock: .system, logger: logger).run(start)
