@@ -60,6 +60,10 @@ private final class MiniatureFiles: Sendable {
     }
 
     func bytes(count: Int) throws -> [UInt8] {
+        // The child says how much it wrote.
+        guard 0...Limits.imageBytesMax ~= count else {
+            throw AttachPrepError(.internal, "A picture that was written has no length that it can have.")
+        }
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {

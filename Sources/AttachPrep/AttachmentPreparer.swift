@@ -96,7 +96,8 @@ public final class AttachmentPreparer: Sendable {
     /// What happened since the start.
     public var statistics: PreparerStatistics {
         PreparerStatistics(
-            downloadedBytes: rooms.downloader.receivedBytes, children: pool?.replacements ?? ChildReplacements())
+            downloadedBytes: rooms.downloader.receivedBytes, children: pool?.replacements ?? ChildReplacements(),
+            abandonedLoops: rooms.downloader.abandonedLoops)
     }
 
     /// The manifest of an earlier run whose result still stands and is still what is asked for, or nil.

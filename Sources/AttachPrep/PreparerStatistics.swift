@@ -4,10 +4,15 @@ public struct PreparerStatistics: Sendable, Hashable {
     public var downloadedBytes: Int
     /// Media children that others took the place of.
     public var children: ChildReplacements
+    /// Download threads that were abandoned because libcurl did not come back from a call.
+    public var abandonedLoops: Int
 
-    public init(downloadedBytes: Int = 0, children: ChildReplacements = ChildReplacements()) {
+    public init(
+        downloadedBytes: Int = 0, children: ChildReplacements = ChildReplacements(), abandonedLoops: Int = 0
+    ) {
         self.downloadedBytes = downloadedBytes
         self.children = children
+        self.abandonedLoops = abandonedLoops
     }
 }
 

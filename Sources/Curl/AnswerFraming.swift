@@ -46,6 +46,7 @@ struct AnswerFraming {
         guard words.count >= 2, words[0].starts(with: Array("HTTP/".utf8)), words[1].count == 3 else { return }
         isHTTP2 = words[0].elementsEqual("HTTP/2".utf8)
         isHTTP11 = words[0].elementsEqual("HTTP/1.1".utf8)
+        // Bounded: three digits, into an optional.
         status = Int(String(decoding: words[1], as: UTF8.self))
     }
 
@@ -68,6 +69,7 @@ struct AnswerFraming {
         lastField = name
         let value = Self.trimmed(line[colon...].dropFirst(), isLineEnd: false)
         if name == Self.contentLength {
+            // Bounded: lists.
             lengths += value.split(separator: 0x2c, omittingEmptySubsequences: false).map {
                 Self.trimmed($0, isLineEnd: false)
             }
@@ -75,6 +77,7 @@ struct AnswerFraming {
         guard name == Self.transferEncoding else { return true }
         // RFC 9112, 5.1: no space before the colon. And an interim answer has no body whose coding it could be.
         guard written.count == name.count, let status, status >= 200 else { return false }
+        // Bounded: lists.
         transferCodings += value.split(separator: 0x2c, omittingEmptySubsequences: false).map {
             Self.lowercased(Self.trimmed($0, isLineEnd: false))
         }
@@ -83,8 +86,8 @@ struct AnswerFraming {
 
     /// Whether the connection may carry another request: the answer's end is beyond doubt, and its body was not empty.
     ///
-    /// Bytes behind an answer without a body (204, 304, HEAD, a length of 0) are not looked at by libcurl, and may still
-    /// be under way when the next request goes out: they would be taken for the answer to it. HTTP/2 frames belong to
+    /// Bytes behind an answer without a body (204, 304, HEAD, a length of 0) are not looked at by libcurl, and may be
+    /// under way when the next request goes out: they would be taken for the answer to it. HTTP/2 frames belong to
     /// requests by number.
     func allowsReuse(after method: TransferMethod) -> Bool {
         if isHTTP2 { return true }

@@ -24,6 +24,7 @@ internal import CCurl
         // C would read the text up to the zero byte, and we would have checked another one.
         guard !value.utf8.contains(0) else { throw CurlError(CURLUE_MALFORMED_INPUT, "read the address") }
         // Schemes that libcurl does not speak are read too, so that they are refused by name.
+        // Bounded: constants of libcurl.
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
         // libcurl's own way with a space in a query is a plus sign, which only forms read as a space.
         let spaced = value.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
@@ -35,6 +36,7 @@ internal import CCurl
     /// - Throws: when it is not there.
     func get(_ part: CURLUPart, _ flags: Int32 = 0) throws(CurlError) -> String {
         var text: UnsafeMutablePointer<CChar>?
+        // Bounded: constants of libcurl.
         try unsafe curl_url_get(handle, part, &text, UInt32(flags)).check("read a part of the address")
         guard let text = unsafe text else { throw CurlError(CURLUE_OUT_OF_MEMORY, "curl_url_get") }
         defer { unsafe curl_free(text) }

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import SafeArithmetic
 
 /// The owner of one `CURL`: one transfer, prepared and released on the loop's thread, never shared.
 ///
@@ -25,6 +26,7 @@ internal import CCurl
                 of: raw, isSecure: settings.url.hasPrefix("https:"), isTrusted: settings.trustsServer, watch: watch),
             method: settings.method, upload: settings.upload)
         do {
+            // Bounded: lists.
             headers = try CurlList(settings.headers + Self.silenced(settings))
             pins = try CurlList(settings.pins)
         } catch {
@@ -90,6 +92,7 @@ internal import CCurl
         case .put:
             try set(CURLOPT_UPLOAD, 1)
             try set(CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBufferBytes)
+            // Bounded: the same 64 bits.
             let size = curl_off_t(upload?.bytes ?? 0)
             try unsafe CCurl_easy_setopt_offset(raw, CURLOPT_INFILESIZE_LARGE, size).check("CURLOPT_INFILESIZE_LARGE")
         case .post:
@@ -169,6 +172,7 @@ extension Duration {
     /// Never 0, which libcurl takes for its own default.
     var wholeMilliseconds: Int {
         let parts = components
-        return max(1, Int(parts.seconds) * 1_000 + Int(parts.attoseconds / 1_000_000_000_000_000))
+        let milliseconds = Int(clamping: parts.seconds).multiplied(clamping: 1_000)
+        return max(1, milliseconds.adding(clamping: Int(clamping: parts.attoseconds / 1_000_000_000_000_000)))
     }
 }

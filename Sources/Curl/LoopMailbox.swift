@@ -6,8 +6,8 @@ struct TransferOrder: Sendable {
     let id: UInt64
     var settings: TransferSettings
     let observer: any TransferObserver
-    /// Called exactly once: on the loop's thread, on the orderer's when the loop has stopped, or on the watch's when the
-    /// loop was abandoned.
+    /// Called exactly once: on the loop's thread, on the orderer's when the loop has stopped, or on the watch's when
+    /// the loop was abandoned.
     let finish: @Sendable (TransferReport) -> Void
 }
 
@@ -201,6 +201,7 @@ final class LoopMailbox: Sendable {
         state.withLock { state in
             let deadlines = state.begun.values.map(\.settings.limits.deadline)
             let waiting = state.mail.orders.map(\.settings.limits.deadline)
+            // Bounded: lists.
             return (deadlines + waiting + [state.askedAt].compactMap(\.self)).min()
         }
     }

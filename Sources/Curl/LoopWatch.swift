@@ -30,7 +30,7 @@ final class LoopWatch: Sendable {
     /// Pieces may be that much smaller than what is wrapped around them before it counts as waste.
     private static let wrappingShareMax = 4
 
-    /// How long one call may outlast a deadline: honest ones take milliseconds, on a loaded machine a tenth of a second.
+    /// How long one call may outlast a deadline: honest ones take milliseconds, a tenth of a second under load.
     private static let overtimeMax = Duration.seconds(1)
     /// And how long it may go on when it has no connection left.
     private static let afterShutMax = Duration.milliseconds(500)
@@ -145,12 +145,14 @@ final class LoopWatch: Sendable {
         guard let call = stuck, let owner = owner.withLock(\.self), let end = owner.earliestEnd else { return false }
         let now = ContinuousClock.now
         guard let shutAt = call.shutAt else {
+            // Bounded: a deadline of ours.
             if now > max(call.since, end) + Self.overtimeMax {
                 sockets.endAll()
                 stuck?.shutAt = now
             }
             return false
         }
+        // Bounded: a moment that was.
         guard now > shutAt + Self.afterShutMax else { return false }
         let (isAbandoned, _) = position.compareExchange(
             expected: Position.libcurl, desired: Position.abandoned, ordering: .sequentiallyConsistent)

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import SafeArithmetic
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -54,20 +55,23 @@ final class OpenSockets: Sendable {
 
     /// Takes note of bytes that a transfer got.
     func bring(_ bytes: Int, over descriptor: CInt) {
-        descriptors.withLock { $0[descriptor]? += bytes }
+        descriptors.withLock { $0[descriptor] = $0[descriptor]?.adding(clamping: bytes) }
     }
 
     /// Connections of which libcurl has read so many times what they brought, and so much more.
     func wasteful(share: Int, bytesFree: Int) -> [CInt] {
         descriptors.withLock { descriptors in
-            descriptors.filter { Int(CCurl_socket_bytes_read($0)) > $1 * share + bytesFree }.map(\.key)
+            descriptors.filter {
+                Int(clamping: CCurl_socket_bytes_read($0))
+                    > $1.multiplied(clamping: share).adding(clamping: bytesFree)
+            }.map(\.key)
         }
     }
 
     /// Bytes of each connection that libcurl has read so far.
     var bytesRead: [CInt: Int] {
         descriptors.withLock { descriptors in
-            descriptors.keys.reduce(into: [:]) { $0[$1] = Int(CCurl_socket_bytes_read($1)) }
+            descriptors.keys.reduce(into: [:]) { $0[$1] = Int(clamping: CCurl_socket_bytes_read($1)) }
         }
     }
 
@@ -95,6 +99,7 @@ final class OpenSockets: Sendable {
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe ask($0, &length) }
         }
         // Both families have their port in the same place.
+        // Bounded: 16 bits.
         return status == 0 ? Int32(UInt16(bigEndian: name.sin6_port)) : nil
     }
 }

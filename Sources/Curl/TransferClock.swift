@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 /// Which of a transfer's time limits is the next to run out; lives on the loop's thread.
 struct TransferClock {
     private let limits: TransferLimits
@@ -35,7 +37,7 @@ struct TransferClock {
     ///
     /// A drip is no progress: a byte now and then would hold a transfer for as long as its request has time.
     mutating func receive(_ bytes: Int, at now: ContinuousClock.Instant = .now) {
-        bytesSinceProgress += bytes
+        bytesSinceProgress = bytesSinceProgress.adding(clamping: bytes)
         guard bytesSinceProgress >= limits.stallBytesMin else { return }
         receiveHead(at: now)
     }
@@ -55,9 +57,13 @@ struct TransferClock {
     }
 
     private var stageEnd: (instant: ContinuousClock.Instant, ending: TransferEnding) {
+        // Bounded: a time limit of ours, here and below.
         if let lastProgress { return (lastProgress + limits.stall, .stalled) }
+        // Bounded: a time limit of ours.
         if let lastSent { return (lastSent + limits.stall, .stalled) }
+        // Bounded: a time limit of ours.
         if let requestSent { return (requestSent + limits.firstByte, .firstByteTimedOut) }
+        // Bounded: a time limit of ours.
         return (started + limits.connect, .connectTimedOut)
     }
 }

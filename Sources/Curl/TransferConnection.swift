@@ -1,4 +1,5 @@
 internal import CCurl
+internal import SafeArithmetic
 
 /// What a transfer's callbacks ask and decide about the connection it runs on.
 ///
@@ -33,8 +34,9 @@ internal import CCurl
         var bytes: curl_off_t = 0
         let code = unsafe CCurl_easy_getinfo_offset(raw, CURLINFO_SIZE_DOWNLOAD_T, &bytes)
         guard code == CURLE_OK else { return bodyBytesBrought }
-        if let descriptor { watch.sockets.bring(Int(bytes) - bodyBytesBrought, over: descriptor) }
-        bodyBytesBrought = Int(bytes)
+        let brought = Int(clamping: bytes)
+        if let descriptor { watch.sockets.bring(brought.subtracting(clamping: bodyBytesBrought), over: descriptor) }
+        bodyBytesBrought = brought
         return bodyBytesBrought
     }
 

@@ -104,8 +104,10 @@ final class TransferEvents {
     _ line: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return 0 }
+    // Bounded: libcurl's own buffer; the size is 1.
     let bytes = unsafe UnsafeRawBufferPointer(start: line, count: size * count)
     let goesOn = events.connection.watch.outside { unsafe events.received(headerLine: bytes) } ?? false
+    // Bounded: the same.
     return goesOn ? size * count : 0
 }
 
@@ -114,8 +116,10 @@ final class TransferEvents {
     _ piece: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_WRITEFUNC_ERROR) }
+    // Bounded: libcurl's own buffer; the size is 1.
     let bytes = unsafe UnsafeRawBufferPointer(start: piece, count: size * count)
     let goesOn = events.connection.watch.outside { unsafe events.received(body: bytes) } ?? false
+    // Bounded: the same.
     return goesOn ? size * count : Int(CURL_WRITEFUNC_ERROR)
 }
 
@@ -154,6 +158,7 @@ final class TransferEvents {
 private func numericHost(_ address: UnsafeMutablePointer<curl_sockaddr>) -> String? {
     var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
     guard let socketAddress = unsafe address.pointer(to: \.addr) else { return nil }
+    // Bounded: 32 bits of libcurl: the size of an address.
     let length = socklen_t(unsafe address.pointee.addrlen)
     let status = unsafe getnameinfo(
         socketAddress, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)

@@ -8,8 +8,8 @@ internal import Synchronization
 /// await loop.shutdown()
 /// ```
 ///
-/// A transfer ends at its deadline whatever libcurl is doing: when a call into it does not come back, its thread is given
-/// up with all transfers on it, and another one goes on (see `LoopWatch`). Whoever was given up calls no observer again.
+/// A transfer ends at its deadline whatever libcurl is doing: when a call into it does not come back, its thread is
+/// abandoned with all transfers on it, and another one goes on (see `LoopWatch`). An abandoned thread calls no observer.
 ///
 /// The thread never resolves names (callers pin them), and does not keep the process from exiting.
 package final class TransferLoop: Sendable {

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import SafeArithmetic
 
 #if canImport(Glibc)
     internal import Glibc
@@ -21,14 +22,16 @@ struct UploadReader {
 
     /// Fills a buffer with what comes next; nil when the file has less than it should, or cannot be read.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-        let wanted = min(buffer.count, upload.bytes - sent)
+        let wanted = min(buffer.count, upload.bytes.subtracting(clamping: sent))
         guard wanted > 0 else { return 0 }
         var count = -1
         repeat {
-            count = unsafe pread(upload.descriptor, buffer.baseAddress, wanted, off_t(upload.offset + sent))
+            count = unsafe pread(
+                // Bounded: the same 64 bits.
+                upload.descriptor, buffer.baseAddress, wanted, off_t(upload.offset.adding(clamping: sent)))
         } while count < 0 && errno == EINTR
         guard count > 0 else { return nil }
-        sent += count
+        sent = sent.adding(clamping: count)
         return count
     }
 
@@ -45,6 +48,7 @@ struct UploadReader {
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let events = unsafe TransferEvents.from(context) else { return Int(CURL_READFUNC_ABORT) }
+    // Bounded: libcurl's own buffer; the size is 1.
     let room = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
     let read = events.connection.watch.outside { unsafe events.send(into: room) }.flatMap(\.self)
     return read ?? Int(CURL_READFUNC_ABORT)
@@ -53,7 +57,7 @@ struct UploadReader {
 /// CURLOPT_SEEKFUNCTION: asked when a request that was begun is sent once more.
 @c func curlSeek(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
     guard let events = unsafe TransferEvents.from(context), origin == SEEK_SET,
-        events.connection.watch.outside({ events.rewind(to: Int(offset)) }) == true
+        events.connection.watch.outside({ events.rewind(to: Int(clamping: offset)) }) == true
     else { return CURL_SEEKFUNC_FAIL }
     return CURL_SEEKFUNC_OK
 }

@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 /// A network a phone may be on, as one table used everywhere.
 public enum NetworkProfile: String, Codable, Sendable, Hashable, CaseIterable {
     case threeG = "3g"
@@ -30,7 +32,7 @@ public enum NetworkProfile: String, Codable, Sendable, Hashable, CaseIterable {
 
     /// The largest body that arrives within so many seconds after two round trips; not over 0 when none can.
     public static func bytesMax(within seconds: Double, bitsPerSecond: Double, roundTripSeconds: Double) -> Int {
-        Int((seconds - 2 * roundTripSeconds) * bitsPerSecond / 8)
+        Int(clamping: (seconds - 2 * roundTripSeconds) * bitsPerSecond / 8)
     }
 
     /// The expected fetch time on each profile, in seconds.

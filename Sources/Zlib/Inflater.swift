@@ -72,7 +72,9 @@ internal import SafeArithmetic
         // Z_BUF_ERROR says that nothing could be done with so little input or room, which is no error.
         guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else { throw ZlibError(code, "inflate") }
         return Step(
+            // Bounded: 32 bits.
             bytesRead: Int(available.subtracting(clamping: unsafe stream.pointee.avail_in)),
+            // Bounded: 32 bits.
             bytesWritten: Int(room.subtracting(clamping: unsafe stream.pointee.avail_out)),
             isAtEnd: code == Z_STREAM_END)
     }

@@ -7,7 +7,19 @@
 enum ForeignNumberRules {
     /// Folders (with their slash) and files that read what a server, a file, a child, a database, a queue or a caller
     /// wrote.
-    static let readers: [String] = []
+    static let readers: [String] = [
+        "Sources/AttachPrep/AttachmentPreparer.swift",
+        "Sources/AttachPrep/Call/",
+        "Sources/AttachPrep/Deadline.swift",
+        "Sources/AttachPrep/Download/",
+        "Sources/AttachPrep/Early/",
+        "Sources/AttachPrep/FileStamp.swift",
+        "Sources/AttachPrep/Payload/",
+        "Sources/AttachPrep/Publish/",
+        "Sources/AttachPrep/Request/",
+        "Sources/Curl/",
+        "Sources/Zlib/",
+    ]
 
     static let remedy = "use SafeArithmetic's clamping or exact forms, or say what bounds it: // Bounded: …"
 
@@ -74,6 +86,10 @@ enum ForeignNumberRules {
     /// Text, lists and floating-point numbers: nothing of theirs traps.
     private static func isHarmless(_ operand: String) -> Bool {
         if operand.contains("\"") || operand.hasPrefix("[") || operand.hasPrefix("Double(") { return true }
+        // A span of a constant: clocks have room for it, and a quotient of spans is a floating-point number.
+        for unit in [".seconds(", ".milliseconds("] where operand.hasPrefix(unit) {
+            return isConstant(String(operand.dropFirst(unit.count)))
+        }
         let digits = operand.drop { $0 == "-" }
         return digits.contains(".") && digits.allSatisfy { $0.isNumber || $0 == "." || $0 == "_" || $0 == "e" }
     }
@@ -82,6 +98,10 @@ enum ForeignNumberRules {
     private static func isConstant(_ operand: String) -> Bool {
         guard !operand.isEmpty else { return false }
         if operand.allSatisfy({ $0.isHexDigit || $0 == "_" || $0 == "x" }) { return operand.first?.isNumber == true }
+        // C's constants: `CURL_ERROR_SIZE`, `SOCK_STREAM.rawValue`.
+        let name = operand.hasSuffix(".rawValue") ? operand.dropLast(".rawValue".count) : operand[...]
+        let isMacro = name.allSatisfy { $0.isUppercase || $0.isNumber || $0 == "_" } && name.contains("_")
+        if isMacro || name.hasPrefix("CURL_") { return true }
         let isNamed = ["Limits.", "Self.", "MemoryLayout<"].contains { operand.hasPrefix($0) }
         return (isNamed && !operand.contains("(")) || operand.hasSuffix(".count")
     }

@@ -152,6 +152,7 @@ import Testing
         "let rest = total - bytes", "let n = Int(seconds)", "let n = UInt32(count * 2)", "let n = Int(Double(x) / y)",
         "sleep(for: .seconds(header.delay))", "let a = 1 << bits", "let b = off_t(start + done)",
         "self.end = Int(field.value)", "let pages = UInt8(number)", "x = y % page",
+        "let end = .now + .seconds(told)", "let n = Int(CURLcode)", "let n = Int(_size)",
     ])
     func `Operations that can trap on a foreign number`(line: String) {
         #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", "\(line)\n"))) == [1])
@@ -167,7 +168,9 @@ import Testing
         "let end = start + count  // Bounded: both are below 65,536.",
         "// Bounded: both are below 65,536.\nlet end = start + count",
         "// Bounded: each is below 65,536.\nlet end = start\n    + first * count",
-        "let u = Printed(value)", "let t = .init(x)",
+        "let u = Printed(value)", "let t = .init(x)", "let n = Int(CURL_ERROR_SIZE)",
+        "let kind = Int32(SOCK_STREAM.rawValue)", "let end = ContinuousClock.now + .seconds(Limits.stallSecondsMax)",
+        "let seconds = self / .seconds(1)", "let bits = MAX_WBITS + 16",
     ])
     func `Operations that cannot trap`(text: String) {
         #expect(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", "\(text)\n")).isEmpty)

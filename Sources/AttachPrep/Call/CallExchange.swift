@@ -1,5 +1,6 @@
 internal import Curl
 internal import RichPush
+internal import SafeArithmetic
 internal import Synchronization
 
 /// One call and its answer, as the curl thread sees it.
@@ -71,8 +72,8 @@ final class CallExchange: TransferObserver {
         // After "101 Switching Protocols" comes another protocol.
         guard hasHead else { return refuse(.notHTTP(host, "bytes without a final answer")) }
         return state.withLock { state in
-            unsafe state.body.append(contentsOf: piece.prefix(bytesMax - state.body.count))
-            state.bodyBytes += piece.count
+            unsafe state.body.append(contentsOf: piece.prefix(max(0, bytesMax.subtracting(clamping: state.body.count))))
+            state.bodyBytes = state.bodyBytes.adding(clamping: piece.count)
             // A short rest is read so that the connection can be used again.
             return state.bodyBytes <= max(bytesMax, Limits.discardedBodyBytesMax)
         }

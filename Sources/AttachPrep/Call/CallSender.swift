@@ -1,5 +1,6 @@
 internal import Curl
 package import RichPush
+internal import SafeArithmetic
 
 /// Sends single requests, such as webhooks, past the same walls as downloads and over connections that are kept.
 ///
@@ -26,11 +27,13 @@ package final class CallSender: Sendable {
     ///   - exemptAddresses: the same, for tests, whose servers stand on loopback.
     ///   - trustsServers: whether all calls go to servers of the operator's own: their connections are kept with TLS
     ///     too.
+    ///   - onAbandonedLoop: told how many transfer loops were abandoned so far, whenever one more is.
     /// - Throws: `request.invalid` for an override that cannot be read, `internal` when libcurl does not start.
     package init(
         policy: DownloadPolicy = DownloadPolicy(), networks: [AddressBlock] = [],
         resolver: any NameResolver = SystemNameResolver(), timeouts: DownloadTimeouts = DownloadTimeouts(),
-        exemptAddresses: Set<IPAddress> = [], trustsServers: Bool = false
+        exemptAddresses: Set<IPAddress> = [], trustsServers: Bool = false,
+        onAbandonedLoop: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws(AttachPrepError) {
         self.trustsServers = trustsServers
         self.policy = policy
@@ -39,7 +42,8 @@ package final class CallSender: Sendable {
         let overrides = try ResolveOverrides(policy.resolveOverrides)
         directory = HostDirectory(resolver: resolver, overrides: overrides, wall: wall, timeout: timeouts.resolve)
         do {
-            loop = try TransferLoop(idleConnectionsMax: Limits.callConnectionsIdleMax)
+            loop = try TransferLoop(
+                idleConnectionsMax: Limits.callConnectionsIdleMax, onAbandoned: onAbandonedLoop)
         } catch {
             throw .internalFailure(error.description)
         }
@@ -118,7 +122,7 @@ package final class CallSender: Sendable {
     private func limits(of call: WebCall) -> DownloadTimeouts {
         var limits = timeouts
         let left = max(.zero, ContinuousClock.now.duration(to: call.deadline))
-        limits.firstByte = call.answerSecondsMax.map { min(left, .seconds($0)) } ?? left
+        limits.firstByte = call.answerSecondsMax.map { min(left, .seconds(clamping: $0)) } ?? left
         return limits
     }
 }

@@ -20,6 +20,7 @@ public struct AddressBlock: Sendable, Hashable {
         }
         // Where IPv4 begins inside IPv6.
         let isMapped = !written.isIPv4 && bits >= 96 && written.unmapped.isIPv4
+        // Bounded: 96 to 128 bits here.
         (first, prefixBits) = isMapped ? (written.unmapped, bits - 96) : (written, bits)
         guard first.masked(prefixBits) == first else {
             throw .addressBlock(
@@ -35,6 +36,7 @@ public struct AddressBlock: Sendable, Hashable {
 
     /// Digits alone: a sign or a space is a slip.
     private static func number(_ text: String) -> Int? {
+        // Bounded: digits, into an optional.
         text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? Int(text) : nil
     }
 }
@@ -53,7 +55,9 @@ extension IPAddress {
     /// Its first bits; the others are zero.
     fileprivate func masked(_ bits: Int) -> IPAddress {
         switch self {
+        // Bounded: 0 to 32 bits; shifts do not trap.
         case .v4(let number): .v4((number >> (32 - bits)) << (32 - bits))
+        // Bounded: 0 to 128 bits.
         case .v6(let number): .v6((number >> (128 - bits)) << (128 - bits))
         }
     }

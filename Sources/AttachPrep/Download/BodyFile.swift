@@ -1,5 +1,6 @@
 internal import Crypto
 internal import RichPush
+internal import SafeArithmetic
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -62,6 +63,7 @@ final class BodyFile: Sendable {
     /// - Throws: `output.not_writable`.
     func restart() throws(AttachPrepError) {
         let generation = try state.withLock { state throws(AttachPrepError) in
+            // Bounded: counts our own restarts.
             state = State(generation: state.generation + 1)
             guard ftruncate(descriptor, 0) == 0 else { throw OutputFailure.error(errno) }
             return state.generation
@@ -92,9 +94,10 @@ final class BodyFile: Sendable {
     /// - Throws: the ceiling's error before anything over it is written, `output.no_space`, `output.not_writable`.
     func append(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) -> Bool {
         let (isDue, bytes, total) = try state.withLock { state throws(AttachPrepError) in
-            try check(state.bytes + piece.count, state)
+            try check(state.bytes.adding(clamping: piece.count), state)
             try unsafe write(piece, at: state.bytes)
             unsafe state.hasher.update(bufferPointer: piece)
+            // Bounded: `check` refused more than the ceiling before.
             state.bytes += piece.count
             let isDue = state.verdict == .undecided && (state.marks.first.map { $0 <= state.bytes } ?? false)
             return (isDue, state.bytes, state.total)
@@ -137,8 +140,10 @@ final class BodyFile: Sendable {
         var done = 0
         while done < piece.count {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: piece[done...])
-            let written = unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(start + done))
+            // Bounded: the same 64 bits.
+            let written = unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(start.adding(clamping: done)))
             if written > 0 {
+                // Bounded: at most the piece.
                 done += written
             } else if written == 0 || errno != EINTR {
                 throw OutputFailure.error(written == 0 ? EIO : errno)

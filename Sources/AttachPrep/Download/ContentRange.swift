@@ -23,6 +23,7 @@ package struct ContentRange: Sendable, Hashable {
         guard ends.count == 2, let first = Int(ends[0]), let last = Int(ends[1]), 0 <= first, first <= last,
             let end = last.adding(exactly: 1)
         else { return nil }
+        // Bounded: text that is read into an optional.
         total = Int(parts[1])
         guard parts[1] == "*" || total.map({ last < $0 }) == true else { return nil }
         self.first = first

@@ -63,9 +63,13 @@ extension DownloadRun {
 
 extension DownloadTimings {
     mutating func add(_ timings: TransferTimings) {
+        // Bounded: floating-point numbers.
         connect += timings.connect
+        // Bounded: likewise.
         tls += timings.tls
+        // Bounded: likewise.
         firstByte += timings.firstByte
+        // Bounded: likewise.
         transfer += timings.transfer
     }
 }

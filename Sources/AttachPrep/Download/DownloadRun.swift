@@ -96,6 +96,7 @@ struct DownloadRun {
 
     private mutating func look() async throws -> [PinnedHost] {
         let started = ContinuousClock.now
+        // Bounded: a floating-point number.
         defer { timings.dns += started.duration(to: .now).milliseconds }
         let proxy = downloader.proxy
         var hosts: [PinnedHost] = []

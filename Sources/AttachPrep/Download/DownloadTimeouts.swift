@@ -1,4 +1,5 @@
 internal import RichPush
+internal import SafeArithmetic
 
 /// How long the stages of one try may take; the defaults are the product's limits, tests shorten them.
 package struct DownloadTimeouts: Sendable, Hashable {
@@ -18,7 +19,7 @@ extension Duration {
     /// As messages write it: "10 s", "0.25 s".
     var inSeconds: String {
         let seconds = self / .seconds(1)
-        return seconds == seconds.rounded() ? "\(Int(seconds)) s" : "\(seconds) s"
+        return seconds == seconds.rounded() ? "\(Int(clamping: seconds)) s" : "\(seconds) s"
     }
 
     var milliseconds: Double { self / .milliseconds(1) }

@@ -28,11 +28,12 @@ package final class Downloader: Sendable {
     /// - Parameters:
     ///   - inFlightMax: transfers at a time; further ones wait in order.
     ///   - exemptAddresses: let through although the table refuses them; for tests, whose servers stand on loopback.
+    ///   - onAbandonedLoop: told how many transfer loops were abandoned so far, whenever one more is.
     /// - Throws: `request.invalid` for an override that cannot be read, `internal` when libcurl does not start.
     package init(
         policy: DownloadPolicy, resolver: any NameResolver = SystemNameResolver(),
         inFlightMax: Int = Limits.requestsInFlight, timeouts: DownloadTimeouts = DownloadTimeouts(),
-        exemptAddresses: Set<IPAddress> = []
+        exemptAddresses: Set<IPAddress> = [], onAbandonedLoop: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws(AttachPrepError) {
         self.policy = policy
         self.timeouts = timeouts
@@ -43,7 +44,7 @@ package final class Downloader: Sendable {
         proxy = try policy.proxy.map { text throws(AttachPrepError) in try ProxyServer(text) }
         slots = DownloadSlots(inFlightMax)
         do {
-            loop = try TransferLoop(idleConnectionsMax: inFlightMax)
+            loop = try TransferLoop(idleConnectionsMax: inFlightMax, onAbandoned: onAbandonedLoop)
         } catch {
             throw .internalFailure(error.description)
         }
@@ -68,6 +69,9 @@ package final class Downloader: Sendable {
 
     /// Bytes of bodies so far, as they were handed on by libcurl; those of failures and redirects too.
     package var receivedBytes: Int { traffic.bytes }
+
+    /// Transfer loops that were abandoned because libcurl did not come back from a call.
+    package var abandonedLoops: Int { loop.abandonedCount }
 
     /// Ends every download with `cancelled`, closes every connection, and returns when the curl thread is done.
     package func shutdown() async {

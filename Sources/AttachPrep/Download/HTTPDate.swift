@@ -29,21 +29,28 @@ enum HTTPDate {
             let written = number(year, digits: 4), clock.count == 3, let hour = clock[0], hour < 24,
             let minute = clock[1], minute < 60, let second = clock[2], second <= 60
         else { return nil }
+        // Bounded: four digits.
         let year = year.utf8.count > 2 ? written : written + (written < centuryTurn ? 2000 : 1900)
+        // Bounded: two digits each.
         let seconds = hour * 3600 + minute * 60 + second
+        // Bounded: of a year of four digits.
         return Date(timeIntervalSince1970: Double(days(to: day, month + 1, year) * 86_400 + seconds))
     }
 
     private static func number(_ text: String, digits: Int) -> Int? {
         guard 1...digits ~= text.utf8.count, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+        // Bounded: at most four digits, into an optional.
         return Int(text)
     }
 
     /// Days since 1970 in the calendar of all header fields.
     private static func days(to day: Int, _ month: Int, _ year: Int) -> Int {
         // Years that begin in March have their leap day at the end.
+        // Bounded: four digits.
         let year = month > 2 ? year : year - 1
+        // Bounded: of a month and a day.
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        // Bounded: four digits.
         return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
     }
 }

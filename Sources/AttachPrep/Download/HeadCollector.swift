@@ -13,6 +13,7 @@ struct HeadCollector: Sendable {
     ///
     /// - Returns: the final answer's head when this was the empty line behind it.
     mutating func collect(_ line: UnsafeRawBufferPointer) -> ResponseHead? {
+        // Bounded: the transfer ends at `Limits.headerBytesMax`.
         bytes += line.count
         lines += 1
         guard !isComplete else { return nil }

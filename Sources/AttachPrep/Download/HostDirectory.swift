@@ -26,6 +26,7 @@ struct HostDirectory: Sendable {
         if let literal = IPAddress(host) { return [literal] }
         if let answer = overrides.addresses(of: host, port: port) { return answer }
         do {
+            // Bounded: a time limit of ours.
             let answer = try await ask(host, until: min(deadline, .now + timeout))
             guard !answer.isEmpty else { throw NameResolutionError.unknownName }
             return answer

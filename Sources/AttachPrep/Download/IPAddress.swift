@@ -23,6 +23,7 @@ package enum IPAddress: Hashable, Sendable {
             self = .v4(UInt32(bigEndian: four.s_addr))
         } else if unsafe inet_pton(AF_INET6, text, &six) == 1 {
             self = unsafe withUnsafeBytes(of: &six) { bytes in
+                // Bounded: sixteen bytes.
                 .v6(unsafe bytes.reduce(0) { $0 << 8 | UInt128($1) })
             }
         } else {
@@ -46,6 +47,7 @@ extension IPAddress: CustomStringConvertible {
         case .v6(let number):
             var address = in6_addr()
             unsafe withUnsafeMutableBytes(of: &address) { bytes in
+                // Bounded: below 16.
                 for index in 0..<16 { unsafe bytes[index] = UInt8(truncatingIfNeeded: number >> (120 - 8 * index)) }
             }
             var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

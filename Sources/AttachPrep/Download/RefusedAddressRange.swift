@@ -23,7 +23,9 @@ package struct RefusedAddressRange: Hashable, Sendable {
 
     package func contains(_ address: IPAddress) -> Bool {
         switch (first, address) {
+        // Bounded: our own table's lengths.
         case (.v4(let first), .v4(let address)): (first ^ address) >> (32 - prefixBits) == 0
+        // Bounded: our own table's lengths.
         case (.v6(let first), .v6(let address)): (first ^ address) >> (128 - prefixBits) == 0
         default: false
         }

@@ -54,6 +54,7 @@ struct RequestHeaders: Sendable {
         fields.append(("Accept-Encoding", "identity"))
         // libcurl leaves a header with an empty value out unless it ends in a semicolon.
         return fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+            // Bounded: lists.
             + (point?.headerLines ?? condition?.headerLines ?? [])
     }
 

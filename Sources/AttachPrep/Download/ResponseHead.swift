@@ -24,6 +24,7 @@ package struct ResponseHead: Sendable, Hashable {
     mutating func add(line: String) {
         if line.first?.isWhitespace == true, let last = fields.indices.last {
             let rest = String(line.drop(while: \.isWhitespace))
+            // Bounded: text.
             fields[last].value += fields[last].value.isEmpty ? rest : " " + rest
             return
         }

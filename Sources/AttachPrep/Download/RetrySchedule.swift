@@ -18,7 +18,9 @@ package struct RetrySchedule: Sendable, Hashable {
     ///   - timeLeft: until the deadline.
     package func delay(afterTries tries: Int, chance: Double, retryAfter: Duration?, timeLeft: Duration) -> Duration? {
         guard tries < attemptsMax else { return nil }
+        // Bounded: `attemptsMax` is ours and small, and the back-off is a fraction of a second.
         let ceiling = backOff * (1 << (tries - 1))
+        // Bounded: at most the ceiling, and what `EasyHandle.report` clamps.
         let delay = max(ceiling * chance, retryAfter ?? .zero)
         return delay < timeLeft ? delay : nil
     }

@@ -26,21 +26,25 @@ extension SourceFreshness {
         guard isShared, !head.values("vary").contains(where: { $0.contains("*") }) else { return }
         let asked = date.timeIntervalSince1970
         let lifetime = min(Self.lifetime(head, directives, asked: asked), Limits.freshSecondsMax)
+        // Bounded: floating-point numbers.
         let rest = lifetime - Self.age(head, asked: asked)
         if rest > 0 { freshUntil = date.addingTimeInterval(rest) }
     }
 
     /// Seconds: a shared cache's own word first, then everybody's, then `Expires`.
     private static func lifetime(_ head: ResponseHead, _ directives: CacheDirectives, asked: Double) -> Double {
+        // Bounded: not a span: the number of a directive.
         if let seconds = directives.seconds("s-maxage") ?? directives.seconds("max-age") { return Double(seconds) }
         let expiries = Set(head.values("expires"))
         guard expiries.count == 1, let expiry = expiries.first.flatMap(HTTPDate.date) else { return 0 }
+        // Bounded: floating-point numbers.
         return expiry.timeIntervalSince1970 - (head.date ?? asked)
     }
 
     /// Seconds that it lay in caches on its way; a server whose clock is behind makes it older, never younger.
     private static func age(_ head: ResponseHead, asked: Double) -> Double {
         let told = head["age"].flatMap { Double($0) } ?? 0
+        // Bounded: floating-point numbers.
         let apparent = head.date.map { asked - $0 } ?? 0
         return max(0, told.isFinite ? told : 0, apparent)
     }

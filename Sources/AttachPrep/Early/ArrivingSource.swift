@@ -1,6 +1,7 @@
 import Linux
 import MediaEngine
 import RichPush
+import SafeArithmetic
 import Synchronization
 
 /// Works on a source while it still arrives: with the last byte, the thumbnail of a picture that is passed or the
@@ -75,7 +76,7 @@ final class ArrivingSource: ArrivalObserver {
         state.withLock { state in
             state.lastArrival = .now
             if let running = state.running {
-                guard bytes - running.told >= Limits.earlyToldBytes else { return }
+                guard bytes.subtracting(clamping: running.told) >= Limits.earlyToldBytes else { return }
                 running.pipe.say(ArrivalWord.more.rawValue)
                 state.running?.told = bytes
             } else if !state.isOver, let total, let format = state.format,
@@ -188,9 +189,11 @@ final class ArrivingSource: ArrivalObserver {
     /// Gives the slot back when the file does not go on.
     private func watch(_ pipe: BytePipe) async {
         let silence = Duration.seconds(Limits.earlySilenceSecondsMax)
+        // Bounded: a time limit of ours.
         var end = ContinuousClock.now + silence
         while end > .now {
             try? await ContinuousClock().sleep(until: end)
+            // Bounded: a time limit of ours.
             end = state.withLock { $0.lastArrival } + silence
         }
         pipe.hangUp()

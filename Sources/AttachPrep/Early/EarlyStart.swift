@@ -1,5 +1,6 @@
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// Whether a source is worked on while it still arrives, from when, and what is done. Pure.
 enum EarlyStart {
@@ -10,7 +11,7 @@ enum EarlyStart {
     ///   - seconds: In which they came.
     static func isDue(_ kind: MediaKind, bytes: Int, of total: Int, in seconds: Double) -> Bool {
         guard total >= Limits.earlySourceBytesMin, bytes >= Limits.earlyArrivedBytesMin else { return false }
-        let left = Double(max(0, total - bytes)) / Double(bytes) * seconds
+        let left = Double(max(0, total.subtracting(clamping: bytes))) / Double(bytes) * seconds
         return left <= (kind == .movie ? Limits.earlyMovieSecondsLeftMax : Limits.earlySecondsLeftMax)
     }
 

@@ -18,6 +18,7 @@ extension PayloadOrder {
             document, media: media, prepared: ends.map(\.prepared), receipt: receipt)
         return PayloadResult(
             payload: written.bytes, manifests: ends.flatMap(\.manifests),
+            // Bounded: lists.
             warnings: media.warnings + written.warnings + (try Self.look(at: written.bytes, dialect: media.dialect)),
             isComplete: !ends.contains { if case .failed = $0.prepared { true } else { false } })
     }

@@ -37,6 +37,7 @@ public struct PayloadOrder: Sendable {
     /// What is wrong with the payload as it is: nothing is fetched.
     public var warnings: [PayloadWarning] {
         let size = bytes > Limits.payloadBytesMax ? [PayloadWarning.tooLarge(bytes: bytes)] : []
+        // Bounded: lists.
         return media.warnings + PayloadCheck.warnings(for: document.value, media: media) + size
     }
 }

@@ -13,7 +13,9 @@ struct PipelineRooms: Sendable {
     init(engine: any MediaEngine, configuration: PreparerConfiguration, logger: Logger) throws {
         self.engine = engine
         quarantine = Quarantine(stateFolder: configuration.stateFolder, logger: logger)
-        downloader = try Downloader(policy: configuration.download, inFlightMax: configuration.requestsInFlight)
+        downloader = try Downloader(
+            policy: configuration.download, inFlightMax: configuration.requestsInFlight
+        ) { logger.error("download thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"]) }
         blocking = try BlockingLane()
         target = WatchedTarget(
             try configuration.publish.target(configuration, blocking: blocking, logger: logger))

@@ -15,6 +15,7 @@ struct FolderTarget: PublishTarget {
     let blocking: BlockingLane
 
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double {
+        // Bounded: floating-point numbers.
         min(Limits.publishReserveSeconds, budgetSeconds * Limits.publishReserveShare)
     }
 

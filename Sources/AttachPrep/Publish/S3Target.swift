@@ -30,6 +30,7 @@ struct S3Target: PublishTarget {
     }
 
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double {
+        // Bounded: floating-point numbers.
         min(Limits.remotePublishReserveSeconds, budgetSeconds * Limits.remotePublishReserveShare)
     }
 

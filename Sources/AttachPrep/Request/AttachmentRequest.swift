@@ -61,7 +61,9 @@ public struct AttachmentRequest: Sendable, Hashable {
         let isDisplay = rendition == .display
         let expected = network ?? (isDisplay ? .profile(.threeG) : nil)
         let seconds = deviceBudgetSeconds ?? (isDisplay ? Limits.displayDeviceBudgetSeconds : Limits.budgetSeconds)
+        // Bounded: floating-point numbers.
         let reserve = isDisplay ? min(Limits.displayReserveSeconds, seconds * Limits.displayReserveShare) : 0
+        // Bounded: floating-point numbers.
         return expected?.bytesMax(within: seconds - reserve)
     }
 
@@ -128,6 +130,7 @@ extension AttachmentRequest: Codable {
 
     public init(from decoder: any Decoder) throws {
         try decoder.refuseKeys(
+            // Bounded: lists.
             except: CodingKeys.allCases.map(\.rawValue) + JobTerms.CodingKeys.allCases.map(\.rawValue))
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self = decoder.userInfo[.requestDefaults] as? AttachmentRequest ?? AttachmentRequest(source: "")

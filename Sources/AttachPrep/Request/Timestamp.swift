@@ -25,6 +25,7 @@ public enum Timestamp {
         guard let date = styles.lazy.compactMap({ try? $0.parse("\(local)Z") }).first, agrees(date, local) else {
             return nil
         }
+        // Bounded: floating-point numbers.
         return date.addingTimeInterval((isLeapSecond ? 1 : 0) - ahead)
     }
 
@@ -39,8 +40,10 @@ public enum Timestamp {
         guard !text.hasSuffix("Z") else { return 0 }
         let offset = Array(text.suffix(6))
         guard offset.count == 6, offset[3] == ":", offset[0] == "+" || offset[0] == "-",
+            // Bounded: two digits, into optionals.
             let hours = UInt(String(offset[1...2])), let minutes = UInt(String(offset[4...5])), hours < 24, minutes < 60
         else { return nil }
+        // Bounded: below a day.
         return (offset[0] == "-" ? -1 : 1) * Double(hours * 3600 + minutes * 60)
     }
 }
@@ -48,6 +51,7 @@ public enum Timestamp {
 extension Date {
     /// The same time without what is below a millisecond.
     package var wholeMilliseconds: Date {
+        // Bounded: floating-point numbers.
         Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000)
     }
 }

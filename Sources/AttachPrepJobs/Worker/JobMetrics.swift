@@ -20,6 +20,7 @@ import Synchronization
 /// | `attachprep_job_wait_seconds` | |
 /// | `attachprep_stage_seconds` | `stage`: as in a manifest's timings |
 /// | `attachprep_download_bytes_total` | |
+/// | `attachprep_download_loops_abandoned_total` | |
 /// | `attachprep_media_children_restarted_total` | `reason`: failed, recycled |
 public final class JobMetrics: Sendable {
     private let factory: any MetricsFactory
@@ -30,6 +31,7 @@ public final class JobMetrics: Sendable {
         self.factory = factory
         // What has not happened yet is 0, so that the first time is seen as a rise.
         count("download_bytes_total", 0)
+        count("download_loops_abandoned_total", 0)
         for reason in ["failed", "recycled"] { count("media_children_restarted_total", 0, ("reason", reason)) }
         for kind in ReuseDecision.Kind.allCases { count("results_reused_total", 0, ("kind", kind.rawValue)) }
     }
@@ -66,12 +68,14 @@ public final class JobMetrics: Sendable {
         let last = noted.withLock { noted in
             let last = noted
             noted.downloadedBytes = max(last.downloadedBytes, statistics.downloadedBytes)
+            noted.abandonedLoops = max(last.abandonedLoops, statistics.abandonedLoops)
             noted.children.failed = max(last.children.failed, statistics.children.failed)
             noted.children.recycled = max(last.children.recycled, statistics.children.recycled)
             return last
         }
         let children = (now: statistics.children, last: last.children)
         count("download_bytes_total", statistics.downloadedBytes - last.downloadedBytes)
+        count("download_loops_abandoned_total", statistics.abandonedLoops - last.abandonedLoops)
         count("media_children_restarted_total", children.now.failed - children.last.failed, ("reason", "failed"))
         count("media_children_restarted_total", children.now.recycled - children.last.recycled, ("reason", "recycled"))
     }

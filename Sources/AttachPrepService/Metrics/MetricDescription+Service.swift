@@ -19,6 +19,8 @@ extension MetricDescription {
             "From when a job could run until it ran.", buckets: secondsBuckets + [1_800, 7_200]),
         "attachprep_stage_seconds": MetricDescription("Time in each stage of a preparation."),
         "attachprep_download_bytes_total": MetricDescription("Bytes fetched from origins."),
+        "attachprep_download_loops_abandoned_total": MetricDescription(
+            "Download threads abandoned because libcurl did not return from a call."),
         "attachprep_media_children_restarted_total": MetricDescription(
             "Media children that were replaced, because they failed or had done their share."),
         ReceiptMetrics.receiptsLabel: MetricDescription(

@@ -64,7 +64,10 @@ struct ServerRooms: Sendable {
                 metrics: metrics, logger: logger) : nil
         calls = try CallSender(
             policy: configuration.callbackPolicy,
-            networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) })
+            networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) },
+            onAbandonedLoop: { [logger] in
+                logger.error("webhook thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
+            })
         sender = WebhookSender(
             outbox: opened.store, secrets: secrets, calls: calls, feed: feed,
             metrics: WebhookMetrics(factory: registry), logger: logger)

@@ -52,6 +52,7 @@ final class CredentialBook: Sendable {
                 unsafe read(descriptor, buffer.baseAddress, buffer.count)
             }
             guard count > 0 else { break }
+            // Bounded: lists.
             bytes += chunk.prefix(count)
         }
         return String(decoding: bytes, as: UTF8.self)
@@ -59,6 +60,7 @@ final class CredentialBook: Sendable {
 
     private static func path(_ written: String, _ environment: [String: String]) -> String {
         guard written.hasPrefix("~/"), let home = environment.value("HOME") else { return written }
+        // Bounded: text.
         return home + written.dropFirst()
     }
 }

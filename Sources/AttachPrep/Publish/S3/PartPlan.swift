@@ -18,6 +18,7 @@ struct PartPlan: Sendable, Hashable {
             return
         }
         parts = stride(from: 0, to: bytes, by: partBytes).enumerated().map { index, offset in
+            // Bounded: below the size of a file on disk.
             Part(number: index + 1, offset: offset, bytes: min(partBytes, bytes - offset))
         }
     }

@@ -15,14 +15,17 @@ enum PieceDigest {
         var chunk = [UInt8](repeating: 0, count: chunkBytes)
         var done = 0
         while done < upload.bytes {
+            // Bounded: the loop ends at the size of a file on disk.
             let wanted = min(chunk.count, upload.bytes - done)
             let count = unsafe chunk.withUnsafeMutableBytes { buffer in
+                // Bounded: inside a file on disk.
                 unsafe pread(upload.descriptor, buffer.baseAddress, wanted, off_t(upload.offset + done))
             }
             guard count > 0 else { throw OutputFailure.error(count < 0 ? errno : EIO) }
             unsafe chunk.withUnsafeBytes { buffer in
                 unsafe hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
             }
+            // Bounded: at most what was wanted.
             done += count
         }
         return hash.finalize().hexadecimal

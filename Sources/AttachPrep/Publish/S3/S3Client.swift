@@ -27,7 +27,10 @@ final class S3Client: Sendable {
                 allowsPrivateNetwork: true,
                 certificateAuthorityFile: bundle ?? policy.certificateAuthorityFile,
                 resolveOverrides: policy.resolveOverrides),
-            timeouts: Self.timeouts, trustsServers: true)
+            timeouts: Self.timeouts, trustsServers: true,
+            onAbandonedLoop: {
+                logger.error("publish thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
+            })
         var schedule = RetrySchedule(backOff: backOff)
         schedule.attemptsMax = Limits.publishAttemptsMax
         self.schedule = schedule

@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// What a failed request to a bucket means, and what helps. Pure.
 struct S3Fault: Error, Sendable, Hashable {
@@ -127,7 +128,7 @@ struct S3Fault: Error, Sendable, Hashable {
         let way = seconds > 0 ? "ahead of" : "behind"
         return S3Fault(
             .publishDenied,
-            "This machine's clock is \(Int(abs(seconds)).grouped) s \(way) that of \(host), which allows "
+            "This machine's clock is \(Int(clamping: abs(seconds)).grouped) s \(way) that of \(host), which allows "
                 + "\(Int(Limits.publishClockSecondsMax)); set it.", detail)
     }
 }

@@ -6,6 +6,7 @@ enum XMLText {
     /// What stands in the first element of that name; nil without one, or when it is longer than anything we look for.
     static func first(_ name: String, in bytes: [UInt8]) -> String? {
         guard let start = opening(name, in: bytes) else { return nil }
+        // Bounded: 2,048.
         let content = bytes[start...].prefix(textBytesMax + 1)
         guard let end = content.firstIndex(of: UInt8(ascii: "<")), bytes[end...].starts(with: "</".utf8) else {
             return nil
@@ -41,6 +42,7 @@ enum XMLText {
     private static func opening(_ name: String, in bytes: [UInt8]) -> Int? {
         var place = 0
         while let mark = bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
+            // Bounded: an index of what is in memory.
             place = mark + 1
             let tag = bytes[place...].prefix(tagBytesMax)
             guard let end = tag.firstIndex(of: UInt8(ascii: ">")), tag[..<end].last != UInt8(ascii: "/") else {
@@ -48,6 +50,7 @@ enum XMLText {
             }
             let called = String(decoding: tag[..<end].prefix { $0 > 0x20 }, as: UTF8.self)
             // A prefix stands for a name space.
+            // Bounded: an index of what is in memory.
             if called == name || called.hasSuffix(":\(name)") { return end + 1 }
         }
         return nil
