@@ -13,11 +13,16 @@
 #include <unistd.h>
 
 #include <jpeglib.h>
+#include <jerror.h>
 
 // Bytes read at a time: the decoder's quick path needs a few thousand at hand, libvips gives it 4,096.
 #define CJPEG_INPUT_BYTES 262144
 // Scans of one picture: encoders write ten or so, and each goes over all coefficients.
 #define CJPEG_SCANS_MAX 100
+
+// Bytes given at a time where every code is to be looked at: with fewer than 128 for each block of an MCU libjpeg-turbo
+// leaves its quick Huffman decoder, which takes bits that are no code for a zero and warns of nothing.
+#define CJPEG_CAREFUL_BYTES 127
 
 // A decoder, its input and the place to jump to when it gives up.
 struct CJPEG_decoder {
@@ -29,6 +34,17 @@ struct CJPEG_decoder {
     int descriptor;
     // Where the next bytes of the file are.
     int64_t offset;
+    // How much of `bytes` was filled, and how much of that was given.
+    size_t filled;
+    size_t given;
+    // Whether bytes are given a few at a time.
+    int is_careful;
+    // How often data had to be invented.
+    int64_t inventions;
+    // A flag for each row of MCUs in which, or since which, data was invented; NULL before decoding starts.
+    unsigned char *lost_rows;
+    // A bit for each component that a scan had.
+    unsigned components_seen;
     unsigned char bytes[CJPEG_INPUT_BYTES];
 };
 
@@ -41,16 +57,88 @@ static inline void CJPEG_give_up(j_common_ptr info) {
 // libjpeg's own writes to standard error.
 static inline void CJPEG_say_nothing(j_common_ptr info) { (void) info; }
 
-// The next bytes of the file; its end is an error, as a picture that ends early is not whole.
+// Whether a scan shows what is missing at once: the first of a component's, and luma's first with more than the means
+// of its blocks. What other scans of a progressive picture lack, it is only coarser without.
+static inline int CJPEG_is_essential(j_decompress_ptr info) {
+    if (!info->progressive_mode) return 1;
+    if (info->Ah != 0 || info->comps_in_scan < 1) return 0;
+    return info->Ss == 0 || (info->Ss == 1 && info->cur_comp_info[0]->component_index == 0);
+}
+
+// Notes from which row on, and as far as which, nothing is known.
+static inline void CJPEG_lose_rows(struct CJPEG_decoder *decoder) {
+    j_decompress_ptr info = &decoder->info;
+    JDIMENSION first = info->input_iMCU_row, end = info->total_iMCU_rows;
+    if (decoder->lost_rows == NULL || first >= end) return;
+    if (info->restart_interval > 0 && info->MCUs_per_row > 0 && info->comps_in_scan > 0) {
+        // A scan of one component goes through several rows of its blocks in each row of MCUs.
+        uint64_t columns = info->MCUs_per_row;
+        if (info->comps_in_scan == 1) columns *= (unsigned) info->cur_comp_info[0]->v_samp_factor;
+        uint64_t rows = (info->restart_interval + columns - 1) / columns + 1;
+        if (rows < end - first) end = first + (JDIMENSION) rows;
+    }
+    memset(decoder->lost_rows + first, 1, end - first);
+}
+
+// What libjpeg warns of while it goes on: where it had to invent data, that is counted. The other warnings, as of bytes
+// that stand before a marker, are of things that change nothing of the picture.
+static inline void CJPEG_note(j_common_ptr common, int level) {
+    struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) common->client_data;
+    if (level >= 0) return;
+    common->err->num_warnings++;
+    switch (common->err->msg_code) {
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_ARITH_BAD_CODE:
+    case JWRN_MUST_RESYNC:
+    case JWRN_BOGUS_PROGRESSION:
+        decoder->inventions++;
+        CJPEG_lose_rows(decoder);
+        break;
+    case JWRN_JPEG_EOF:
+        decoder->inventions++;
+        // Huffman codes are read ahead: whether bits of the picture are missing, the next warning says. Arithmetic ones
+        // go on with zeros and say nothing.
+        if (!decoder->info.arith_code) break;
+        if (CJPEG_is_essential(&decoder->info)) CJPEG_lose_rows(decoder);
+        break;
+    case JWRN_HIT_MARKER:
+        decoder->inventions++;
+        if (CJPEG_is_essential(&decoder->info)) CJPEG_lose_rows(decoder);
+        break;
+    default: break;
+    }
+}
+
+// Gives what of the buffer comes next.
+static inline void CJPEG_give(struct CJPEG_decoder *decoder) {
+    size_t count = decoder->filled - decoder->given;
+    if (decoder->is_careful && count > CJPEG_CAREFUL_BYTES) count = CJPEG_CAREFUL_BYTES;
+    decoder->input.next_input_byte = decoder->bytes + decoder->given;
+    decoder->input.bytes_in_buffer = count;
+    decoder->given += count;
+}
+
+// The next bytes of the file. Behind its end an EOI is put, as libjpeg's own does it, so that what is there is known.
 static inline boolean CJPEG_fill(j_decompress_ptr info) {
     struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) info->client_data;
-    ssize_t count;
-    do count = pread(decoder->descriptor, decoder->bytes, sizeof decoder->bytes, decoder->offset);
-    while (count < 0 && errno == EINTR);
-    if (count <= 0) CJPEG_give_up((j_common_ptr) info);
-    decoder->offset += count;
-    decoder->input.next_input_byte = decoder->bytes;
-    decoder->input.bytes_in_buffer = (size_t) count;
+    if (decoder->given == decoder->filled) {
+        ssize_t count;
+        do count = pread(decoder->descriptor, decoder->bytes, sizeof decoder->bytes, decoder->offset);
+        while (count < 0 && errno == EINTR);
+        // A file without a picture, or one that cannot be read, is no picture that ends early.
+        if (count < 0 || (count == 0 && decoder->lost_rows == NULL)) CJPEG_give_up((j_common_ptr) info);
+        if (count == 0) {
+            WARNMS(info, JWRN_JPEG_EOF);
+            decoder->bytes[0] = 0xFF;
+            decoder->bytes[1] = JPEG_EOI;
+            count = 2;
+        } else {
+            decoder->offset += count;
+        }
+        decoder->filled = (size_t) count;
+        decoder->given = 0;
+    }
+    CJPEG_give(decoder);
     return TRUE;
 }
 
@@ -61,18 +149,29 @@ static inline void CJPEG_skip(j_decompress_ptr info, long count) {
     if ((size_t) count <= decoder->input.bytes_in_buffer) {
         decoder->input.next_input_byte += count;
         decoder->input.bytes_in_buffer -= (size_t) count;
-    } else {
-        decoder->offset += count - (int64_t) decoder->input.bytes_in_buffer;
-        decoder->input.bytes_in_buffer = 0;
+        return;
     }
+    size_t left = (size_t) count - decoder->input.bytes_in_buffer;
+    size_t held = decoder->filled - decoder->given;
+    if (left <= held) {
+        decoder->given += left;
+    } else {
+        decoder->offset += (int64_t) (left - held);
+        decoder->given = decoder->filled;
+    }
+    decoder->input.bytes_in_buffer = 0;
 }
 
 // The source manager's first and last calls, which have nothing to do.
 static inline void CJPEG_do_nothing(j_decompress_ptr info) { (void) info; }
 
 // Called between rows: a small file of a thousand scans would keep the decoder busy for minutes.
-static inline void CJPEG_watch_scans(j_common_ptr info) {
-    if (((j_decompress_ptr) info)->input_scan_number > CJPEG_SCANS_MAX) CJPEG_give_up(info);
+static inline void CJPEG_watch_scans(j_common_ptr common) {
+    j_decompress_ptr info = (j_decompress_ptr) common;
+    struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) common->client_data;
+    if (info->input_scan_number > CJPEG_SCANS_MAX) CJPEG_give_up(common);
+    for (int index = 0; index < info->comps_in_scan; index++)
+        decoder->components_seen |= 1u << info->cur_comp_info[index]->component_index;
 }
 
 // A decoder over a file that stays open while it lives; NULL without memory.
@@ -85,6 +184,7 @@ static inline struct CJPEG_decoder *CJPEG_decoder_new(int descriptor) {
     decoder->info.client_data = decoder;
     decoder->errors.error_exit = CJPEG_give_up;
     decoder->errors.output_message = CJPEG_say_nothing;
+    decoder->errors.emit_message = CJPEG_note;
     if (setjmp(decoder->escape)) {
         jpeg_destroy_decompress(&decoder->info);
         free(decoder);
@@ -106,6 +206,7 @@ static inline struct CJPEG_decoder *CJPEG_decoder_new(int descriptor) {
 // jpeg_destroy_decompress frees what libjpeg holds; the decoder itself is ours.
 static inline void CJPEG_decoder_free(struct CJPEG_decoder *decoder) {
     jpeg_destroy_decompress(&decoder->info);
+    free(decoder->lost_rows);
     free(decoder);
 }
 
@@ -115,14 +216,105 @@ static inline int CJPEG_read_header(struct CJPEG_decoder *decoder) {
     return jpeg_read_header(&decoder->info, TRUE) == JPEG_HEADER_OK ? 0 : -1;
 }
 
-// Sets up decoding at `eighths` of the size into planes, whose chroma is not brought to the size of the luma.
-static inline int CJPEG_start(struct CJPEG_decoder *decoder, int eighths) {
+// Sets up decoding at `eighths` of the size: into planes, whose chroma is not brought to the size of the luma, or into
+// pixels of red, green and blue. `is_careful` has every code of a sequential picture looked at, which takes longer.
+static inline int CJPEG_start(struct CJPEG_decoder *decoder, int eighths, int is_careful, int to_pixels) {
+    j_decompress_ptr info = &decoder->info;
     if (setjmp(decoder->escape)) return -1;
-    decoder->info.scale_num = (unsigned) eighths;
-    decoder->info.scale_denom = 8;
-    decoder->info.out_color_space = decoder->info.jpeg_color_space;
-    decoder->info.raw_data_out = TRUE;
-    return jpeg_start_decompress(&decoder->info) ? 0 : -1;
+    // One more, since a picture without rows would have no flags at all.
+    decoder->lost_rows = (unsigned char *) calloc(info->image_height / DCTSIZE + 2, 1);
+    if (decoder->lost_rows == NULL) return -1;
+    decoder->is_careful = is_careful;
+    if (is_careful && decoder->input.bytes_in_buffer > CJPEG_CAREFUL_BYTES) {
+        decoder->given -= decoder->input.bytes_in_buffer - CJPEG_CAREFUL_BYTES;
+        decoder->input.bytes_in_buffer = CJPEG_CAREFUL_BYTES;
+    }
+    info->scale_num = (unsigned) eighths;
+    info->scale_denom = 8;
+    info->out_color_space = to_pixels ? JCS_RGB : info->jpeg_color_space;
+    info->raw_data_out = !to_pixels;
+    return jpeg_start_decompress(info) ? 0 : -1;
+}
+
+// Reads what is behind the picture's last row, to EOI; 0, or -1 when libjpeg cannot make anything of it. Not by
+// jpeg_finish_decompress, which lets go of all that is to be asked afterwards.
+static inline int CJPEG_finish(struct CJPEG_decoder *decoder) {
+    if (setjmp(decoder->escape)) {
+        decoder->inventions++;
+        return -1;
+    }
+    while (!jpeg_input_complete(&decoder->info)) jpeg_consume_input(&decoder->info);
+    return 0;
+}
+
+// Whether each component's sampling factors divide the largest ones: libjpeg-turbo shows no picture of which they do
+// not, but reduces it.
+static inline int CJPEG_has_whole_factors(const struct CJPEG_decoder *decoder) {
+    const struct jpeg_decompress_struct *info = &decoder->info;
+    int across = 1, down = 1;
+    for (int index = 0; index < info->num_components; index++) {
+        const jpeg_component_info *component = &info->comp_info[index];
+        if (component->h_samp_factor > across) across = component->h_samp_factor;
+        if (component->v_samp_factor > down) down = component->v_samp_factor;
+    }
+    for (int index = 0; index < info->num_components; index++) {
+        const jpeg_component_info *component = &info->comp_info[index];
+        if (component->h_samp_factor < 1 || across % component->h_samp_factor != 0) return 0;
+        if (component->v_samp_factor < 1 || down % component->v_samp_factor != 0) return 0;
+    }
+    return 1;
+}
+
+// How often data had to be invented for the picture, so far.
+static inline int64_t CJPEG_inventions(const struct CJPEG_decoder *decoder) { return decoder->inventions; }
+
+// Rows of MCUs for which nothing had to be invented, out of `of`; none for a picture that lacks a component, or all
+// but the means of its blocks.
+static inline uint32_t CJPEG_intact_rows(const struct CJPEG_decoder *decoder, uint32_t *of) {
+    const struct jpeg_decompress_struct *info = &decoder->info;
+    uint32_t intact = 0;
+    *of = info->total_iMCU_rows;
+    if (decoder->lost_rows == NULL) return 0;
+    if (info->progressive_mode || decoder->components_seen != 0) {
+        for (int index = 0; index < info->num_components; index++)
+            if (!(decoder->components_seen & 1u << index)) return 0;
+    }
+    if (info->progressive_mode && info->coef_bits != NULL && info->coef_bits[0][1] < 0) return 0;
+    for (JDIMENSION row = 0; row < info->total_iMCU_rows; row++) intact += !decoder->lost_rows[row];
+    return intact;
+}
+
+// Reads all of a picture for what it says of its own data; 0, or -1 when it cannot be read on.
+static inline int CJPEG_read_through(struct CJPEG_decoder *decoder) {
+    j_decompress_ptr info = &decoder->info;
+    // Nobody looks at the samples: all rows go to the same place.
+    JSAMPROW rows[4 * DCTSIZE];
+    JSAMPARRAY arrays[MAX_COMPONENTS];
+    if (setjmp(decoder->escape)) return -1;
+    size_t widest = 0;
+    for (int index = 0; index < info->num_components; index++) {
+        size_t blocks = (size_t) info->comp_info[index].width_in_blocks + MAX_SAMP_FACTOR;
+        if (blocks * DCTSIZE > widest) widest = blocks * DCTSIZE;
+        arrays[index] = rows;
+    }
+    // libjpeg's own memory goes with its decompressor.
+    JSAMPROW row = (JSAMPROW) (*info->mem->alloc_large)((j_common_ptr) info, JPOOL_IMAGE, widest);
+    for (int line = 0; line < 4 * DCTSIZE; line++) rows[line] = row;
+    JDIMENSION lines = (JDIMENSION) (info->max_v_samp_factor * info->min_DCT_scaled_size);
+    while (info->output_scanline < info->output_height)
+        if (jpeg_read_raw_data(info, arrays, lines) == 0) return -1;
+    return 0;
+}
+
+// Decodes all rows as red, green and blue, one behind the other; 0, or -1 when it cannot be read on.
+static inline int CJPEG_read_pixels(struct CJPEG_decoder *decoder, unsigned char *buffer) {
+    j_decompress_ptr info = &decoder->info;
+    if (setjmp(decoder->escape)) return -1;
+    while (info->output_scanline < info->output_height) {
+        JSAMPROW row = buffer + (size_t) info->output_scanline * info->output_width * 3;
+        jpeg_read_scanlines(info, &row, 1);
+    }
+    return 0;
 }
 
 // A component's samples as they come out, and the rows and columns its buffer has to have: whole blocks, and the rows

@@ -33,12 +33,17 @@ import CJPEG
         return space == JCS_YCbCr || space == JCS_GRAYSCALE
     }
 
-    /// Decodes to the end, to so many eighths of the size: luma first.
+    /// Whether libjpeg-turbo can bring all components to one size.
+    package var hasWholeFactors: Bool { unsafe CJPEG_has_whole_factors(decoder) != 0 }
+
+    /// Decodes to EOI, to so many eighths of the size: luma first.
     ///
-    /// - Throws: `JPEGError` when the file ends before its picture does, or cannot be read on.
-    package func planes(eighths: Int) throws(JPEGError) -> [JPEGPlane] {
+    /// - Parameter isCareful: Whether each Huffman code is looked at, for a picture that `BaselineDecoder` has not
+    ///   found intact: libjpeg-turbo's quick decoder takes bits that are no code for zeros.
+    /// - Throws: `JPEGDamage` when data had to be invented, `JPEGError` when the file cannot be read on.
+    package func planes(eighths: Int, isCareful: Bool = true) throws -> [JPEGPlane] {
         precondition(Self.reductions.contains(eighths) && isLumaAndChroma, "asked for what libjpeg can reduce")
-        try JPEGError.check(unsafe CJPEG_start(decoder, CInt(eighths)), "start_decompress")
+        try start(eighths: eighths, isCareful: isCareful, toPixels: false)
         let count = unsafe decoder.pointee.info.num_components
         let shapes = (0..<count).map { unsafe CJPEG_plane_of(decoder, $0) }
         let size = shapes.reduce(0) { $0 + Int($1.stride) * Int($1.rows) }
@@ -48,11 +53,56 @@ import CJPEG
             filled = code == 0 ? size : 0
         }
         try JPEGError.check(code, "read_raw_data")
+        if let damage = finish() { throw damage }
         var start = 0
         return shapes.map { shape in
             defer { start += Int(shape.stride) * Int(shape.rows) }
             return Self.plane(shape, buffer[start...])
         }
+    }
+
+    /// Decodes to EOI for what is found on the way: nothing is kept.
+    ///
+    /// - Returns: Nil when no data had to be invented.
+    /// - Throws: `JPEGError` when the file cannot be read on.
+    func readThrough() throws(JPEGError) -> JPEGDamage? {
+        try start(eighths: 1, isCareful: true, toPixels: false)
+        try JPEGError.check(unsafe CJPEG_read_through(decoder), "read_raw_data")
+        return finish()
+    }
+
+    /// A damaged picture as far as it is there, as red, green and blue by turns; what is not there is grey, or what
+    /// libjpeg makes of the bits it finds.
+    ///
+    /// - Throws: `JPEGError` when the file cannot be read on, or has inks for colours.
+    package func salvagedPixels(eighths: Int) throws(JPEGError) -> (width: Int, height: Int, pixels: [UInt8]) {
+        precondition(Self.reductions.contains(eighths), "asked for what libjpeg can reduce")
+        try start(eighths: eighths, isCareful: true, toPixels: true)
+        let width = Int(unsafe decoder.pointee.info.output_width)
+        let height = Int(unsafe decoder.pointee.info.output_height)
+        let size = width * height * 3
+        var code: CInt = 0
+        let pixels = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+            code = unsafe CJPEG_read_pixels(decoder, buffer.baseAddress)
+            filled = code == 0 ? size : 0
+        }
+        try JPEGError.check(code, "read_scanlines")
+        return (width, height, pixels)
+    }
+
+    private func start(eighths: Int, isCareful: Bool, toPixels: Bool) throws(JPEGError) {
+        let code = unsafe CJPEG_start(decoder, CInt(eighths), isCareful ? 1 : 0, toPixels ? 1 : 0)
+        try JPEGError.check(code, "start_decompress")
+    }
+
+    /// Reads what is behind the last row.
+    private func finish() -> JPEGDamage? {
+        // What is wrong there is counted.
+        _ = unsafe CJPEG_finish(decoder)
+        guard unsafe CJPEG_inventions(decoder) > 0 else { return nil }
+        var rows: UInt32 = 0
+        let intact = unsafe CJPEG_intact_rows(decoder, &rows)
+        return JPEGDamage(intactShare: rows == 0 ? 0 : Double(intact) / Double(rows))
     }
 
     /// The samples without what fills the blocks up.

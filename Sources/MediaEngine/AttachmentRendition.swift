@@ -68,10 +68,13 @@ public struct StillRendition: Codable, Sendable, Hashable {
     public var bytesMax: Int
     /// Pixels of the longer side at most; nil leaves the size.
     public var longSideMax: Int?
+    /// Whether the source is known to be damaged: it is read as far as it goes.
+    public var isRepair: Bool
 
     public init(bytesMax: Int, longSideMax: Int? = nil) {
         self.bytesMax = bytesMax
         self.longSideMax = longSideMax
+        isRepair = false
     }
 }
 

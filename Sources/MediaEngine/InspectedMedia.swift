@@ -23,8 +23,8 @@ public struct InspectRequest: Codable, Sendable, Hashable {
 /// What a file is by its decoder's word.
 ///
 /// A truncated or broken file is thrown as `media.corrupt`, unless it is a movie or sound of which at least half is
-/// there: that has `damage`. DRM is thrown as `media.encrypted`; what exceeds a
-/// decoding limit as `media.too_many_pixels`, `media.too_many_frames` or `media.too_long`.
+/// there, or a JPEG of which at least three quarters are: that has `damage`. DRM is thrown as `media.encrypted`; what
+/// exceeds a decoding limit as `media.too_many_pixels`, `media.too_many_frames` or `media.too_long`.
 public struct InspectedMedia: Codable, Sendable, Hashable {
     /// The format by what is inside: an MP4 with sound only is `mpeg4Audio`.
     public var format: MediaFormat
@@ -57,7 +57,7 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
     public var hasColourProfile: Bool
     /// Whether it carries what its pixels or samples do not need: EXIF, XMP, IPTC, comments, tags.
     public var hasMetadata: Bool
-    /// What is missing of a movie or sound that is truncated but worth a repair; nil for a sound file.
+    /// What is missing of a file that is damaged but worth a repair; nil for an intact file.
     public var damage: MediaDamage?
     /// Whether its soundness was proved as far as it is ever proved; time may have run short.
     public var isProved: Bool
@@ -74,6 +74,9 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
         isProved = true
     }
 
+    /// Durations and times beyond this many seconds, 30 years, are bounded to it: nothing in a movie is further away.
+    public static let secondsMax = 1e9
+
     /// The kind, by what is inside.
     public var kind: MediaKind { format.kind }
 
@@ -81,13 +84,19 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
     public var isAnimated: Bool { (frames ?? 1) > 1 }
 }
 
-/// How a movie or sound is damaged of which at least half is there.
+/// How a file is damaged of which enough is there for a repair.
 public struct MediaDamage: Codable, Sendable, Hashable {
-    /// Seconds by its header; `InspectedMedia.duration` is what can be read.
-    public var declaredDuration: Double
+    /// Seconds of a movie or sound by its header; `InspectedMedia.duration` is what can be read.
+    public var declaredDuration: Double?
+    /// The part of a still picture's rows for which nothing had to be invented, 0 to 1.
+    public var intactShare: Double?
 
     public init(declaredDuration: Double) {
         self.declaredDuration = declaredDuration
+    }
+
+    public init(intactShare: Double) {
+        self.intactShare = intactShare
     }
 }
 

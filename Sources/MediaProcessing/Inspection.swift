@@ -38,23 +38,35 @@ extension Double {
 }
 
 extension InspectedMedia {
-    /// Plays of an animation and seconds of a header that are no more than a number to whoever reads them; a file may
-    /// declare anything, and the parent takes what cannot be for a broken child.
+    /// Numbers that a file may declare as it likes, brought into the ranges that the parent accepts (`MediaQuantity`):
+    /// it takes any other for a broken child.
     fileprivate var withinReason: InspectedMedia {
         var media = self
-        media.loopCount = media.loopCount.map { min($0, Int(Int32.max)) }
-        media.damage?.declaredDuration.bound()
-        media.video?.firstFrameTime.bound()
-        media.video?.lastFrameTime.bound()
+        media.loopCount = media.loopCount.map(Self.count)
+        media.frameDelaysMilliseconds = media.frameDelaysMilliseconds?.map(Self.count)
+        media.duration = media.duration.map { Self.seconds($0, from: 0) }
+        media.damage?.declaredDuration = damage?.declaredDuration.map { Self.seconds($0, from: 0) }
+        if let video {
+            media.video?.firstFrameTime = Self.seconds(video.firstFrameTime, from: -Self.secondsMax)
+            media.video?.lastFrameTime = Self.seconds(video.lastFrameTime, from: -Self.secondsMax)
+            media.video?.sampleAspectRatio = Self.ratio(video.sampleAspectRatio) ?? 1
+            media.video?.frameRate = video.frameRate.flatMap(Self.ratio)
+        }
+        media.audio = audio.map { stream in
+            var stream = stream
+            (stream.channels, stream.sampleRate) = (Self.count(stream.channels), Self.count(stream.sampleRate))
+            stream.bitRate = stream.bitRate.map(Self.count)
+            return stream
+        }
         return media
     }
-}
 
-extension Double {
-    /// Thirty years to both sides; nothing in a movie is further away.
-    private static let secondsMax = 1e9
+    private static func count(_ value: Int) -> Int { max(0, min(value, Int(Int32.max))) }
 
-    fileprivate mutating func bound() {
-        self = isNaN ? 0 : Swift.max(-Self.secondsMax, Swift.min(Self.secondsMax, self))
+    private static func seconds(_ value: Double, from least: Double) -> Double {
+        value.isNaN ? 0 : max(least, min(secondsMax, value))
     }
+
+    /// Nil for what says nothing.
+    private static func ratio(_ value: Double) -> Double? { value >= 0 ? min(value, 1e9) : nil }
 }

@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// A movie's time as iOS wants it in the options: a CMTime in dictionary form.
 ///
 /// Source: Apple, `CMTimeCopyAsDictionary`; `apple-attachments.md` 1.4.
@@ -14,7 +16,7 @@ public struct MovieTime: Codable, Sendable, Hashable {
     public init(seconds: Double) {
         timescale = Limits.movieTimescale
         // A time that is a whole number of ticks in decimals is not in binary: 1.1 s is 660.0000000000001 ticks.
-        value = Int64((seconds * Double(Limits.movieTimescale) - 1e-6).rounded(.up))
+        value = Int64(clamping: (seconds * Double(Limits.movieTimescale) - 1e-6).rounded(.up))
         epoch = 0
         flags = 1
     }

@@ -125,4 +125,39 @@ struct ConversionPlanTests {
         (media.width, media.height, media.frames, media.duration) = (320, 240, 12, 1.2)
         return media
     }
+
+    // MARK: Numbers that no file has (issue 18)
+
+    @Test(
+        arguments: [
+            -1e12, -1, 0, 1e12, 1e300, .infinity, -.infinity, .nan,
+        ] as [Double]) func `No duration ends the process`(seconds: Double)
+    {
+        for codec in ["h264", "vp9"] {
+            for count in [Int.min, -1, 0, 2_147_483_647, .max] {
+                let media = movie(.quickTime, codec) {
+                    ($0.duration, $0.frames, $0.width, $0.height) = (seconds, count, count, count)
+                    $0.video?.lastFrameTime = seconds
+                    $0.video?.frameRate = seconds
+                    let sound = AudioStream(codec: "aac", channels: count, sampleRate: count, bitRate: count)
+                    $0.audio = [sound, sound, sound]
+                }
+                for bytes in [0, 1_000_000, Int.max] {
+                    for rendition in [RequestedRendition.original, .display] {
+                        var animation = media
+                        animation.format = .gif
+                        for media in [media, animation] {
+                            for time in [nil, ThumbnailTimeChoice.auto, .at(1), .at(seconds)] {
+                                let request = request {
+                                    $0.rendition = rendition
+                                    $0.options.thumbnailTime = time
+                                }
+                                _ = PreparationPlan(media: media, bytes: bytes, request: request)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

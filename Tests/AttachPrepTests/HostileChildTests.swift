@@ -118,7 +118,10 @@ import Testing
     @Test(arguments: [
         "'width': 0", "'width': -5", "'height': 10000001", "'height': 9223372036854775807", "'duration': 1e300",
         "'frames': 9223372036854775807", "'frameDelaysMilliseconds': [1, -1]", "'loopCount': -1",
-        "'damage': {'declaredDuration': -1e13}",
+        "'damage': {'declaredDuration': -1e13}", "'damage': {'declaredDuration': -1.0}",
+        "'damage': {'intactShare': 1.5}", "'duration': -1e12", "'duration': -0.001", "'duration': 1e12",
+        "'audio': [{'codec': 'aac', 'channels': 1, 'sampleRate': 1, 'bitRate': -1}]",
+        "'audio': [{'codec': 'aac', 'channels': 1, 'sampleRate': 1, 'bitRate': 9223372036854775807}]",
         "'audio': [{'codec': 'aac', 'channels': 9223372036854775807, 'sampleRate': 1}]",
         "'audio': [{'codec': 'a', 'channels': 1, 'sampleRate': 1}] * 1001",
     ]) func `Numbers that no file has`(field: String) async throws {
@@ -144,8 +147,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["'firstFrameTime': 1e200", "'sampleAspectRatio': -1.0", "'frameRate': 1e12", "'storedWidth': 0"])
-    func `Numbers that no movie has`(field: String) async throws {
+    @Test(arguments: [
+        "'firstFrameTime': 1e200", "'lastFrameTime': -1e12", "'bitDepth': -1", "'sampleAspectRatio': -1.0",
+        "'frameRate': 1e12", "'storedWidth': 0",
+    ]) func `Numbers that no movie has`(field: String) async throws {
         var media = InspectedMedia(format: .mpeg4)
         media.video = VideoStream(codec: "h264", codecTag: "avc1", storedWidth: 64, storedHeight: 48)
         try await expectBuried(

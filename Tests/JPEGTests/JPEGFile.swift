@@ -26,7 +26,7 @@ struct JPEGFile {
     }
 
     /// A file of these bytes.
-    init(bytes: [UInt8]) throws {
+    init(bytes: some Collection<UInt8>) throws {
         path = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString).jpg").path
         try Data(bytes).write(to: URL(fileURLWithPath: path))
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import MediaEngine
 import RichPush
 import TestSupport
@@ -79,6 +80,37 @@ struct ReducedJPEGTests {
         let thumbnail = try RenderedStill(wide, format: .jpeg).picture(.thumbnail)
         let distance = try PictureDistance(thumbnail, TestPicture(decoding: StillFixture.sample("grid.png")))
         #expect(distance.mean < 3, "\(distance)")
+    }
+
+    @Test(arguments: [65_519, 60_000, 1_000])
+    func `A colour profile of half a megabyte in several segments is read as any other`(partBytes: Int) throws {
+        let plain = try StillFixture.converted("plain.tiff", [])
+        let wide = plain.replacingOccurrences(of: ".tiff", with: ".jpg")
+        try GeneratedMedia.run("vips", ["icc_transform", plain, "\(wide)[Q=95]", "p3", "--input-profile", "srgb"])
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: wide)))
+        let segments = try JPEGSegments.walk(window(wide))
+        let place = try #require(segments.profile.first)
+        // At most 255 parts can be numbered.
+        let size = min(524_288, partBytes * 255)
+        let profile = Array(bytes[place.dropFirst(18)])
+        let padded = MediaBytes.bigEndian(size, 4) + profile.dropFirst(4) + MediaBytes.zeros(size - profile.count)
+        let parts = stride(from: 0, to: size, by: partBytes).map { Array(padded[$0..<min(size, $0 + partBytes)]) }
+        let written = parts.enumerated().flatMap { index, part in
+            MediaBytes.jpeg(
+                0xE2, MediaBytes.text("ICC_PROFILE\0") ++ [UInt8(index + 1), UInt8(parts.count)] ++ part)
+        }
+        let file = try GeneratedMedia.file(
+            "large-profile.jpg",
+            bytes: Array(bytes[..<place.lowerBound]) ++ written ++ Array(bytes[place.upperBound...]))
+        #expect(try JPEGSegments.walk(window(file.path)).profile.count == parts.count)
+        let thumbnail = try RenderedStill(file.path, format: .jpeg).picture(.thumbnail)
+        let distance = try PictureDistance(thumbnail, TestPicture(decoding: StillFixture.sample("grid.png")))
+        #expect(distance.mean < 3, "\(distance)")
+        let inspected = try MediaProcessor().perform(
+            .inspect(InspectRequest(format: .jpeg, decodesStills: true)), descriptors: [open(file.path, O_RDONLY)],
+            deadline: .now + .seconds(60))
+        guard case .inspected(let media, _) = inspected else { throw GeneratedMedia.Failure(description: "no answer") }
+        #expect(media.hasColourProfile && media.damage == nil)
     }
 
     @Test(arguments: [8, 4, 2, 1]) func `A filter is left a pixel and a half of each that is wanted`(eighths: Int) {

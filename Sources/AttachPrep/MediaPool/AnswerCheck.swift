@@ -52,13 +52,14 @@ struct AnswerCheck {
         try Self.expect(.side, media.width, media.height)
         try Self.expect(.count, media.frames, media.loopCount)
         try Self.expect(.count, media.frameDelaysMilliseconds ?? [])
-        try Self.expect(.seconds, media.duration, media.damage?.declaredDuration)
+        try Self.expect(.duration, media.duration, media.damage?.declaredDuration)
+        try Self.expect(.share, media.damage?.intactShare)
         try Self.expect(.list, media.audio.count)
         if let video = media.video {
             try Self.expect(.side, video.storedWidth, video.storedHeight)
             try Self.expect(.count, video.bitDepth)
             try Self.expect(.ratio, video.sampleAspectRatio, video.frameRate)
-            try Self.expect(.seconds, video.firstFrameTime, video.lastFrameTime)
+            try Self.expect(.moment, video.firstFrameTime, video.lastFrameTime)
         }
         for sound in media.audio { try Self.expect(.count, sound.channels, sound.sampleRate, sound.bitRate) }
         return media.bounded
@@ -78,7 +79,7 @@ struct AnswerCheck {
         if let attachment = media.attachment {
             try Self.expect(.side, attachment.width, attachment.height)
             try Self.expect(.count, attachment.frames)
-            try Self.expect(.seconds, attachment.duration)
+            try Self.expect(.duration, attachment.duration)
             try expectFile(of: attachment.bytes, as: .attachment, of: request)
         }
         for (picture, output) in [(media.thumbnail, RenderOutput.thumbnail), (media.crop, .crop)] {
@@ -88,7 +89,7 @@ struct AnswerCheck {
         }
         for position in [media.sourcePosition, media.attachmentPosition] {
             switch position {
-            case .seconds(let seconds): try Self.expect(.seconds, seconds)
+            case .seconds(let seconds): try Self.expect(.moment, seconds)
             case .frame(let number): try Self.expect(.count, number)
             case nil: break
             }
@@ -99,11 +100,13 @@ struct AnswerCheck {
 
     /// What it says to have written was asked for, and is there.
     private func expectFile(of bytes: Int, as output: RenderOutput, of request: RenderRequest) throws {
-        guard let place = request.outputs.firstIndex(of: output), place + 1 < job.descriptors.count else {
+        // The source stands in front of them.
+        let outputs = job.descriptors.dropFirst()
+        guard let place = request.outputs.firstIndex(of: output), let file = outputs.dropFirst(place).first else {
             throw ChildFault.nonsense("wrote \(output), which nobody asked for")
         }
         var status = stat()
-        guard unsafe fstat(job.descriptors[place + 1], &status) == 0, Int(status.st_size) == bytes, bytes > 0 else {
+        guard unsafe fstat(file, &status) == 0, status.st_size == bytes, bytes > 0 else {
             throw ChildFault.nonsense("wrote \(bytes) bytes of \(output), where \(status.st_size) are")
         }
     }

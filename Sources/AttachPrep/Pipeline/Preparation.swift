@@ -31,11 +31,19 @@ struct Preparation: Sendable {
             freshness = source.freshness
             manifest.source.record(source)
             manifest.timings = source.timings
-            let (media, early) = try await inspect(source, staging, &clock, &manifest.timings)
+            var (media, early) = try await inspect(source, staging, &clock, &manifest.timings)
             manifest.source.mimeType = media.format.mimeType
-            let plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
+            var plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
             if let error = plan.error { throw error }
-            var renditions = try await render(plan, early, source, staging, &clock, &manifest.timings)
+            var renditions: Renditions
+            do {
+                renditions = try await render(plan, early, source, staging, &clock, &manifest.timings)
+            } catch let error as AttachPrepError where error.code == .mediaCorrupt {
+                media = try await damaged(media, source, &clock, &manifest.timings, after: error)
+                plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
+                if let error = plan.error { throw error }
+                renditions = try await render(plan, nil, source, staging, &clock, &manifest.timings)
+            }
             if !media.isProved, media.damage == nil {
                 renditions.degrade("not all of the file could be checked because the time was short")
             }

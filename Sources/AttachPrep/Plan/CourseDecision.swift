@@ -1,5 +1,6 @@
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// Whether a file is passed, converted, shrunk or refused. Pure.
 struct CourseDecision {
@@ -62,13 +63,17 @@ struct CourseDecision {
     }
 
     private func repair(_ damage: MediaDamage) throws -> Course {
-        let held = Self.seconds(media.duration ?? 0)
-        let reason = "the file is damaged: \(held) of \(Self.seconds(damage.declaredDuration)) s can be read"
+        let reason = "the file is damaged: \(held(damage)) can be read"
         guard request.unsupported == .convert else {
             throw AttachPrepError(
                 .mediaCorrupt, "The source is damaged (\(reason)); allow --unsupported convert to have it repaired.")
         }
         return .rewrite(renditions.rendition(), .converted, reason: reason)
+    }
+
+    private func held(_ damage: MediaDamage) -> String {
+        if let share = damage.intactShare { return "\(Int(clamping: share * 100)) % of the picture" }
+        return "\(Self.seconds(media.duration ?? 0)) of \(Self.seconds(damage.declaredDuration ?? 0)) s"
     }
 
     private static func seconds(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }

@@ -1,5 +1,6 @@
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// Why an attachable file is more than a notification shows, or a phone fetches in time. Pure.
 struct DisplayExcess {
@@ -30,7 +31,8 @@ struct DisplayExcess {
         let rate = Double(bytes) * 8 / max(media.duration ?? 0, 0.001)
         let most = Double(Limits.displaySoundBitsPerSecondMax)
         if rate > most * Limits.displayRateTolerance {
-            return "\(Int(rate / 1000)) kbit/s are more than the \(Int(most / 1000)) a notification needs"
+            let (has, needs) = (Int(clamping: rate / 1000), Int(clamping: most / 1000))
+            return "\(has) kbit/s are more than the \(needs) a notification needs"
         }
         return media.hasCoverArt || media.hasLocation || media.format == .mpeg4Audio && media.hasMetadata
             ? "metadata is not delivered to phones" : nil
@@ -39,8 +41,8 @@ struct DisplayExcess {
     private var movie: String? {
         if movieIsTooLarge {
             let rate = media.video?.frameRate.map { " at \(($0 * 10).rounded() / 10) frames a second" } ?? ""
-            return "\(size) pixels\(rate) are more than 720p at \(Int(Limits.displayFramesPerSecondMax)), which a "
-                + "notification shows"
+            let most = Int(clamping: Limits.displayFramesPerSecondMax)
+            return "\(size) pixels\(rate) are more than 720p at \(most), which a notification shows"
         }
         let carries = media.hasLocation || media.format == .mpeg4 && media.hasMetadata
         return carries ? "metadata is not delivered to phones" : nil

@@ -1,5 +1,6 @@
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// Which picture of the source its thumbnail shows, and what time to emit for it.
 struct PictureDecision {
@@ -31,16 +32,16 @@ struct PictureDecision {
     private var unaskedFrame: Int { request.options.animation == .still ? 0 : (media.frames ?? 1) / 2 }
 
     private func animation(at time: Double) throws -> Choice {
-        let frames = media.frames ?? 1
+        let frames = max(1, media.frames ?? 1)
+        let last = frames.subtracting(clamping: 1)
         guard let number = Int(exactly: time) else {
             throw AttachPrepError(
                 .optionsInvalidTime,
-                "The thumbnail time \(time) is not a frame number, which an animation needs; give 0 to \(frames - 1).")
+                "The thumbnail time \(time) is not a frame number, which an animation needs; give 0 to \(last).")
         }
         guard number >= frames else {
             return Choice(picture: .animationFrame(number), emitted: .frame(number))
         }
-        let last = frames - 1
         return Choice(
             picture: .animationFrame(last), emitted: .frame(last),
             warnings: [pastEnd("frame \(number)", "the animation's last frame, \(last)")])

@@ -1,5 +1,6 @@
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// How a file that is written anew is written: what is kept of it, and within which bounds. Pure.
 struct RenditionChoice {
@@ -34,8 +35,10 @@ struct RenditionChoice {
     }
 
     func still() -> StillRendition {
-        StillRendition(
+        var rendition = StillRendition(
             bytesMax: bytesMax(.image), longSideMax: isDisplay ? Limits.displayPictureSidePixelsMax : nil)
+        rendition.isRepair = media.damage != nil
+        return rendition
     }
 
     private func animation() -> AnimationRendition {
@@ -101,8 +104,9 @@ struct RenditionChoice {
 
     /// What the pictures take, as far as the sound's rate is known.
     private var videoBytes: Int {
-        let rates = media.audio.compactMap(\.bitRate).reduce(0, +)
-        return max(0, bytes - Int(Double(rates) / 8 * min(media.duration ?? 0, Limits.durationSecondsMax)))
+        let rates = media.audio.compactMap(\.bitRate).reduce(0) { $0.adding(clamping: $1) }
+        let seconds = max(0, min(media.duration ?? 0, Limits.durationSecondsMax))
+        return max(0, bytes.subtracting(clamping: Int(clamping: Double(rates) / 8 * seconds)))
     }
 
     private var copiesMovieSound: Bool {

@@ -78,6 +78,8 @@ struct BaselineHeader {
                     identifier: part[part.startIndex], across: across, down: down,
                     quantizer: Int(part[part.startIndex + 2])))
         }
+        // libjpeg gives components of the same name other ones.
+        guard Set(parts.map(\.identifier)).count == parts.count else { return false }
         // A unit of ten blocks at most: T.81, B.2.3.
         return parts.reduce(0) { $0 + $1.across * $1.down } <= 10
     }
@@ -91,7 +93,13 @@ struct BaselineHeader {
             guard rest.count >= 16 + total,
                 let table = HuffmanTable(counts: counts, values: Array(rest.dropFirst(16).prefix(total)))
             else { return false }
-            if kind >> 4 == 0 { direct[Int(kind)] = table } else { alternating[Int(kind & 15)] = table }
+            if kind >> 4 == 0 {
+                // Bits of a difference: libjpeg refuses the table for more.
+                guard rest.dropFirst(16).prefix(total).allSatisfy({ $0 <= 15 }) else { return false }
+                direct[Int(kind)] = table
+            } else {
+                alternating[Int(kind & 15)] = table
+            }
             rest = rest.dropFirst(16 + total)
         }
         return true

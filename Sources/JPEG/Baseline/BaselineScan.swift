@@ -26,7 +26,21 @@ struct BaselineScan {
     /// The components, decoded to the end.
     mutating func decode() throws(Strange) -> [JPEGPlane] {
         try decodeUnits()
+        try expectEnd()
         return planes.map(\.plane)
+    }
+
+    /// Bytes behind the last unit that are passed over: some encoders leave a few.
+    private static let surplusBytesMax = 1_000_000
+
+    /// The picture is followed by EOI.
+    private mutating func expectEnd() throws(Strange) {
+        var surplus = 0
+        while case .bytes = input.continuation, surplus < Self.surplusBytesMax {
+            surplus += input.count
+            input.advance(past: input.count)
+        }
+        guard case .marker(0xD9) = input.continuation else { throw Strange() }
     }
 
     private mutating func decodeUnits() throws(Strange) {

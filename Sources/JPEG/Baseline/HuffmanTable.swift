@@ -36,7 +36,7 @@
         static let end = 128
     }
 
-    /// Nil for lengths that make no code.
+    /// Nil for lengths that make no code, or one of ones alone, which T.81, C.2 reserves: libjpeg takes neither.
     ///
     /// - Parameters:
     ///   - counts: Codes of each length from 1 to 16.
@@ -47,7 +47,7 @@
         var (first, last, places) = ([0], [-1], [0])
         for length in 1...Self.codeBitsMax {
             let count = Int(counts[length - 1])
-            guard code + count <= 1 << length else { return nil }
+            guard code + count < 1 << length else { return nil }
             first.append(code)
             last.append(code + count - 1)
             places.append(place)

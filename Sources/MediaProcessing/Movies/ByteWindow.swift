@@ -63,9 +63,12 @@ package final class ByteWindow {
         return window[offset - start]
     }
 
-    /// The bytes there, fewer at the end of the file. For short runs.
+    /// The bytes there, fewer at the end of the file.
+    ///
+    /// - Throws: `media.corrupt` for a run that is longer than the window, which only a number in the file can ask for;
+    ///   what may be longer is read with `all(in:)`.
     package func bytes(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
-        precondition(count <= Limits.walkWindowBytes, "a run is no longer than the window")
+        guard count <= Limits.walkWindowBytes else { throw broken("a run of \(count) bytes at \(offset)") }
         // Offsets and lengths come out of the file: nothing may be added to them before they are known to lie in it.
         guard count >= 0, (0...size).contains(offset) else { throw cut }
         if offset == size { return [] }

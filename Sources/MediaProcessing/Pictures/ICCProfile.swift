@@ -4,6 +4,8 @@
 enum ICCProfile {
     /// `ICC_PROFILE`, its number, and how many there are, behind a marker and a length.
     private static let partHeaderBytes = 18
+    /// Their numbers have a byte; 16 MB with it.
+    static let partsMax = 255
     /// A display's profile has a few dozen.
     private static let tagsMax = 100
     /// Of the name that is looked at.
@@ -12,6 +14,7 @@ enum ICCProfile {
     /// The profile of all its parts, in the order of their numbers; nil when one is missing or there twice.
     static func joined(_ segments: [[UInt8]]) -> [UInt8]? {
         var parts: [Int: ArraySlice<UInt8>] = [:]
+        guard (1...partsMax).contains(segments.count) else { return nil }
         for segment in segments {
             guard segment.count > partHeaderBytes, Int(segment[partHeaderBytes - 1]) == segments.count,
                 parts.updateValue(segment[partHeaderBytes...], forKey: Int(segment[partHeaderBytes - 2])) == nil

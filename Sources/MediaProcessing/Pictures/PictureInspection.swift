@@ -23,7 +23,9 @@ struct PictureInspection {
         }
     }
 
-    private func inspectStill() throws -> InspectedMedia {
+    private func inspectStill() throws -> InspectedMedia { try inspectStill(decoding: request.decodesStills) }
+
+    private func inspectStill(decoding: Bool) throws -> InspectedMedia {
         if format.isHEIF { try HEIFWalk.check(window("HEIF")) }
         let picture = try Picture.open(descriptor: source)
         try PictureLimits.check(width: picture.width, height: picture.height, format: format)
@@ -32,7 +34,7 @@ struct PictureInspection {
         describe(picture, in: &media)
         // HEIF and TIFF keep separate pictures in their pages.
         media.frames = 1
-        if request.decodesStills { try picture.decodeToEnd() }
+        if decoding { try picture.decodeToEnd() }
         return media
     }
 
@@ -43,8 +45,11 @@ struct PictureInspection {
             try plain.check()
             return plain.inspected
         }
-        var media = try inspectStill()
+        // What is damaged is described by its header, and its pixels are left to the repair.
+        let damage = request.decodesStills ? try StillSoundness.damage(ofJPEG: source) : nil
+        var media = try inspectStill(decoding: damage == nil && request.decodesStills)
         media.hasMetadata = segments?.hasMetadata ?? true
+        media.damage = damage
         return media
     }
 

@@ -24,6 +24,7 @@ struct PictureRendering {
 
     /// Writes what was asked for.
     func render() throws -> RenderedMedia {
+        if isRepair { return try renderRepaired() }
         if let stripped = try renderStripped() { return stripped }
         return try renderChosen()
     }
@@ -36,12 +37,29 @@ struct PictureRendering {
         case .still where request.format == .gif: try still.render(animationFrame(0))
         case .still where request.format.isHEIF: try renderHEIF()
         case .still where request.format == .webp: try renderWebP()
-        case .still: try renderWhole()
+        case .still: try renderIntact()
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
         case .coverArt: try renderCoverArt()
         case .representative: try renderRepresentative()
         }
+    }
+
+    // MARK: Repairs
+
+    private var isRepair: Bool {
+        if case .still(let rendition) = request.attachment { rendition.isRepair } else { false }
+    }
+
+    /// What can be read of a damaged picture, written anew.
+    private func renderRepaired() throws -> RenderedMedia {
+        guard request.format == .jpeg else {
+            throw AttachPrepError(.internal, "Only JPEGs are repaired.", detail: "\(request.format)")
+        }
+        var rendered = try still.render(upright(DamagedJPEG.picture(source: source, deadline: deadline)))
+        rendered.warnings.append(
+            PreparationWarning(.mediaRepaired, "The picture was damaged; what could be read of it was kept."))
+        return rendered
     }
 
     // MARK: Stills
@@ -79,10 +97,12 @@ struct PictureRendering {
     /// One pass: all lines are read, so a truncated file is found out as well.
     private func renderReduced() throws -> RenderedMedia {
         guard let box = request.thumbnail else {
+            try StillSoundness.requireIntact(request.format, source: source)
             try openStill().decodeToEnd()
             return RenderedMedia()
         }
         if let rendered = try renderReducedDirectly(box) { return rendered }
+        try StillSoundness.requireIntact(request.format, source: source)
         let stored = try openStill()
         let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
         let geometry = ThumbnailGeometry(
@@ -163,6 +183,12 @@ struct PictureRendering {
     private func renderWebP() throws -> RenderedMedia {
         let plain = request.crop == nil ? try WebPStill.decode(source: source, deadline: deadline) : nil
         return try plain.map(still.render) ?? renderWhole()
+    }
+
+    /// As `renderWhole`, of a file whose data was validated.
+    private func renderIntact() throws -> RenderedMedia {
+        try StillSoundness.requireIntact(request.format, source: source)
+        return try renderWhole()
     }
 
     /// The still upright and in memory; as large as memory and the rendition allow.

@@ -18,7 +18,7 @@ struct ReducedJPEG {
         let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
         guard let header = try? JPEGSegments.walkHeader(window), let jpeg = PlainJPEG(header) else { return nil }
         try jpeg.check()
-        guard let decoder = try? JPEGDecoder(descriptor: source), decoder.isLumaAndChroma,
+        guard let decoder = try? JPEGDecoder(descriptor: source), decoder.isLumaAndChroma, decoder.hasWholeFactors,
             decoder.width == header.width, decoder.height == header.height
         else { return nil }
         (self.jpeg, self.decoder, self.source, self.deadline) = (jpeg, decoder, source, deadline)
@@ -27,6 +27,7 @@ struct ReducedJPEG {
     /// The thumbnail for a box; nil when the file cannot be read to its end this way, which says nothing of the file.
     ///
     /// - Parameter arrival: Where the file is still written to.
+    /// - Throws: `media.corrupt` when data had to be invented.
     func thumbnail(in box: ThumbnailRendition, _ arrival: Arrival? = nil) throws -> ReducedPicture? {
         let geometry = ThumbnailGeometry(pictureWidth: jpeg.width, pictureHeight: jpeg.height, box: box)
         let swaps = jpeg.orientation.swapsSides
@@ -34,23 +35,34 @@ struct ReducedJPEG {
         let eighths = JPEGReduction.eighths(
             width: jpeg.segments.width, height: jpeg.segments.height, target: (width: stored.0, height: stored.1))
         let pixels = jpeg.segments.width * eighths / 8 * (jpeg.segments.height * eighths / 8)
-        guard pixels <= PlaneReduction.pixelsMax, let planes = planes(eighths: eighths, arrival) else { return nil }
+        guard pixels <= PlaneReduction.pixelsMax, let planes = try planes(eighths: eighths, arrival) else { return nil }
         var reduction = PlaneReduction(width: stored.0, height: stored.1)
         return ReducedPicture(
             columns: planes.map { reduction.columns(of: $0) },
             storedWidth: stored.0, storedHeight: stored.1, orientation: jpeg.orientation, cut: geometry.kept)
     }
 
-    private func planes(eighths: Int, _ arrival: Arrival?) -> [JPEGPlane]? {
-        if BaselineDecoder.reductions.contains(eighths),
-            let planes = BaselineDecoder.planes(
+    private func planes(eighths: Int, _ arrival: Arrival?) throws -> [JPEGPlane]? {
+        var isIntact = jpeg.segments.isProgressive
+        if BaselineDecoder.reductions.contains(eighths) {
+            if let planes = BaselineDecoder.planes(
                 descriptor: source, eighths: eighths, waitForMore: { arrival?.waitForMore() ?? false })
-        {
-            return planes
+            {
+                return planes
+            }
+        } else if arrival == nil, !isIntact {
+            isIntact = BaselineDecoder.isIntact(descriptor: source)
         }
         // libjpeg would take the end of what is there for the end of the picture.
         if arrival != nil { return nil }
-        return try? decoder.planes(eighths: eighths)
+        do {
+            // Of a progressive picture it looks at every code anyway.
+            return try decoder.planes(eighths: eighths, isCareful: !isIntact)
+        } catch let damage as JPEGDamage {
+            throw StillSoundness.corrupt(damage)
+        } catch {
+            return nil
+        }
     }
 
     /// Whether its colours are to be read as sRGB.
@@ -61,7 +73,9 @@ struct ReducedJPEG {
     /// The profile; nil where its parts do not make one, which is then as good as none.
     func colourProfile() throws -> [UInt8]? {
         let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
-        return try ICCProfile.joined(
-            jpeg.segments.profile.map { try Array(window.whole(at: $0.lowerBound, count: $0.count)) })
+        let parts = jpeg.segments.profile
+        guard parts.count <= ICCProfile.partsMax else { return nil }
+        // A segment is up to two bytes longer than the window.
+        return try ICCProfile.joined(parts.map { try window.all(in: $0) })
     }
 }
