@@ -19,6 +19,8 @@ enum ForeignNumberRules {
         "Sources/AttachPrep/Request/",
         "Sources/Curl/",
         "Sources/Zlib/",
+        "Sources/AttachPrepJobs/",
+        "Sources/NATS/",
     ]
 
     static let remedy = "use SafeArithmetic's clamping or exact forms, or say what bounds it: // Bounded: …"

@@ -34,7 +34,7 @@ struct CatalogueQuery: Sendable {
             selection.searches
             ? "SELECT \(JobRecord.columns) FROM job WHERE uuid IN (SELECT uuid \(chosen))"
             : "SELECT \(JobRecord.columns) \(chosen)"
-        return try Row.fetchAll(database, sql: sql, arguments: StatementArguments(selection.arguments))
+        return try StoredRow.fetchAll(database, sql: sql, arguments: StatementArguments(selection.arguments))
             .map(JobRecord.init)
     }
 

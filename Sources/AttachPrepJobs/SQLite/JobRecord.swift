@@ -25,7 +25,7 @@ struct JobRecord: Sendable {
     var finishedAt: Int64?
     var media: String?
 
-    init(_ row: Row) {
+    init(_ row: StoredRow) {
         uuid = row[0]
         state = row[1]
         request = row[2]
@@ -67,7 +67,7 @@ struct ClaimedRecord: Sendable {
     var crashes: Int
     var token: Int64
 
-    init(_ row: Row, token: Int64) {
+    init(_ row: StoredRow, token: Int64) {
         record = JobRecord(row)
         secret = row[10]
         key = row[11]

@@ -91,7 +91,7 @@ struct CrashedJob: Sendable, Hashable {
 
 extension JobFeed.Change {
     /// Of `uuid, state`.
-    init?(_ row: Row) {
+    init?(_ row: StoredRow) {
         guard let job = JobID(row[0]), let state = JobState(rawValue: row[1]) else { return nil }
         self.init(job: job, state: state)
     }

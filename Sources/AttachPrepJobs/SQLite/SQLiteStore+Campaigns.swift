@@ -28,7 +28,7 @@ extension SQLiteStore {
 }
 
 extension Campaign {
-    fileprivate init(_ row: Row, _ database: Database) throws {
+    fileprivate init(_ row: StoredRow, _ database: Database) throws {
         let text: String = row["name"]
         guard let name = CampaignName(text) else { throw StoreFault.unreadable("a campaign's name") }
         self.init(

@@ -24,7 +24,7 @@ extension SQLiteStore {
     private static func remove(
         _ selection: JobSelection, _ state: JobState, _ database: Database
     ) throws -> [String?] {
-        let rows = try Row.fetchAll(
+        let rows = try StoredRow.fetchAll(
             database,
             sql: """
                 DELETE FROM job WHERE id IN (SELECT id FROM job

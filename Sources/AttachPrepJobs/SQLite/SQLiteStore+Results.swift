@@ -72,7 +72,7 @@ struct ResultRecord: Sendable {
     var freshness: String?
     var fetchedAt: Int64
 
-    init(_ row: Row) {
+    init(_ row: StoredRow) {
         media = row[0]
         manifest = row[1]
         freshness = row[2]

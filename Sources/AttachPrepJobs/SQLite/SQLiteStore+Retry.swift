@@ -34,7 +34,7 @@ extension SQLiteStore {
         let queued = try database.number("SELECT number FROM tally WHERE name = 'queued'") ?? 0
         let room = min(retriedCountMax, max(0, limit - Int(queued)))
         let hasSecrets = state == .cancelled ? "secret IS NOT '\(JobSecrets.wiped)'" : "1"
-        let rows = try Row.fetchAll(
+        let rows = try StoredRow.fetchAll(
             database,
             sql: """
                 UPDATE job SET \(queuedAgain("?1")) WHERE id IN (SELECT id FROM job

@@ -13,7 +13,7 @@ extension SQLiteStore {
         let now = clock.now().wall
         return try await write { database, _ in
             try WebhookWiping.restore(selection, database)
-            let rows = try Row.fetchAll(
+            let rows = try StoredRow.fetchAll(
                 database,
                 sql: """
                     UPDATE webhook SET state = 'pending', attempts = 0, crashes = 0, next_at = ?1, ended_at = NULL,

@@ -44,7 +44,7 @@ enum WebhookQuery {
         _ selection: WebhookSelection, after cursor: WebhookID?, limit: Int, _ database: Database
     ) throws -> WebhookPage {
         let count = max(0, limit)
-        let found = try Row.fetchAll(
+        let found = try StoredRow.fetchAll(
             database,
             sql: """
                 SELECT \(WebhookRecord.columns) FROM webhook JOIN job ON job.id = webhook.job

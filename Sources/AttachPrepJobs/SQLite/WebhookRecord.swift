@@ -13,7 +13,7 @@ enum WebhookRecord {
         webhook.created_at, webhook.next_at, webhook.ended_at, webhook.last_status, webhook.last_error
         """
 
-    static func webhook(_ row: Row) throws -> Webhook {
+    static func webhook(_ row: StoredRow) throws -> Webhook {
         guard let id = WebhookID(row[0]), let job = JobID(row[1]), let event = WebhookNotice.Event(rawValue: row[3]),
             let state = WebhookState(rawValue: row[5])
         else { throw StoreFault.unreadable("a webhook") }

@@ -45,7 +45,7 @@ enum WebhookWiping {
 
     /// Gives those that a selection chooses their addresses back, where their jobs still have them.
     static func restore(_ selection: WebhookSelection, _ database: Database) throws {
-        let rows = try Row.fetchAll(
+        let rows = try StoredRow.fetchAll(
             database,
             sql: """
                 SELECT webhook.id, job.secret FROM webhook JOIN job ON job.id = webhook.job

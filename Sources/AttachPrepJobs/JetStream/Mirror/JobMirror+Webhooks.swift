@@ -61,7 +61,7 @@ extension JobMirror {
     func webhooks(_ filter: WebhookFilter) async throws -> [String: Set<String>] {
         let selection = try WebhookSelection(filter)
         let rows = try await read { database in
-            try Row.fetchAll(
+            try StoredRow.fetchAll(
                 database,
                 sql: """
                     SELECT job.uuid, webhook.name FROM webhook JOIN job ON job.id = webhook.job

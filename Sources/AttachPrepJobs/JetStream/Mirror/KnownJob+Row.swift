@@ -13,7 +13,7 @@ extension KnownJob {
     /// Of these columns.
     ///
     /// - Throws: `queue.unavailable` for a row that none of our versions wrote.
-    init(_ row: Row) throws {
+    init(_ row: StoredRow) throws {
         guard let state = JobState(rawValue: row[1]) else { throw StoreFault.unreadable("a job") }
         let notices: String? = row[26]
         let revision: Int64 = row[27]
@@ -34,7 +34,7 @@ extension KnownJob {
     /// - Parameter rest: what follows the columns, from `FROM` on.
     static func all(_ rest: String, _ arguments: StatementArguments, _ database: Database) throws -> [KnownJob] {
         let statement = try database.cachedStatement(sql: "SELECT \(columns) \(rest)")
-        return try Array(Row.fetchCursor(statement, arguments: arguments).map { try KnownJob($0) })
+        return try Array(Row.fetchCursor(statement, arguments: arguments).map { try KnownJob(StoredRow($0)) })
     }
 
     /// Whether nothing has become of it yet.
