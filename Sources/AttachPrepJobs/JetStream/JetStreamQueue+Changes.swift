@@ -1,5 +1,6 @@
 import NATS
 import RichPush
+import SafeArithmetic
 
 /// How a job is changed: by who knows how it is.
 extension JetStreamQueue {
@@ -61,7 +62,7 @@ extension JetStreamQueue {
 
     /// Tells the servers not to give a job's message before that, and remembers it until then.
     func putOff(_ delivery: LaneDelivery, _ until: WaitingDeliveries.Until, milliseconds: Int64) {
-        let time = Duration.milliseconds(max(0, milliseconds))
+        let time = Duration.milliseconds(clamping: Int(clamping: max(0, milliseconds)))
         stream.tell(delivery.reply, .later(time))
         waiting.add(delivery, until: until, for: time)
     }

@@ -1,6 +1,7 @@
 import Logging
 import NATS
 import RichPush
+import SafeArithmetic
 
 extension JetStreamQueue {
     public func claim(
@@ -30,7 +31,7 @@ extension JetStreamQueue {
         case .wait(let until, let milliseconds): putOff(delivery, until, milliseconds: milliseconds)
         // Somebody else was given it meanwhile, and it is his.
         case .askAgain where delivery.isRemembered: break
-        case .askAgain(let milliseconds): stream.tell(delivery.reply, .later(.milliseconds(milliseconds)))
+        case .askAgain(let milliseconds): stream.tell(delivery.reply, .later(.milliseconds(clamping: Int(clamping: milliseconds))))
         case .adopt: held.adopt(delivery)
         case .done: await conclude(delivery, found)
         case .lost where delivery.isRemembered: break

@@ -1,6 +1,7 @@
 import AttachPrep
 import NATS
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -50,7 +51,7 @@ extension JetStreamQueue {
     /// - Throws: `queue.full`. What other machines take in within the same milliseconds is not seen.
     func checkRoom(for count: Int) throws {
         let queued = mirror.queuedCount
-        guard queued + count <= limits.queuedJobsMax else {
+        guard queued.adding(clamping: count) <= limits.queuedJobsMax else {
             throw AttachPrepError(
                 .queueFull,
                 "\(queued) jobs wait already, and the queue takes \(limits.queuedJobsMax); try again later.")
@@ -60,7 +61,8 @@ extension JetStreamQueue {
     /// One alone: its value and its message go side by side.
     private func keepOne(_ job: KeptJob) async throws {
         let answers = await stream.publishAll([jobs.message(try change(job, after: 0)), laneMessage(job)])
-        guard let revision = try answers[0].get() else { preconditionFailure("names are new") }
+        // The name is new: servers that have another value under it are not to be believed.
+        guard let revision = try answers[0].get() else { throw Self.nameTaken(job) }
         let moment = clock.now()
         try await mirror.take([KnownJob(value: job, revision: revision, heardAt: moment.steady)], at: moment)
         _ = try answers[1].get()
@@ -99,10 +101,14 @@ extension JetStreamQueue {
     }
 
     private func makeNew(_ new: [KeptJob]) async throws -> [KnownJob] {
-        try await make(new.map { ($0, 0) }).map { answer in
-            guard let job = try answer.get() else { preconditionFailure("names are new") }
-            return job
+        try zip(new, try await make(new.map { ($0, 0) })).map { job, answer in
+            guard let kept = try answer.get() else { throw Self.nameTaken(job) }
+            return kept
         }
+    }
+
+    private static func nameTaken(_ job: KeptJob) -> NATSError {
+        .unreadable(subject: QueueKeys.job(job.id), text: "a name that is new is taken")
     }
 
     /// Puts a message into the lane of each job that has none.

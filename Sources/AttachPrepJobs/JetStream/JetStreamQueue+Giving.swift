@@ -1,6 +1,7 @@
 import Logging
 import NATS
 import RichPush
+import SafeArithmetic
 
 /// A job that a worker is to have, as it will be then.
 private struct Offer: Sendable {
@@ -43,7 +44,7 @@ extension JetStreamQueue {
             switch answer {
             case .success(let job?):
                 taken.append(
-                    HeldJobs.Held(job: job, delivery: offer.delivery, until: moment.steady + lease.milliseconds))
+                    HeldJobs.Held(job: job, delivery: offer.delivery, until: moment.steady.adding(clamping: lease.milliseconds)))
             case .success(nil): stream.tell(offer.delivery.reply, .later(Self.changedPause))
             case .failure(let error): fault = error
             }

@@ -1,5 +1,6 @@
 import NATS
 public import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -11,7 +12,7 @@ extension JetStreamQueue {
     public func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStanding] {
         guard connection.isConnected else { throw QueueFault.error(NATSError.disconnected) }
         let look = try await mirror.look(leases.map(\.job.text))
-        let until = clock.now().steady + lease.milliseconds
+        let until = clock.now().steady.adding(clamping: lease.milliseconds)
         var standings: [JobID: LeaseStanding] = [:]
         for one in leases {
             standings[one.job] = renew(one, until: until, heard: look.jobs[one.job.text])

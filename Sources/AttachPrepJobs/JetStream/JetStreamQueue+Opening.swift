@@ -2,6 +2,7 @@ import AttachPrep
 package import Logging
 package import NATS
 import RichPush
+import SafeArithmetic
 
 extension JetStreamQueue {
     /// Opens the queue on the servers, which get its streams and buckets when they have none; those that they have are
@@ -128,7 +129,7 @@ struct QueueShapes: Sendable {
     var deadLetters: StreamShape {
         var shape = StreamShape(
             names.deadLetters, subjects: [names.deadLetterSubjects], description: "attachprep: dead letters")
-        shape.age = .seconds(limits.deadRetentionSeconds)
+        shape.age = .seconds(clamping: limits.deadRetentionSeconds)
         shape.replicas = replicas
         return shape
     }
@@ -147,19 +148,19 @@ struct QueueShapes: Sendable {
 
     var logs: BucketShape {
         BucketShape(
-            names.logs, age: .seconds(limits.retentionSeconds), replicas: replicas, description: "attachprep: job logs")
+            names.logs, age: .seconds(clamping: limits.retentionSeconds), replicas: replicas, description: "attachprep: job logs")
     }
 
     var results: BucketShape {
         BucketShape(
-            names.results, age: .seconds(limits.retentionSeconds), replicas: replicas,
+            names.results, age: .seconds(clamping: limits.retentionSeconds), replicas: replicas,
             description: "attachprep: results, by what was asked for")
     }
 
     /// As long as jobs may be tried again that name them.
     var uploads: BucketShape {
         BucketShape(
-            names.uploads, age: .seconds(max(limits.retentionSeconds, limits.deadRetentionSeconds)), replicas: replicas,
+            names.uploads, age: .seconds(clamping: max(limits.retentionSeconds, limits.deadRetentionSeconds)), replicas: replicas,
             description: "attachprep: files that callers sent")
     }
 }

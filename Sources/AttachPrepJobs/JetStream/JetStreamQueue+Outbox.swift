@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -14,7 +15,7 @@ extension JetStreamQueue: WebhookOutbox {
         // A job that runs alone runs without webhooks beside it.
         if held.hasAlone { return [] }
         let moment = clock.now()
-        let claim = WebhookClaim(count: count, leaseUntil: moment.steady + lease.milliseconds, fullHosts: [])
+        let claim = WebhookClaim(count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: [])
         let offers = try await mirror.offerWebhooks(claim, at: moment)
         let sender = Int64.random(in: 1 ... .max)
         var taken: [Webhook] = []

@@ -1,5 +1,6 @@
 import NATS
 import RichPush
+import SafeArithmetic
 
 extension JetStreamQueue {
     /// Queued again in one step.
@@ -22,7 +23,7 @@ extension JetStreamQueue {
     private func retry(
         _ selection: JobSelection, _ state: JobState, after cursor: String, _ count: inout Int
     ) async throws -> String? {
-        let room = min(Self.retriedCount, limits.queuedJobsMax - mirror.queuedCount)
+        let room = min(Self.retriedCount, limits.queuedJobsMax.subtracting(clamping: mirror.queuedCount))
         guard room > 0 else { return nil }
         let found = try await mirror.page(selection, state, after: cursor, count: room)
         count += try await retry(found)

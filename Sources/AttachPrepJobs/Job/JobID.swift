@@ -1,4 +1,5 @@
 import AttachPrep
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -18,7 +19,7 @@ public struct JobID: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     /// A new name: milliseconds since 1970, then 74 random bits.
     public static func make(at date: Date = .now) -> JobID {
-        let milliseconds = UInt64(max(0, date.timeIntervalSince1970 * 1000))
+        let milliseconds = UInt64(clamping: max(0, date.timeIntervalSince1970 * 1000))
         var generator = SystemRandomNumberGenerator()
         let (high, low) = (generator.next(), generator.next())
         let first = (milliseconds << 16) | 0x7000 | (high & 0x0FFF)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SafeArithmetic
 
 /// How many of some durations fell into each of a few spans, each 1.6 times as long as the one before.
 ///
@@ -13,17 +14,20 @@ public struct LatencyCounts: Sendable, Hashable {
     public init() {}
 
     /// Notes so many durations of a span.
-    public mutating func add(_ count: Int, inSpan span: Int) { counts[span] += count }
+    public mutating func add(_ count: Int, inSpan span: Int) {
+        guard counts.indices.contains(span) else { return }
+        counts[span] = counts[span].adding(clamping: count)
+    }
 
     public mutating func add(_ other: LatencyCounts) {
-        for (span, count) in other.counts.enumerated() { counts[span] += count }
+        for (span, count) in other.counts.enumerated() { add(count, inSpan: span) }
     }
 
     /// The seconds that such a share was not over; nil when there are none. What is behind the last bound counts as it.
     ///
     /// - Parameter share: more than 0, at most 1.
     public func percentile(_ share: Double) -> Double? {
-        let rank = share * Double(counts.reduce(0, +))
+        let rank = share * Double(counts.reduce(0) { $0.adding(clamping: $1) })
         guard rank > 0 else { return nil }
         var below = 0.0
         for (span, count) in counts.enumerated() where count > 0 {

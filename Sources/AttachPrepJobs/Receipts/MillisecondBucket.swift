@@ -8,9 +8,13 @@ struct MillisecondBucket: Sendable, Hashable {
     private static let stepsBits = 6
     private static let steps = 1 << stepsBits
 
+    /// Of one that a database holds: what no duration makes is the nearest one that some does.
     init(index: Int) {
-        self.index = index
+        self.index = min(max(index, 0), Self.indexMax)
     }
+
+    /// The longest duration's.
+    private static let indexMax = MillisecondBucket(Int64.max).index
 
     /// The one that a duration falls into; what is negative falls into the first.
     init(_ milliseconds: Int64) {

@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// How long things took: so many, and the time that a share of them was not over.
 ///
 /// Percentiles are a bucket's middle, within 1% of what was measured, or half a millisecond; the longest is exact.
@@ -15,14 +17,14 @@ public struct SecondsDistribution: Codable, Sendable, Hashable {
     ///   - buckets: rising, each with how many fell into it.
     ///   - longest: milliseconds.
     init?(_ buckets: [(bucket: MillisecondBucket, count: Int)], longest: Int64) {
-        let total = buckets.reduce(0) { $0 + $1.count }
+        let total = buckets.reduce(0) { $0.adding(clamping: Swift.max(0, $1.count)) }
         guard total > 0 else { return nil }
         let percentile = { (share: Double) in
             // The nearest rank: the first value that so many are not over.
-            let rank = Swift.max(1, Int((share * Double(total)).rounded(.up)))
+            let rank = Swift.max(1, Int(clamping: (share * Double(total)).rounded(.up)))
             var seen = 0
             let found = buckets.first { row in
-                seen += row.count
+                seen = seen.adding(clamping: Swift.max(0, row.count))
                 return seen >= rank
             }
             let milliseconds = found?.bucket.middle ?? Double(longest)

@@ -1,5 +1,6 @@
 import GRDB
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -24,11 +25,11 @@ struct CatalogueQuery: Sendable {
     func records(_ database: Database) throws -> [JobRecord] {
         guard let states = selection.states else { return try latest("1", database) }
         let found = try states.flatMap { try latest("state = '\($0.rawValue)'", database) }
-        return Array(found.sorted { $0.uuid > $1.uuid }.prefix(count + 1))
+        return Array(found.sorted { $0.uuid > $1.uuid }.prefix(count.adding(clamping: 1)))
     }
 
     private func latest(_ state: String, _ database: Database) throws -> [JobRecord] {
-        let chosen = "FROM job WHERE \(state) AND \(selection.condition) ORDER BY uuid DESC LIMIT \(count + 1)"
+        let chosen = "FROM job WHERE \(state) AND \(selection.condition) ORDER BY uuid DESC LIMIT \(count.adding(clamping: 1))"
         // A search walks along the index, and reads the rows of what it has found alone.
         let sql =
             selection.searches
@@ -98,7 +99,7 @@ private struct DueJobs {
                 WHERE state = 'queued' AND \(source) AND due_at <= ?
                 """, [now])
             guard let row, let found: Int64 = row[1] else { continue }
-            count += row[0] as Int
+            count = count.adding(clamping: row[0] as Int)
             oldest = min(oldest ?? found, found)
         }
     }

@@ -1,5 +1,6 @@
 import GRDB
 import RichPush
+import SafeArithmetic
 import Synchronization
 
 /// Sees the wall clock jump back, and lets no job wait for the time to come again that was already there.
@@ -11,17 +12,17 @@ final class ClockJumps: Sendable {
     private let lead: Mutex<Int64>
 
     init(_ moment: StoreMoment) {
-        lead = Mutex(moment.wall - moment.steady)
+        lead = Mutex(moment.wall.subtracting(clamping: moment.steady))
     }
 
     /// Whether it has jumped back since the last moment that was noted: nearly always nothing but a comparison.
     func isBehind(_ moment: StoreMoment) -> Bool {
-        moment.wall - moment.steady < lead.withLock(\.self) - Self.slackMilliseconds
+        moment.wall.subtracting(clamping: moment.steady) < lead.withLock(\.self) - Self.slackMilliseconds
     }
 
     /// Called when what followed from a jump is kept.
     func note(_ moment: StoreMoment) {
-        lead.withLock { $0 = moment.wall - moment.steady }
+        lead.withLock { $0 = moment.wall.subtracting(clamping: moment.steady) }
     }
 
     /// Jobs that do not wait are due; no back-off is longer than the longest one. What a caller named stays.

@@ -1,6 +1,7 @@
 import AttachPrep
 import Glibc
 import RichPush
+import SafeArithmetic
 import Synchronization
 
 /// The files of a data folder: content under its digest, uploads under their names.
@@ -73,6 +74,6 @@ final class ContentFiles: Sendable {
     static func size(_ path: String) -> Int? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return Int(status.st_size)
+        return Int(clamping: status.st_size)
     }
 }

@@ -1,6 +1,7 @@
 import GRDB
 import Glibc
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -40,7 +41,7 @@ struct DatabaseExamination {
     private func size() throws -> Int {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw StoreFolder.refusal(path, errno) }
-        return Int(status.st_size)
+        return Int(clamping: status.st_size)
     }
 
     /// SQLite, "Database File Format", 1.3: the header string.

@@ -1,5 +1,6 @@
 import AttachPrep
 import GRDB
+import SafeArithmetic
 
 /// Sets jobs aside that cannot run for now, so that claims need not look at them one by one.
 ///
@@ -44,7 +45,7 @@ enum JobParking {
     /// Brings back what can run again.
     static func admit(_ database: Database, hostLimit: Int) throws {
         for (host, running) in try parked("host", mark: 1, database) where running < hostLimit {
-            try admit(database, "host", host, mark: 1, count: hostLimit - running)
+            try admit(database, "host", host, mark: 1, count: hostLimit.subtracting(clamping: running))
         }
         for (key, running) in try parked("key", mark: 2, database) where running == 0 {
             try admit(database, "key", key, mark: 2, count: 1)

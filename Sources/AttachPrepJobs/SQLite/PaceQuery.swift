@@ -1,4 +1,5 @@
 import GRDB
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -12,12 +13,12 @@ enum PaceQuery {
 
     static func pace(_ database: Database, until end: Date) throws -> JobPace {
         var pace = JobPace(until: end)
-        let start = end.milliseconds - Int64(JobPace.minutesCount) * minute
+        let start = end.milliseconds.subtracting(clamping: Int64(JobPace.minutesCount) * minute)
         for state in [JobState.succeeded, .failed, .dead] {
             // Minute by minute: what is sorted for its groups is then a sixtieth, which takes two thirds of the time.
             for index in pace.minutes.indices {
-                let from = start + Int64(index) * minute
-                for row in try database.rows(sql, [state.rawValue, from, from + minute]) {
+                let from = start.adding(clamping: Int64(index) * minute)
+                for row in try database.rows(sql, [state.rawValue, from, from.adding(clamping: minute)]) {
                     pace.minutes[index].note(row[1], endedAs: state, inSpan: row[0])
                 }
             }
@@ -46,7 +47,11 @@ enum PaceQuery {
 
 extension JobPace.Minute {
     fileprivate mutating func note(_ count: Int, endedAs state: JobState, inSpan span: Int) {
-        if state == .succeeded { succeeded += count } else { failed += count }
+        if state == .succeeded {
+            succeeded = succeeded.adding(clamping: count)
+        } else {
+            failed = failed.adding(clamping: count)
+        }
         latencies.add(count, inSpan: span)
     }
 }

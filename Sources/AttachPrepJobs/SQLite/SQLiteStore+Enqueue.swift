@@ -1,6 +1,7 @@
 import AttachPrep
 import GRDB
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -47,7 +48,7 @@ extension SQLiteStore {
     /// - Throws: `output.no_space` when the files take more room than they may.
     static func checkQuota(_ quota: Int, _ database: Database) throws {
         let bytes = try database.number("SELECT number FROM tally WHERE name = 'mediaBytes'") ?? 0
-        guard Int(bytes) > quota else { return }
+        guard Int(clamping: bytes) > quota else { return }
         throw AttachPrepError(
             .outputNoSpace,
             "Files take \(bytes) bytes, over the quota of \(quota), and all of them are needed or too young to go; "
@@ -57,7 +58,7 @@ extension SQLiteStore {
     /// - Throws: `queue.full`.
     static func checkRoom(for count: Int, limit: Int, _ database: Database) throws {
         let queued = try database.number("SELECT number FROM tally WHERE name = 'queued'") ?? 0
-        guard Int(queued) + count <= limit else {
+        guard Int(clamping: queued).adding(clamping: count) <= limit else {
             throw AttachPrepError(
                 .queueFull, "\(queued) jobs wait already, and the queue takes \(limit); try again later.")
         }

@@ -1,5 +1,6 @@
 import GRDB
 public import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -9,7 +10,7 @@ public import RichPush
 
 extension SQLiteStore {
     public func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStanding] {
-        let until = clock.now().steady + lease.milliseconds
+        let until = clock.now().steady.adding(clamping: lease.milliseconds)
         return try await write { database, _ in
             var standings: [JobID: LeaseStanding] = [:]
             for lease in leases {

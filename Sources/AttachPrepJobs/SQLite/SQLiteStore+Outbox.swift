@@ -1,5 +1,6 @@
 import GRDB
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -18,7 +19,7 @@ extension SQLiteStore: WebhookOutbox {
         let webhooks = try await write { database, _ in
             if hasJumped { try ClockJumps.cut(database, at: moment) }
             try WebhookQuery.takeBackLost(database, at: moment.steady)
-            let claim = WebhookClaim(count: count, leaseUntil: moment.steady + lease.milliseconds, fullHosts: hosts)
+            let claim = WebhookClaim(count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: hosts)
             return try claim.take(database, at: moment, isolation)
         }
         jumps.note(moment)

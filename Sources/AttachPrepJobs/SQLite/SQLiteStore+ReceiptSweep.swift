@@ -1,4 +1,5 @@
 import GRDB
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -16,7 +17,7 @@ extension SQLiteStore {
             report.receipts += gone.receipts
             isDone = gone.isAll
         }
-        let unused = now - Int64(limits.campaignSeconds * 1000)
+        let unused = now.subtracting(clamping: Int64(clamping: limits.campaignSeconds * 1000))
         while true {
             let count = try await write { database, _ in try Self.forgetCampaigns(database, unusedSince: unused) }
             report.campaigns += count

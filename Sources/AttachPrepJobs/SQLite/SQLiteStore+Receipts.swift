@@ -1,6 +1,7 @@
 internal import Crypto
 import GRDB
 import RichPush
+internal import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -11,10 +12,10 @@ import RichPush
 extension SQLiteStore: ReceiptStore {
     public func keep(_ dispatch: Dispatch) async throws {
         let now = clock.now().wall
-        let span = Int64(limits.dispatchSeconds * 1000)
+        let span = Int64(clamping: limits.dispatchSeconds * 1000)
         // Nobody plans longer ahead, and nothing was sent before there were clocks that count like this.
-        let sentAt = max(0, min(dispatch.sentAt.milliseconds, now + span))
-        let expiresAt = max(now, sentAt) + span
+        let sentAt = max(0, min(dispatch.sentAt.milliseconds, now.adding(clamping: span)))
+        let expiresAt = max(now, sentAt).adding(clamping: span)
         try await write { database, _ in
             let campaign = try Self.openCampaign(dispatch.campaign, sentAt: sentAt, database, at: now)
             try database.run(
@@ -92,10 +93,10 @@ private struct ReceiptRow: Sendable {
         _ campaign: Int64, sentAt: Int64, _ database: Database, at now: Int64
     ) throws -> ArrivalStanding {
         // By our clock, less what the device measured: no telling when its own clock thinks it was.
-        let shownAt = max(sentAt, now - Int64((arrival.ageSeconds * 1000).rounded()))
+        let shownAt = max(sentAt, now.subtracting(clamping: Int64(clamping: (arrival.ageSeconds * 1000).rounded())))
         let isAttached = arrival.outcome != .text
-        let send = isAttached ? shownAt - sentAt : 0
-        let attach = isAttached ? Int64((arrival.attachSeconds * 1000).rounded()) : 0
+        let send = isAttached ? shownAt.subtracting(clamping: sentAt) : 0
+        let attach = isAttached ? Int64(clamping: (arrival.attachSeconds * 1000).rounded()) : 0
         try database.run(
             """
             UPDATE campaign SET \(Self.column(arrival.outcome)) = \(Self.column(arrival.outcome)) + 1,

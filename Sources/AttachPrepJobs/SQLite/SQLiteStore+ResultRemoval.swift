@@ -1,5 +1,6 @@
 import GRDB
 import Logging
+import SafeArithmetic
 
 /// Why a result is looked at: decides what still speaks for it.
 enum ResultRemoval: Sendable {
@@ -69,7 +70,7 @@ extension SQLiteStore {
 
     /// Looks at some of the results that no job has ended with for a while, and removes those nobody needs.
     func sweepResults(at now: Int64) async throws -> SweepReport {
-        let until = now - Int64(limits.mediaAgeSecondsMin * 1000)
+        let until = now.subtracting(clamping: Int64(clamping: limits.mediaAgeSecondsMin * 1000))
         let place = rounds.lastResult ?? ResultPlace(usedAt: .min, media: "")
         let (unneeded, last) = try await read { database in
             let seen = try database.rows(
@@ -91,7 +92,7 @@ extension SQLiteStore {
     /// Removes the oldest results until what is left is within the quota.
     func sweepOverQuota(at now: Int64) async throws -> SweepReport {
         var report = SweepReport()
-        let until = now - Int64(limits.mediaAgeSecondsMin * 1000)
+        let until = now.subtracting(clamping: Int64(clamping: limits.mediaAgeSecondsMin * 1000))
         while try await mediaBytes() > limits.mediaQuotaBytes {
             let oldest = try await read { database in
                 try database.rows(

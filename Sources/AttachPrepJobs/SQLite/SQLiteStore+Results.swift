@@ -2,6 +2,7 @@ public import AttachPrep
 import GRDB
 import Glibc
 public import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -61,7 +62,7 @@ extension SQLiteStore: ResultStore {
 
     /// Decimal bytes of all files of results and uploads.
     public func mediaBytes() async throws -> Int {
-        Int(try await read { try $0.number("SELECT number FROM tally WHERE name = 'mediaBytes'") } ?? 0)
+        Int(clamping: try await read { try $0.number("SELECT number FROM tally WHERE name = 'mediaBytes'") } ?? 0)
     }
 }
 

@@ -1,5 +1,6 @@
 import GRDB
 import RichPush
+import SafeArithmetic
 
 extension SQLiteStore {
     /// Jobs queued again in one step: other changes wait for some milliseconds at most.
@@ -32,7 +33,7 @@ extension SQLiteStore {
         _ database: Database
     ) throws -> [String] {
         let queued = try database.number("SELECT number FROM tally WHERE name = 'queued'") ?? 0
-        let room = min(retriedCountMax, max(0, limit - Int(queued)))
+        let room = min(retriedCountMax, max(0, limit.subtracting(clamping: Int(clamping: queued))))
         let hasSecrets = state == .cancelled ? "secret IS NOT '\(JobSecrets.wiped)'" : "1"
         let rows = try StoredRow.fetchAll(
             database,

@@ -1,5 +1,6 @@
 import GRDB
 import Logging
+import SafeArithmetic
 import Synchronization
 
 extension SQLiteStore: StoreKeeping {
@@ -31,7 +32,7 @@ extension SQLiteStore: StoreKeeping {
         var report = SweepReport()
         for state in JobState.allCases where state.isFinished {
             let seconds = state == .dead ? limits.deadRetentionSeconds : limits.retentionSeconds
-            let oldest = now - Int64(seconds * 1000)
+            let oldest = now.subtracting(clamping: Int64(clamping: seconds * 1000))
             while true {
                 let media = try await write { database, _ in try Self.removeJobs(state, until: oldest, database) }
                 report.jobs += media.count

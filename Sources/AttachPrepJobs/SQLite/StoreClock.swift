@@ -1,4 +1,5 @@
 import Glibc
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -69,6 +70,6 @@ extension Date {
 extension Duration {
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        return seconds.multiplied(clamping: 1000).adding(clamping: attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -1,3 +1,4 @@
+import SafeArithmetic
 import Synchronization
 
 /// What a round of housekeeping removed.
@@ -23,14 +24,14 @@ public struct SweepReport: Sendable, Hashable {
     public init() {}
 
     mutating func add(_ other: SweepReport) {
-        jobs += other.jobs
-        idempotencyKeys += other.idempotencyKeys
-        receipts += other.receipts
-        campaigns += other.campaigns
-        uploads += other.uploads
-        results += other.results
-        files += other.files
-        bytes += other.bytes
+        jobs = jobs.adding(clamping: other.jobs)
+        idempotencyKeys = idempotencyKeys.adding(clamping: other.idempotencyKeys)
+        receipts = receipts.adding(clamping: other.receipts)
+        campaigns = campaigns.adding(clamping: other.campaigns)
+        uploads = uploads.adding(clamping: other.uploads)
+        results = results.adding(clamping: other.results)
+        files = files.adding(clamping: other.files)
+        bytes = bytes.adding(clamping: other.bytes)
     }
 }
 

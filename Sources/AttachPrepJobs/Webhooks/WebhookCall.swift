@@ -1,5 +1,6 @@
 internal import AttachPrep
 internal import RichPush
+internal import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -21,7 +22,7 @@ struct WebhookCall: Sendable {
     }
 
     private func headers(_ body: [UInt8]) -> [(name: String, value: String)] {
-        let timestamp = Int(date.timeIntervalSince1970.rounded(.down))
+        let timestamp = Int(clamping: date.timeIntervalSince1970.rounded(.down))
         let signature = WebhookSignature(id: webhook.id.text, timestamp: timestamp, body: body, secrets: secrets)
         return [
             ("content-type", "application/json"), ("user-agent", Self.userAgent), ("webhook-id", webhook.id.text),

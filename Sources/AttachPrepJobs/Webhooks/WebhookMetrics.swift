@@ -1,4 +1,5 @@
 public import Metrics
+import SafeArithmetic
 
 /// What is counted about webhooks.
 public struct WebhookMetrics: Sendable {
@@ -26,7 +27,7 @@ public struct WebhookMetrics: Sendable {
         case .retry: retried.increment()
         case .givenUp: givenUp.increment()
         }
-        seconds.recordNanoseconds(Int64(duration / .nanoseconds(1)))
+        seconds.recordNanoseconds(Int64(clamping: duration / .nanoseconds(1)))
     }
 
     /// Webhooks that were given up because another one to the same address was not wanted.

@@ -1,6 +1,7 @@
 internal import AttachPrep
 internal import Logging
 internal import RichPush
+internal import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -14,7 +15,7 @@ extension WebhookSender {
         let started = ContinuousClock.now
         guard let reply = await reply(to: webhook) else { return }
         let outcome = schedule.outcome(
-            of: reply, tries: webhook.attempts + 1, at: now(), chance: .random(in: 0..<1))
+            of: reply, tries: webhook.attempts.adding(clamping: 1), at: now(), chance: .random(in: 0..<1))
         metrics.count(outcome, took: started.duration(to: .now))
         log(webhook, outcome)
         do {
@@ -49,7 +50,7 @@ extension WebhookSender {
     private func log(_ webhook: Webhook, _ outcome: WebhookOutcome) {
         var metadata: Logger.Metadata = [
             "job": "\(webhook.job)", "webhook": "\(webhook.id)", "host": "\(webhook.notice.host)",
-            "try": "\(webhook.attempts + 1)",
+            "try": "\(webhook.attempts.adding(clamping: 1))",
         ]
         switch outcome {
         case .delivered(let status):

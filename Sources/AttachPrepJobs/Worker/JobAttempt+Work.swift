@@ -1,6 +1,7 @@
 import AttachPrep
 import Logging
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -106,7 +107,7 @@ extension JobAttempt {
 
     private func log(_ manifest: Manifest) {
         var facts: Logger.Metadata = [
-            "outcome": "\(manifest.outcome)", "ms": "\(Int(manifest.timings.total.rounded()))",
+            "outcome": "\(manifest.outcome)", "ms": "\(Int(clamping: manifest.timings.total.rounded()))",
         ]
         facts["source"] = manifest.source.bytes.map { "\($0)" }
         facts["bytes"] = manifest.attachment.map { "\($0.bytes)" }

@@ -1,6 +1,7 @@
 public import AttachPrep
 public import Metrics
 import RichPush
+import SafeArithmetic
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -74,9 +75,13 @@ public final class JobMetrics: Sendable {
             return last
         }
         let children = (now: statistics.children, last: last.children)
+        // Bounded: counters of this process, which only grow.
         count("download_bytes_total", statistics.downloadedBytes - last.downloadedBytes)
+        // Bounded: as above.
         count("download_loops_abandoned_total", statistics.abandonedLoops - last.abandonedLoops)
+        // Bounded: as above.
         count("media_children_restarted_total", children.now.failed - children.last.failed, ("reason", "failed"))
+        // Bounded: as above.
         count("media_children_restarted_total", children.now.recycled - children.last.recycled, ("reason", "recycled"))
     }
 

@@ -66,7 +66,7 @@ struct JobRun: Sendable {
 
     private func decision(_ error: ManifestError, _ failedAt: Date) -> RetryDecision {
         RetryDecision(
-            after: error, failures: job.failures + 1, notAfter: job.request.terms.notAfter,
+            after: error, failures: job.failures.adding(clamping: 1), notAfter: job.request.terms.notAfter,
             policy: rooms.settings.retries, failedAt: failedAt, now: .now,
             chance: RetryDecision.chance(job.key, failedAt: failedAt))
     }
@@ -75,7 +75,7 @@ struct JobRun: Sendable {
 
     private func finish(_ ending: JobEnding) async {
         let (state, error) = ending.summary
-        let ms = Int(Date.now.timeIntervalSince(claimedAt) * 1000)
+        let ms = Int(clamping: Date.now.timeIntervalSince(claimedAt) * 1000)
         logger.info("ended", metadata: ["state": "\(state.rawValue)", "ms": "\(ms)"])
         // Who sees the end sees the lines before it.
         await flush()

@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -34,7 +35,7 @@ extension JobWorker {
     /// Fills the room that there is; tells whether all of it was filled.
     private func claim() async throws -> Bool {
         let (settings, store) = (rooms.settings, rooms.store)
-        let room = settings.concurrency - rooms.hands.count
+        let room = settings.concurrency.subtracting(clamping: rooms.hands.count)
         guard room > 0 else { return true }
         await beatIfLate()
         let jobs = try await store.claim(
@@ -54,6 +55,6 @@ extension JobWorker {
 
     private func untilNextDue() async throws -> Duration {
         guard let date = try await rooms.store.nextDue() else { return rooms.settings.poll }
-        return .seconds(max(0, date.timeIntervalSinceNow))
+        return .seconds(clamping: max(0, date.timeIntervalSinceNow))
     }
 }

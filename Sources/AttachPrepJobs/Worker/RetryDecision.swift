@@ -1,5 +1,6 @@
 import Crypto
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -20,7 +21,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The longest wait after that many failures, in seconds.
     func ceiling(failures: Int) -> Double {
         // Past 2^32 any back-off has reached its limit.
-        min(backOffSeconds * Double(1 << min(max(failures - 1, 0), 32)), backOffSecondsMax)
+        min(backOffSeconds * Double(1 << min(max(failures, 1).subtracting(clamping: 1), 32)), backOffSecondsMax)
     }
 }
 
@@ -61,7 +62,7 @@ enum RetryDecision: Sendable, Hashable {
     /// The chance of a failure: the same for all jobs that share it, so that their next try is one download again, and
     /// any for different work.
     static func chance(_ key: WorkKey, failedAt: Date) -> Double {
-        let name = "\(key.text) \(Int((failedAt.timeIntervalSince1970 * 1000).rounded()))"
+        let name = "\(key.text) \(Int(clamping: (failedAt.timeIntervalSince1970 * 1000).rounded()))"
         let start = SHA256.hash(data: Array(name.utf8)).prefix(6)
         return start.reduce(0) { $0 * 256 + Double($1) } / 281_474_976_710_656
     }

@@ -1,5 +1,6 @@
 internal import CNATS
 internal import Dispatch
+internal import SafeArithmetic
 internal import Synchronization
 
 /// A connection to the servers of a cluster; owns a natsConnection.
@@ -88,7 +89,7 @@ internal import Synchronization
     package var isConnected: Bool { events.isConnected }
 
     /// The longest message that the servers take, in bytes.
-    package var messageBytesMax: Int { Int(unsafe natsConnection_GetMaxPayload(handle)) }
+    package var messageBytesMax: Int { Int(clamping: unsafe natsConnection_GetMaxPayload(handle)) }
 
     /// Calls back, on a thread of the library's, each time the connection goes and each time it is back.
     ///

@@ -1,4 +1,5 @@
 internal import CNATS
+internal import SafeArithmetic
 
 /// A message as it came.
 package struct NATSMessage: Sendable {
@@ -16,7 +17,7 @@ package struct NATSMessage: Sendable {
         defer { unsafe natsMsg_Destroy(message) }
         subject = unsafe String(cString: natsMsg_GetSubject(message))
         reply = unsafe natsMsg_GetReply(message).map { unsafe String(cString: $0) }
-        let count = Int(unsafe natsMsg_GetDataLength(message))
+        let count = max(0, Int(clamping: unsafe natsMsg_GetDataLength(message)))
         let data = unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count)
         bytes = unsafe Array(data)
         // Neither stands beside a content, and most messages have headers of another kind: they are not parsed for it.

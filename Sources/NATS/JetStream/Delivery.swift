@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 /// A message that a consumer gave us, to be acknowledged.
 package struct Delivery: Sendable, Hashable {
     package var subject: String
@@ -58,7 +60,7 @@ extension [Delivery] {
     /// - Parameter place: of the one before them; 0 for none.
     /// - Throws: `NATSError.unreadable`.
     func checkOrder(after place: UInt64) throws {
-        for (index, delivery) in enumerated() where delivery.place != place + UInt64(index) + 1 {
+        for (index, delivery) in enumerated() where delivery.place != place.adding(clamping: UInt64(clamping: index)).adding(clamping: 1) {
             throw NATSError.unreadable(subject: delivery.subject, text: "messages were lost on the way")
         }
     }

@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -85,6 +87,7 @@ struct StreamInformation: Decodable, Sendable {
 extension Duration {
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        // A time that a caller named may be centuries away: the longest that servers can be told is 292 years.
+        return seconds.multiplied(clamping: 1_000_000_000).adding(clamping: attoseconds / 1_000_000_000)
     }
 }

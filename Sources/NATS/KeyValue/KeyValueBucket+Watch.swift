@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 extension KeyValueBucket {
     /// Follows a bucket: all that it has, then every change in its order, until something fails.
     ///
@@ -10,7 +12,7 @@ extension KeyValueBucket {
         after revision: UInt64, _ hear: @Sendable ([KeyValueEntry], _ isCurrent: Bool) async throws -> Void
     ) async throws {
         var shape = ConsumerShape(stream: streamName, filter: "$KV.\(name).>")
-        shape.start = revision == 0 ? .latestPerSubject : .number(revision + 1)
+        shape.start = revision == 0 ? .latestPerSubject : .number(revision.adding(clamping: 1))
         let (consumer, pending) = try await stream.passingConsumer(shape)
         if pending == 0 { try await hear([], true) }
         var place: UInt64 = 0
@@ -18,7 +20,7 @@ extension KeyValueBucket {
             let pull = consumer.pull(Self.followedCount, for: Self.followedTime)
             while let deliveries = try await pull.next() {
                 try deliveries.checkOrder(after: place)
-                place += UInt64(deliveries.count)
+                place = place.adding(clamping: UInt64(deliveries.count))
                 try await hear(deliveries.map(entry), deliveries.last?.pending == 0)
             }
         }

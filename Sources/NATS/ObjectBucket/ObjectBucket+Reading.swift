@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 extension ObjectBucket {
     /// Reads an object from its beginning to its end.
     ///
@@ -16,19 +18,21 @@ extension ObjectBucket {
         let (consumer, _) = try await stream.passingConsumer(shape)
         var (place, size) = (0, 0)
         while place < object.chunks {
-            let end = min(place + Self.windowCount, object.chunks)
-            let pull = consumer.pull(end - place, for: stream.connection.answerTime)
+            let end = min(place.adding(clamping: Self.windowCount), object.chunks)
+            let pull = consumer.pull(end.subtracting(clamping: place), for: stream.connection.answerTime)
             // Nobody says that a pull has brought all that it could: it is counted.
             while place < end {
                 guard let deliveries = try await pull.next() else {
                     throw hole(object, "\(place) chunks where there should be \(object.chunks)")
                 }
-                try deliveries.checkOrder(after: UInt64(place))
+                try deliveries.checkOrder(after: UInt64(clamping: place))
                 for delivery in deliveries {
                     try await take(delivery.bytes)
-                    size += delivery.bytes.count
+                    size = size.adding(clamping: delivery.bytes.count)
+                    // More than was announced: it is not read on until the disk is full.
+                    guard size <= object.size else { throw hole(object, "more than \(object.size) bytes") }
                 }
-                place += deliveries.count
+                place = place.adding(clamping: deliveries.count)
             }
         }
         return size

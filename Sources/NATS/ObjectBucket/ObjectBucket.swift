@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -59,7 +61,7 @@ package struct ObjectBucket: Sendable {
         let chunkBytes = max(1, min(Self.chunkBytesMax, stream.connection.messageBytesMax))
         let object = ObjectInformation(
             name: name, bucket: self.name, nuid: Self.nuid(), size: bytes,
-            chunks: (bytes + chunkBytes - 1) / chunkBytes, digest: ObjectDigest.text(sha256), metadata: metadata,
+            chunks: bytes.adding(clamping: chunkBytes - 1) / chunkBytes, digest: ObjectDigest.text(sha256), metadata: metadata,
             options: ObjectInformation.Options(max_chunk_size: chunkBytes))
         do {
             try await putChunks(object, of: chunkBytes, pieces)
@@ -80,8 +82,8 @@ package struct ObjectBucket: Sendable {
         for first in stride(from: 0, to: object.chunks, by: Self.windowCount) {
             var messages: [OutgoingMessage] = []
             for chunk in first..<min(first + Self.windowCount, object.chunks) {
-                let offset = chunk * chunkBytes
-                let count = min(chunkBytes, object.size - offset)
+                let offset = chunk.multiplied(clamping: chunkBytes)
+                let count = min(chunkBytes, object.size.subtracting(clamping: offset))
                 let piece = try await pieces(offset, count)
                 precondition(piece.count == count, "a piece is as long as was asked for")
                 messages.append(OutgoingMessage(subject, piece))

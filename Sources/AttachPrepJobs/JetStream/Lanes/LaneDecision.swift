@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// What becomes of a message of a lane: pure.
 enum LaneDecision: Sendable, Hashable {
@@ -36,8 +37,8 @@ enum LaneDecision: Sendable, Hashable {
         case .running:
             // A message is given again when its lease has run out. One that comes much too early crossed another
             // one's claim on the way.
-            let age = moment.steady - job.heardAt
-            self = age < leaseMilliseconds / 2 ? .askAgain(milliseconds: leaseMilliseconds - age) : .lost
+            let age = moment.steady.subtracting(clamping: job.heardAt)
+            self = age < leaseMilliseconds / 2 ? .askAgain(milliseconds: leaseMilliseconds.subtracting(clamping: age)) : .lost
         case .queued: self = delivery.hasWaited ? .offer : Self.queued(job.value, at: moment)
         }
     }
@@ -45,12 +46,12 @@ enum LaneDecision: Sendable, Hashable {
     /// Clocks may jump: who was not told to wait does not, no back-off is longer than the longest, and what a caller
     /// named is the wall's time.
     private static func queued(_ job: KeptJob, at moment: StoreMoment) -> LaneDecision {
-        let left = job.dueAt - moment.wall
+        let left = job.dueAt.subtracting(clamping: moment.wall)
         guard left > 0 else { return .offer }
         switch JobWait(rawValue: job.wait) ?? JobWait.none {
         case .backOff:
             let wait = min(left, Int64(Limits.jobBackOffSecondsMax * 1000))
-            return .wait(.steady(moment.steady + wait), milliseconds: wait)
+            return .wait(.steady(moment.steady.adding(clamping: wait)), milliseconds: wait)
         case .notBefore: return .wait(.wall(job.dueAt), milliseconds: left)
         case .none: return .offer
         }

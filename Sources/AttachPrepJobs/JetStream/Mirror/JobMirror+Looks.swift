@@ -1,5 +1,6 @@
 import GRDB
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -43,7 +44,7 @@ extension JobMirror {
                     """
                     SELECT 1 FROM job INDEXED BY job_running_key
                     WHERE key = ? AND state = 'running' AND uuid <> ? AND begun < ?
-                    """, [job.key, job.id, Int64(revision)])
+                    """, [job.key, job.id, Int64(clamping: revision)])
                 if earlier != nil { late.insert(job.id) }
             }
             return late

@@ -1,5 +1,6 @@
 import GRDB
 import RichPush
+import SafeArithmetic
 
 /// What housekeeping asks.
 extension JobMirror {
@@ -39,7 +40,7 @@ extension JobMirror {
             try database.rows("SELECT key, revision FROM word WHERE created_at <= ? LIMIT ?", [oldest, count])
                 .map { ($0[0] as String, $0[1] as Int64) }
         }
-        return rows.map { ($0, UInt64($1)) }
+        return rows.map { ($0, UInt64(clamping: $1)) }
     }
 
     func emptyBatches(heardUntil: Int64, count: Int) async throws -> [String] {
@@ -64,13 +65,13 @@ extension JobMirror {
         try await read { database in
             try database.rows(
                 "SELECT uuid, revision FROM removed WHERE heard_at <= ? LIMIT ?", [heardUntil, count]
-            ).map { Mark(id: $0[0], revision: UInt64($0[1] as Int64)) }
+            ).map { Mark(id: $0[0], revision: UInt64(clamping: $0[1] as Int64)) }
         }
     }
 
     func erase(_ mark: Mark) async throws {
         try await write { database, _ in
-            try database.run("DELETE FROM removed WHERE uuid = ? AND revision = ?", [mark.id, Int64(mark.revision)])
+            try database.run("DELETE FROM removed WHERE uuid = ? AND revision = ?", [mark.id, Int64(clamping: mark.revision)])
         }
     }
 }

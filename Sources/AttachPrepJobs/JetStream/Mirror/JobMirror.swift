@@ -2,6 +2,7 @@ import AttachPrep
 import GRDB
 import NATS
 import RichPush
+import SafeArithmetic
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -49,7 +50,7 @@ final class JobMirror: Sendable {
         let queued = QueuedCount()
         commits = GroupCommit(pool: pool, feed: feed) { database in
             let number = try database.number("SELECT number FROM tally WHERE name = 'queued'")
-            queued.latest.store(Int(number ?? 0), ordering: .relaxed)
+            queued.latest.store(Int(clamping: number ?? 0), ordering: .relaxed)
         }
         self.queued = queued
     }
@@ -148,8 +149,8 @@ final class JobMirror: Sendable {
             return nil
         }
         // What was there at the start was there before: since when, its worker's clock says.
-        let age = isNews ? 0 : max(0, moment.wall - (job.startedAt ?? moment.wall))
-        let known = KnownJob(value: job, revision: entry.revision, heardAt: moment.steady - age)
+        let age = isNews ? 0 : max(0, moment.wall.subtracting(clamping: job.startedAt ?? moment.wall))
+        let known = KnownJob(value: job, revision: entry.revision, heardAt: moment.steady.subtracting(clamping: age))
         return try MirrorRow.take(known, .others(at: moment.steady), database)
     }
 

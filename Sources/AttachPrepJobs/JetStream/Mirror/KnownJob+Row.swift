@@ -1,5 +1,6 @@
 import GRDB
 import RichPush
+import SafeArithmetic
 
 /// A job that was heard of, as the tables have it.
 extension KnownJob {
@@ -26,7 +27,7 @@ extension KnownJob {
                 wait: row[18], token: row[19], worker: row[20], isCancelling: row[21], result: row[22], error: row[23],
                 errorCode: row[24], media: row[25],
                 notices: try notices.map { try StoredJSON.value($0, "a job's webhooks") }),
-            revision: UInt64(revision), heardAt: row[28])
+            revision: UInt64(clamping: revision), heardAt: row[28])
     }
 
     /// Jobs that a statement chooses.
@@ -57,7 +58,7 @@ extension KnownJob {
             [
                 value.id, value.state.rawValue, value.errorCode, value.attempts, value.losses, value.startedAt,
                 value.finishedAt, value.dueAt, value.wait, value.token, value.worker, value.isCancelling, value.media,
-                value.result, value.error, value.secret, try writtenNotices(), value.batch, Int64(revision), heardAt,
+                value.result, value.error, value.secret, try writtenNotices(), value.batch, Int64(clamping: revision), heardAt,
                 value.crashes ?? 0, value.lostBy,
             ])
         return database.changesCount > 0
@@ -82,7 +83,7 @@ extension KnownJob {
                 value.key, value.upload, value.attempts, value.losses, value.createdAt, value.startedAt,
                 value.finishedAt, value.dueAt, value.notBefore, value.wait, value.token, value.worker,
                 value.isCancelling, value.media, value.request, value.secret, value.result, value.error,
-                try writtenNotices(), value.batch, Int64(revision), heardAt, value.crashes ?? 0, value.lostBy,
+                try writtenNotices(), value.batch, Int64(clamping: revision), heardAt, value.crashes ?? 0, value.lostBy,
             ])
         return database.changesCount > 0
     }

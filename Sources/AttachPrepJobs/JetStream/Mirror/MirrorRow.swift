@@ -2,19 +2,20 @@ import AttachPrep
 import GRDB
 import NATS
 import RichPush
+import SafeArithmetic
 
 /// A key of the bucket as the tables have it.
 enum MirrorRow {
     /// Whether nothing later was heard of it, nor this.
     static func isNew(_ id: String, _ revision: UInt64, _ database: Database) throws -> Bool {
         let known = ["job", "removed", "draft"].map { "SELECT 1 FROM \($0) WHERE uuid = ?1 AND revision >= ?2" }
-        return try database.number(known.joined(separator: " UNION ALL "), [id, Int64(revision)]) == nil
+        return try database.number(known.joined(separator: " UNION ALL "), [id, Int64(clamping: revision)]) == nil
     }
 
     static func remove(_ id: String, _ revision: UInt64, _ heardAt: Int64, _ database: Database) throws {
         try database.run(
             "INSERT OR REPLACE INTO removed (uuid, revision, heard_at) VALUES (?, ?, ?)",
-            [id, Int64(revision), heardAt])
+            [id, Int64(clamping: revision), heardAt])
         try forget(id, database)
     }
 
@@ -71,7 +72,7 @@ enum MirrorRow {
             WHERE draft.revision < excluded.revision
             """,
             [
-                job.value.id, batch, Int64(job.revision), job.heardAt,
+                job.value.id, batch, Int64(clamping: job.revision), job.heardAt,
                 String(decoding: try job.value.bytes(), as: UTF8.self),
             ])
     }
@@ -96,7 +97,7 @@ enum MirrorRow {
         return try rows.map { row in
             let (revision, text): (Int64, String) = (row[1], row[3])
             return KnownJob(
-                value: try read(row[0], Array(text.utf8)), revision: UInt64(revision), heardAt: row[2])
+                value: try read(row[0], Array(text.utf8)), revision: UInt64(clamping: revision), heardAt: row[2])
         }
     }
 
@@ -111,6 +112,6 @@ enum MirrorRow {
         guard let word else { return try database.run("DELETE FROM word WHERE key = ?", [key]) }
         try database.run(
             "INSERT OR REPLACE INTO word (key, revision, created_at) VALUES (?, ?, ?)",
-            [key, Int64(revision), word.createdAt])
+            [key, Int64(clamping: revision), word.createdAt])
     }
 }

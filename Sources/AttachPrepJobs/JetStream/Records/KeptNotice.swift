@@ -1,5 +1,6 @@
 import AttachPrep
 import RichPush
+import SafeArithmetic
 
 /// A webhook as the servers keep it: in the value of the job whose end it tells of, so that the two are kept as one.
 struct KeptNotice: Codable, Sendable, Hashable {
@@ -71,7 +72,7 @@ extension KeptNotice {
         // One that ended meanwhile stays as it is: its receiver does not want it, or has it.
         guard state == .pending else { return nil }
         var notice = self
-        notice.attempts += 1
+        notice.attempts = attempts.adding(clamping: 1)
         notice.sender = nil
         switch outcome {
         case .delivered(let status):

@@ -1,5 +1,6 @@
 import NATS
 import RichPush
+import SafeArithmetic
 
 extension JetStreamQueue: StoreKeeping {
     /// Never: files are elsewhere.
@@ -37,7 +38,7 @@ extension JetStreamQueue: StoreKeeping {
         for state in JobState.allCases where state.isFinished {
             let seconds = state == .dead ? limits.deadRetentionSeconds : limits.retentionSeconds
             while true {
-                let found = try await mirror.finished(state, until: now - Int64(seconds * 1000), count: Self.sweptCount)
+                let found = try await mirror.finished(state, until: now.subtracting(clamping: Int64(clamping: seconds * 1000)), count: Self.sweptCount)
                 let purged = try await purge(found)
                 count += purged
                 if purged < Self.sweptCount { break }

@@ -1,6 +1,7 @@
 import AttachPrep
 import Glibc
 import RichPush
+import SafeArithmetic
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -69,7 +70,7 @@ extension UploadFolder {
     private static func usedAt(_ path: String) -> Int64? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
-        return Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000
+        return Int64(clamping: status.st_mtim.tv_sec).multiplied(clamping: 1000) + Int64(status.st_mtim.tv_nsec) / 1_000_000
     }
 
     /// By the queue's own clock, by which it is swept as well.
