@@ -56,15 +56,7 @@ import CSPNG
         try PNGError.check(unsafe spng_set_chunk_limits(context, chunkBytesMax, keptBytesMax), "set_chunk_limits")
         let isFault = CInt(SPNG_CRC_ERROR.rawValue)
         try PNGError.check(unsafe spng_set_crc_action(context, isFault, isFault), "set_crc_action")
-        let code = unsafe spng_set_png_stream(
-            context,
-            { _, user, target, count in
-                guard let user = unsafe user, let target = unsafe target else { return CInt(SPNG_IO_ERROR.rawValue) }
-                let source = unsafe Unmanaged<PNGSource>.fromOpaque(user).takeUnretainedValue()
-                let buffer = unsafe UnsafeMutableRawBufferPointer(start: target, count: count)
-                return unsafe source.fill(buffer) ? 0 : CInt(SPNG_IO_EOF.rawValue)
-            }, Unmanaged.passUnretained(source).toOpaque())
-        try PNGError.check(code, "set_png_stream")
+        try unsafe source.give(to: context)
         var header = spng_ihdr()
         try PNGError.check(unsafe spng_get_ihdr(context, &header), "get_ihdr")
         return header

@@ -4,9 +4,13 @@ import CSPNG
 package struct PNGError: Error, Sendable, Hashable {
     package let operation: String
     package let reason: String
+    /// Whether it is a limit of ours that was met.
+    let isLimit: Bool
 
     init(_ code: CInt, _ operation: StaticString) {
         self.operation = "\(operation)"
+        let limits = [SPNG_ECHUNK_LIMITS, SPNG_EMEM, SPNG_EOVERFLOW, SPNG_EUSER_WIDTH, SPNG_EUSER_HEIGHT]
+        isLimit = limits.contains { CInt($0.rawValue) == code }
         reason = unsafe spng_strerror(code).map { unsafe String(cString: $0) } ?? "\(code)"
     }
 

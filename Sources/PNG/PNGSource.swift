@@ -17,6 +17,19 @@ final class PNGSource {
         self.waitForMore = waitForMore
     }
 
+    /// Has libspng read from it; it has to outlive the context's reading.
+    func give(to context: OpaquePointer) throws(PNGError) {
+        let code = unsafe spng_set_png_stream(
+            context,
+            { _, user, target, count in
+                guard let user = unsafe user, let target = unsafe target else { return CInt(SPNG_IO_ERROR.rawValue) }
+                let source = unsafe Unmanaged<PNGSource>.fromOpaque(user).takeUnretainedValue()
+                let buffer = unsafe UnsafeMutableRawBufferPointer(start: target, count: count)
+                return unsafe source.fill(buffer) ? 0 : CInt(SPNG_IO_EOF.rawValue)
+            }, Unmanaged.passUnretained(self).toOpaque())
+        try PNGError.check(code, "set_png_stream")
+    }
+
     /// Fills all of the buffer.
     ///
     /// - Returns: Whether the file had as much.

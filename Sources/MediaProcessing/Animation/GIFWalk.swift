@@ -1,8 +1,9 @@
 import RichPush
 
-/// The blocks of a GIF, walked to the trailer: frames, delays and loops, and that the file is whole.
+/// The blocks of a GIF, walked to the trailer: frames, delays and loops, and that the file is whole, to the last pixel.
 ///
-/// Nothing else tells: libvips stops counting at 4,097 frames, and every decoder shows a cut GIF without an error.
+/// Nothing else tells: libvips stops counting at 4,097 frames, and every decoder shows a cut GIF without an error; what
+/// pixels a frame lacks libnsgif leaves as they were.
 /// Source: CompuServe, "Graphics Interchange Format 89a"; the NETSCAPE2.0 extension.
 package struct GIFWalk: Sendable, Hashable {
     /// The canvas, in pixels.
@@ -18,7 +19,13 @@ package struct GIFWalk: Sendable, Hashable {
     /// Whether it carries comments or application blocks other than its loops and its colour profile.
     package private(set) var hasMetadata = false
 
+    /// What is wrong with a frame's data, where that was looked for.
+    package private(set) var damage: String?
+
     private var pendingDelay = 0
+    private let countsPixels: Bool
+
+    private init(countsPixels: Bool) { self.countsPixels = countsPixels }
 
     /// Pictures of the file.
     package var frames: Int { delaysMilliseconds.count }
@@ -30,11 +37,12 @@ package struct GIFWalk: Sendable, Hashable {
 
     /// Walks the file up to the trailer; what follows it is nobody's.
     ///
+    /// - Parameter countsPixels: Whether the frames' data is looked at, for `damage`.
     /// - Throws: `media.corrupt` when a block is cut or the trailer is missing, `media.too_many_frames`.
-    package static func walk(_ window: ByteWindow) throws -> GIFWalk {
+    package static func walk(_ window: ByteWindow, countsPixels: Bool = false) throws -> GIFWalk {
         let signature = try window.characters(at: 0, count: 6)
         guard ["GIF87a", "GIF89a"].contains(signature) else { throw window.broken("no GIF signature") }
-        var walk = GIFWalk()
+        var walk = GIFWalk(countsPixels: countsPixels)
         walk.width = try window.littleEndian(at: 6, bytes: 2)
         walk.height = try window.littleEndian(at: 8, bytes: 2)
         var offset = 13 + colourTableBytes(try window.byte(at: 10))
@@ -67,8 +75,18 @@ package struct GIFWalk: Sendable, Hashable {
         if frames == Limits.animationFramesMax { throw tooManyFrames("GIF") }
         delaysMilliseconds.append(pendingDelay)
         pendingDelay = 0
+        let (width, height) = (
+            try window.littleEndian(at: offset + 5, bytes: 2), try window.littleEndian(at: offset + 7, bytes: 2)
+        )
         // One byte of code size stands before the data.
-        return try end(ofSubBlocksAt: offset + 10 + Self.colourTableBytes(flags) + 1, of: window)
+        let data = offset + 10 + Self.colourTableBytes(flags)
+        guard countsPixels, damage == nil else { return try end(ofSubBlocksAt: data + 1, of: window) }
+        var code = LZWPixelCount(codeBits: Int(try window.byte(at: data)), pixels: width * height)
+        var isCode = true
+        let end = try end(ofSubBlocksAt: data + 1, of: window) { if isCode { isCode = code.take($0) } }
+        if !isCode { damage = "no LZW code in frame \(frames)" }
+        if isCode, !code.isComplete { damage = "pixels are missing in frame \(frames)" }
+        return end
     }
 
     private mutating func block(extension offset: Int, of window: ByteWindow) throws -> Int {
@@ -94,10 +112,14 @@ package struct GIFWalk: Sendable, Hashable {
         loopCount = repetitions == 0 ? 0 : repetitions + 1
     }
 
-    private func end(ofSubBlocksAt start: Int, of window: ByteWindow) throws -> Int {
+    /// - Parameter take: Given the content of each.
+    private func end(
+        ofSubBlocksAt start: Int, of window: ByteWindow, _ take: (ArraySlice<UInt8>) throws -> Void = { _ in }
+    ) throws -> Int {
         var offset = start
         while true {
             let size = Int(try window.byte(at: offset))
+            if size > 0 { try take(window.whole(at: offset + 1, count: size)) }
             offset += 1 + size
             if size == 0 { return offset }
         }

@@ -114,6 +114,10 @@ struct PictureInspection {
         let walk = try PNGChunkWalk.walk(window("PNG"))
         // libpng takes no side over a million pixels, and does not say why.
         try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
+        // A still is validated when it is rendered; of an animation that shows only one of its pictures.
+        if request.decodesStills || walk.isAnimated {
+            try StillSoundness.requireIntact(.png, source: source)
+        }
         var media = try inspectStill()
         media.hasMetadata = try PNGParts.walk(window("PNG")).hasMetadata
         media.frames = 1
@@ -125,11 +129,12 @@ struct PictureInspection {
     }
 
     private func inspectGIF() throws -> InspectedMedia {
-        let walk = try GIFWalk.walk(window("GIF"))
+        let walk = try GIFWalk.walk(window("GIF"), countsPixels: true)
         let picture = try Picture.open(descriptor: source, pages: .all)
         let canvas = GIFCanvas(walk, decodedWidth: picture.width, decodedHeight: picture.height)
         try PictureLimits.check(width: canvas.width, height: canvas.height, frames: walk.frames)
         try PictureLimits.check(width: picture.width, height: picture.height, frames: walk.frames)
+        if let damage = walk.damage { throw StillSoundness.corrupt(damage) }
         var media = InspectedMedia(format: .gif)
         describe(picture, in: &media)
         (media.width, media.height) = (canvas.width, canvas.height)

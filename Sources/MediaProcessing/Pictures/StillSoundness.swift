@@ -1,5 +1,6 @@
 import JPEG
 import MediaEngine
+import PNG
 import RichPush
 
 /// Whether the coded data of a still is all there: the one verdict on a file, whichever decoder makes what of it.
@@ -16,12 +17,23 @@ enum StillSoundness {
     ///
     /// - Throws: `media.corrupt`.
     static func requireIntact(_ format: MediaFormat, source: CInt) throws {
-        guard format == .jpeg else { return }
+        switch format {
+        case .jpeg: try requireIntactJPEG(source)
+        case .png: try requireIntactPNG(source)
+        default: break
+        }
+    }
+
+    private static func requireIntactJPEG(_ source: CInt) throws {
         switch JPEGSoundness(descriptor: source) {
         case .intact: break
         case .damaged(let damage): throw corrupt(damage)
         case .unreadable: throw corrupt("libjpeg gives up")
         }
+    }
+
+    private static func requireIntactPNG(_ source: CInt) throws {
+        if case .damaged(let what) = PNGSoundness(descriptor: source) { throw corrupt(what) }
     }
 
     /// How a JPEG is damaged; nil for an intact one.
