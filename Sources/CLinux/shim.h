@@ -246,10 +246,14 @@ static inline struct sigaction *CLinux_crash_former(size_t index) {
     static struct sigaction former[sizeof(CLinux_crash_signals) / sizeof(int)];
     return &former[index];
 }
+// As above: the file, -1 for none.
 static volatile int CLinux_crash_file = -1;
+// As above: the line, whose digits are the signal's number.
 static char CLinux_crash_line[] = "crashed 00      \n";
+// As above: without the zero at its end.
 static const int CLinux_crash_line_length = sizeof(CLinux_crash_line) - 1;
 
+// As above: the handler.
 static void CLinux_crash_handle(int number, siginfo_t *information, void *context) {
     int is_own = information->si_code > 0 || information->si_pid == getpid();
     int file = CLinux_crash_file;

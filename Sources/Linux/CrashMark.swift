@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Proof of a crash that outlives the process: a signal for a fault of its own writes a line over the beginning of a file
-/// that was opened before.
+/// Proof of a crash that outlives the process: a signal for a fault of its own writes a line over the beginning of a
+/// file that was opened before.
 ///
-/// `kill` by somebody else, SIGKILL, the kernel's out-of-memory killer and a loss of power leave the file as it is. So does
-/// a stack overflow on a thread without an alternate signal stack.
+/// `kill` by somebody else, SIGKILL, the kernel's out-of-memory killer and a loss of power leave the file as it is. So
+/// does a stack overflow on a thread without an alternate signal stack.
 ///
 /// Linux: sigaction(2), pwrite(2).
 package final class CrashMark: Sendable {

@@ -80,6 +80,9 @@ enum ForeignNumberRules {
                 continue
             }
             if word == "/", isHarmless(left) || isHarmless(right) { continue }
+            // A span by a span is a floating-point number; a moment and a span fit, since `span` looks at each span.
+            if word == "/", words[index + 1].hasPrefix("."), words[index + 1].hasSuffix("(1)") { continue }
+            if left == ".now" || left == ".now()" || left == "ContinuousClock.now" { continue }
             return "\(left) \(word) \(right)"
         }
         return nil
@@ -87,7 +90,9 @@ enum ForeignNumberRules {
 
     /// Text, lists and floating-point numbers: nothing of theirs traps.
     private static func isHarmless(_ operand: String) -> Bool {
-        if operand.contains("\"") || operand.hasPrefix("[") || operand.hasPrefix("Double(") { return true }
+        if operand.contains("\"") { return true }
+        let isTyped = ["[", "Double(", "pow(", "Array(", "StatementArguments("].contains { operand.hasPrefix($0) }
+        if isTyped || operand.contains("timeInterval") || operand.contains(").rounded(") { return true }
         // A span of a constant: clocks have room for it, and a quotient of spans is a floating-point number.
         for unit in [".seconds(", ".milliseconds("] where operand.hasPrefix(unit) {
             return isConstant(String(operand.dropFirst(unit.count)))
@@ -146,8 +151,10 @@ enum ForeignNumberRules {
 
     private static func isSafe(_ argument: Substring) -> Bool {
         if safeLabels.contains(where: argument.hasPrefix) || argument.hasPrefix(")") { return true }
-        let inner = String(argument.prefix { $0 != ")" })
-        return isConstant(inner) && !inner.contains(" ")
+        // A product of constants is one.
+        return argument.prefix { $0 != ")" }.split(separator: " ").enumerated().allSatisfy { index, word in
+            index % 2 == 0 ? isConstant(String(word)) : word == "*"
+        }
     }
 
     /// `guard let x = Int(text)` and `Int(text) ?? 0` compile only where the initializer is the optional one of text.

@@ -171,6 +171,9 @@ import Testing
         "let u = Printed(value)", "let t = .init(x)", "let n = Int(CURL_ERROR_SIZE)",
         "let kind = Int32(SOCK_STREAM.rawValue)", "let end = ContinuousClock.now + .seconds(Limits.stallSecondsMax)",
         "let seconds = self / .seconds(1)", "let bits = MAX_WBITS + 16",
+        "let u = Printed(value)", "let t = .init(x)", "let all = first + StatementArguments(rest)",
+        "let s = date.timeIntervalSince1970 * 1000", "let ms = (now - start) / .milliseconds(1)",
+        "let end = ContinuousClock.now + lease", "let long = Int64(Limits.leaseSeconds * 2 * 1000)",
     ])
     func `Operations that cannot trap`(text: String) {
         #expect(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", "\(text)\n")).isEmpty)

@@ -28,7 +28,7 @@ extension JetStreamQueue: JobCatalogue {
             while true {
                 let found = try await mirror.finished(filter, count: Self.purgedCount)
                 let purged = try await purge(found)
-                count += purged
+                count += purged  // Bounded: counts of what is in memory.
                 // What could not be removed was changed meanwhile, and is seen anew with the next change of it.
                 if purged == 0 { return count }
             }

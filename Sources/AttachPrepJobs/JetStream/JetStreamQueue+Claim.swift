@@ -22,7 +22,17 @@ extension JetStreamQueue {
     /// - Parameter known: what the mirror has of its job.
     /// - Returns: the job, when it can be claimed.
     func examine(_ delivery: LaneDelivery, _ known: KnownJob?) async throws -> KnownJob? {
-        let found = if let known { known } else { try await fetch(delivery.job.text) }
+        let found: KnownJob?
+        do {
+            found = if let known { known } else { try await fetch(delivery.job.text) }
+        } catch let error as AttachPrepError {
+            // One bad value must not stop the others; a later version may be able to read it.
+            logger.error(
+                "a job's value cannot be read; it is passed over",
+                metadata: ["job": "\(delivery.job)", "error": "\(error)"])
+            if !delivery.isRemembered { stream.tell(delivery.reply, .later(Self.unreadablePause)) }
+            return nil
+        }
         let isHeld = held.held(delivery.job).map { $0.token == found?.value.token } ?? false
         let decision = LaneDecision(
             found, delivery, isHeld: isHeld, leaseMilliseconds: lease.milliseconds, at: clock.now())
@@ -31,7 +41,8 @@ extension JetStreamQueue {
         case .wait(let until, let milliseconds): putOff(delivery, until, milliseconds: milliseconds)
         // Somebody else was given it meanwhile, and it is his.
         case .askAgain where delivery.isRemembered: break
-        case .askAgain(let milliseconds): stream.tell(delivery.reply, .later(.milliseconds(clamping: Int(clamping: milliseconds))))
+        case .askAgain(let milliseconds):
+            stream.tell(delivery.reply, .later(.milliseconds(clamping: Int(clamping: milliseconds))))
         case .adopt: held.adopt(delivery)
         case .done: await conclude(delivery, found)
         case .lost where delivery.isRemembered: break
@@ -39,6 +50,9 @@ extension JetStreamQueue {
         }
         return nil
     }
+
+    /// A value that cannot be read is looked at again after that.
+    private static let unreadablePause = Duration.seconds(60)
 
     /// Says that a job's message is done with, once all that follows from its end is done.
     func conclude(_ delivery: LaneDelivery, _ job: KnownJob?) async {

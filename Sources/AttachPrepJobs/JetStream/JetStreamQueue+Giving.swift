@@ -44,7 +44,8 @@ extension JetStreamQueue {
             switch answer {
             case .success(let job?):
                 taken.append(
-                    HeldJobs.Held(job: job, delivery: offer.delivery, until: moment.steady.adding(clamping: lease.milliseconds)))
+                    HeldJobs.Held(
+                        job: job, delivery: offer.delivery, until: moment.steady.adding(clamping: lease.milliseconds)))
             case .success(nil): stream.tell(offer.delivery.reply, .later(Self.changedPause))
             case .failure(let error): fault = error
             }

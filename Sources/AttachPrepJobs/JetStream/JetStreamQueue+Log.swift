@@ -52,6 +52,7 @@ extension JetStreamQueue {
         }
         while true {
             let earlier = try await self.lines(of: id)
+            // Bounded: lists, not numbers.
             let kept = Array(((earlier?.lines ?? []) + new).suffix(Limits.jobLogLinesMax))
             let change = KeyValueBucket.Change(
                 QueueKeys.job(id.text), Array(try JSONEncoder().encode(kept)), after: earlier?.revision ?? 0)

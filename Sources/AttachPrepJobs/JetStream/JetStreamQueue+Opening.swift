@@ -148,7 +148,8 @@ struct QueueShapes: Sendable {
 
     var logs: BucketShape {
         BucketShape(
-            names.logs, age: .seconds(clamping: limits.retentionSeconds), replicas: replicas, description: "attachprep: job logs")
+            names.logs, age: .seconds(clamping: limits.retentionSeconds), replicas: replicas,
+            description: "attachprep: job logs")
     }
 
     var results: BucketShape {
@@ -160,7 +161,8 @@ struct QueueShapes: Sendable {
     /// As long as jobs may be tried again that name them.
     var uploads: BucketShape {
         BucketShape(
-            names.uploads, age: .seconds(clamping: max(limits.retentionSeconds, limits.deadRetentionSeconds)), replicas: replicas,
+            names.uploads, age: .seconds(clamping: max(limits.retentionSeconds, limits.deadRetentionSeconds)),
+            replicas: replicas,
             description: "attachprep: files that callers sent")
     }
 }

@@ -15,7 +15,8 @@ extension JetStreamQueue: WebhookOutbox {
         // A job that runs alone runs without webhooks beside it.
         if held.hasAlone { return [] }
         let moment = clock.now()
-        let claim = WebhookClaim(count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: [])
+        let claim = WebhookClaim(
+            count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: [])
         let offers = try await mirror.offerWebhooks(claim, at: moment)
         let sender = Int64.random(in: 1 ... .max)
         var taken: [Webhook] = []
@@ -56,6 +57,7 @@ extension JetStreamQueue: WebhookOutbox {
         return try await QueueFault.named {
             var count = 0
             for job in try await mirror.jobs(telling: url) {
+                // Bounded: counts of what is in memory.
                 count += try await changeNotices(of: job) { notice, _ in notice.givenUp(to: url, error, at: now) }
             }
             return count
@@ -67,7 +69,7 @@ extension JetStreamQueue: WebhookOutbox {
         return try await QueueFault.named {
             var count = 0
             for (job, ids) in try await mirror.webhooks(filter) {
-                count += try await changeNotices(of: job) { notice, job in
+                count += try await changeNotices(of: job) { notice, job in  // Bounded: counts of what is in memory.
                     guard ids.contains(notice.id) else { return nil }
                     return notice.replayed(at: now, callback: JobSecrets.callbackURL(in: job.secret))
                 }

@@ -26,7 +26,7 @@ extension JetStreamQueue {
         let room = min(Self.retriedCount, limits.queuedJobsMax.subtracting(clamping: mirror.queuedCount))
         guard room > 0 else { return nil }
         let found = try await mirror.page(selection, state, after: cursor, count: room)
-        count += try await retry(found)
+        count += try await retry(found)  // Bounded: counts of what is in memory.
         return found.last?.value.id
     }
 

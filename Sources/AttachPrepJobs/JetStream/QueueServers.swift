@@ -94,6 +94,7 @@ extension QueueServers: CustomStringConvertible {
     public var description: String {
         settings.servers.map { server in
             guard let at = server.lastIndex(of: "@"), let scheme = server.firstRange(of: "://") else { return server }
+            // Bounded: texts, not numbers.
             return String(server[..<scheme.upperBound] + server[server.index(after: at)...])
         }.joined(separator: ",")
     }

@@ -22,8 +22,10 @@ public struct JobID: Sendable, Hashable, Comparable, CustomStringConvertible {
         let milliseconds = UInt64(clamping: max(0, date.timeIntervalSince1970 * 1000))
         var generator = SystemRandomNumberGenerator()
         let (high, low) = (generator.next(), generator.next())
+        // Bounded: shifts and masks of bytes, whose counts are below 64.
         let first = (milliseconds << 16) | 0x7000 | (high & 0x0FFF)
         let second = (low & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
+        // Bounded: shifts and masks of bytes, whose counts are below 64.
         return JobID(known: text(of: first.bigEndianBytes + second.bigEndianBytes))
     }
 
@@ -58,5 +60,6 @@ extension JobID: Codable {
 
 extension UInt64 {
     /// As names are written: the highest first.
+    // Bounded: shifts and masks of bytes, whose counts are below 64.
     var bigEndianBytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> UInt64(56 - $0 * 8)) } }
 }

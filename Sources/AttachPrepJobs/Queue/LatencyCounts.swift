@@ -6,6 +6,7 @@ internal import SafeArithmetic
 /// Enough to tell a percentile within some percent of it, and few enough to be counted by a database.
 public struct LatencyCounts: Sendable, Hashable {
     /// The ends of the spans in milliseconds, from 5 ms to 4.7 hours; the last span has none.
+    // Bounded: floating-point numbers.
     public static let boundsMilliseconds: [Int64] = (0...32).map { Int64((5 * pow(1.6, Double($0))).rounded()) }
 
     /// How many there are in each span, one more than there are bounds.
@@ -31,6 +32,7 @@ public struct LatencyCounts: Sendable, Hashable {
         guard rank > 0 else { return nil }
         var below = 0.0
         for (span, count) in counts.enumerated() where count > 0 {
+            // Bounded: floating-point numbers.
             if below + Double(count) >= rank { return Self.seconds(in: span, (rank - below) / Double(count)) }
             below += Double(count)
         }

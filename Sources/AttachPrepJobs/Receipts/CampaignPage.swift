@@ -17,7 +17,7 @@ public struct CampaignCursor: Sendable, Hashable {
     /// Nil for what no page gave.
     public init?(_ text: String) {
         guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy("0123456789".utf8.contains),
-            let number = Int64(text)
+            let number = Int64(text)  // Bounded: text, which is nil where it is no number.
         else { return nil }
         self.number = number
     }

@@ -53,6 +53,7 @@ public struct ReceiptOffice: Sendable {
             campaign: try CampaignName(naming: campaign), sentAt: sentAt ?? .now, recipients: recipients)
         try await store.keep(dispatch)
         let place = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
+        // Bounded: texts, not numbers.
         return PushReceipt(url: place + Self.path, token: ReceiptToken(dispatch.id, key: key).text)
     }
 

@@ -17,8 +17,8 @@ public struct ReceiptToken: Sendable, Hashable {
     public let text: String
 
     public init(_ dispatch: DispatchID, key: ReceiptKey) {
-        let content = [Self.version] + dispatch.bytes
-        text = Self.base64(content + Self.signature(of: content, key))
+        let content = [Self.version] + dispatch.bytes  // Bounded: lists, not numbers.
+        text = Self.base64(content + Self.signature(of: content, key))  // Bounded: lists, not numbers.
     }
 
     /// The dispatch that a token names.
@@ -62,6 +62,7 @@ public struct ReceiptToken: Sendable, Hashable {
     private static func bytes(of text: String) -> [UInt8]? {
         guard text.utf8.count == charactersCount, text.utf8.allSatisfy({ $0 < 128 }) else { return nil }
         let plain = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+        // Bounded: counts of what is in memory.
         guard let data = Data(base64Encoded: String(plain) + "=="), data.count == contentCount + signatureCount
         else { return nil }
         let bytes = Array(data)

@@ -29,7 +29,8 @@ struct CatalogueQuery: Sendable {
     }
 
     private func latest(_ state: String, _ database: Database) throws -> [JobRecord] {
-        let chosen = "FROM job WHERE \(state) AND \(selection.condition) ORDER BY uuid DESC LIMIT \(count.adding(clamping: 1))"
+        let chosen =
+            "FROM job WHERE \(state) AND \(selection.condition) ORDER BY uuid DESC LIMIT \(count.adding(clamping: 1))"
         // A search walks along the index, and reads the rows of what it has found alone.
         let sql =
             selection.searches
@@ -92,7 +93,7 @@ private struct DueJobs {
             ("job_host_parked", "parked = 1"), ("job_key_parked", "parked = 2"),
             ("job_alone", "parked = \(JobIsolation.mark)"),
         ]
-        for (index, source) in lanes + parked {
+        for (index, source) in lanes + parked {  // Bounded: lists, not numbers.
             let row = try database.row(
                 """
                 SELECT count(*), min(due_at) FROM job INDEXED BY \(index)

@@ -17,6 +17,7 @@ final class ClockJumps: Sendable {
 
     /// Whether it has jumped back since the last moment that was noted: nearly always nothing but a comparison.
     func isBehind(_ moment: StoreMoment) -> Bool {
+        // Bounded: a clock of this machine, less or more than a limit.
         moment.wall.subtracting(clamping: moment.steady) < lead.withLock(\.self) - Self.slackMilliseconds
     }
 
@@ -27,11 +28,13 @@ final class ClockJumps: Sendable {
 
     /// Jobs that do not wait are due; no back-off is longer than the longest one. What a caller named stays.
     static func cut(_ database: Database, at moment: StoreMoment) throws {
+        // Bounded: a clock of this machine, less or more than a limit.
         let longest = moment.wall + Int64(Limits.jobBackOffSecondsMax * 1000)
         try database.run(
             "UPDATE job SET due_at = ?1 WHERE state = 'queued' AND wait = 0 AND due_at > ?1", [moment.wall])
         try database.run(
             "UPDATE job SET due_at = ?1 WHERE state = 'queued' AND wait = 1 AND due_at > ?1", [longest])
+        // Bounded: a clock of this machine, less or more than a limit.
         let retry = moment.wall + Int64((Limits.webhookScheduleSeconds.max() ?? 0) * 1000)
         try database.run("UPDATE webhook SET next_at = ?1 WHERE state = 'pending' AND next_at > ?1", [retry])
     }

@@ -36,6 +36,7 @@ final class ContentFiles: Sendable {
 
     func letGo(_ names: [String]) {
         held.withLock { held in
+            // Bounded: counts of what is in memory.
             for name in names { held[name] = held[name].flatMap { $0 > 1 ? $0 - 1 : nil } }
         }
     }

@@ -6,6 +6,7 @@ extension IdempotencyKey {
     ///
     /// - Throws: `request.conflict` when that had another body.
     func jobs(_ database: Database, at now: Int64) throws -> [JobRecord]? {
+        // Bounded: a clock of this machine, less or more than a limit.
         let oldest = now - Int64(Limits.idempotencySecondsMax * 1000)
         let found = try database.row(
             "SELECT digest, jobs FROM idempotency WHERE caller = ? AND key = ? AND created_at > ?",
@@ -43,6 +44,7 @@ extension IdempotencyKey {
             """
             DELETE FROM idempotency WHERE (caller, key) IN (SELECT caller, key FROM idempotency
                 WHERE created_at <= ? LIMIT \(SQLiteStore.removalCountMax)) RETURNING 1
+            // Bounded: a clock of this machine, less or more than a limit.
             """, [now - Int64(Limits.idempotencySecondsMax * 1000)]
         ).count
     }

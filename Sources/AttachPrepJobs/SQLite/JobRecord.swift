@@ -86,7 +86,8 @@ struct ClaimedRecord: Sendable {
         }
         return ClaimedJob(
             job: job, request: request, key: WorkKey(key), lease: JobLease(job: job.id, token: token),
-            dueAt: Date(milliseconds: dueAt), failures: ClaimedJob.failures(attempts: record.attempts, losses: losses, crashes: crashes), losses: losses,
+            dueAt: Date(milliseconds: dueAt),
+            failures: ClaimedJob.failures(attempts: record.attempts, losses: losses, crashes: crashes), losses: losses,
             crashes: crashes)
     }
 }

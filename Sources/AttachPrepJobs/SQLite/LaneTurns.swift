@@ -11,7 +11,7 @@ final class LaneTurns: Sendable {
     /// Lanes in the order in which they are asked for the next job.
     func next() -> [JobPriority] {
         let turn = turn.withLock { turn in
-            defer { turn = (turn + 1) % Self.roundLength }
+            defer { turn = (turn + 1) % Self.roundLength }  // Bounded: constants of ours.
             return turn
         }
         let first = Self.first(turn)
@@ -20,7 +20,7 @@ final class LaneTurns: Sendable {
 
     /// Pure.
     private static func first(_ turn: Int) -> JobPriority {
-        if turn == roundLength - 1 { return .bulk }
+        if turn == roundLength - 1 { return .bulk }  // Bounded: constants of ours.
         return turn % 5 == 4 ? .normal : .high
     }
 }

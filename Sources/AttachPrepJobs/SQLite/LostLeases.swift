@@ -30,18 +30,20 @@ enum LostLeases {
             WHERE state = 'running' AND lease_until <= ?1 RETURNING uuid, state
             """,
             [
+                // Bounded: a product of our own limits and settings.
                 end, moment.wall, Int64(Limits.lossBackOffSecondsMax * 1000),
+                // Bounded: a product of our own limits and settings.
                 Int64(Limits.lossBackOffSeconds * 1000), CrashPolicy.lossesAloneMin,
             ])
         return rows.compactMap(JobFeed.Change.init)
     }
 
-    /// All jobs that a process had when it crashed, which is proven: they come back alone, each later than the last time.
+    /// All jobs that a process had when it crashed, which is proven: each comes back alone, later than the last time.
     static func takeBackCrashed(_ database: Database, at moment: StoreMoment) throws -> [CrashedJob] {
         let held = try database.rows("SELECT id, crashes FROM job INDEXED BY job_lease WHERE state = 'running'")
         return try held.compactMap { row in
             let (id, former): (Int64, Int) = (row[0], row[1])
-            let crashes = min(max(former, 0), CrashPolicy.crashesMax - 1) + 1
+            let crashes = min(max(former, 0), CrashPolicy.crashesMax - 1) + 1  // Bounded: constants of ours.
             let due = moment.wall.adding(clamping: CrashPolicy.backOffMilliseconds(crashes: crashes))
             return try database.row(
                 """
@@ -59,7 +61,7 @@ enum LostLeases {
             """
             UPDATE webhook SET lease_until = NULL, crashes = min(max(crashes, 0), ?2) + 1
             WHERE state = 'pending' AND lease_until IS NOT NULL
-            """, [moment.wall, CrashPolicy.crashesMax - 1])
+            """, [moment.wall, CrashPolicy.crashesMax - 1])  // Bounded: constants of ours.
         let count = database.changesCount
         try database.run(
             """

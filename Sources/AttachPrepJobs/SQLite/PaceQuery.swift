@@ -13,10 +13,12 @@ enum PaceQuery {
 
     static func pace(_ database: Database, until end: Date) throws -> JobPace {
         var pace = JobPace(until: end)
+        // Bounded: an hour's minutes, in milliseconds.
         let start = end.milliseconds.subtracting(clamping: Int64(JobPace.minutesCount) * minute)
         for state in [JobState.succeeded, .failed, .dead] {
             // Minute by minute: what is sorted for its groups is then a sixtieth, which takes two thirds of the time.
             for index in pace.minutes.indices {
+                // Bounded: an hour's minutes, in milliseconds.
                 let from = start.adding(clamping: Int64(index) * minute)
                 for row in try database.rows(sql, [state.rawValue, from, from.adding(clamping: minute)]) {
                     pace.minutes[index].note(row[1], endedAs: state, inSpan: row[0])
@@ -39,7 +41,7 @@ enum PaceQuery {
     /// The number of a duration's span, found by halves.
     private static func span(_ first: Int, _ last: Int) -> String {
         guard first < last else { return "\(first)" }
-        let middle = (first + last) / 2
+        let middle = (first + last) / 2  // Bounded: indexes of a list of ours.
         let bound = LatencyCounts.boundsMilliseconds[middle]
         return "CASE WHEN duration < \(bound) THEN \(span(first, middle)) ELSE \(span(middle + 1, last)) END"
     }

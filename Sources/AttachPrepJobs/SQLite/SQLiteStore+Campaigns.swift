@@ -19,7 +19,8 @@ extension SQLiteStore {
         let count = max(0, limit)
         return try await read { database in
             let rows = try database.rows(
-                "SELECT * FROM campaign WHERE id < ? ORDER BY id DESC LIMIT ?", [cursor?.number ?? .max, count.adding(clamping: 1)])
+                "SELECT * FROM campaign WHERE id < ? ORDER BY id DESC LIMIT ?",
+                [cursor?.number ?? .max, count.adding(clamping: 1)])
             let shown = rows.prefix(count)
             let next: Int64? = rows.count > count ? shown.last?["id"] : nil
             return CampaignPage(

@@ -29,10 +29,10 @@ extension SQLiteStore {
         let (turns, isolation, hasJumped) = (turns, isolation, jumps.isBehind(moment))
         let taken = try await write { database, changes in
             if hasJumped { try ClockJumps.cut(database, at: moment) }
-            changes += try LostLeases.takeBack(database, at: moment)
+            changes += try LostLeases.takeBack(database, at: moment)  // Bounded: lists, not numbers.
             try JobParking.admit(database, hostLimit: claim.hostLimit)
             let taken = try claim.take(count, turns, isolation, database, at: moment)
-            changes += taken.records.compactMap { record in
+            changes += taken.records.compactMap { record in  // Bounded: lists, not numbers.
                 JobID(record.record.uuid).map { JobFeed.Change(job: $0, state: .running) }
             }
             return taken

@@ -22,7 +22,7 @@ extension SQLiteStore {
             if let quota { try Self.checkQuota(quota, database) }
             for one in new { try one.insert(database) }
             try idempotency?.keep(new.map(\.job.id), database, at: date.milliseconds)
-            changes += new.map { JobFeed.Change(job: $0.job.id, state: .queued) }
+            changes += new.map { JobFeed.Change(job: $0.job.id, state: .queued) }  // Bounded: lists, not numbers.
             return nil
         }
         guard let earlier else { return EnqueuedJobs(jobs: new.map(\.job), areRepeated: false) }
@@ -37,7 +37,7 @@ extension SQLiteStore {
         jobs.reserveCapacity(submissions.count)
         for submission in submissions {
             jobs.append(try NewJob(submission, at: date))
-            if jobs.count % encodedCount == 0 { await Task.yield() }
+            if jobs.count % encodedCount == 0 { await Task.yield() }  // Bounded: counts of what is in memory.
         }
         return jobs
     }

@@ -52,7 +52,7 @@ extension SQLiteStore {
             let files = files
             report.add(
                 SweepReport(try await files.run { files.remove(gone) { "\(files.folder.uploads)/\($0)" } }))
-            report.uploads += gone.count
+            report.uploads += gone.count  // Bounded: lengths and places within what is in memory.
             if gone.count < Self.removalCountMax { return report }
         }
     }

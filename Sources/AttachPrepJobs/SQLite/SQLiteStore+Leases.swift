@@ -60,7 +60,7 @@ extension SQLiteStore {
             let change = try JobReturn.putBack(
                 lease, "due_at = ?4, wait = \(JobWait.backOff.rawValue), error = ?5, error_code = ?6", database,
                 [now, date.milliseconds, text, error.code.rawValue])
-            changes += change.map { [$0] } ?? []
+            changes += change.map { [$0] } ?? []  // Bounded: lists, not numbers.
             return change != nil
         }
     }
@@ -75,7 +75,7 @@ extension SQLiteStore {
                     due_at = min(due_at, ?3), attempts = attempts - 1,
                     started_at = CASE WHEN attempts = 1 THEN NULL ELSE started_at END
                     """, database, [now])
-                changes += change.map { [$0] } ?? []
+                changes += change.map { [$0] } ?? []  // Bounded: lists, not numbers.
             }
         }
     }
@@ -97,7 +97,7 @@ enum JobReturn {
                 finished_at = CASE cancelling WHEN 1 THEN ?3 END,
                 secret = CASE WHEN cancelling = 1 AND secret IS NOT NULL THEN '\(JobSecrets.wiped)' ELSE secret END
             WHERE uuid = ?1 AND state = 'running' AND token = ?2 RETURNING uuid, state
-            """, [lease.job.text, lease.token] + arguments)
+            """, [lease.job.text, lease.token] + arguments)  // Bounded: lists, not numbers.
         return row.flatMap(JobFeed.Change.init)
     }
 }

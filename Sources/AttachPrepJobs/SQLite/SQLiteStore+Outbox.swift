@@ -19,7 +19,8 @@ extension SQLiteStore: WebhookOutbox {
         let webhooks = try await write { database, _ in
             if hasJumped { try ClockJumps.cut(database, at: moment) }
             try WebhookQuery.takeBackLost(database, at: moment.steady)
-            let claim = WebhookClaim(count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: hosts)
+            let claim = WebhookClaim(
+                count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: hosts)
             return try claim.take(database, at: moment, isolation)
         }
         jumps.note(moment)

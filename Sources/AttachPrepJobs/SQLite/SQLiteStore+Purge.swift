@@ -11,7 +11,7 @@ extension SQLiteStore {
         for state in selection.states ?? [] {
             while true {
                 let removed = try await write { database, _ in try Self.remove(selection, state, database) }
-                count += removed.count
+                count += removed.count  // Bounded: counts of what is in memory.
                 media.formUnion(removed.compactMap(\.self))
                 if removed.count < Self.removalCountMax { break }
             }

@@ -14,13 +14,14 @@ extension SQLiteStore {
         var isDone = false
         while !isDone {
             let gone = try await write { database, _ in try Self.forgetDispatches(database, at: now) }
-            report.receipts += gone.receipts
+            report.receipts += gone.receipts  // Bounded: counts of what is in memory.
             isDone = gone.isAll
         }
+        // Bounded: floating-point numbers.
         let unused = now.subtracting(clamping: Int64(clamping: limits.campaignSeconds * 1000))
         while true {
             let count = try await write { database, _ in try Self.forgetCampaigns(database, unusedSince: unused) }
-            report.campaigns += count
+            report.campaigns += count  // Bounded: counts of what is in memory.
             if count < Self.campaignRemovalCountMax { return report }
         }
     }
@@ -38,7 +39,7 @@ extension SQLiteStore {
                 "SELECT id FROM dispatch WHERE expires_at <= ? ORDER BY expires_at LIMIT 1", [now])
             guard let dispatch else { return (receipts, true) }
             let gone = try forgetReceipts(of: dispatch, atMost: left, database)
-            (receipts, left) = (receipts + gone, left - gone)
+            (receipts, left) = (receipts + gone, left - gone)  // Bounded: counts of what is in memory.
             guard left > 0 else { break }
             try database.run("DELETE FROM dispatch WHERE id = ?", [dispatch])
             left -= 1
@@ -49,6 +50,7 @@ extension SQLiteStore {
     /// The first ones in their order: a row after the other, however many more there are.
     private static func forgetReceipts(of dispatch: Int64, atMost count: Int, _ database: Database) throws -> Int {
         let last = try database.row(
+            // Bounded: counts of what is in memory.
             "SELECT report FROM receipt WHERE dispatch = ? ORDER BY report LIMIT 1 OFFSET ?", [dispatch, count - 1])
         guard let last else {
             try database.run("DELETE FROM receipt WHERE dispatch = ?", [dispatch])

@@ -12,7 +12,7 @@ internal import SafeArithmetic
 extension SQLiteStore: ReceiptStore {
     public func keep(_ dispatch: Dispatch) async throws {
         let now = clock.now().wall
-        let span = Int64(clamping: limits.dispatchSeconds * 1000)
+        let span = Int64(clamping: limits.dispatchSeconds * 1000)  // Bounded: floating-point numbers.
         // Nobody plans longer ahead, and nothing was sent before there were clocks that count like this.
         let sentAt = max(0, min(dispatch.sentAt.milliseconds, now.adding(clamping: span)))
         let expiresAt = max(now, sentAt).adding(clamping: span)

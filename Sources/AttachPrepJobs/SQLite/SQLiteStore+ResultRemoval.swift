@@ -40,11 +40,12 @@ extension SQLiteStore {
         var report = SweepReport()
         let now = clock.now().wall
         for start in stride(from: 0, to: media.count, by: Self.removalCountMax) {
+            // Bounded: lengths and places within what is in memory.
             let some = try StoredJSON.text(Array(media[start..<min(start + Self.removalCountMax, media.count)]))
             let (count, contents) = try await write { database, _ in
                 try Self.removeResults(some, reason, database, at: now)
             }
-            report.results += count
+            report.results += count  // Bounded: lengths and places within what is in memory.
             report.add(try await removeContents(contents))
         }
         return report
@@ -70,6 +71,7 @@ extension SQLiteStore {
 
     /// Looks at some of the results that no job has ended with for a while, and removes those nobody needs.
     func sweepResults(at now: Int64) async throws -> SweepReport {
+        // Bounded: floating-point numbers.
         let until = now.subtracting(clamping: Int64(clamping: limits.mediaAgeSecondsMin * 1000))
         let place = rounds.lastResult ?? ResultPlace(usedAt: .min, media: "")
         let (unneeded, last) = try await read { database in
@@ -92,6 +94,7 @@ extension SQLiteStore {
     /// Removes the oldest results until what is left is within the quota.
     func sweepOverQuota(at now: Int64) async throws -> SweepReport {
         var report = SweepReport()
+        // Bounded: floating-point numbers.
         let until = now.subtracting(clamping: Int64(clamping: limits.mediaAgeSecondsMin * 1000))
         while try await mediaBytes() > limits.mediaQuotaBytes {
             let oldest = try await read { database in

@@ -17,10 +17,11 @@ extension SQLiteStore {
                 let limit = limits.queuedJobsMax
                 let names = try await write { database, changes in
                     let names = try Self.retry(selection, state, after: after, at: now, limit: limit, database)
+                    // Bounded: lists, not numbers.
                     changes += names.compactMap { JobID($0) }.map { JobFeed.Change(job: $0, state: .queued) }
                     return names
                 }
-                count += names.count
+                count += names.count  // Bounded: counts of what is in memory.
                 cursor = names.max()
             }
         }

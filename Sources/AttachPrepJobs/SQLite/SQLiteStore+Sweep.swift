@@ -32,10 +32,11 @@ extension SQLiteStore: StoreKeeping {
         var report = SweepReport()
         for state in JobState.allCases where state.isFinished {
             let seconds = state == .dead ? limits.deadRetentionSeconds : limits.retentionSeconds
+            // Bounded: floating-point numbers.
             let oldest = now.subtracting(clamping: Int64(clamping: seconds * 1000))
             while true {
                 let media = try await write { database, _ in try Self.removeJobs(state, until: oldest, database) }
-                report.jobs += media.count
+                report.jobs += media.count  // Bounded: counts of what is in memory.
                 report.add(try await dropResults(media.compactMap(\.self), .retained))
                 if media.count < Self.removalCountMax { break }
             }
@@ -59,7 +60,7 @@ extension SQLiteStore: StoreKeeping {
         var report = SweepReport()
         while true {
             let count = try await write { database, _ in try IdempotencyKey.forget(database, at: now) }
-            report.idempotencyKeys += count
+            report.idempotencyKeys += count  // Bounded: counts of what is in memory.
             if count < Self.removalCountMax { return report }
         }
     }

@@ -87,6 +87,11 @@ public final class SQLiteStore: Sendable {
 }
 
 extension SQLiteStore {
+    /// Changes rows as another program, another version or a bad disk might, for tests.
+    package func alter(_ sql: String) async throws {
+        try await pool.writeWithoutTransaction { try $0.execute(sql: sql) }
+    }
+
     /// Lets the database grow no further than so many pages, or than it is: what a full disk does, for tests.
     ///
     /// - Returns: the limit before.

@@ -7,7 +7,9 @@ enum StoreSchema {
     static let version = 4
 
     /// What each version added to the one before.
-    private static let steps = [[jobs, tallies, webhooks, results], [receipts], [catalogue], [JobIsolation.schema, WebhookWiping.schema]]
+    private static let steps = [
+        [jobs, tallies, webhooks, results], [receipts], [catalogue], [JobIsolation.schema, WebhookWiping.schema],
+    ]
 
     /// Those of jobs and of what their callers are told.
     static let jobTables = [jobs, tallies, webhooks, catalogue, JobIsolation.schema, WebhookWiping.schema]

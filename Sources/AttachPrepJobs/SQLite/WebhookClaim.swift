@@ -42,14 +42,15 @@ struct WebhookClaim: Sendable {
                 """
                 SELECT count(*) FROM webhook WHERE state = 'pending' AND lease_until IS NOT NULL AND host = ?
                 """, [host])
+            // Bounded: counts of what is in memory.
             let share = min(count - webhooks.count, Limits.webhooksPerHostMax - Int(leased ?? 0))
             guard share > 0 else { continue }
             let ids = try database.rows(
                 """
-                SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0 AND host = ? AND next_at <= ?
-                ORDER BY next_at, id LIMIT ?
+                SELECT id FROM webhook WHERE state = 'pending' AND lease_until IS NULL AND crashes = 0 AND host = ?
+                    AND next_at <= ? ORDER BY next_at, id LIMIT ?
                 """, [host, now, share])
-            for id in ids { webhooks += try takeOne(id[0], database) }
+            for id in ids { webhooks += try takeOne(id[0], database) }  // Bounded: lists, not numbers.
         }
         return webhooks
     }

@@ -2,7 +2,7 @@ import AttachPrep
 import GRDB
 import RichPush
 
-/// Takes the secrets out of the address of a webhook that was delivered: user info, and the values of query keys that sign.
+/// Takes the secrets out of the address of a webhook that was delivered: user info, and values of query keys that sign.
 ///
 /// It can be replayed all the same while its job still has its own secrets, as failed and dead jobs do until they are
 /// purged, or when its address had none.

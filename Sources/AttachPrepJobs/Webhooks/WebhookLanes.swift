@@ -23,13 +23,13 @@ struct WebhookLanes: Sendable {
     }
 
     /// How many more may be on their way.
-    var free: Int { inFlightMax - inFlight.values.reduce(0, +) }
+    var free: Int { inFlightMax - inFlight.values.reduce(0, +) }  // Bounded: counts of what is in memory.
 
     /// Takes in what was claimed.
     ///
     /// - Parameter end: until when a try may begin.
     mutating func add(_ webhooks: [Webhook], until end: ContinuousClock.Instant) {
-        for webhook in webhooks.prefix(Self.waitingMax - waiting.count) {
+        for webhook in webhooks.prefix(Self.waitingMax - waiting.count) {  // Bounded: counts of what is in memory.
             waiting.append(Waiting(webhook: webhook, host: webhook.notice.host, end: end))
         }
     }
@@ -48,7 +48,7 @@ struct WebhookLanes: Sendable {
     /// Gives a place back.
     mutating func finish(_ host: String) {
         guard let count = inFlight[host] else { return }
-        inFlight[host] = count > 1 ? count - 1 : nil
+        inFlight[host] = count > 1 ? count - 1 : nil  // Bounded: counts of what is in memory.
     }
 
     /// Lets go of all that waits: for a sender that leaves.

@@ -27,11 +27,11 @@ public struct WebhookMetrics: Sendable {
         case .retry: retried.increment()
         case .givenUp: givenUp.increment()
         }
-        seconds.recordNanoseconds(Int64(clamping: duration / .nanoseconds(1)))
+        seconds.recordNanoseconds(Int64(clamping: duration / .nanoseconds(1)))  // Bounded: floating-point numbers.
     }
 
     /// Webhooks that were given up because another one to the same address was not wanted.
     func count(givenUp count: Int) {
-        givenUp.increment(by: Int64(count))
+        givenUp.increment(by: Int64(count))  // Bounded: counts of what is in memory.
     }
 }

@@ -31,8 +31,8 @@ struct WebhookSchedule: Sendable, Hashable {
     /// A receiver may ask for more time than the schedule gives, up to the length of the step after it.
     func delay(afterTries tries: Int, retryAfter: Duration?, chance: Double) -> Double? {
         guard stepsSeconds.indices.contains(tries) else { return nil }
-        let own = stepsSeconds[tries] * (1 + Self.jitter * chance)
-        let longest = stepsSeconds[min(tries + 1, stepsSeconds.count - 1)]
+        let own = stepsSeconds[tries] * (1 + Self.jitter * chance)  // Bounded: floating-point numbers.
+        let longest = stepsSeconds[min(tries + 1, stepsSeconds.count - 1)]  // Bounded: an index of the schedule.
         let wished = retryAfter.map { $0 / .seconds(1) } ?? 0
         return max(own, min(wished, longest))
     }

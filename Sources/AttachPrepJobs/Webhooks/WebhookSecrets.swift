@@ -45,6 +45,7 @@ public final class WebhookSecrets: Sendable {
     public var current: [WebhookSecret] {
         guard let file else { return literals }
         return literals
+            // Bounded: lists, not numbers.
             + state.withLock { state in
                 let stamp = FileStamp(file)
                 if stamp != state.stamp || (stamp == nil && !state.isReported) { renew(&state, stamp, file) }

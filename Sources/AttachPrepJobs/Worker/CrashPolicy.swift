@@ -3,10 +3,10 @@ import RichPush
 
 /// What becomes of a job whose process ended under it: pure.
 ///
-/// A crash (a signal for a fault of the process's own) is proven by the mark that it leaves (`RunRecord`). It says that one of
-/// the jobs in flight is to blame, but not which. So each of them comes back alone: the innocent ones end, and the one
-/// that crashes the process again is the culprit. An end without a mark (SIGKILL, out of memory, loss of power) is mostly
-/// the operator's or the machine's doing, and is counted apart.
+/// A crash (a signal for a fault of the process's own) is proven by the mark that it leaves (`RunRecord`). It says that
+/// one of the jobs in flight is to blame, but not which. So each of them comes back alone: the innocent ones end, and the
+/// one that crashes the process again is the culprit. An end without a mark (SIGKILL, out of memory, loss of power) is
+/// mostly the operator's or the machine's doing, and is counted apart.
 enum CrashPolicy {
     /// Crashes of a process that has the job, after which it is dead: it comes back twice.
     static let crashesMax = 3
@@ -37,6 +37,7 @@ enum CrashPolicy {
     static func backOffMilliseconds(crashes: Int) -> Int64 {
         // Bounded: at most 16 steps of four, whatever a database says.
         let steps = min(max(crashes, 1) - 1, 16)
+        // Bounded: at most 16 steps.
         return Int64(min(backOffSeconds * Double(1 << (2 * steps)), backOffSecondsMax) * 1000)
     }
 }

@@ -40,7 +40,7 @@ final class HeartbeatThread: TaskExecutor {
         var next = ContinuousClock.now + interval
         while true {
             let left = max(.zero, ContinuousClock.now.duration(to: next))
-            _ = bell.wait(timeout: .now() + left / .seconds(1))
+            _ = bell.wait(timeout: .now() + left / .seconds(1))  // Bounded: floating-point numbers.
             runJobs()
             if state.withLock({ $0.isStopped && !$0.isBeating && $0.jobs.isEmpty }) { return }
             guard ContinuousClock.now >= next else { continue }

@@ -26,7 +26,7 @@ struct JobAttempt: Sendable {
     func run() async -> AttemptEnd {
         switch BeginningDecision(
             losses: job.losses, crashes: job.crashes, notAfter: job.request.terms.notAfter, now: claimedAt)
-         {
+        {
         case .begin: break
         case .fail(let error): return .refused(.failed(refusal(error)))
         case .die(let error): return await died(error)
@@ -60,7 +60,7 @@ struct JobAttempt: Sendable {
         let upload = Upload.named(by: job.request.source)
         switch ReuseDecision(
             stored, dueAt: job.dueAt, createdAt: job.job.createdAt, isUpload: upload != nil, now: .now)
-         {
+        {
         case .use(let kind): return try await use(stored, kind)
         case .ask(let validators): return try await work(upload, asking: validators, about: stored)
         case .fetch: return try await work(upload, asking: nil, about: nil)

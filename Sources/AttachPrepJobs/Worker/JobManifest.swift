@@ -15,7 +15,7 @@ enum JobManifest {
     /// Of work that was done for this job.
     static func made(_ manifest: Manifest, for job: ClaimedJob, waited: Double) -> Manifest {
         var manifest = manifest
-        manifest.timings.queue = rounded(manifest.timings.queue + waited)
+        manifest.timings.queue = rounded(manifest.timings.queue + waited)  // Bounded: floating-point numbers.
         return manifest
     }
 

@@ -111,7 +111,7 @@ struct JobRun: Sendable {
                 let standing = rooms.hands.standing(of: job.lease)
                 guard standing == .held || standing == .cancelled else { return false }
                 try? await uninterrupted { [pause] in try await ContinuousClock().sleep(for: pause) }
-                pause = min(pause * 2, Self.pauseMax)
+                pause = min(pause * 2, Self.pauseMax)  // Bounded: spans of our own settings and limits.
             }
         }
     }

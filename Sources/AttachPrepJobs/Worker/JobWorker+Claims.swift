@@ -23,6 +23,7 @@ extension JobWorker {
             } catch {
                 rooms.pulse.failed(error)
                 failures += 1
+                // Bounded: floating-point numbers.
                 pause = .seconds(min(Self.backOffSeconds * Double(1 << min(failures, 10)), Self.backOffSecondsMax))
             }
             await bell.wait(atMost: pause)

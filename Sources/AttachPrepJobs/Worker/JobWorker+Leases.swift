@@ -27,6 +27,7 @@ extension JobWorker {
     /// stopped for a while, or whose disk was, must not lose its jobs to itself.
     func beatIfLate() async {
         let beatenAt = state.withLock { $0.beatenAt }
+        // Bounded: spans of our own settings and limits.
         guard rooms.hands.count > 0, beatenAt + rooms.settings.lease / 2 < .now else { return }
         await beat()
     }

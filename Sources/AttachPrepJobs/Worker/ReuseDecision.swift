@@ -54,7 +54,7 @@ enum ReuseDecision: Hashable, Sendable {
 }
 
 extension StoredResult {
-    /// What crashed the process three times is not tried again for so long; whoever retries an earlier job by hand does.
+    /// What crashed the process three times is not tried again for so long, but by whoever retries an earlier job.
     private static let crashSeconds = 3_600.0
 
     fileprivate func isCrash(for createdAt: Date, now: Date) -> Bool {

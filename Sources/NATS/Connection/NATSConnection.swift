@@ -193,7 +193,7 @@ internal import Synchronization
     private func send(_ posts: [Post]) {
         guard !posts.isEmpty else { return }
         let begins = outbox.withLock { outbox in
-            outbox.waiting += posts
+            outbox.waiting += posts  // Bounded: lists, not numbers.
             defer { outbox.isSending = true }
             return !outbox.isSending
         }

@@ -22,6 +22,7 @@ package struct NATSMessage: Sendable {
         bytes = unsafe Array(data)
         // Neither stands beside a content, and most messages have headers of another kind: they are not parsed for it.
         guard bytes.isEmpty else { return }
+        // Bounded: text, which is nil where it is no number.
         status = unsafe Self.header("Status", of: message).flatMap { Int($0.prefix(3)) }
         operation = unsafe Self.header("KV-Operation", of: message)
     }

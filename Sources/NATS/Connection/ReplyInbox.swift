@@ -34,7 +34,7 @@ final class ReplyInbox: Sendable {
             hear(.failure(NATSError.disconnected))
             return nil
         }
-        return prefix + String(token, radix: 36)
+        return prefix + String(token, radix: 36)  // Bounded: texts, not numbers.
     }
 
     /// Hands an answer to who waits for it; one that comes too late is for nobody.

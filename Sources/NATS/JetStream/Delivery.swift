@@ -23,9 +23,11 @@ package struct Delivery: Sendable, Hashable {
         guard let reply = message.reply, reply.hasPrefix("$JS.ACK.") else { return nil }
         let parts = reply.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let first = parts.count == 9 ? 4 : 6
+        // Bounded: indexes, compared with the count above.
         guard parts.count >= 9, parts.count > first + 4, let count = Self.number(parts[first]),
+            // Bounded: indexes, compared with the count above.
             let number = Self.number(parts[first + 1]), let place = Self.number(parts[first + 2]),
-            let pending = Self.number(parts[first + 4])
+            let pending = Self.number(parts[first + 4])  // Bounded: indexes, compared with the count above.
         else { return nil }
         subject = message.subject
         bytes = message.bytes
@@ -42,6 +44,7 @@ package struct Delivery: Sendable, Hashable {
         var number: UInt64 = 0
         for digit in digits {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            // Bounded: fewer than 20 digits, which 64 bits hold.
             number = number * 10 + UInt64(digit - UInt8(ascii: "0"))
         }
         return number
@@ -60,7 +63,8 @@ extension [Delivery] {
     /// - Parameter place: of the one before them; 0 for none.
     /// - Throws: `NATSError.unreadable`.
     func checkOrder(after place: UInt64) throws {
-        for (index, delivery) in enumerated() where delivery.place != place.adding(clamping: UInt64(clamping: index)).adding(clamping: 1) {
+        for (index, delivery) in enumerated()
+        where delivery.place != place.adding(clamping: UInt64(clamping: index)).adding(clamping: 1) {
             throw NATSError.unreadable(subject: delivery.subject, text: "messages were lost on the way")
         }
     }

@@ -15,7 +15,7 @@ package enum PublishAnswer {
         else { return nil }
         // JSON has no number with a zero before it.
         if first == UInt8(ascii: "0"), rest.count > 1 { return nil }
-        return UInt64(String(decoding: rest, as: UTF8.self))
+        return UInt64(String(decoding: rest, as: UTF8.self))  // Bounded: text, which is nil where it is no number.
     }
 
     private static let opening = Array(#"{"stream":""#.utf8)

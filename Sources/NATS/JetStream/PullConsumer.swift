@@ -52,6 +52,7 @@ package final class PullConsumer: Sendable {
         let pull = begin(Wish(batch: count, no_wait: true), within: stream.connection.answerTime)
         var deliveries: [Delivery] = []
         do {
+            // Bounded: lists, not numbers.
             while deliveries.count < count, let more = try await pull.next() { deliveries += more }
         } catch  where !deliveries.isEmpty {
             // They are ours, whatever has become of the rest.
@@ -61,6 +62,7 @@ package final class PullConsumer: Sendable {
 
     /// Messages as they come, at most `count`, for so long.
     package func pull(_ count: Int, for time: Duration) -> Pull {
+        // Bounded: spans of our own settings and limits.
         begin(Wish(batch: count, expires: time.nanoseconds), within: time + stream.connection.answerTime)
     }
 
@@ -76,6 +78,7 @@ package final class PullConsumer: Sendable {
         guard let body = try? JSONEncoder().encode(wish) else { preconditionFailure("numbers can be encoded") }
         stream.connection.publish(OutgoingMessage(subject, Array(body)), replyTo: "\(inbox).\(number)")
         // Nothing may have come of it: it was not sent, or its end was not heard.
+        // Bounded: floating-point numbers.
         DispatchQueue.global().asyncAfter(deadline: .now() + time / .seconds(1)) { [weak self, subject] in
             self?.end(number, throwing: NATSError.timedOut(subject: subject))
         }

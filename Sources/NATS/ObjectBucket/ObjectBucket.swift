@@ -61,7 +61,9 @@ package struct ObjectBucket: Sendable {
         let chunkBytes = max(1, min(Self.chunkBytesMax, stream.connection.messageBytesMax))
         let object = ObjectInformation(
             name: name, bucket: self.name, nuid: Self.nuid(), size: bytes,
-            chunks: bytes.adding(clamping: chunkBytes - 1) / chunkBytes, digest: ObjectDigest.text(sha256), metadata: metadata,
+            // Bounded: lengths and places within what is in memory.
+            chunks: bytes.adding(clamping: chunkBytes - 1) / chunkBytes, digest: ObjectDigest.text(sha256),
+            metadata: metadata,
             options: ObjectInformation.Options(max_chunk_size: chunkBytes))
         do {
             try await putChunks(object, of: chunkBytes, pieces)
@@ -81,6 +83,7 @@ package struct ObjectBucket: Sendable {
         let subject = chunkSubject(object.nuid)
         for first in stride(from: 0, to: object.chunks, by: Self.windowCount) {
             var messages: [OutgoingMessage] = []
+            // Bounded: lengths and places within what is in memory.
             for chunk in first..<min(first + Self.windowCount, object.chunks) {
                 let offset = chunk.multiplied(clamping: chunkBytes)
                 let count = min(chunkBytes, object.size.subtracting(clamping: offset))

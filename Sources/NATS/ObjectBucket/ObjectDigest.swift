@@ -6,9 +6,11 @@ enum ObjectDigest {
     /// - Parameter sha256: 64 digits.
     static func text(_ sha256: String) -> String {
         let digits = sha256.compactMap(\.hexDigitValue)
+        // Bounded: 64 digits, as was asked for.
         precondition(digits.count == bytesCount * 2 && sha256.count == digits.count, "a SHA-256 has 64 digits")
+        // Bounded: 64 digits, as was asked for.
         let bytes = (0..<bytesCount).map { UInt8(digits[$0 * 2] * 16 + digits[$0 * 2 + 1]) }
-        return prefix + AddressBase64.text(bytes)
+        return prefix + AddressBase64.text(bytes)  // Bounded: texts, not numbers.
     }
 
     /// Lower-case hexadecimal; nil for another kind of digest.

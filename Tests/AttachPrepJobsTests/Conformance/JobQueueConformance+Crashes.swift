@@ -2,6 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import Foundation
 import RichPush
+import Synchronization
 import TestSupport
 import Testing
 
@@ -21,7 +22,8 @@ extension JobQueueConformance {
             #expect(try await next.claim().isEmpty)
             next.clock.advance(1.1)
             let job = try await next.claimSoon()[0]
-            #expect(job.job.id == id && job.crashes == 1 && job.losses == 0 && job.failures == 0 && job.job.attempts == 2)
+            #expect(
+                job.job.id == id && job.crashes == 1 && job.losses == 0 && job.failures == 0 && job.job.attempts == 2)
         },
         Behaviour("each of the jobs in flight comes back alone") { driver in
             let ids = try await driver.enqueue(.sample(), .sample(), .sample())
@@ -114,13 +116,13 @@ extension JobQueueConformance {
 extension DriverUnderTest {
     /// What is given once there is something: servers give a message of a process that is gone again after a lease.
     func claimSoon(_ count: Int = 1) async throws -> [ClaimedJob] {
-        let end = Date(timeIntervalSinceNow: 30)
-        while Date() < end {
+        let claimed = Mutex<[ClaimedJob]>([])
+        try await askUntil("a job is given", seconds: 30) {
             let jobs = try await jobs.claim(count, by: "worker", lease: .seconds(15), hostLimit: 16)
-            if !jobs.isEmpty { return jobs }
-            try await Task.sleep(for: .milliseconds(20))
+            claimed.withLock { $0 = jobs }
+            return !jobs.isEmpty
         }
-        throw Missing("no job was given")
+        return claimed.withLock { $0 }
     }
 }
 

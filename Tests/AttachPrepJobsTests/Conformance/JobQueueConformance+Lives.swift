@@ -200,6 +200,13 @@ extension JobQueueConformance {
             driver.clock.advance(Limits.jobBackOffSecondsMax + 1)
             #expect(try await driver.claim().count == 1)
         },
+        Behaviour("a job for the year 9999 waits, and hinders nobody") { driver in
+            let far = Date(timeIntervalSince1970: 253_402_300_799)
+            let ids = try await driver.enqueue(.sample(notBefore: far), .sample())
+            #expect(try await driver.claim(10).map(\.job.id) == [ids[1]])
+            #expect(try await driver.claim(10).isEmpty)
+            #expect(try await driver.jobs.nextDue() == far)
+        },
         Behaviour("a time that a caller named is the wall's, whatever the clock does") { driver in
             _ = try await driver.enqueue(.sample(notBefore: driver.clock.now + 3600))
             driver.clock.jump(-3600)

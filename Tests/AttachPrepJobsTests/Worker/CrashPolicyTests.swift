@@ -10,7 +10,8 @@ import Testing
 struct CrashPolicyTests {
     @Test(arguments: [
         (0, 0, CrashPolicy.Verdict.runs), (0, 1, .runs), (0, 4, .runs), (0, 5, .runsAlone), (0, 20, .runsAlone),
-        (0, 21, .lost), (1, 0, .runsAlone), (2, 0, .runsAlone), (2, 20, .runsAlone), (3, 0, .crashed), (3, 21, .crashed),
+        (0, 21, .lost), (1, 0, .runsAlone), (2, 0, .runsAlone), (2, 20, .runsAlone), (3, 0, .crashed),
+        (3, 21, .crashed),
         (.max, .max, .crashed), (.min, .min, .runs),
     ])
     func `Three crashes are the end of a job, kills are counted apart`(
@@ -52,13 +53,15 @@ struct CrashPolicyTests {
 
     // MARK: What a process leaves
 
-    @Test(arguments: [
-        (nil, FormerEnd.orderly, nil), ("ended           \n", .orderly, nil),
-        ("ended           \nhost 12\n", .orderly, "host 12"), ("running         \nhost 12\n", .unmarked, "host 12"),
-        ("crashed 04      \nhost 12\n", .crashed(signal: 4), "host 12"),
-        ("crashed 99999999999999999999", .crashed(signal: 0), nil), ("", .unmarked, nil), ("\n\n\n", .unmarked, nil),
-        ("anything else", .unmarked, nil),
-    ] as [(String?, FormerEnd, String?)])
+    @Test(
+        arguments: [
+            (nil, FormerEnd.orderly, nil), ("ended           \n", .orderly, nil),
+            ("ended           \nhost 12\n", .orderly, "host 12"), ("running         \nhost 12\n", .unmarked, "host 12"),
+            ("crashed 04      \nhost 12\n", .crashed(signal: 4), "host 12"),
+            ("crashed 99999999999999999999", .crashed(signal: 0), nil), ("", .unmarked, nil),
+            ("\n\n\n", .unmarked, nil),
+            ("anything else", .unmarked, nil),
+        ] as [(String?, FormerEnd, String?)])
     func `The first line of the record says how the process ended`(
         text: String?, expected: FormerEnd, worker: String?
     ) {

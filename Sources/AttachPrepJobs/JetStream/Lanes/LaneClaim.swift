@@ -57,8 +57,9 @@ struct LaneClaim: Sendable {
         var claimed: [ClaimedJob] = []
         takeReady()
         for _ in 0..<Self.windowsMax where claimed.count < count {
+            // Bounded: counts of what is in memory.
             guard let deliveries = try await gather(count - claimed.count) else { break }
-            claimed += try await claim(deliveries)
+            claimed += try await claim(deliveries)  // Bounded: lists, not numbers.
         }
         return claimed
     }
@@ -82,7 +83,7 @@ struct LaneClaim: Sendable {
             let known = Array(ready[lane]?.prefix(wanted) ?? [])
             ready[lane]?.removeFirst(known.count)
             for delivery in known { queue.waiting.forget(delivery.job) }
-            found[lane] = known + (try await take(lane, wanted - known.count))
+            found[lane] = known + (try await take(lane, wanted - known.count))  // Bounded: lists, not numbers.
         }
         return order.compactMap { lane in
             guard found[lane]?.isEmpty == false else { return nil }
@@ -140,5 +141,6 @@ struct LaneClaim: Sendable {
     private static let aloneMilliseconds: Int64 = 2_000
 
     /// A job whose host is full, or whose work is being done, is given to whoever asks after that; longer each time.
+    // Bounded: at most 20 times half a second.
     static func roomMilliseconds(_ count: Int) -> Int64 { 500 * Int64(min(count, 20)) }
 }

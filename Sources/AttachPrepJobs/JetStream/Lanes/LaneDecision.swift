@@ -38,7 +38,9 @@ enum LaneDecision: Sendable, Hashable {
             // A message is given again when its lease has run out. One that comes much too early crossed another
             // one's claim on the way.
             let age = moment.steady.subtracting(clamping: job.heardAt)
-            self = age < leaseMilliseconds / 2 ? .askAgain(milliseconds: leaseMilliseconds.subtracting(clamping: age)) : .lost
+            self =
+                age < leaseMilliseconds / 2
+                ? .askAgain(milliseconds: leaseMilliseconds.subtracting(clamping: age)) : .lost
         case .queued: self = delivery.hasWaited ? .offer : Self.queued(job.value, at: moment)
         }
     }
@@ -50,6 +52,7 @@ enum LaneDecision: Sendable, Hashable {
         guard left > 0 else { return .offer }
         switch JobWait(rawValue: job.wait) ?? JobWait.none {
         case .backOff:
+            // Bounded: a product of our own limits and settings.
             let wait = min(left, Int64(Limits.jobBackOffSecondsMax * 1000))
             return .wait(.steady(moment.steady.adding(clamping: wait)), milliseconds: wait)
         case .notBefore: return .wait(.wall(job.dueAt), milliseconds: left)

@@ -40,6 +40,7 @@ final class WaitingDeliveries: Sendable {
             guard entries.count < Self.countMax || entries[delivery.job] != nil else { return }
             var delivery = delivery
             delivery.isRemembered = true
+            // Bounded: spans of our own settings and limits.
             entries[delivery.job] = Entry(delivery: delivery, until: until, forgetAt: .now + time + Self.slack)
         }
     }

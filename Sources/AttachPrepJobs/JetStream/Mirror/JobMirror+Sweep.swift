@@ -14,13 +14,14 @@ extension JobMirror {
     func doubtful(dueUntil: Int64, heardUntil: Int64, count: Int) async throws -> [KnownJob] {
         var found: [KnownJob] = []
         for lane in 0..<3 {
-            found += try await known(
+            found += try await known(  // Bounded: lists, not numbers.
                 """
                 uuid IN (SELECT uuid FROM job INDEXED BY job_queued WHERE state = 'queued' AND parked = 0 AND lane = ?
                     AND due_at <= ? ORDER BY due_at LIMIT ?)
                 """, [lane, dueUntil, count])
         }
         return try await found
+            // Bounded: lists, not numbers.
             + known(
                 "heard_at <= ? AND uuid IN (SELECT uuid FROM job WHERE state = 'running') LIMIT ?",
                 [heardUntil, count])
@@ -71,7 +72,8 @@ extension JobMirror {
 
     func erase(_ mark: Mark) async throws {
         try await write { database, _ in
-            try database.run("DELETE FROM removed WHERE uuid = ? AND revision = ?", [mark.id, Int64(clamping: mark.revision)])
+            try database.run(
+                "DELETE FROM removed WHERE uuid = ? AND revision = ?", [mark.id, Int64(clamping: mark.revision)])
         }
     }
 }

@@ -88,7 +88,7 @@ final class JobMirror: Sendable {
         try await commits.write { database, changes in
             for entry in entries {
                 let told = try self.take(entry, at: moment, isNews: isNews, database)
-                if isNews { changes += told }
+                if isNews { changes += told }  // Bounded: lists, not numbers.
             }
         }
     }
@@ -103,6 +103,7 @@ final class JobMirror: Sendable {
         guard let last = revision ?? jobs.map(\.revision).max() else { return }
         if await hearing.wait(for: last, atMost: Self.hearingTime) { return }
         try await commits.write { database, changes in
+            // Bounded: lists, not numbers.
             if let batch { changes += try self.complete(batch, at: moment, database) }
             for job in jobs {
                 let hold = WebhookHold.own(at: moment.steady)

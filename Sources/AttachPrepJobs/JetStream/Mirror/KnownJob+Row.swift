@@ -58,7 +58,8 @@ extension KnownJob {
             [
                 value.id, value.state.rawValue, value.errorCode, value.attempts, value.losses, value.startedAt,
                 value.finishedAt, value.dueAt, value.wait, value.token, value.worker, value.isCancelling, value.media,
-                value.result, value.error, value.secret, try writtenNotices(), value.batch, Int64(clamping: revision), heardAt,
+                value.result, value.error, value.secret, try writtenNotices(), value.batch, Int64(clamping: revision),
+                heardAt,
                 value.crashes ?? 0, value.lostBy,
             ])
         return database.changesCount > 0

@@ -10,12 +10,14 @@ struct WebhookHold: Sendable {
 
     /// Of a change of our own.
     static func own(at steady: Int64) -> WebhookHold {
+        // Bounded: a clock of this machine, less or more than a limit.
         WebhookHold(sentUntil: steady + Int64(Limits.webhookLeaseSeconds * 1000), freeAt: nil)
     }
 
     /// Of another machine's.
     static func others(at steady: Int64) -> WebhookHold {
         var hold = own(at: steady)
+        // Bounded: a clock of this machine, less or more than a limit.
         hold.freeAt = steady + Int64(Limits.webhookGraceSeconds * 1000)
         return hold
     }

@@ -37,7 +37,7 @@ struct JSONMembers {
     mutating func add(_ name: StaticString, json: [UInt8]?) {
         guard let json else { return }
         begin(name)
-        bytes += json
+        bytes += json  // Bounded: lists, not numbers.
     }
 
     private mutating func begin(_ name: StaticString) {
@@ -53,7 +53,7 @@ struct JSONMembers {
         while let index = unsafe rest.firstIndex(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) {
             unsafe bytes.append(contentsOf: rest[..<index])
             unsafe append(escaped: text[index], to: &bytes)
-            unsafe rest = rest[(index + 1)...]
+            unsafe rest = rest[(index + 1)...]  // Bounded: lengths and places within what is in memory.
         }
         unsafe bytes.append(contentsOf: rest)
     }
@@ -62,6 +62,7 @@ struct JSONMembers {
         bytes.append(UInt8(ascii: "\\"))
         if byte >= 0x20 { return bytes.append(byte) }
         let digits = Array("0123456789abcdef".utf8)
+        // Bounded: lengths and places within what is in memory.
         bytes += Array("u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
     }
 }

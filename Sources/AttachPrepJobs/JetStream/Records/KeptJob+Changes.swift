@@ -62,6 +62,7 @@ extension KeptJob {
         } else {
             // Bounded: at most 20 steps, of a number that the queue may hold.
             let wait = Int64(Limits.lossBackOffSeconds * 1000) << Int64(min(max(losses, 1) - 1, 20))
+            // Bounded: a product of our own limits and settings.
             job.dueAt = now.adding(clamping: min(Int64(Limits.lossBackOffSecondsMax * 1000), wait))
             job.wait = JobWait.backOff.rawValue
         }
@@ -90,7 +91,7 @@ extension KeptJob {
     }
 
     private mutating func countCrash() {
-        crashes = min(max(crashes ?? 0, 0), CrashPolicy.crashesMax - 1) + 1
+        crashes = min(max(crashes ?? 0, 0), CrashPolicy.crashesMax - 1) + 1  // Bounded: constants of ours.
     }
 
     /// Whether nothing else runs in the process that has it.

@@ -79,7 +79,9 @@ extension KeptJob {
     }
 
     func bytes() throws -> [UInt8] {
+        // Bounded: lengths and places within what is in memory.
         let room = request.utf8.count + (secret?.utf8.count ?? 0) + (result?.utf8.count ?? 0)
+        // Bounded: lengths and places within what is in memory.
         var members = JSONMembers(capacity: room + room / 4 + Self.otherBytes)
         writeOrder(to: &members)
         writeStanding(to: &members)
@@ -139,7 +141,8 @@ extension KeptJob {
         }
         return ClaimedJob(
             job: job, request: request, key: WorkKey(key), lease: JobLease(job: job.id, token: token ?? 0),
-            dueAt: Date(milliseconds: dueAt), failures: ClaimedJob.failures(attempts: attempts, losses: losses, crashes: crashes ?? 0), losses: losses,
+            dueAt: Date(milliseconds: dueAt),
+            failures: ClaimedJob.failures(attempts: attempts, losses: losses, crashes: crashes ?? 0), losses: losses,
             crashes: crashes ?? 0)
     }
 }

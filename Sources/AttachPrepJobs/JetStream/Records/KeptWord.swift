@@ -39,6 +39,7 @@ extension JetStreamQueue {
         guard let entry = try await jobs.entry(QueueKeys.word(idempotency)) else { return nil }
         var earlier = EarlierWord(revision: entry.revision)
         guard let value = entry.value, let word = try? JSONDecoder().decode(KeptWord.self, from: Data(value)),
+            // Bounded: a product of our own limits and settings.
             clock.now().wall.subtracting(clamping: word.createdAt) < Int64(Limits.idempotencySecondsMax * 1000)
         else { return earlier }
         guard word.digest == idempotency.bodyDigest else {

@@ -15,7 +15,7 @@ enum QueueKeys {
     /// Any text as a part of a key, which is not any text.
     static func digest(_ text: String) -> String {
         SHA256.hash(data: Array(text.utf8)).reduce(into: "") { text, byte in
-            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)  // Bounded: texts, not numbers.
         }
     }
 

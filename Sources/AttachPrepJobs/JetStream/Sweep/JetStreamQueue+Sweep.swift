@@ -38,9 +38,11 @@ extension JetStreamQueue: StoreKeeping {
         for state in JobState.allCases where state.isFinished {
             let seconds = state == .dead ? limits.deadRetentionSeconds : limits.retentionSeconds
             while true {
-                let found = try await mirror.finished(state, until: now.subtracting(clamping: Int64(clamping: seconds * 1000)), count: Self.sweptCount)
+                let found = try await mirror.finished(
+                    // Bounded: floating-point numbers.
+                    state, until: now.subtracting(clamping: Int64(clamping: seconds * 1000)), count: Self.sweptCount)
                 let purged = try await purge(found)
-                count += purged
+                count += purged  // Bounded: counts of what is in memory.
                 if purged < Self.sweptCount { break }
             }
         }
@@ -52,12 +54,14 @@ extension JetStreamQueue: StoreKeeping {
     private func sweepLanes() async throws {
         let moment = clock.now()
         let doubtful = try await mirror.doubtful(
+            // Bounded: a clock of this machine, less or more than a limit.
             dueUntil: moment.wall - Self.doubtMilliseconds, heardUntil: moment.steady - Self.doubtMilliseconds,
             count: Self.doubtfulCount)
         try await publish(doubtful.map(\.value))
     }
 
     /// A job that is this late, or was not heard of for so long, may have lost its message.
+    // Bounded: a product of our own limits and settings.
     private static let doubtMilliseconds = Int64(Limits.leaseSeconds * 2 * 1000)
     /// Of each lane: a lost one is the oldest some day.
     private static let doubtfulCount = 64
@@ -65,6 +69,7 @@ extension JetStreamQueue: StoreKeeping {
     /// Jobs of batches that never became whole.
     private func sweepDrafts() async throws {
         let drafts = try await mirror.drafts(
+            // Bounded: a clock of this machine, less or more than a limit.
             heardUntil: clock.now().steady - Self.leftoverMilliseconds, count: Self.sweptCount)
         for draft in drafts where try await jobs.entry(QueueKeys.batch(draft.value.batch ?? ""))?.value == nil {
             let change = KeyValueBucket.Change(QueueKeys.job(draft.value.id), nil, after: draft.revision)
@@ -76,6 +81,7 @@ extension JetStreamQueue: StoreKeeping {
     private static let leftoverMilliseconds: Int64 = 600_000
 
     private func sweepWords() async throws -> Int {
+        // Bounded: a clock of this machine, less or more than a limit.
         let oldest = clock.now().wall - Int64(Limits.idempotencySecondsMax * 1000)
         let words = try await mirror.words(until: oldest, count: Self.sweptCount)
         let answers = await jobs.makeAll(words.map { KeyValueBucket.Change($0.key, nil, after: $0.revision) })
@@ -85,6 +91,7 @@ extension JetStreamQueue: StoreKeeping {
     /// Batches of whose jobs none waits any longer.
     private func sweepBatches() async throws {
         let batches = try await mirror.emptyBatches(
+            // Bounded: a clock of this machine, less or more than a limit.
             heardUntil: clock.now().steady - Self.leftoverMilliseconds, count: Self.sweptCount)
         for answer in await jobs.makeAll(batches.map { KeyValueBucket.Change(QueueKeys.batch($0), nil) }) {
             _ = try answer.get()
@@ -94,6 +101,7 @@ extension JetStreamQueue: StoreKeeping {
     /// What is left of keys that were removed, once everybody has heard of it.
     private func sweepMarkers() async throws {
         let marks = try await mirror.removed(
+            // Bounded: a clock of this machine, less or more than a limit.
             heardUntil: clock.now().steady - Int64(JobFollower.absenceSecondsMax * 2 * 1000), count: Self.sweptCount)
         for mark in marks {
             try await jobs.erase(mark.revision)

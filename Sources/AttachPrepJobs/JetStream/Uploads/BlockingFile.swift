@@ -32,11 +32,12 @@ final class BlockingFile: Sendable {
             while done < count {
                 let got = unsafe bytes.withUnsafeMutableBytes { buffer in
                     unsafe pread(
+                        // Bounded: at most the bytes of a file.
                         descriptor, buffer.baseAddress.map { unsafe $0 + done }, count - done, off_t(offset + done))
                 }
                 if got < 0, errno == EINTR { continue }
                 guard got > 0 else { throw StoreFault.file(got < 0 ? errno : EIO) }
-                done += got
+                done += got  // Bounded: at most the bytes of a file.
             }
             return bytes
         }
@@ -49,12 +50,13 @@ final class BlockingFile: Sendable {
             while done < bytes.count {
                 let put = unsafe bytes.withUnsafeBytes { buffer in
                     unsafe pwrite(
+                        // Bounded: at most the bytes of a file.
                         descriptor, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done,
-                        off_t(offset + done))
+                        off_t(offset + done))  // Bounded: at most the bytes of a file.
                 }
                 if put < 0, errno == EINTR { continue }
                 guard put > 0 else { throw StoreFault.file(put < 0 ? errno : EIO) }
-                done += put
+                done += put  // Bounded: at most the bytes of a file.
             }
         }
     }

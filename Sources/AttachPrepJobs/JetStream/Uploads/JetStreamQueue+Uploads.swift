@@ -91,7 +91,7 @@ extension JetStreamQueue: UploadStore {
         try await uploads.get(object) { piece in
             hash.update(data: piece)
             try await file.write(piece, at: bytes)
-            bytes += piece.count
+            bytes += piece.count  // Bounded: at most the bytes of a file.
         }
         return hash.finalize().hexadecimal
     }

@@ -55,6 +55,7 @@ extension UploadFolder {
     /// Removes copies that nobody has used for long.
     @discardableResult
     func sweep(at date: Date) async throws -> [RemovedFile] {
+        // Bounded: a clock of this machine, less or more than a limit.
         let (folder, oldest) = (folder, date.milliseconds - Int64(Limits.uploadCopySecondsMax * 1000))
         return try await lane.run {
             ContentFiles.names(folder).compactMap { name -> RemovedFile? in
@@ -70,12 +71,15 @@ extension UploadFolder {
     private static func usedAt(_ path: String) -> Int64? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
-        return Int64(clamping: status.st_mtim.tv_sec).multiplied(clamping: 1000) + Int64(status.st_mtim.tv_nsec) / 1_000_000
+        // Bounded: a time of the kernel's, of which 64 bits hold 292 million years.
+        return Int64(clamping: status.st_mtim.tv_sec).multiplied(clamping: 1000) + Int64(status.st_mtim.tv_nsec)
+            / 1_000_000
     }
 
     /// By the queue's own clock, by which it is swept as well.
     private static func touch(_ path: String, at date: Date) {
         let milliseconds = date.milliseconds
+        // Bounded: a time of the kernel's, of which 64 bits hold 292 million years.
         let time = timeval(tv_sec: Int(milliseconds / 1000), tv_usec: Int(milliseconds % 1000) * 1000)
         _ = unsafe utimes(path, [time, time])
     }
