@@ -13,6 +13,8 @@ final class EndpointScript {
         self.sha256 = sha256
     }
 
+    var sendsForeignBytes: Bool { script.facts.hasForeignBytes }
+
     func steps(for event: ScriptedPeer.Event) -> [ScriptedPeer.Step] {
         guard event.kind == .request else { return script.steps(for: event) }
         return switch script.input.byte() % 16 {

@@ -4,7 +4,8 @@ public enum Compressed {
     private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
 
     public static let samples: [[UInt8]] = [
-        // "attachprep", stored.
+        gzip(Array("attachprep".utf8)),
+        // With a wrong checksum.
         header + [1, 10, 0, 0xF5, 0xFF] + Array("attachprep".utf8) + [0x37, 0x4D, 0x55, 0x52, 10, 0, 0, 0],
         // A header alone.
         header,
