@@ -31,6 +31,8 @@ package struct CurlCode: RawRepresentable, Hashable, Sendable {
     package static let abortedByCallback = CurlCode(CURLE_ABORTED_BY_CALLBACK)
     /// Also what 7.88 calls a folded line with a colon that comes before any header.
     package static let badFunctionArgument = CurlCode(CURLE_BAD_FUNCTION_ARGUMENT)
+    /// What more than five transfer codings end with, before their header is shown.
+    package static let badContentEncoding = CurlCode(CURLE_BAD_CONTENT_ENCODING)
     package static let gotNothing = CurlCode(CURLE_GOT_NOTHING)
     package static let sendError = CurlCode(CURLE_SEND_ERROR)
     package static let receiveError = CurlCode(CURLE_RECV_ERROR)

@@ -42,6 +42,7 @@ import Testing
         ["gzip, gzip, chunked"], ["gzip, chunked"], ["gzip"], ["deflate"], ["br, chunked"], ["identity"], [""],
         ["chunked, gzip"], ["chunked, chunked"], ["chunked", "chunked"], ["chunked", "gzip"], ["x"],
         ["chunked\r\n gzip"], ["\r\n gzip"], ["chunked;a=b"], ["chun\u{212A}ed"],
+        ["gzip, gzip, gzip, gzip, gzip, gzip, chunked"],
     ]
 
     @Test(arguments: transferCodings)

@@ -68,6 +68,7 @@ extension TransferFailure {
             self.init(error: facts.hasHead ? truncated : .hungUp(host, detail), remedy: .retry)
         case .weirdServerReply, .unsupportedProtocol, .badFunctionArgument:
             self.init(error: .notHTTP(host, detail), remedy: .none)
+        case .badContentEncoding: self.init(error: .refusedTransferCoding(host), remedy: .none)
         case .outOfMemory where !facts.hasHead, .tooLarge: self.init(error: .headersTooLarge(host), remedy: .none)
         case _ where code.isTLS: self.init(error: .tls(host, detail), remedy: .none)
         default: self.init(error: .internalFailure(detail), remedy: .none)
