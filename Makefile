@@ -29,9 +29,9 @@ swift_test := tools/tests --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test lint check test-long test-asan test-tsan fuzz fuzz-ci install bench bench-on-time \
-    bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign bench-budget bench-peers \
-    bench-compare bench-report bench-programs deps-bench clean toolchain
+.PHONY: help deps deps-test build demo test lint check test-long test-hostile test-asan test-tsan fuzz fuzz-ci install \
+    bench bench-on-time bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign bench-budget \
+    bench-peers bench-compare bench-report bench-programs deps-bench clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ test: deps deps-test lint ## Check, and run all tests but the long ones
 
 test-long: deps deps-test ## Run all tests, those with kills and full disks included
 	ATTACHPREP_LONG=1 $(swift_test)
+
+test-hostile: deps deps-test ## Run the attack tests and print whether each promise of SECURITY.md held [QUICK=1]
+	tools/test-hostile
 
 # A child that is locked down cannot run under a sanitizer (ASan's shadow does not fit its address space, and it opens
 # /proc), so these runs have the in-process engine: PreparationTests is the whole recipe with it. Left out are the tests

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SafeArithmetic
 
 /// One end of a pair of connected sockets that carry whole messages, and open descriptors beside them.
 ///
@@ -25,7 +26,7 @@ package final class MessageSocket: Sendable {
     /// Two connected ends, both closed on exec.
     package static func pair() throws(SystemError) -> (MessageSocket, MessageSocket) {
         var ends: [CInt] = [-1, -1]
-        let kind = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let kind = CInt(bitPattern: SOCK_SEQPACKET.rawValue) | CInt(bitPattern: SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw SystemError("socketpair") }
         return (MessageSocket(adopting: ends[0]), MessageSocket(adopting: ends[1]))
     }
@@ -39,7 +40,7 @@ package final class MessageSocket: Sendable {
         let sent = unsafe bytes.withUnsafeBytes { buffer in
             unsafe CLinux_sendmsg(
                 descriptor, buffer.baseAddress, buffer.count, descriptors, CInt(descriptors.count),
-                waits ? 0 : CInt(MSG_DONTWAIT))
+                waits ? 0 : CInt(clamping: MSG_DONTWAIT))
         }
         guard sent == bytes.count else { throw SystemError("sendmsg") }
     }
@@ -50,7 +51,7 @@ package final class MessageSocket: Sendable {
     package func receive(bytesMax: Int) throws(SystemError) -> Message? {
         guard let length = try lengthOfNext(bytesMax: bytesMax) else { return nil }
         var bytes = [UInt8](repeating: 0, count: length)
-        var descriptors = [CInt](repeating: -1, count: Int(CLinux_descriptors_max))
+        var descriptors = [CInt](repeating: -1, count: Int(clamping: CLinux_descriptors_max))
         var count: CInt = 0
         let received = try restarting("recvmsg") {
             unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -58,7 +59,7 @@ package final class MessageSocket: Sendable {
             }
         }
         guard let received, received > 0 else { return nil }
-        return Message(bytes: bytes, descriptors: Array(descriptors.prefix(Int(count))))
+        return Message(bytes: bytes, descriptors: Array(descriptors.prefix(max(0, Int(clamping: count)))))
     }
 
     /// As above, from an end that is not trusted: descriptors sent along are dropped by the kernel, never opened here.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SafeArithmetic
 
 /// What a child of ours may still take, set from outside: it cannot give itself more.
 package enum ProcessAllowance {
@@ -8,7 +9,7 @@ package enum ProcessAllowance {
     /// Linux: `prlimit(2)`, the soft limit of RLIMIT_CPU, never above the hard one; whole seconds.
     package static func limitProcessor(seconds: Int, of child: ChildProcess) throws(SystemError) {
         precondition(seconds > 0, "the kernel takes 0 for 1")
-        guard CLinux_prlimit_processor(child.processID, UInt64(seconds)) == 0 else {
+        guard CLinux_prlimit_processor(child.processID, UInt64(clamping: seconds)) == 0 else {
             throw SystemError("prlimit")
         }
     }
@@ -19,7 +20,8 @@ package enum ProcessAllowance {
     /// own, and the group has all of its threads.
     package static func lower(by niceness: Int, _ child: ChildProcess) throws(SystemError) {
         precondition(1...19 ~= niceness, "the kernel knows no other")
-        guard setpriority(CInt(PRIO_PGRP.rawValue), id_t(child.processID), CInt(niceness)) == 0 else {
+        guard setpriority(CInt(bitPattern: PRIO_PGRP.rawValue), id_t(child.processID), CInt(clamping: niceness)) == 0
+        else {
             throw SystemError("setpriority")
         }
     }

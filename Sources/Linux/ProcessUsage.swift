@@ -1,4 +1,5 @@
 import Glibc
+import SafeArithmetic
 
 /// What a child of ours takes of the machine, cheap enough to be looked at all the time.
 ///
@@ -28,8 +29,8 @@ package final class ProcessUsage: Sendable {
             // Pages: all, resident, shared…
             let fields = unsafe Array(text.prefix(count)).split(separator: UInt8(ascii: " "), maxSplits: 2)
             guard fields.count == 3 else { return nil }
-            let pages = fields[1].reduce(0) { $0 * 10 + Int($1) - 48 }
-            return pages > 0 ? pages * sysconf(CInt(_SC_PAGESIZE)) : nil
+            guard let pages = Int(String(decoding: fields[1], as: UTF8.self)), pages > 0 else { return nil }
+            return pages.multiplied(clamping: sysconf(CInt(clamping: _SC_PAGESIZE)))
         }
     }
 

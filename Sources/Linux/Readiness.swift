@@ -1,4 +1,5 @@
 import Glibc
+import SafeArithmetic
 
 /// Waiting for descriptors, on a thread that may block. Linux: `poll(2)`.
 package enum Readiness {
@@ -7,7 +8,7 @@ package enum Readiness {
     /// - Parameter deadline: nil waits without end; one that is over looks once.
     package static func wait(for descriptors: [CInt], deadline: ContinuousClock.Instant?) throws(SystemError) -> [CInt]
     {
-        var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var entries = descriptors.map { pollfd(fd: $0, events: Int16(clamping: POLLIN), revents: 0) }
         while true {
             let milliseconds = deadline.map(Self.milliseconds) ?? -1
             let ready = unsafe poll(&entries, nfds_t(entries.count), milliseconds)
@@ -21,7 +22,8 @@ package enum Readiness {
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
         let left = ContinuousClock.now.duration(to: deadline)
         guard left > .zero else { return 0 }
-        return CInt(min(left.components.seconds, 3_600) * 1000)
-            + CInt(left.components.attoseconds / 1_000_000_000_000_000) + 1
+        let seconds = CInt(clamping: min(left.components.seconds, 3_600))
+        // Bounded: an hour, and less than a second.
+        return seconds * 1000 + CInt(clamping: left.components.attoseconds / 1_000_000_000_000_000) + 1
     }
 }

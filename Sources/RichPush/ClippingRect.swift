@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// The part of a picture that its thumbnail shows, in unit values of the upright picture, origin top-left.
 ///
 /// Valid when `0 <= x`, `0 <= y`, `x + width <= 1`, `y + height <= 1` and neither side is empty.
@@ -16,6 +18,7 @@ public struct ClippingRect: Sendable, Hashable {
     public init(x: Double, y: Double, width: Double, height: Double) throws {
         // What hangs over by a rounding step is cut off, and something has to be left.
         let isInside =
+            // Bounded: floating point, which does not trap.
             x >= 0 && y >= 0 && min(width, 1 - x) > 0 && min(height, 1 - y) > 0
             && x + width <= 1 + Self.roundingTolerance && y + height <= 1 + Self.roundingTolerance
         guard isInside, [x, y, width, height].allSatisfy(\.isFinite) else {
@@ -26,17 +29,24 @@ public struct ClippingRect: Sendable, Hashable {
         }
         self.x = x
         self.y = y
+        // Bounded: floating point, which does not trap.
         self.width = min(width, 1 - x)
+        // Bounded: floating point, which does not trap.
         self.height = min(height, 1 - y)
     }
 
     /// The rectangle in pixels of a picture of that size: never empty, never outside.
     public func pixels(width pictureWidth: Int, height pictureHeight: Int) -> PixelRect {
-        let left = min(Int((x * Double(pictureWidth)).rounded()), pictureWidth - 1)
-        let top = min(Int((y * Double(pictureHeight)).rounded()), pictureHeight - 1)
-        let right = min(Int(((x + width) * Double(pictureWidth)).rounded()), pictureWidth)
-        let bottom = min(Int(((y + height) * Double(pictureHeight)).rounded()), pictureHeight)
-        return PixelRect(left: left, top: top, width: max(1, right - left), height: max(1, bottom - top))
+        let (columns, rows) = (max(pictureWidth, 1), max(pictureHeight, 1))
+        let left = min(Int(clamping: (x * Double(columns)).rounded()), columns.subtracting(clamping: 1))
+        let top = min(Int(clamping: (y * Double(rows)).rounded()), rows.subtracting(clamping: 1))
+        // Bounded: floating point, which does not trap.
+        let right = min(Int(clamping: ((x + width) * Double(columns)).rounded()), columns)
+        // Bounded: floating point, which does not trap.
+        let bottom = min(Int(clamping: ((y + height) * Double(rows)).rounded()), rows)
+        return PixelRect(
+            left: left, top: top, width: max(1, right.subtracting(clamping: left)),
+            height: max(1, bottom.subtracting(clamping: top)))
     }
 }
 

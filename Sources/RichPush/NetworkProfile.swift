@@ -26,12 +26,15 @@ public enum NetworkProfile: String, Codable, Sendable, Hashable, CaseIterable {
 
     /// How long a phone needs to fetch so many bytes: two round trips, connection and request, then the body.
     public func fetchSeconds(bytes: Int) -> Double {
+        // Bounded: floating point, which does not trap.
         let seconds = 2 * roundTripSeconds + Double(bytes) * 8 / bitsPerSecond
+        // Bounded: floating point, which does not trap.
         return (seconds * 100).rounded() / 100
     }
 
     /// The largest body that arrives within so many seconds after two round trips; not over 0 when none can.
     public static func bytesMax(within seconds: Double, bitsPerSecond: Double, roundTripSeconds: Double) -> Int {
+        // Bounded: floating point, which does not trap.
         Int(clamping: (seconds - 2 * roundTripSeconds) * bitsPerSecond / 8)
     }
 

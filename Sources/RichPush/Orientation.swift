@@ -21,6 +21,7 @@ public enum Orientation: Int, Codable, Sendable, Hashable, CaseIterable {
     /// The rectangle of the stored picture that shows what `rect` shows of the upright one.
     public func storedRect(ofUpright rect: ClippingRect) throws -> ClippingRect {
         let (x, y, width, height) = (rect.x, rect.y, rect.width, rect.height)
+        // Bounded: floating point, which does not trap.
         let (right, bottom) = (max(0, 1 - x - width), max(0, 1 - y - height))
         return switch self {
         case .upright: rect

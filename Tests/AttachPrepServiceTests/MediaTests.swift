@@ -30,6 +30,20 @@ struct MediaTests {
         #expect(answer.field("content-encoding") == nil)
     }
 
+    @Test(arguments: [-1, Int.min]) func `A length in the database that cannot be is a file that is not there`(
+        bytes: Int
+    )
+        async throws
+    {
+        let service = try await LiveService()
+        let media = MediaID.make()
+        let file = StoredFile(
+            path: service.folder.path, name: "a.mp4", mimeType: "video/mp4", bytes: bytes, sha256: Self.digest)
+        service.store.state.withLock { $0.files["\(media)/a.mp4"] = file }
+        #expect(try await service.stranger.get("/media/\(media)/a.mp4").status == 404)
+        #expect(try await service.stranger.get("/media/\(media)/a.mp4", [("Range", "bytes=-5")]).status == 404)
+    }
+
     @Test func `HEAD says the same without the content`() async throws {
         let (service, path) = try await served()
         let answer = try await service.stranger.send("HEAD", path)

@@ -17,10 +17,38 @@ enum ForeignNumberRules {
         "Sources/AttachPrep/Payload/",
         "Sources/AttachPrep/Publish/",
         "Sources/AttachPrep/Request/",
-        "Sources/Curl/",
-        "Sources/Zlib/",
+        "Sources/AttachPrepCommand/Batch/BatchSummary.swift",
+        "Sources/AttachPrepCommand/Output/TerminalText.swift",
         "Sources/AttachPrepJobs/",
+        "Sources/AttachPrepService/Access/SessionCookie.swift",
+        "Sources/AttachPrepService/Access/TokenBuckets.swift",
+        "Sources/AttachPrepService/Answers/",
+        "Sources/AttachPrepService/Configuration/Quantity.swift",
+        "Sources/AttachPrepService/Configuration/ServeConfiguration.swift",
+        "Sources/AttachPrepService/Connection/",
+        "Sources/AttachPrepService/Metrics/PrometheusHistogram.swift",
+        "Sources/AttachPrepService/Metrics/PrometheusSeries.swift",
+        "Sources/AttachPrepService/Overview/",
+        "Sources/AttachPrepService/Routes/",
+        "Sources/AttachPrepService/Waiting/",
+        "Sources/Curl/",
+        "Sources/Linux/MessageSocket.swift",
+        "Sources/Linux/ProcessAllowance.swift",
+        "Sources/Linux/ProcessUsage.swift",
+        "Sources/Linux/Readiness.swift",
         "Sources/NATS/",
+        "Sources/RichPush/ClippingRect.swift",
+        "Sources/RichPush/Device/",
+        "Sources/RichPush/GroupedNumber.swift",
+        "Sources/RichPush/Manifest.swift",
+        "Sources/RichPush/NetworkProfile.swift",
+        "Sources/RichPush/Orientation.swift",
+        "Sources/RichPush/Payload/Check/",
+        "Sources/RichPush/Payload/Reading/MediaOptions.swift",
+        "Sources/RichPush/Payload/Writing/FieldShapes.swift",
+        "Sources/RichPush/Payload/Writing/FittedPayload.swift",
+        "Sources/RichPush/ThumbnailTime.swift",
+        "Sources/Zlib/",
     ]
 
     static let remedy = "use SafeArithmetic's clamping or exact forms, or say what bounds it: // Bounded: …"
@@ -97,6 +125,8 @@ enum ForeignNumberRules {
         for unit in [".seconds(", ".milliseconds("] where operand.hasPrefix(unit) {
             return isConstant(String(operand.dropFirst(unit.count)))
         }
+        // What `map` gives is a list, or an optional, which has no arithmetic.
+        if operand.contains(".map") || operand.contains(".flatMap") { return true }
         let digits = operand.drop { $0 == "-" }
         return digits.contains(".") && digits.allSatisfy { $0.isNumber || $0 == "." || $0 == "_" || $0 == "e" }
     }
@@ -163,6 +193,8 @@ enum ForeignNumberRules {
         let words = before.split(separator: " ")
         let isBinding = words.count > 3 && words.suffix(3).first == "let" && words.last == "="
         if isBinding { return true }
+        // `flatMap { Int($0) }` takes what is optional.
+        if ["latMap { ", "mpactMap { ", "latMap({ ", "mpactMap({ "].contains(where: before.hasSuffix) { return true }
         var depth = 1
         let behind = argument.drop { character in
             if character == "(" { depth += 1 }
@@ -179,7 +211,8 @@ enum ForeignNumberRules {
             var rest = Substring(line)
             while let found = rest.range(of: unit) {
                 rest = rest[found.upperBound...]
-                if !isSafe(rest), !(rest.first?.isNumber ?? false) {
+                // `reader.seconds(.drain)` names something.
+                if !isSafe(rest), !(rest.first?.isNumber ?? false), rest.first != "." {
                     return "\(unit)\(rest.prefix { $0 != ")" }))"
                 }
             }

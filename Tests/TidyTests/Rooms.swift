@@ -25,10 +25,10 @@ enum Rooms {
         "AttachPrepJobs": ["SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "Linux", "NATS"],
         "AttachPrepPages": ["RichPush"],
         "AttachPrepService": [
-            "Linux",
-            "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepPages",
+            "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepPages", "Linux",
         ],
         "AttachPrepCommand": [
+            "SafeArithmetic",
             "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "AttachPrepPages", "AttachPrepService",
         ],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],

@@ -174,6 +174,9 @@ import Testing
         "let u = Printed(value)", "let t = .init(x)", "let all = first + StatementArguments(rest)",
         "let s = date.timeIntervalSince1970 * 1000", "let ms = (now - start) / .milliseconds(1)",
         "let end = ContinuousClock.now + lease", "let long = Int64(Limits.leaseSeconds * 2 * 1000)",
+        "rows = head + items.map(\\.text)",
+        "let n = field.flatMap({ Int($0) })", "let all = parts.compactMap { Int($0) }",
+        "let t = reader.seconds(.drain, 0)",
     ])
     func `Operations that cannot trap`(text: String) {
         #expect(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", "\(text)\n")).isEmpty)

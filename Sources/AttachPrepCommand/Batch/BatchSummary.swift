@@ -1,5 +1,6 @@
 import AttachPrep
 import RichPush
+import SafeArithmetic
 
 /// The table at the end of a batch: kinds down, outcomes across, and how the failures spread. Pure but for its clock.
 struct BatchSummary {
@@ -28,8 +29,9 @@ struct BatchSummary {
             codes[error.code, default: 0] += 1
         }
         counts[Self.row(manifest), default: [:]][manifest.outcome, default: 0] += 1
-        bytesIn += manifest.source.bytes ?? 0
-        bytesOut += manifest.attachment?.bytes ?? 0
+        // Of a folder that was prepared before: whatever its manifests say.
+        bytesIn = bytesIn.adding(clamping: manifest.source.bytes ?? 0)
+        bytesOut = bytesOut.adding(clamping: manifest.attachment?.bytes ?? 0)
     }
 
     /// A rejected source has no attachment: its content's type says what it would have been.
@@ -41,6 +43,7 @@ struct BatchSummary {
 
     /// The table as lines.
     func lines(for display: Display) -> [StyledText] {
+        // Bounded: lists.
         [StyledText()] + table.lines(for: display) + [StyledText(), closing] + failureLine
     }
 
@@ -67,7 +70,9 @@ struct BatchSummary {
     private static let numberWidth = 10
 
     private var closing: StyledText {
+        // Bounded: floating point, which does not trap.
         let seconds = max(start.duration(to: .now) / .seconds(1), 0.001)
+        // Bounded: floating point, which does not trap.
         let rate = (Double(done) / seconds * 10).rounded() / 10
         let resumed = skipped > 0 ? ", \(skipped) in place already" : ""
         let text =

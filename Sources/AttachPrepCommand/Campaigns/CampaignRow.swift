@@ -37,6 +37,7 @@ struct CampaignRow {
 
     /// Arrivals for each recipient, in percent; never rounded up to all of them.
     static func rate(_ campaign: Campaign) -> String {
+        // Bounded: floating point, which does not trap.
         let tenths = (campaign.arrivalRate * 1000).rounded(.down) / 10
         return "\(tenths)%"
     }

@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// Text from outside, made safe for a terminal: pure.
 enum TerminalText {
     /// Control, bidirectional and invisible characters become `\u{…}`, so that no name or URL can move the cursor.
@@ -17,14 +19,15 @@ enum TerminalText {
     static func duration(milliseconds: Double) -> String {
         switch milliseconds {
         case ..<10: "\((milliseconds * 10).rounded() / 10) ms"
-        case ..<1000: "\(Int(milliseconds.rounded())) ms"
+        case ..<1000: "\(Int(clamping: milliseconds.rounded())) ms"
         default: "\((milliseconds / 10).rounded() / 100) s"
         }
     }
 
     /// A label filled to a width, numbers to the right.
     static func column(_ text: String, _ width: Int, right: Bool = false) -> String {
-        let filling = String(repeating: " ", count: max(width - DisplayWidth.columns(of: text), 0))
+        let filling = String(repeating: " ", count: max(width.subtracting(clamping: DisplayWidth.columns(of: text)), 0))
+        // Bounded: texts.
         return right ? filling + text : text + filling
     }
 }

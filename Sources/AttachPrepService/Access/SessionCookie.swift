@@ -2,6 +2,7 @@ import AttachPrep
 import HTTPTypes
 import Hummingbird
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -27,9 +28,10 @@ struct SessionCookie: Sendable {
 
     /// The header that gives a browser a session; nil when the token is none of the service's.
     func field(for token: String, _ tokens: AccessTokens, at now: Date = .now) -> String? {
-        let expiry = Int(now.timeIntervalSince1970) + Limits.sessionSecondsMax
+        let expiry = Int(clamping: now.timeIntervalSince1970).adding(clamping: Limits.sessionSecondsMax)
         guard let caller = tokens.caller(showing: token) else { return nil }
         let content = Self.content(expiry, caller)
+        // Bounded: texts.
         guard let mac = tokens.signature(of: Self.purpose + content, by: caller) else { return nil }
         return field("\(content).\(mac.hexadecimal)", seconds: Limits.sessionSecondsMax)
     }
@@ -61,6 +63,7 @@ struct SessionCookie: Sendable {
         guard parts.count == 3, let expiry = Int(parts[0]), Double(expiry) > now.timeIntervalSince1970 else {
             return nil
         }
+        // Bounded: texts.
         let isSigned = tokens.signed(purpose + content(expiry, parts[1]), with: parts[2], by: parts[1])
         return isSigned ? parts[1] : nil
     }

@@ -31,6 +31,7 @@ final class TokenBuckets: Sendable {
                 bucket.level -= 1
                 return nil
             }
+            // Bounded: floating point, which does not trap.
             return (1 - bucket.level) / perSecond
         }
     }
@@ -38,7 +39,9 @@ final class TokenBuckets: Sendable {
     private var capacity: Double { max(1, perSecond) }
 
     private func filled(_ bucket: Bucket, at now: ContinuousClock.Instant) -> Bucket {
+        // Bounded: times of one clock of ours.
         let seconds = (now - bucket.filledAt) / .seconds(1)
+        // Bounded: floating point, which does not trap.
         return Bucket(level: min(capacity, bucket.level + seconds * perSecond), filledAt: now)
     }
 

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -48,7 +49,7 @@ struct Problem: Error, Sendable {
     /// The same, with when to come back.
     func retrying(after seconds: Double) -> Problem {
         var problem = self
-        problem.fields[.retryAfter] = "\(max(1, Int(seconds.rounded(.up))))"
+        problem.fields[.retryAfter] = "\(max(1, Int(clamping: seconds.rounded(.up))))"
         return problem
     }
 

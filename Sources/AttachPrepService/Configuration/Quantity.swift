@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// Times and sizes as people write them. Pure.
 package enum Quantity {
     /// `500ms`, `20s`, `10m`, `12h`, `7d`, or seconds as a number.
@@ -8,13 +10,14 @@ package enum Quantity {
     /// `20GB`, `500MB`, `64kB`, decimal, or bytes as a number.
     static func bytes(_ text: String) -> Int? {
         let units = [("tb", 1e12), ("gb", 1e9), ("mb", 1e6), ("kb", 1e3), ("b", 1)]
-        return read(text.lowercased(), units: units).flatMap { abs($0) < 1e18 ? Int($0) : nil }
+        return read(text.lowercased(), units: units).flatMap { abs($0) < 1e18 ? Int(clamping: $0) : nil }
     }
 
     /// A number and its unit, of which the longer ones stand first.
     private static func read(_ text: String, units: [(suffix: String, factor: Double)]) -> Double? {
         let unit = units.first { text.hasSuffix($0.suffix) }
         guard let number = Double(text.dropLast(unit?.suffix.count ?? 0)), number.isFinite else { return nil }
+        // Bounded: floating point, which does not trap.
         return number * (unit?.factor ?? 1)
     }
 }

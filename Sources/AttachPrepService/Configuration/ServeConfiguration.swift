@@ -2,6 +2,7 @@ public import AttachPrep
 public import AttachPrepJobs
 public import Logging
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -146,7 +147,7 @@ public struct ServeConfiguration: Sendable {
             resolveOverrides: reader.list(.resolve))
         configuration.requestsInFlight = try reader.whole(.concurrency, 1...10_000) ?? Limits.requestsInFlight
         configuration.mediaSlots = try reader.whole(.mediaSlots, 1...1_000) ?? MediaSlots.machineDefault
-        configuration.requestsExpected = configuration.mediaSlots + 1
+        configuration.requestsExpected = configuration.mediaSlots.adding(clamping: 1)
         configuration.requiresSandbox = try reader.isOn(.requireSandbox)
         configuration.mediaNiceness = Limits.serviceMediaNiceness
         return configuration

@@ -1,4 +1,5 @@
 import NIOCore
+import SafeArithmetic
 
 /// Since when what has been standing still on a connection.
 struct ConnectionClock {
@@ -22,6 +23,6 @@ struct ConnectionClock {
 
     mutating func body(_ bytes: Int, at now: NIODeadline) {
         lastByteAt = now
-        bodyBytes += bytes
+        bodyBytes = bodyBytes.adding(clamping: bytes)
     }
 }

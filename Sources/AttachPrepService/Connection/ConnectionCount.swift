@@ -1,4 +1,5 @@
 import AttachPrep
+import SafeArithmetic
 import Synchronization
 
 /// How many connections are open, in all and from each client address.
@@ -50,7 +51,7 @@ final class ConnectionCount: Sendable {
         let open = state.withLock { state in
             state.open -= 1
             if let client, let count = state.ofClient[client] {
-                state.ofClient[client] = count > 1 ? count - 1 : nil
+                state.ofClient[client] = count > 1 ? count.subtracting(clamping: 1) : nil
             }
             return state.open
         }

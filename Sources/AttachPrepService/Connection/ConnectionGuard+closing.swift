@@ -10,10 +10,13 @@ extension ConnectionGuard {
         let now = NIODeadline.now()
         if refusal != nil, !isClosing { return tell(refusal, context: context) }
         guard !isClosing else { return }
+        // Bounded: times of one clock of ours.
         let isBehind = clock.unreadSince.map { now - $0 > rules.idle } ?? false
+        // Bounded: times of one clock of ours.
         let isSilent = exchanges.isEmpty && now - clock.restingSince > rules.idle
         let isSlow =
             exchanges.isBodyAlone
+            // Bounded: times of one clock of ours.
             && (now - clock.lastByteAt > rules.idle
                 || rules.isTooSlow(bytes: clock.bodyBytes, since: clock.bodySince, now: now))
         guard isBehind || isSilent || isSlow else { return }

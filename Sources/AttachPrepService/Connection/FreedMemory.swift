@@ -36,6 +36,7 @@ final class FreedMemory: Sendable {
     private func trim() async {
         let wait = state.withLock { state -> Duration in
             guard let lastAt = state.lastAt else { return .milliseconds(200) }
+            // Bounded: times of one clock of ours.
             return max(.milliseconds(200), Self.pause - (ContinuousClock.now - lastAt))
         }
         // What is being closed with this one is freed by then.

@@ -8,6 +8,7 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 import RichPush
+import SafeArithmetic
 
 /// A connection's handlers. Hummingbird's own set has no limit on time for bodies and answers, answers broken requests
 /// without a body, and knows neither HTTP/1.0 nor `Expect`: `ConnectionGuard` does all of that.
@@ -43,7 +44,7 @@ struct ServiceChannel: HTTPChannelHandler {
     private static func boundBuffers(of channel: any Channel) throws {
         let options = channel.syncOptions
         // Writers wait as soon as a write was not taken whole, and go on when all of it was.
-        try options?.setOption(.writeBufferWaterMark, value: .init(low: 1, high: Int(unsentBytesMax)))
+        try options?.setOption(.writeBufferWaterMark, value: .init(low: 1, high: Int(clamping: unsentBytesMax)))
         // Not SO_SNDBUF, which would bound what is on its way as well, and so the speed of distant clients. A channel
         // that is no TCP socket has no such option.
         try? options?.setOption(.tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: .init(unsentBytesMax))

@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// How many values fell below each bound, and their sum.
 struct PrometheusHistogram: Sendable, Hashable {
     /// Rising; all of them is what `count` counts.
@@ -16,6 +18,7 @@ struct PrometheusHistogram: Sendable, Hashable {
     mutating func record(_ value: Double) {
         guard value.isFinite else { return }
         count += 1
+        // Bounded: floating point, which does not trap.
         sum += value
         if let index = bounds.firstIndex(where: { value <= $0 }) { counts[index] += 1 }
     }
@@ -24,7 +27,7 @@ struct PrometheusHistogram: Sendable, Hashable {
     var cumulative: [Int] {
         var total = 0
         return counts.map { count in
-            total += count
+            total = total.adding(clamping: count)
             return total
         }
     }

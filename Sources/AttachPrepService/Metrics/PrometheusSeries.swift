@@ -27,6 +27,7 @@ final class PrometheusSeries: CounterHandler, FloatingPointCounterHandler, Meter
     /// A counter that is told to go back does not: whoever reads it would see a restart.
     func increment(by amount: Double) {
         guard key.kind != .counter || amount >= 0 else { return }
+        // Bounded: floating point, which does not trap.
         change { $0 += amount }
     }
 

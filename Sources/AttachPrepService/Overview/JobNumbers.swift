@@ -38,5 +38,6 @@ struct JobNumbers: Encodable {
 
 extension Double {
     /// Seconds of which nobody wants to see more digits than milliseconds have.
+    // Bounded: floating point, which does not trap.
     var wholeMilliseconds: Double { (self * 1000).rounded() / 1000 }
 }

@@ -1,5 +1,6 @@
 import AttachPrepJobs
 import RichPush
+import SafeArithmetic
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -61,7 +62,7 @@ final class NumbersFeed: Sendable {
             while !Task.isCancelled {
                 // Who asks for jobs hears what is wrong; here there is nothing to tell.
                 if let counts = try? await ask() { self?.tell(counts) }
-                try? await Task.sleep(for: .seconds(seconds))
+                try? await Task.sleep(for: .seconds(clamping: seconds))
             }
         }
     }

@@ -20,6 +20,7 @@ final class RecentValue<Value: Sendable>: Sendable {
     /// - Throws: what asking did; the next one asks anew.
     func value(at now: ContinuousClock.Instant = .now) async throws -> Value {
         let (number, answer) = state.withLock { state in
+            // Bounded: times of one clock of ours.
             if let answer = state.answer, now - state.askedAt < time { return (state.last, answer) }
             // A task of nobody's: who hangs up does not take the answer away from the others.
             let answer = Task { [ask] in try await ask() }

@@ -1,5 +1,6 @@
 import AttachPrepJobs
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -34,7 +35,7 @@ struct EventLines: Sendable {
             }
         }
         let beating = Task { [heartbeatSeconds] in
-            while (try? await Task.sleep(for: .seconds(heartbeatSeconds))) != nil {
+            while (try? await Task.sleep(for: .seconds(clamping: heartbeatSeconds))) != nil {
                 continuation.yield(": still here\n\n")
             }
         }

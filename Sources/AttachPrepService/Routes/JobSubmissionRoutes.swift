@@ -4,6 +4,7 @@ import Crypto
 import HTTPTypes
 import Hummingbird
 import RichPush
+import SafeArithmetic
 
 /// `POST /v1/jobs`: a request, or many, become jobs.
 struct JobSubmissionRoutes: Sendable {
@@ -49,7 +50,7 @@ struct JobSubmissionRoutes: Sendable {
         var job = job
         if let seconds = Preference(request.headers[values: .prefer]).waitSeconds {
             fields[.preferenceApplied] = "wait=\(seconds)"
-            job = try await waiters.end(of: job.id, before: .now + .seconds(seconds)) {
+            job = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds))) {
                 guard let job = try await store.job(job.id) else { throw JobRoutes.unknown }
                 return job
             }

@@ -74,10 +74,12 @@ enum ByteRange: Hashable {
         // Numbers too large for us are behind the end as well.
         let (first, last) = (Int(ends[0]) ?? .max, Int(ends[1]) ?? .max)
         if ends[0].isEmpty {
+            // Bounded: both are over 0.
             self = last > 0 && bytes > 0 ? .part(max(0, bytes - last)..<bytes) : .none
         } else if first > last {
             self = .all
         } else {
+            // Bounded: bytes are over 0 here, and first is not below it.
             self = first < bytes ? .part(first..<(min(last, bytes - 1) + 1)) : .none
         }
     }

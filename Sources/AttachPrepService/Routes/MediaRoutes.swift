@@ -18,7 +18,7 @@ struct MediaRoutes: Sendable {
 
     @Sendable private func serve(_ request: Request, _ context: ServiceContext) async throws -> Response {
         guard let media = MediaID(context.parameters.get("id") ?? ""), let name = context.parameters.get("file"),
-            let file = try await store.file(name, of: media)
+            let file = try await store.file(name, of: media), file.bytes >= 0
         else { throw Self.unknown }
         let entity = MediaEntity(file)
         if entity.tag.isKnown(to: request) { return Response(status: .notModified, headers: entity.lasting) }
@@ -45,6 +45,7 @@ struct MediaRoutes: Sendable {
             var offset = range.lowerBound
             while offset < range.upperBound {
                 let piece = try await open.piece(at: offset, before: range.upperBound)
+                // Bounded: never past the range's end, which is an Int.
                 offset += piece.readableBytes
                 try await writer.write(piece)
                 // One piece at a time: a client that does not read costs that much.

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import RichPush
+import SafeArithmetic
 
 /// A file that is open; closed with its last holder. What blocks is done by NIO's threads.
 final class OpenFile: Sendable {
@@ -44,8 +45,8 @@ final class OpenFile: Sendable {
     /// What stands there next, at most so many bytes; never nothing.
     func piece(at offset: Int, before end: Int) async throws -> ByteBuffer {
         let piece = try await Self.files.read(
-            fileHandle: handle, fromOffset: Int64(offset), byteCount: min(Self.pieceBytes, end - offset),
-            allocator: ByteBufferAllocator())
+            fileHandle: handle, fromOffset: Int64(clamping: offset),
+            byteCount: min(Self.pieceBytes, end.subtracting(clamping: offset)), allocator: ByteBufferAllocator())
         guard piece.readableBytes > 0 else { throw ChannelError.eof }
         return piece
     }

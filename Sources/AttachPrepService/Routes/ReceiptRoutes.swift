@@ -2,6 +2,7 @@ import AttachPrepJobs
 import HTTPTypes
 import Hummingbird
 import RichPush
+import SafeArithmetic
 
 /// `POST /v1/receipts`: what devices say of notifications that arrived. Nobody is asked for a token but the payload's.
 struct ReceiptRoutes: Sendable {
@@ -54,7 +55,7 @@ struct ReceiptRoutes: Sendable {
             do {
                 arrivals.append(try office.arrival(try report.get()))
             } catch {
-                refused.append(Problem.Line(line: index + 1, code: error.code, detail: error.message))
+                refused.append(Problem.Line(line: index.adding(clamping: 1), code: error.code, detail: error.message))
             }
         }
         if arrivals.isEmpty, refused.contains(where: { $0.code == .requestUnauthorized }) {

@@ -1,6 +1,7 @@
 import AttachPrep
 import AttachPrepJobs
 import RichPush
+import SafeArithmetic
 
 /// JSON Lines: one request a line; empty lines are passed over. All of them are taken, or none.
 struct RequestLines {
@@ -11,7 +12,7 @@ struct RequestLines {
     init(_ bytes: [UInt8]) throws {
         let newline = UInt8(ascii: "\n")
         let all = bytes.split(separator: newline, omittingEmptySubsequences: false)
-        lines = all.enumerated().map { (number: $0.offset + 1, bytes: $0.element) }
+        lines = all.enumerated().map { (number: $0.offset.adding(clamping: 1), bytes: $0.element) }
             .filter { !$0.bytes.allSatisfy { [9, 13, 32].contains($0) } }
         guard !lines.isEmpty else {
             throw AttachPrepError(.requestInvalid, "The body has no request; write one JSON object a line.")

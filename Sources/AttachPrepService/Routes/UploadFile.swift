@@ -6,6 +6,7 @@ import HummingbirdCore
 import NIOCore
 import NIOPosix
 import RichPush
+import SafeArithmetic
 
 /// A file that an upload is written into as it comes; written by threads that may block, hashed on the way.
 final class UploadFile {
@@ -29,7 +30,7 @@ final class UploadFile {
     /// - Throws: `request.too_large`, `request.invalid` for a body that came incomplete, `media.empty`.
     func write(_ body: RequestBytes) async throws {
         for try await piece in body.pieces() {
-            bytes += piece.readableBytes
+            bytes = bytes.adding(clamping: piece.readableBytes)
             guard bytes <= body.bytesMax else { throw RequestBytes.tooLarge(body.bytesMax) }
             hash.update(bufferPointer: piece)
             try await handle.write(piece)

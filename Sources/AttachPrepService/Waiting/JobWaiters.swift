@@ -1,5 +1,6 @@
 import AttachPrepJobs
 import RichPush
+import SafeArithmetic
 import Synchronization
 
 /// Callers that wait for the end of a job: one listener to the feed for all of them.
@@ -59,7 +60,7 @@ final class JobWaiters: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in signals { return } }
             group.addTask {
-                let poll = ContinuousClock.now + .seconds(Limits.waitPollSeconds)
+                let poll = ContinuousClock.now.advanced(by: .seconds(clamping: Limits.waitPollSeconds))
                 try? await Task.sleep(until: min(deadline, poll), clock: .continuous)
             }
             await group.next()

@@ -1,6 +1,7 @@
 import AttachPrep
 import AttachPrepJobs
 import RichPush
+import SafeArithmetic
 
 /// A payload's media as jobs, for a caller that waits: kept, shared and worked on like all others.
 struct PayloadJobs: Sendable {
@@ -12,8 +13,9 @@ struct PayloadJobs: Sendable {
 
     /// Until when a caller waits: as long as work may take, and the worker's way round; never longer than proxies do.
     func deadline(of template: AttachmentRequest, preferring seconds: Double?) -> ContinuousClock.Instant {
+        // Bounded: floating point, which does not trap.
         let needed = seconds ?? template.budgetSeconds + Limits.payloadWaitGraceSeconds
-        return .now + .seconds(min(needed, secondsMax))
+        return .now.advanced(by: .seconds(clamping: min(needed, secondsMax)))
     }
 
     /// What became of a request: a rejected manifest when it cannot be a job, has failed once, or is not ready in time.

@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// What a payload brings along that was not prepared, or that has no room for the neutral object.
 extension PushContent {
     /// The media of the payload's own dialect, with what stands in for it right behind.
@@ -47,7 +49,7 @@ extension PayloadMediaItem {
         device.thumbnailClippingRect = options.clippingRect
         device.thumbnailTime = options.thumbnailTime.flatMap { time in
             switch type ?? addressType {
-            case .gif: .frame(Int(time))
+            case .gif: .frame(Int(clamping: time))
             case let type? where type.kind == .movie: .movie(MovieTime(seconds: time))
             // Seconds and frames look alike: what it is of nobody says.
             default: nil

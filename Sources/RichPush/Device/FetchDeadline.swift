@@ -20,6 +20,7 @@ public struct FetchDeadline: Sendable, Hashable {
 
     /// How long a file that is begun now may take; nil when it is not worth beginning.
     public func secondsLeft(after elapsed: Double) -> Double? {
+        // Bounded: floating point, which does not trap.
         let left = seconds - elapsed - Limits.deviceReserveSeconds
         return left >= min(Limits.deviceFetchSecondsMin, seconds / 4) ? left : nil
     }

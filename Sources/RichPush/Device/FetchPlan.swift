@@ -21,6 +21,7 @@ public struct FetchPlan: Sendable, Hashable {
         guard candidate.options.thumbnailHidden == true, let index = attachments.firstIndex(of: candidate) else {
             return nil
         }
+        // Bounded: an index of the list; the one behind the last begins an empty part.
         return attachments[(index + 1)...].first { $0.options.thumbnailHidden != true }
     }
 

@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// The neutral object of media that was prepared.
 extension PushContent {
     /// What can be fetched, and the app's own files; what failed, and what only the app can complete, is left out.
@@ -16,6 +18,7 @@ extension PushContent {
 
     /// iOS takes an identifier once.
     private static func unique(_ id: String, among ids: inout Set<String>) -> String {
+        // Bounded: a constant of ours.
         let candidates = [id] + (2...Limits.payloadMediaMax + 1).map { "\(id)-\($0)" }
         let free = candidates.first { !ids.contains($0) } ?? id
         ids.insert(free)
@@ -71,7 +74,7 @@ extension PushAttachmentOptions {
         if type.kind == .movie, time <= Limits.durationSecondsMax {
             thumbnailTime = .movie(MovieTime(seconds: time))
         } else if type == .gif, time < Double(Limits.animationFramesMax) {
-            thumbnailTime = .frame(Int(time))
+            thumbnailTime = .frame(Int(clamping: time))
         }
     }
 }

@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// The neutral object as a payload has it: keys without a value are left out, and numbers are short.
 extension PushContent {
     /// Whether there is nothing to say, so that a payload has no such object.
@@ -77,6 +79,6 @@ extension PayloadValue {
     static func number(_ value: Double) -> PayloadValue {
         // Beyond 2^53 a whole number's neighbours are no Doubles, and its digits say more than it does.
         let isWhole = value == value.rounded() && value.magnitude < 9_007_199_254_740_992
-        return .number(isWhole ? "\(Int(value))" : "\(value)")
+        return .number(isWhole ? "\(Int(clamping: value))" : "\(value)")
     }
 }

@@ -19,8 +19,10 @@ extension PayloadValue {
         if let text = value as? String { return .string(text) }
         if let scalar = scalar(value) { return scalar }
         guard depth < Limits.payloadDepthMax else { return nil }
+        // Bounded: the caller's depth, which ends at a limit.
         if let dictionary = value as? [AnyHashable: Any] { return object(dictionary, depth: depth + 1) }
         guard let elements = value as? [Any] else { return nil }
+        // Bounded: the caller's depth, which ends at a limit.
         return .array(elements.compactMap { Self.value($0, depth: depth + 1) })
     }
 

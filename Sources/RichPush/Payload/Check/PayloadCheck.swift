@@ -10,6 +10,7 @@ public enum PayloadCheck {
         let ofMedia = (media?.items ?? []).flatMap { item in
             ItemCheck.all.flatMap { $0(CheckedItem(item, dialect: media?.dialect, in: payload)) }
         }
+        // Bounded: lists.
         return (ofPush + ofMedia).reduce(into: []) { warnings, warning in
             if !warnings.contains(warning) { warnings.append(warning) }
         }

@@ -57,7 +57,7 @@ struct MediaOptions {
         let remedy = "seconds of a movie or the frame number of an animation, 0 or more"
         guard let time = number(value) ?? movieTime(value) else { return .fault("is no time", remedy) }
         guard (0...Limits.payloadThumbnailTimeMax).contains(time) else { return .fault("is not in a movie", remedy) }
-        // Minus zero is zero.
+        // Bounded: floating point; minus zero becomes zero.
         return .value(time + 0)
     }
 
@@ -65,6 +65,7 @@ struct MediaOptions {
     private static func movieTime(_ value: PayloadValue) -> Double? {
         guard let ticks = value["value"].flatMap(number), let scale = value["timescale"].flatMap(number), scale > 0
         else { return nil }
+        // Bounded: floating point, which does not trap.
         let seconds = ticks / scale
         return seconds.isFinite ? seconds : nil
     }

@@ -64,6 +64,7 @@ struct FieldShapes {
             if item.options.thumbnailTime == Double(number), !isStructured { return .keep }
             return .write(found.string == nil ? .number(number) : .string("\(number)"))
         case .movie(let time):
+            // Bounded: floating point, which does not trap.
             if let asked = item.options.thumbnailTime, (asked - time.seconds).magnitude <= Self.tick { return .keep }
             if isStructured { return .write(wanted.payloadValue) }
             let seconds = PayloadValue.number(time.seconds)

@@ -55,6 +55,7 @@ struct FittedPayload {
     private func tooLarge(_ document: PayloadDocument) throws(AttachPrepError) -> AttachPrepError {
         let bytes = try size(of: document)
         let (path, part) = try document.value(at: root).largestPart
+        // Bounded: counts of what is in memory.
         let over = (bytes - Limits.payloadBytesMax).grouped
         return AttachPrepError(
             .payloadTooLarge,
@@ -77,6 +78,7 @@ extension PayloadValue {
     fileprivate var largestPart: (path: PayloadPath, bytes: Int) {
         var (path, part) = (PayloadPath(), self)
         while let largest = part.members?.max(by: { $0.value.size < $1.value.size }),
+            // Bounded: counts of what is in memory.
             path.steps.isEmpty || largest.value.size * 2 > part.size
         {
             path = path.appending(.key(largest.key))
