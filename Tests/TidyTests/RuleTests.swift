@@ -171,7 +171,7 @@ import Testing
         "let u = Printed(value)", "let t = .init(x)", "let n = Int(CURL_ERROR_SIZE)",
         "let kind = Int32(SOCK_STREAM.rawValue)", "let end = ContinuousClock.now + .seconds(Limits.stallSecondsMax)",
         "let seconds = self / .seconds(1)", "let bits = MAX_WBITS + 16",
-        "let u = Printed(value)", "let t = .init(x)", "let all = first + StatementArguments(rest)",
+        "let all = first + StatementArguments(rest)",
         "let s = date.timeIntervalSince1970 * 1000", "let ms = (now - start) / .milliseconds(1)",
         "let end = ContinuousClock.now + lease", "let long = Int64(Limits.leaseSeconds * 2 * 1000)",
         "rows = head + items.map(\\.text)",

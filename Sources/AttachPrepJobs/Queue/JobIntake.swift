@@ -49,6 +49,6 @@ extension WorkKey {
         // The same bytes are the same source, however often they were sent.
         if let file { work.source = "\(Upload.scheme)\(file)" }
         let identity = try RequestIdentity(work, localState: file)
-        self.init("\(identity.digest)-\(Int(request.budgetSeconds * 1000))")
+        self.init("\(identity.digest)-\(Int(clamping: request.budgetSeconds * 1000))")
     }
 }
