@@ -1,5 +1,6 @@
 public import AttachPrep
 import RichPush
+import SafeArithmetic
 
 /// What becomes a job, and what is refused at the door.
 public struct JobIntake: Sendable {
