@@ -10,9 +10,9 @@
 package enum DetachedThread {
     /// Starts `body` on a new thread.
     ///
-    /// Signals from outside are blocked there: they belong to the main thread, and a TLS library that writes to a closed
-    /// socket must not end the process with SIGPIPE. Those that a fault of the thread itself raises are not: blocked,
-    /// they would end the process without a backtrace.
+    /// Signals from outside are blocked there: they belong to the main thread, and a TLS library that writes to a
+    /// closed socket must not end the process with SIGPIPE. Those that a fault of the thread itself raises are not:
+    /// blocked, they would end the process without a backtrace.
     /// - Returns: false when the system has no thread left to give.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let retained = unsafe Unmanaged.passRetained(ThreadBody(body))

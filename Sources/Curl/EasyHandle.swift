@@ -49,6 +49,7 @@ internal import SafeArithmetic
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_NOSIGNAL, 1)
         let version = settings.assumesHTTP2 ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS
+        // Bounded: one of two constants of libcurl.
         try set(CURLOPT_HTTP_VERSION, Int(version))
         // Over TLS the handshake tells whether a connection can be shared. Without TLS only an answer does, and a
         // server that does not answer one request would hold up every other one to it.

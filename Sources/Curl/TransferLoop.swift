@@ -9,7 +9,7 @@ internal import Synchronization
 /// ```
 ///
 /// A transfer ends at its deadline whatever libcurl is doing: when a call into it does not come back, its thread is
-/// abandoned with all transfers on it, and another one goes on (see `LoopWatch`). An abandoned thread calls no observer.
+/// abandoned with all transfers on it, and another one goes on (see `LoopWatch`). It calls no observer from then on.
 ///
 /// The thread never resolves names (callers pin them), and does not keep the process from exiting.
 package final class TransferLoop: Sendable {

@@ -20,6 +20,7 @@ public enum RedactedURL {
             shown = String(withoutUserInfo(shown[...].unicodeScalars))
         }
         let (head, tail) = split(shown[...].unicodeScalars, at: ["?", "#"])
+        // Bounded: text.
         return String(head) + redactPairs(tail, depth: depth)
     }
 
@@ -89,6 +90,7 @@ public enum RedactedURL {
         for pair in pairs {
             shown.unicodeScalars.append(pair.separator)
             let isHidden = pair.isSecret || (isSigned && pair.key.map(SecretQuery.goesAlong(key:)) == true)
+            // Bounded: text.
             shown += isHidden ? redacted(pair.text) : String(pair.text)
         }
         return shown
@@ -109,6 +111,7 @@ public enum RedactedURL {
     private static func isSecret(_ value: String, depth: Int) -> Bool {
         if SecretQuery.looksRandom(value) { return true }
         guard depth < nestedMax, value.contains("://") || value.contains("=") else { return false }
+        // Bounded: `nestedMax`.
         return redact(value, depth: depth + 1) != value
     }
 
@@ -126,6 +129,7 @@ public enum RedactedURL {
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%"), rest.count >= 2,
+                // Bounded: two digits, into an optional.
                 let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
             {
                 bytes.append(value)

@@ -75,6 +75,7 @@ enum SecretQuery {
     private static func isMixed(_ kinds: [Kind]) -> Bool {
         let changes = zip(kinds, kinds.dropFirst()).count { $0 != $1 }
         let hasBothCases = kinds.contains(.capital) && kinds.contains(.small)
+        // Bounded: counts of what is in memory.
         return changes * 100 >= kinds.count * (hasBothCases ? 38 : 26)
     }
 
