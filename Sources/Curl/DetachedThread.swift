@@ -51,11 +51,12 @@ private final class ThreadBody: Sendable {
 private func runDetached(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
     var blocked = sigset_t()
     // None of these calls can fail with these arguments.
+    // Set, not added to what is blocked: the thread that starts it may be one of Dispatch, which block SIGABRT.
     _ = unsafe sigfillset(&blocked)
     for fault in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS] {
         _ = unsafe sigdelset(&blocked, fault)
     }
-    _ = unsafe pthread_sigmask(SIG_BLOCK, &blocked, nil)
+    _ = unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil)
     _ = pthread_detach(pthread_self())
     unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
     return nil
