@@ -20,8 +20,7 @@ public enum RedactedURL {
             shown = String(withoutUserInfo(shown[...].unicodeScalars))
         }
         let (head, tail) = split(shown[...].unicodeScalars, at: ["?", "#"])
-        // Bounded: text.
-        return String(head) + redactPairs(tail, depth: depth)
+        return "\(String(head))\(redactPairs(tail, depth: depth))"
     }
 
     /// The same for a sentence: a server may lead to an address that fills a page, or that speaks to a terminal.
@@ -90,7 +89,7 @@ public enum RedactedURL {
         for pair in pairs {
             shown.unicodeScalars.append(pair.separator)
             let isHidden = pair.isSecret || (isSigned && pair.key.map(SecretQuery.goesAlong(key:)) == true)
-            // Bounded: text.
+            // Bounded: texts.
             shown += isHidden ? redacted(pair.text) : String(pair.text)
         }
         return shown
@@ -111,7 +110,7 @@ public enum RedactedURL {
     private static func isSecret(_ value: String, depth: Int) -> Bool {
         if SecretQuery.looksRandom(value) { return true }
         guard depth < nestedMax, value.contains("://") || value.contains("=") else { return false }
-        // Bounded: `nestedMax`.
+        // Bounded: below nestedMax.
         return redact(value, depth: depth + 1) != value
     }
 
@@ -129,7 +128,7 @@ public enum RedactedURL {
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%"), rest.count >= 2,
-                // Bounded: two digits, into an optional.
+                // Bounded: text, and what it gives is optional.
                 let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
             {
                 bytes.append(value)

@@ -6,6 +6,7 @@ import Synchronization
 /// for each thread, and a crowd that came once would cost its memory for ever.
 final class FreedMemory: Sendable {
     private struct State {
+        var open = 0
         /// Most connections since memory was last given back.
         var peak = 0
         var lastAt: ContinuousClock.Instant?
@@ -20,11 +21,15 @@ final class FreedMemory: Sendable {
     private static let pause = Duration.seconds(2)
 
     func noteOpen(_ open: Int) {
-        state.withLock { $0.peak = max($0.peak, open) }
+        state.withLock { state in
+            state.open = open
+            state.peak = max(state.peak, open)
+        }
     }
 
     func noteClosed(leaving open: Int) {
         let isDue = state.withLock { state in
+            state.open = open
             guard !state.isPlanned, state.peak >= Self.crowd, open <= state.peak / 2 else { return false }
             state.isPlanned = true
             return true
@@ -42,6 +47,9 @@ final class FreedMemory: Sendable {
         // What is being closed with this one is freed by then.
         try? await ContinuousClock().sleep(for: wait)
         try? await FileThreads.run { FreeMemory.giveBack() }
-        state.withLock { $0 = State(lastAt: .now) }
+        state.withLock { state in
+            // What is freed from now on is for the next time.
+            (state.peak, state.lastAt, state.isPlanned) = (state.open, .now, false)
+        }
     }
 }
