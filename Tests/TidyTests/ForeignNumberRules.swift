@@ -181,10 +181,8 @@ enum ForeignNumberRules {
 
     private static func isSafe(_ argument: Substring) -> Bool {
         if safeLabels.contains(where: argument.hasPrefix) || argument.hasPrefix(")") { return true }
-        // A product of constants is one.
-        return argument.prefix { $0 != ")" }.split(separator: " ").enumerated().allSatisfy { index, word in
-            index % 2 == 0 ? isConstant(String(word)) : word == "*"
-        }
+        let inner = String(argument.prefix { $0 != ")" })
+        return isConstant(inner) && !inner.contains(" ")
     }
 
     /// `guard let x = Int(text)` and `Int(text) ?? 0` compile only where the initializer is the optional one of text.

@@ -177,6 +177,9 @@ import Testing
         "rows = head + items.map(\\.text)",
         "let n = field.flatMap({ Int($0) })", "let all = parts.compactMap { Int($0) }",
         "let t = reader.seconds(.drain, 0)",
+        "let u = Printed(value)", "let t = .init(x)", "let all = first + StatementArguments(rest)",
+        "let s = date.timeIntervalSince1970 * 1000", "let ms = waited / .milliseconds(1)",
+        "let end = ContinuousClock.now + lease",
     ])
     func `Operations that cannot trap`(text: String) {
         #expect(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", "\(text)\n")).isEmpty)

@@ -40,12 +40,13 @@ extension IdempotencyKey {
     ///
     /// - Returns: how many there were.
     static func forget(_ database: Database, at now: Int64) throws -> Int {
-        try database.rows(
+        // Bounded: a clock of this machine, less a day.
+        let oldest = now - Int64(Limits.idempotencySecondsMax * 1000)
+        return try database.rows(
             """
             DELETE FROM idempotency WHERE (caller, key) IN (SELECT caller, key FROM idempotency
                 WHERE created_at <= ? LIMIT \(SQLiteStore.removalCountMax)) RETURNING 1
-            // Bounded: a clock of this machine, less or more than a limit.
-            """, [now - Int64(Limits.idempotencySecondsMax * 1000)]
+            """, [oldest]
         ).count
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// Jobs and webhooks that run alone, because a process ended while it had them (`CrashPolicy`).
 ///
 /// Such a job is parked with a mark of its own, so that ordinary claims pass it over; it keeps the mark until it has
-/// ended. A webhook that was being sent during a crash is sent alone, too: what crashed the process may have been its answer.
+/// ended. A webhook that was being sent during a crash is sent alone, too: its answer may have crashed the process.
 enum JobIsolation {
     /// In `job.parked`; 1 and 2 are `JobParking`'s.
     static let mark = 3

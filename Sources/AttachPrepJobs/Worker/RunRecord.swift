@@ -16,8 +16,8 @@ enum FormerEnd: Sendable, Hashable {
 
 /// A small file in the data folder that tells the next process how this one ended.
 ///
-/// Its first line is `CrashMark`'s. The second one names the process's worker, so that one of several machines that share
-/// a queue knows which jobs were its own.
+/// Its first line is `CrashMark`'s. The second one names the process's worker, so that one of several machines that
+/// share a queue knows which jobs were its own.
 final class RunRecord: Sendable {
     /// How the process before this one ended.
     let former: FormerEnd

@@ -9,14 +9,16 @@ import Testing
 @Suite struct SQLiteHostileRowTests {
     /// Values of every type, and numbers that no clock shows.
     private static let values = [
-        "x'ff00'", "'text'", "1e300", "-1e300", "9223372036854775807", "-9223372036854775808", "''",
+        "x'ff00'", "'text'", "1e300", "-1e300", "9223372036854775807", "-9223372036854775808", "''", "NULL",
     ]
 
     private static let numbers = [
         "attempts", "losses", "crashes", "created_at", "started_at", "finished_at", "due_at", "not_before", "wait",
         "parked", "lease_until", "cancelling", "token", "lane",
     ]
-    private static let texts = ["uuid", "state", "caller_id", "source", "error_code", "host", "key", "upload", "worker"]
+    private static let texts = [
+        "uuid", "state", "caller_id", "source", "error_code", "host", "key", "upload", "worker",
+    ]
     private static let documents = ["request", "secret", "result", "error", "media"]
 
     /// Asks everything that a service asks; what cannot be read may be an error.

@@ -45,6 +45,15 @@ import Testing
         #expect(try await command.receipts.campaign().arrivals == 1)
     }
 
+    private static func removeVersion4(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                DROP INDEX job_alone; DROP INDEX webhook_alone; DROP INDEX webhook_unexamined;
+                ALTER TABLE job DROP COLUMN crashes; ALTER TABLE webhook DROP COLUMN crashes;
+                ALTER TABLE webhook DROP COLUMN url_wiped;
+                """)
+    }
+
     @Test(arguments: [StoreRole.service, .command])
     func `a database of the version before is brought up to date, with all that is in it`(
         _ role: StoreRole
@@ -58,6 +67,7 @@ import Testing
             for table in ["campaign_bucket", "campaign", "dispatch", "receipt"] {
                 try database.execute(sql: "DROP TABLE \(table)")
             }
+            try Self.removeVersion4(database)
             try database.execute(sql: "PRAGMA user_version = 1")
         }
         let sqlite = try await SQLiteUnderTest(folder: folder, role: role)
@@ -76,6 +86,7 @@ import Testing
             for table in ["campaign_bucket", "campaign", "dispatch", "receipt"] {
                 try database.execute(sql: "DROP TABLE \(table)")
             }
+            try Self.removeVersion4(database)
             try database.execute(sql: "PRAGMA user_version = 1")
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
