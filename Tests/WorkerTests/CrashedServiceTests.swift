@@ -17,8 +17,8 @@ import Testing
         "ATTACHPREP_TEST_TRAP": "culprit", "SWIFT_BACKTRACE": "enable=no",
     ]
 
-    private func start(_ options: [String] = []) async throws -> RunningService {
-        try await bench.start(["--per-host", "64"] + options, environment: environment)
+    private func start() async throws -> RunningService {
+        try await bench.start(["--per-host", "64"], environment: environment)
     }
 
     /// Starts the service until it stays up until no job waits or runs.
@@ -89,7 +89,7 @@ import Testing
         #expect(crash.exitCode == 128 + SIGILL)
         #expect(crash.errorText.contains("arithmetic overflow"), "\(crash.errorText)")
         #expect(try bench.folder.bytes(of: "state/run").starts(with: Array("crashed 04".utf8)))
-        let next = try await start(["--accept-only"])
+        let next = try await bench.start()
         #expect(try await next.stop().errorText.contains(id))
     }
 

@@ -5,8 +5,8 @@ import RichPush
 ///
 /// A crash (a signal for a fault of the process's own) is proven by the mark that it leaves (`RunRecord`). It says that
 /// one of the jobs in flight is to blame, but not which. So each of them comes back alone: the innocent ones end, and
-/// the one that crashes the process again is the culprit. An end without a mark (SIGKILL, out of memory, loss of power) is
-/// mostly the operator's or the machine's doing, and is counted apart.
+/// the one that crashes the process again is the culprit. An end without a mark (SIGKILL, out of memory, loss of power)
+/// is mostly the operator's or the machine's doing, and is counted apart.
 enum CrashPolicy {
     /// Crashes of a process that has the job, after which it is dead: it comes back twice.
     static let crashesMax = 3
