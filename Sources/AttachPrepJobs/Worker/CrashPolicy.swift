@@ -1,5 +1,6 @@
 import AttachPrep
 import RichPush
+import SafeArithmetic
 
 /// What becomes of a job whose process ended under it: pure.
 ///
@@ -14,8 +15,6 @@ enum CrashPolicy {
     static let lossesAloneMin = 5
     /// Wait after a first crash; four times as long for each further one. Other jobs go first meanwhile.
     static let backOffSeconds = 1.0
-    /// And never longer than that.
-    static let backOffSecondsMax = 60.0
 
     enum Verdict: Sendable, Hashable {
         case runs
@@ -33,12 +32,12 @@ enum CrashPolicy {
         return crashes > 0 || losses >= lossesAloneMin ? .runsAlone : .runs
     }
 
-    /// How long a job waits after that many crashes.
+    /// How long a job waits after that many crashes; one that is dead after them is told so at once.
     static func backOffMilliseconds(crashes: Int) -> Int64 {
-        // Bounded: at most 16 steps of four, whatever a database says.
-        let steps = min(max(crashes, 1) - 1, 16)
-        // Bounded: at most 16 steps.
-        return Int64(min(backOffSeconds * Double(1 << (2 * steps)), backOffSecondsMax) * 1000)
+        guard crashes < crashesMax else { return 0 }
+        // Bounded: fewer steps of four than there may be crashes.
+        let factor = 1 << (2 * (max(crashes, 1) - 1))
+        return Int64(clamping: backOffSeconds * Double(factor) * 1000)
     }
 }
 

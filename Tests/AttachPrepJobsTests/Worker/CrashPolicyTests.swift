@@ -20,7 +20,7 @@ struct CrashPolicyTests {
         #expect(CrashPolicy.verdict(crashes: crashes, losses: losses) == expected)
     }
 
-    @Test(arguments: [(1, 1_000), (2, 4_000), (3, 16_000), (4, 60_000), (.max, 60_000), (0, 1_000), (.min, 1_000)])
+    @Test(arguments: [(1, 1_000), (2, 4_000), (3, 0), (.max, 0), (0, 1_000), (.min, 1_000)])
     func `Each crash makes the next wait longer`(crashes: Int, milliseconds: Int64) {
         #expect(CrashPolicy.backOffMilliseconds(crashes: crashes) == milliseconds)
     }
