@@ -2,6 +2,7 @@ import AttachPrep
 import GRDB
 import Glibc
 import RichPush
+import SafeArithmetic
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -57,21 +58,38 @@ extension SQLiteStore {
         }
     }
 
-    /// Files that no row names: a process ended between placing one and committing its row, or between the two steps
-    /// of a removal.
-    package func sweepLeftovers() async throws -> SweepReport {
-        let files = files
+    /// Walks the folders: removes contents that no result names any more, and files that no row has known for long.
+    package func sweepUnnamedFiles() async throws -> SweepReport {
+        let (files, now) = (files, clock.now().wall)
+        let oldest = now.subtracting(clamping: Int64(clamping: limits.unknownFileSeconds * 1000))
         var report = SweepReport()
         for folder in try await files.run({ ContentFiles.names(files.folder.content) }) where folder.count == 2 {
             let names = try await files.run { ContentFiles.names("\(files.folder.content)/\(folder)") }
             let contents = names.filter { $0.count == 64 && $0.hasPrefix(folder) }
             for start in stride(from: 0, to: contents.count, by: Self.removalCountMax) {
                 let some = Array(contents[start..<min(start + Self.removalCountMax, contents.count)])
-                report.add(try await removeContents(try await unnamed(some, "result_file", "sha256")))
+                let unknown = try await unnamed(some, "content", "sha256")
+                report.add(try await sweepUnknown(unknown, until: oldest, at: now, removeContents))
             }
         }
         report.add(try await removeContents(try await orphans()))
-        report.add(try await sweepUnnamedUploads())
+        let uploads = try await files.run { ContentFiles.names(files.folder.uploads) }.filter { MediaID($0) != nil }
+        let unknown = try await unnamed(uploads, "upload", "id")
+        report.add(try await sweepUnknown(unknown, until: oldest, at: now, removeUnnamedUploads))
+        try await write { database, _ in try UnknownFiles.forget(until: oldest, database) }
+        return report
+    }
+
+    /// - Parameter remove: asks once more whether anybody needs them.
+    private func sweepUnknown(
+        _ names: [String], until oldest: Int64, at now: Int64, _ remove: ([String]) async throws -> SweepReport
+    ) async throws -> SweepReport {
+        // One that is held is being stored now, and gets its row.
+        let unknown = names.filter { !files.isHeld($0) }
+        guard !unknown.isEmpty else { return SweepReport() }
+        let due = try await write { database, _ in try UnknownFiles.due(unknown, until: oldest, database, at: now) }
+        var report = try await remove(due)
+        report.unknownFiles = unknown.count - due.count
         return report
     }
 
@@ -99,14 +117,12 @@ extension SQLiteStore {
         }
     }
 
-    private func sweepUnnamedUploads() async throws -> SweepReport {
+    private func removeUnnamedUploads(_ names: [String]) async throws -> SweepReport {
         let (files, pool) = (files, pool)
-        let names = try await files.run { ContentFiles.names(files.folder.uploads) }
-        let candidates = try await unnamed(names.filter { MediaID($0) != nil }, "upload", "id")
         return SweepReport(
             try await files.run {
                 // As above: what was kept meanwhile is held, or has its row.
-                let gone = try candidates.filter { !files.isHeld($0) }.filter { name in
+                let gone = try names.filter { !files.isHeld($0) }.filter { name in
                     try pool.read { try $0.number("SELECT 1 FROM upload WHERE id = ?", [name]) } == nil
                 }
                 return files.remove(gone) { "\(files.folder.uploads)/\($0)" }

@@ -18,7 +18,7 @@ extension SQLiteStore: StoreKeeping {
         report.add(try await sweepReceipts(at: now))
         report.add(try await sweepUploads(at: now))
         report.add(try await sweepResults(at: now))
-        if walksFolders { report.add(try await sweepLeftovers()) }
+        if walksFolders { report.add(try await sweepUnnamedFiles()) }
         report.add(try await sweepOverQuota(at: now))
         report.mediaBytes = try await mediaBytes()
         report.isOverQuota = report.mediaBytes > limits.mediaQuotaBytes

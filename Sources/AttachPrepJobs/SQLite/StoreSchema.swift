@@ -8,7 +8,8 @@ enum StoreSchema {
 
     /// What each version added to the one before.
     private static let steps = [
-        [jobs, tallies, webhooks, results], [receipts], [catalogue], [JobIsolation.schema, WebhookWiping.schema],
+        [jobs, tallies, webhooks, results], [receipts], [catalogue],
+        [JobIsolation.schema, WebhookWiping.schema, UnknownFiles.schema],
     ]
 
     /// Those of jobs and of what their callers are told.

@@ -24,6 +24,9 @@ public struct StoreLimits: Sendable, Hashable {
     public var mediaQuotaBytes = Limits.mediaQuotaBytes
     public var mediaAgeSecondsMin = Limits.mediaAgeSecondsMin
     public var uploadSecondsMax = Limits.uploadSecondsMax
+    /// How long a file that no row knows is kept after it was found: a day to notice that the database is not the one
+    /// that belongs to the folder, and to put it back.
+    public var unknownFileSeconds = 86_400.0
     public var dispatchSeconds = Limits.dispatchSeconds
     public var campaignSeconds = Limits.campaignSeconds
 

@@ -14,7 +14,9 @@ public struct SweepReport: Sendable, Hashable {
     public var results = 0
     /// Files of results and uploads, those included that a crash left behind.
     public var files = 0
-    /// Decimal bytes of those files.
+    /// Files that no row knows and that are kept for now; counted in rounds that walk the folders, 0 in others.
+    public var unknownFiles = 0
+    /// Decimal bytes of the files that were removed.
     public var bytes = 0
     /// Decimal bytes of all files that are left.
     public var mediaBytes = 0
@@ -31,6 +33,7 @@ public struct SweepReport: Sendable, Hashable {
         uploads = uploads.adding(clamping: other.uploads)
         results = results.adding(clamping: other.results)
         files = files.adding(clamping: other.files)
+        unknownFiles = unknownFiles.adding(clamping: other.unknownFiles)
         bytes = bytes.adding(clamping: other.bytes)
     }
 }

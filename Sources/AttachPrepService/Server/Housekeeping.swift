@@ -47,6 +47,14 @@ final class Housekeeping: Sendable {
                         "files": "\(report.files)", "bytes": "\(report.bytes)", "left": "\(report.mediaBytes)",
                     ])
             }
+            if report.unknownFiles > 0 {
+                logger.warning(
+                    """
+                    media files that the job database does not know are kept for a day; if the database was replaced \
+                    or emptied, stop the service and put its copy back
+                    """,
+                    metadata: ["files": "\(report.unknownFiles)"])
+            }
             if report.isOverQuota {
                 logger.warning(
                     "over the quota, and all that is left is needed or too young",

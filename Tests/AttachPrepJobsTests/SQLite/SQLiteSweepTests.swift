@@ -132,17 +132,43 @@ import Testing
         #expect(try await sqlite.store.sweep().idempotencyKeys == 1)
     }
 
-    @Test func `files that a crash left without a row go with the first round`() async throws {
+    @Test func `files that no row knows are kept for a day, counted, and removed then`() async throws {
         let sqlite = try await SQLiteUnderTest()
         let kept = try await sqlite.store(key: "key")
         let digest = String(repeating: "ab", count: 32)
         try sqlite.folder.makeFolder("state/content/ab")
         try sqlite.folder.write("left", to: "state/content/ab/\(digest)")
         try sqlite.folder.write("left", to: "state/uploads/\(MediaID.make())")
-        let report = try await sqlite.store.sweep()
-        #expect(report.files == 2 && report.bytes == 8)
+        let first = try await sqlite.store.sweepUnnamedFiles()
+        #expect(first.files == 0 && first.unknownFiles == 2)
+        sqlite.clock.advance(Self.day - 1)
+        #expect(try await sqlite.store.sweepUnnamedFiles().unknownFiles == 2)
+        sqlite.clock.advance(1)
+        let last = try await sqlite.store.sweepUnnamedFiles()
+        #expect(last.files == 2 && last.bytes == 8 && last.unknownFiles == 0)
         #expect(try sqlite.files("content").count == 2 && sqlite.files("uploads").isEmpty)
         #expect(try await sqlite.store.file("attachment.jpg", of: kept.media) != nil)
+    }
+
+    @Test func `an emptied database removes no media, and its copy finds all of them again`() async throws {
+        let sqlite = try await SQLiteUnderTest()
+        var media: [MediaID] = []
+        for number in 0..<3 { media.append(try await sqlite.store("\(number)", key: "\(number)").media) }
+        await sqlite.store.close()
+        let path = "\(sqlite.folder.path)/state/jobs.sqlite"
+        let copy = try Data(contentsOf: URL(filePath: path))
+        try Data().write(to: URL(filePath: path))
+        let emptied = try await SQLiteUnderTest(folder: sqlite.folder, clock: sqlite.clock)
+        let report = try await emptied.store.sweepUnnamedFiles()
+        #expect(report.files == 0 && report.unknownFiles == 6)
+        await emptied.store.close()
+        try copy.write(to: URL(filePath: path))
+        let restored = try await SQLiteUnderTest(folder: sqlite.folder, clock: sqlite.clock)
+        #expect(try await restored.store.sweepUnnamedFiles().unknownFiles == 0)
+        for (number, media) in media.enumerated() {
+            let file = try #require(try await restored.store.file("attachment.jpg", of: media), "\(number)")
+            #expect(FileManager.default.fileExists(atPath: file.path))
+        }
     }
 
     @Test func `files that are being stored are not swept, however often that is tried`() async throws {
@@ -151,7 +177,7 @@ import Testing
             for number in 0..<40 {
                 group.addTask { _ = try await sqlite.store("of few contents \(number % 3)", key: "\(number)") }
                 group.addTask {
-                    _ = try await sqlite.store.sweepLeftovers()
+                    _ = try await sqlite.store.sweepUnnamedFiles()
                     _ = try await sqlite.store.sweep()
                 }
             }
