@@ -10,8 +10,8 @@ import Synchronization
 
 /// A media child that says what an input tells it to, heard through the real socket and the real checks.
 ///
-/// What it says lies in the socket before it is asked; it writes into the files that it was given before it answers, and
-/// again when all is over.
+/// Its answers are in the socket before it is asked. It writes into the files that it was given before it answers, and
+/// again at the end.
 final class LyingEngine: MediaEngine, @unchecked Sendable {
     /// Calls of one request come one after the other, or a few side by side.
     private let lock = NSLock()

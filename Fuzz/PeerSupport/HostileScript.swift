@@ -129,6 +129,8 @@ public final class HostileScript {
         var body = Content.bytes(version, first..<(first + count))
         lastBodyBytes = body.count
         if choices & 0x10 != 0, extra.isEmpty {
+            // Behind a head that names no coding these bytes are content: their values say nothing then.
+            facts.hasForeignBytes = true
             body = Compressed.gzip(body)
             extra = "Content-Encoding: gzip\r\n"
         }
