@@ -3,6 +3,7 @@ import Linux
 import MediaEngine
 import MediaProcessing
 import RichPush
+import SafeArithmetic
 
 /// The child's one loop: a message in, the work, a message out.
 struct MediaChildLoop {
@@ -27,7 +28,8 @@ struct MediaChildLoop {
         do {
             let request = try MediaMessageCoding.decode(MediaCallMessage.self, from: message.bytes)
             number = request.number
-            let deadline = ContinuousClock.now + .milliseconds(request.millisecondsLeft)
+            // Bounded: a century.
+            let deadline = ContinuousClock.now + .milliseconds(clamping: request.millisecondsLeft)
             try intercept?(request.call, message.descriptors)
             let answer = try processor.perform(request.call, descriptors: message.descriptors, deadline: deadline) {
                 // Should it not arrive, the answer itself does not either.

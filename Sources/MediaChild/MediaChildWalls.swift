@@ -15,6 +15,7 @@ package enum MediaChildWalls {
         let isAlone = (ProcessFlags.threadCount ?? 1) == 1
         let strays = isAlone ? [] : [(wall: Wall.files, fault: SystemError("a thread has begun", code: EBUSY))]
         return strays
+            // Bounded: lists.
             + order.filter(walls.contains).compactMap { wall in
                 do throws(SystemError) {
                     try raise(wall)

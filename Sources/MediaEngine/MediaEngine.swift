@@ -120,6 +120,7 @@ extension MediaEngine {
         deadline: ContinuousClock.Instant
     ) async throws -> RenderedMedia {
         precondition(request.isArriving == (arrivals != nil), "who waits is told")
+        // Bounded: lists.
         let descriptors = [source] + outputs + [arrivals].compactMap(\.self)
         let answer = try await perform(.render(request), descriptors: descriptors, deadline: deadline)
         guard case .rendered(let media) = answer else { throw wrongAnswer("render") }

@@ -7,6 +7,7 @@ enum Inspection {
     static func inspect(
         _ request: InspectRequest, source: CInt, others: [CInt] = [], deadline: ContinuousClock.Instant
     ) throws -> (media: InspectedMedia, early: EarlyRender?) {
+        // Bounded: two descriptors at most.
         guard others.count == (request.expected == nil ? 0 : 1) + (request.arrivingBytes == nil ? 0 : 1) else {
             throw AttachPrepError(.internal, "The media process was given the wrong number of files.")
         }
@@ -34,6 +35,7 @@ enum Inspection {
 
 extension Double {
     /// No container counts finer; the digits behind would be noise of binary fractions.
+    // Bounded: floating point.
     var roundedToMicroseconds: Double { (self * 1_000_000).rounded() / 1_000_000 }
 }
 
@@ -44,11 +46,11 @@ extension InspectedMedia {
         var media = self
         media.loopCount = media.loopCount.map(Self.count)
         media.frameDelaysMilliseconds = media.frameDelaysMilliseconds?.map(Self.count)
-        media.duration = media.duration.map { Self.seconds($0, from: 0) }
-        media.damage?.declaredDuration = damage?.declaredDuration.map { Self.seconds($0, from: 0) }
+        media.duration = media.duration.map { Self.bounded(seconds: $0, from: 0) }
+        media.damage?.declaredDuration = damage?.declaredDuration.map { Self.bounded(seconds: $0, from: 0) }
         if let video {
-            media.video?.firstFrameTime = Self.seconds(video.firstFrameTime, from: -Self.secondsMax)
-            media.video?.lastFrameTime = Self.seconds(video.lastFrameTime, from: -Self.secondsMax)
+            media.video?.firstFrameTime = Self.bounded(seconds: video.firstFrameTime, from: -Self.secondsMax)
+            media.video?.lastFrameTime = Self.bounded(seconds: video.lastFrameTime, from: -Self.secondsMax)
             media.video?.sampleAspectRatio = Self.ratio(video.sampleAspectRatio) ?? 1
             media.video?.frameRate = video.frameRate.flatMap(Self.ratio)
         }
@@ -61,9 +63,9 @@ extension InspectedMedia {
         return media
     }
 
-    private static func count(_ value: Int) -> Int { max(0, min(value, Int(Int32.max))) }
+    private static func count(_ value: Int) -> Int { max(0, min(value, 2_147_483_647)) }
 
-    private static func seconds(_ value: Double, from least: Double) -> Double {
+    private static func bounded(seconds value: Double, from least: Double) -> Double {
         value.isNaN ? 0 : max(least, min(secondsMax, value))
     }
 

@@ -64,7 +64,7 @@ import Testing
 
     private static func work(_ mutator: MediaMutator, _ pool: MediaPool, _ progress: Progress) async throws {
         while let index = progress.next(of: count) {
-            let (name, bytes) = mutator.file(index)
+            let (name, bytes) = mutator.slightlyBrokenFile(index)
             let (verdict, fault) = try await judge(bytes, by: pool)
             progress.note(
                 "\(name.split(separator: ".").last ?? "") \(verdict)", fault.map { "\(index) \(name): \($0)" })
@@ -119,11 +119,20 @@ import Testing
         defer { unlink(file.path) }
         let source = open(file.path, O_RDONLY | O_CLOEXEC)
         defer { close(source) }
-        let request = IdentifyRequest(availableBytes: bytes.count, isComplete: true)
+        // As the pipeline asks: no more than these are looked at.
+        let looked = min(bytes.count, Limits.identifyBytesLast)
+        let request = IdentifyRequest(availableBytes: looked, isComplete: looked == bytes.count)
         let deadline = ContinuousClock.now + .seconds(30)
-        guard let format = try? await pool.identify(request, source: source, deadline: deadline).format,
-            [.jpeg, .png, .gif].contains(format)
-        else { return ("another format", nil) }
+        let format: MediaFormat
+        do {
+            guard let known = try await pool.identify(request, source: source, deadline: deadline).format else {
+                return ("unknown format", nil)
+            }
+            format = known
+        } catch let error as AttachPrepError {
+            return (error.code.rawValue, honest.contains(error.code) ? nil : "\(error)")
+        }
+        guard [.jpeg, .png, .gif].contains(format) else { return ("another format", nil) }
         let small = await verdict(format, source, side: 300, by: pool)
         let large = await verdict(format, source, side: 2_000, by: pool)
         if small != large { return (small, "\(small) at 300, \(large) at 2,000") }

@@ -89,6 +89,7 @@ struct AnswerCheck {
         }
         for position in [media.sourcePosition, media.attachmentPosition] {
             switch position {
+            // Bounded: a pattern, no span.
             case .seconds(let seconds): try Self.expect(.moment, seconds)
             case .frame(let number): try Self.expect(.count, number)
             case nil: break

@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// When a child that works is replaced all the same: pure.
 enum ChildRecycling: Hashable {
@@ -13,7 +14,7 @@ enum ChildRecycling: Hashable {
     init(calls: Int, age: Duration, residentBytes: Int?) {
         if let residentBytes, residentBytes > Limits.childIdleMemoryBytesMax {
             self = .atOnce
-        } else if calls >= Limits.childCallsMax || age >= .seconds(Limits.childAgeSecondsMax) {
+        } else if calls >= Limits.childCallsMax || age >= .seconds(clamping: Limits.childAgeSecondsMax) {
             self = .inTurn
         } else {
             self = .none

@@ -39,6 +39,7 @@ struct MediaExchange {
         while true {
             let now = ContinuousClock.now
             guard now < job.deadline else { throw ChildFault.late }
+            // Bounded: ten milliseconds.
             let next = min(job.deadline, now + Self.watchInterval)
             if try reaching({ try child.waitUntilReadable(deadline: next) }) { return }
             if let bytes = child.usage.residentBytes, bytes > Limits.childMemoryBytesMax {

@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -30,6 +32,7 @@ public enum MediaSlots {
         guard numbers.count == 2, let allowed = numbers[0], let period = numbers[1], allowed > 0, period > 0 else {
             return nil
         }
-        return max(1, Int((allowed / period).rounded()))
+        // Bounded: floating point until it is clamped.
+        return max(1, Int(clamping: (allowed / period).rounded()))
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Linux
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// One running child: its process, its socket, and what it did and takes.
 final class RunningChild {
@@ -25,7 +26,8 @@ final class RunningChild {
         self.process = process
         self.usage = usage
         self.socket = socket
-        deadline = started + .seconds(Limits.childStartSecondsMax)
+        // Bounded: a constant.
+        deadline = started + .seconds(clamping: Limits.childStartSecondsMax)
         allowProcessor()
     }
 
@@ -59,7 +61,7 @@ final class RunningChild {
         deadline = job.deadline
         allowProcessor()
         let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds)
-        let message = MediaCallMessage(number: calls, call: job.call, millisecondsLeft: Int(left))
+        let message = MediaCallMessage(number: calls, call: job.call, millisecondsLeft: Int(clamping: left))
         try socket.send(MediaMessageCoding.encode(message), descriptors: job.descriptors, waits: false)
     }
 
@@ -111,8 +113,9 @@ final class RunningChild {
     private func allowProcessor() {
         guard let used = usage.processorSeconds else { return }
         let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds / 1000)
+        // Bounded: floating point, which does not trap.
         let limit = used + left * Self.cores + Limits.childProcessorSlackSeconds
         // One that cannot be limited has ended, which the next message shows.
-        try? ProcessAllowance.limitProcessor(seconds: Int(limit.rounded(.up)), of: process)
+        try? ProcessAllowance.limitProcessor(seconds: Int(clamping: limit.rounded(.up)), of: process)
     }
 }

@@ -1,6 +1,7 @@
 import Linux
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// A process that makes one attempt.
 struct WallTrialProcess: Sendable {
@@ -18,12 +19,13 @@ struct WallTrialProcess: Sendable {
 
     /// Waits until its wall stands.
     func waitUntilReady() throws {
-        _ = try socket.waitUntilReadable(deadline: .now + .seconds(Limits.childStartSecondsMax))
+        // Bounded: a constant.
+        _ = try socket.waitUntilReadable(deadline: .now + .seconds(clamping: Limits.childStartSecondsMax))
     }
 
     /// Waits for the end; who has to be ended by us got through.
     var ending: ChildProcess.Ending {
-        guard process.waitUntilEnded(milliseconds: Int(Limits.childStartSecondsMax * 1000)) else {
+        guard process.waitUntilEnded(milliseconds: Int(clamping: Limits.childStartSecondsMax * 1000)) else {
             process.kill()
             _ = process.reap()
             return .exited(code: MediaChildExit.attemptSucceeded)

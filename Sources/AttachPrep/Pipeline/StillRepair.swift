@@ -20,6 +20,7 @@ extension Preparation {
             try await engine.inspect(question, source: source.descriptor, deadline: clock.deadline)
         }
         clock = turn.clock
+        // Bounded: floating point.
         timings.inspect += turn.milliseconds
         let inspected = try turn.result.get()
         guard inspected.damage != nil else { throw error }

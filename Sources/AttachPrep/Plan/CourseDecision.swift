@@ -72,11 +72,13 @@ struct CourseDecision {
     }
 
     private func held(_ damage: MediaDamage) -> String {
+        // Bounded: floating point.
         if let share = damage.intactShare { return "\(Int(clamping: share * 100)) % of the picture" }
-        return "\(Self.seconds(media.duration ?? 0)) of \(Self.seconds(damage.declaredDuration ?? 0)) s"
+        return "\(Self.shown(media.duration ?? 0)) of \(Self.shown(damage.declaredDuration ?? 0)) s"
     }
 
-    private static func seconds(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }
+    // Bounded: floating point.
+    private static func shown(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }
 
     // MARK: Animations as something else
 

@@ -28,8 +28,10 @@ struct DisplayExcess {
     }
 
     private var sound: String? {
+        // Bounded: floating point, which does not trap.
         let rate = Double(bytes) * 8 / max(media.duration ?? 0, 0.001)
         let most = Double(Limits.displaySoundBitsPerSecondMax)
+        // Bounded: floating point.
         if rate > most * Limits.displayRateTolerance {
             let (has, needs) = (Int(clamping: rate / 1000), Int(clamping: most / 1000))
             return "\(has) kbit/s are more than the \(needs) a notification needs"
@@ -40,6 +42,7 @@ struct DisplayExcess {
 
     private var movie: String? {
         if movieIsTooLarge {
+            // Bounded: floating point.
             let rate = media.video?.frameRate.map { " at \(($0 * 10).rounded() / 10) frames a second" } ?? ""
             let most = Int(clamping: Limits.displayFramesPerSecondMax)
             return "\(size) pixels\(rate) are more than 720p at \(most), which a notification shows"

@@ -11,6 +11,7 @@ struct PlanDecision {
         let course = try CourseDecision(media: media, bytes: bytes, request: request).course()
         let choice = try PictureDecision(media: media, request: request).choice()
         var plan = PreparationPlan(outcome: course.outcome, reasons: [course.reason])
+        // Bounded: lists.
         plan.warnings = choice.warnings + course.warnings + delivery(course).warnings
         plan.steps = PlanSteps(course: course, request: request, hasPicture: choice.picture != nil).sentences
         plan.passedType = passedType(course)

@@ -16,6 +16,7 @@ struct PlanSteps {
                 "write a thumbnail, \(options.thumbnailFit.rawValue) "
                     + "\(options.thumbnailWidth)x\(options.thumbnailHeight)")
         }
+        // Bounded: a list.
         return [attachment] + steps
     }
 
@@ -28,7 +29,9 @@ struct PlanSteps {
             "write the animation as GIF" + within(animation.longSideMax, animation.bytesMax)
         case .rewrite(.sound(let sound)):
             (sound.copies ? "copy the sound into an M4A" : "encode the sound as AAC into an M4A")
+                // Bounded: text.
                 + within(nil, sound.bytesMax)
+        // Bounded: text.
         case .rewrite(.movie(let movie)): Self.streams(movie) + within(movie.longSideMax, movie.bytesMax)
         }
     }

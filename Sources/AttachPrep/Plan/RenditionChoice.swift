@@ -65,6 +65,7 @@ struct RenditionChoice {
 
     private func isOverRate(bits: Double) -> Bool {
         let most = Double(Limits.displaySoundBitsPerSecondMax) * Limits.displayRateTolerance
+        // Bounded: floating point, which does not trap.
         return bits / max(media.duration ?? 0, 0.001) > most
     }
 
@@ -106,6 +107,7 @@ struct RenditionChoice {
     private var videoBytes: Int {
         let rates = media.audio.compactMap(\.bitRate).reduce(0) { $0.adding(clamping: $1) }
         let seconds = max(0, min(media.duration ?? 0, Limits.durationSecondsMax))
+        // Bounded: floating point until it is clamped.
         return max(0, bytes.subtracting(clamping: Int(clamping: Double(rates) / 8 * seconds)))
     }
 

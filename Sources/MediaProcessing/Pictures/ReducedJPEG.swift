@@ -43,21 +43,18 @@ struct ReducedJPEG {
     }
 
     private func planes(eighths: Int, _ arrival: Arrival?) throws -> [JPEGPlane]? {
-        var isIntact = jpeg.segments.isProgressive
         if BaselineDecoder.reductions.contains(eighths) {
             if let planes = BaselineDecoder.planes(
                 descriptor: source, eighths: eighths, waitForMore: { arrival?.waitForMore() ?? false })
             {
                 return planes
             }
-        } else if arrival == nil, !isIntact {
-            isIntact = BaselineDecoder.isIntact(descriptor: source)
         }
         // libjpeg would take the end of what is there for the end of the picture.
         if arrival != nil { return nil }
         do {
             // Of a progressive picture it looks at every code anyway.
-            return try decoder.planes(eighths: eighths, isCareful: !isIntact)
+            return try decoder.planes(eighths: eighths, isCareful: !jpeg.segments.isProgressive)
         } catch let damage as JPEGDamage {
             throw StillSoundness.corrupt(damage)
         } catch {

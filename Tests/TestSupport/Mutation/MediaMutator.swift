@@ -24,6 +24,34 @@ public struct MediaMutator: Sendable {
         return (name, Array(bytes.prefix(Self.bytesMax)))
     }
 
+    /// Bytes that are kept for a file that stays what it is.
+    private static let signatureBytes = 16
+
+    /// The file of that number with little broken, so that its format is still known and most of it is there.
+    public func slightlyBrokenFile(_ index: Int) -> (name: String, bytes: [UInt8]) {
+        var numbers = SeededNumbers(seed, index)
+        let (name, original) = seeds[index % seeds.count]
+        let head = original.prefix(Self.signatureBytes)
+        var rest = Array(original.dropFirst(Self.signatureBytes))
+        for _ in 0...numbers.below(2) where !rest.isEmpty {
+            // In front of the picture's own data as often as in it.
+            let range = 0..<(numbers.once(in: 2) ? min(rest.count, 800) : rest.count)
+            switch numbers.below(8) {
+            case 0, 1, 2: rest[numbers.below(range.count)] ^= 1 << numbers.below(8)
+            case 3: flipBits(in: range, &rest, &numbers)
+            case 4: rest.removeLast(numbers.below(rest.count / 5))
+            case 5: setNumber(in: range, &rest, &numbers)
+            case 6:
+                let start = numbers.below(rest.count)
+                rest.removeSubrange(start..<min(rest.count, start + 1 + numbers.below(200)))
+            default: copyBlock(&rest, &numbers)
+            }
+        }
+        var bytes = Array(head) + rest
+        if numbers.once(in: 2) { MediaChecksums.repair(&bytes) }
+        return (name, Array(bytes.prefix(Self.bytesMax)))
+    }
+
     private func mutate(_ bytes: inout [UInt8], _ numbers: inout SeededNumbers) {
         guard !bytes.isEmpty else { return }
         let chunks = numbers.once(in: 3) ? [] : MediaChunk.all(of: bytes)
