@@ -310,7 +310,10 @@ public final class HostileScript {
             case 22: text += " folded: \(number(near: start))\r\n"
             case 23: text += String(repeating: "Y: y\r\n", count: take(Int(input.byte()) * 8))
             case 24: text += "Upgrade: h2c\r\nTrailer: X\r\n"
-            case 25: text += "\u{0}\u{1}\u{FF}: \u{0}\r\n"
+            case 25:
+                // Its bytes above 0x7F would be taken for content.
+                facts.hasForeignBytes = true
+                text += "\u{0}\u{1}\u{FF}: \u{0}\r\n"
             case 26: text += "Content-Length : \(planned)\r\nContent-Length:\(planned)\n"
             default: text += "Set-Cookie: a=b\r\nAlt-Svc: h2=\":1\"\r\nStrict-Transport-Security: max-age=1\r\n"
             }
