@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <jpeglib.h>
@@ -23,6 +24,9 @@
 // Bytes given at a time where every code is to be looked at: with fewer than 128 for each block of an MCU libjpeg-turbo
 // leaves its quick Huffman decoder, which takes bits that are no code for a zero and warns of nothing.
 #define CJPEG_CAREFUL_BYTES 127
+
+// Zeros in a row at a file's end that are no picture: an even area can be coded in zeros, but EOI follows it.
+#define CJPEG_FILLER_BYTES 512
 
 // A decoder, its input and the place to jump to when it gives up.
 struct CJPEG_decoder {
@@ -262,6 +266,19 @@ static inline int CJPEG_has_whole_factors(const struct CJPEG_decoder *decoder) {
         if (component->h_samp_factor < 1 || across % component->h_samp_factor != 0) return 0;
         if (component->v_samp_factor < 1 || down % component->v_samp_factor != 0) return 0;
     }
+    return 1;
+}
+
+// Whether the file ends in zeros where its EOI should be: space that was set aside and never written. Its bits are codes
+// like any others to libjpeg, so that nothing has to be invented for them.
+static inline int CJPEG_ends_in_zeros(const struct CJPEG_decoder *decoder) {
+    unsigned char bytes[CJPEG_FILLER_BYTES];
+    struct stat status;
+    if (fstat(decoder->descriptor, &status) != 0 || status.st_size < CJPEG_FILLER_BYTES) return 0;
+    ssize_t count = pread(decoder->descriptor, bytes, sizeof bytes, status.st_size - CJPEG_FILLER_BYTES);
+    if (count != CJPEG_FILLER_BYTES) return 0;
+    for (size_t index = 0; index < sizeof bytes; index++)
+        if (bytes[index] != 0) return 0;
     return 1;
 }
 

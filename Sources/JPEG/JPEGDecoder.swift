@@ -100,6 +100,7 @@ import CJPEG
         // What is wrong there is counted.
         _ = unsafe CJPEG_finish(decoder)
         guard unsafe CJPEG_inventions(decoder) > 0 else { return nil }
+        if unsafe CJPEG_ends_in_zeros(decoder) != 0 { return JPEGDamage(intactShare: 0) }
         var rows: UInt32 = 0
         let intact = unsafe CJPEG_intact_rows(decoder, &rows)
         return JPEGDamage(intactShare: rows == 0 ? 0 : Double(intact) / Double(rows))

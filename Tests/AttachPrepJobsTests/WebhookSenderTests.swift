@@ -226,7 +226,8 @@ import Testing
     }
 
     @Test func `Many webhooks to one receiver all arrive, a few at a time`() async throws {
-        server.serve("/in", .status(200))
+        // With a body: a connection whose answer has none is not used again.
+        server.serve("/in", .status(200, [:], Data("ok".utf8)))
         for _ in 0..<200 { outbox.add(server.url("/in")) }
         try await running(sender()) { await outbox.until { $0.allSatisfy { $0.state == .delivered } } }
         #expect(Set(server.requests.map { $0.headers["webhook-id"] }).count == 200)

@@ -38,6 +38,12 @@ struct JPEGSoundnessTests {
         #expect((0.6...0.95).contains(damage.intactShare), "\(damage)")
     }
 
+    @Test(arguments: kinds) func `A file whose second half was never written is beyond repair`(options: [String]) throws {
+        let bytes = try JPEGFile(options).bytes
+        let half = bytes.prefix(bytes.count / 2) + Array(repeating: 0, count: max(1_000, bytes.count / 2))
+        #expect(try JPEGFile(bytes: half).soundness == .damaged(JPEGDamage(intactShare: 0)))
+    }
+
     @Test func `A progressive file that lacks its last details is whole but for them`() throws {
         let bytes = try JPEGFile(["-progressive"]).bytes
         let late = try JPEGFile(bytes: bytes.prefix(bytes.count * 8 / 10)).soundness

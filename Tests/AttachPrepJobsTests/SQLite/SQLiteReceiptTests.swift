@@ -50,7 +50,7 @@ import Testing
             sql: """
                 DROP INDEX job_alone; DROP INDEX webhook_alone; DROP INDEX webhook_unexamined;
                 ALTER TABLE job DROP COLUMN crashes; ALTER TABLE webhook DROP COLUMN crashes;
-                ALTER TABLE webhook DROP COLUMN url_wiped;
+                ALTER TABLE webhook DROP COLUMN url_wiped; DROP TABLE unknown_file;
                 """)
     }
 
