@@ -83,10 +83,12 @@ import Testing
     func `Run as root, the child has no capability, and could never have one`() async throws {
         try await withPool { pool in
             try await expectWork(pool)
-            let children = ProcessFacts(processID: getpid()).children
-            #expect(!children.isEmpty)
-            for child in children {
-                let status = try String(contentsOfFile: "/proc/\(child.processID)/status", encoding: .utf8)
+            // Servers of other suites are children of this process, too.
+            let statuses = ProcessFacts(processID: getpid()).children.compactMap { child in
+                try? String(contentsOfFile: "/proc/\(child.processID)/status", encoding: .utf8)
+            }.filter { $0.hasPrefix("Name:\tHostileMedia") }
+            #expect(!statuses.isEmpty)
+            for status in statuses {
                 let sets = status.split(separator: "\n").filter { $0.hasPrefix("Cap") }
                 #expect(sets.count == 5 && sets.allSatisfy { $0.hasSuffix("\t0000000000000000") }, "\(sets)")
             }

@@ -37,8 +37,8 @@ import Testing
     @Test func `doctor tries every wall, and each of them holds here`() async throws {
         let result = try await bench.run("doctor", "--format", "json")
         let examination = try JSONDecoder().decode(Examination.self, from: Data(result.text.utf8))
-        #expect(examination.walls.count == 17)
-        #expect(Set(examination.walls.map(\.wall)).count == 9)
+        #expect(examination.walls.count == 18)
+        #expect(Set(examination.walls.map(\.wall)).count == 10)
         #expect(examination.walls.filter { !$0.holds } == [])
         #expect(result.exitCode == 0)
     }
