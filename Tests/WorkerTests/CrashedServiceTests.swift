@@ -43,6 +43,17 @@ import Testing
         throw CancellationError()
     }
 
+    /// Submits the source that crashes the process, perhaps before it has answered.
+    private func submitCulprit(_ source: String, to service: RunningService) async {
+        _ = try? await service.client.send("POST", "/v1/jobs", body: #"{"source": "\#(source)"}"#)
+    }
+
+    /// The id of that source's job.
+    private func culprit(_ service: RunningService) async throws -> String {
+        let job = try await service.client.jobs().first { "\($0.json)".contains("culprit") }
+        return try #require(job?.json["id"] as? String)
+    }
+
     @Test func `After three crashes the culprit is dead, and the twenty jobs beside it succeed`() async throws {
         let (origin, gate) = (try LoopbackServer(), LoopbackGate())
         let body = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
@@ -56,12 +67,13 @@ import Testing
         let innocent = try await first.client.submit(
             lines: (0..<20).map { #"{"source": "\#(origin.url("/\($0).jpg"))"}"# })
         try await waitUntil("all of them are in flight", seconds: 30) { origin.requests.count == 20 }
-        let culprit = try await first.client.submit(#"{"source": "\#(origin.url("/culprit.jpg"))"}"#)
+        await submitCulprit(origin.url("/culprit.jpg"), to: first)
         let crash = try await first.running.result()
         #expect(crash.exitCode == 128 + SIGILL, "\(crash.errorText)")
         gate.open()
 
         let (service, logs) = try await startUntilDone(crashesMax: 2)
+        let culprit = try await culprit(service)
         #expect(logs.count == 3, "it crashed \(logs.count) times in all")
         for log in logs {
             let lines = log.split(separator: "\n").filter { $0.contains(culprit) && $0.contains("\"crashes\"") }
@@ -84,12 +96,13 @@ import Testing
 
     @Test func `Swift's own backtrace is printed as ever, and the process ends by its signal`() async throws {
         let service = try await bench.start(environment: ["ATTACHPREP_TEST_TRAP": "culprit"])
-        let id = try await service.client.submit(#"{"source": "http://127.0.0.1:9/culprit.jpg"}"#)
+        await submitCulprit("http://127.0.0.1:9/culprit.jpg", to: service)
         let crash = try await service.running.result()
         #expect(crash.exitCode == 128 + SIGILL)
         #expect(crash.errorText.contains("arithmetic overflow"), "\(crash.errorText)")
         #expect(try bench.folder.bytes(of: "state/run").starts(with: Array("crashed 04".utf8)))
         let next = try await bench.start()
+        let id = try await culprit(next)
         #expect(try await next.stop().errorText.contains(id))
     }
 
