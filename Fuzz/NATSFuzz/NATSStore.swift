@@ -1,8 +1,7 @@
 import Foundation
 import FuzzSupport
 
-/// As much of JetStream as the queue uses, so that an honest answer is right; what an input spoils is spoiled on the way
-/// out.
+/// As much of JetStream as the queue uses, so that an honest answer is right; what an input spoils is spoiled last.
 ///
 /// One connection at a time says what it wants, and gets back what is to be sent.
 final class NATSStore {

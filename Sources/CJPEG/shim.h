@@ -269,8 +269,8 @@ static inline int CJPEG_has_whole_factors(const struct CJPEG_decoder *decoder) {
     return 1;
 }
 
-// Whether the file ends in zeros where its EOI should be: space that was set aside and never written. Its bits are codes
-// like any others to libjpeg, so that nothing has to be invented for them.
+// Whether the file ends in zeros where its EOI should be: space that was set aside and never written. Its bits are
+// codes like any others to libjpeg, so that nothing has to be invented for them.
 static inline int CJPEG_ends_in_zeros(const struct CJPEG_decoder *decoder) {
     unsigned char bytes[CJPEG_FILLER_BYTES];
     struct stat status;

@@ -43,7 +43,8 @@ import Testing
     ) async throws {
         let cuts = try await cut(name)
         for percent in [25, 75] {
-            #expect(cuts[percent]?.error?.code == "media.corrupt", "cut at \(percent) %: \(cuts[percent]?.outcome ?? "")")
+            let manifest = try #require(cuts[percent])
+            #expect(manifest.error?.code == "media.corrupt", "cut at \(percent) %: \(manifest.outcome)")
         }
         let repaired = try #require(cuts[95])
         #expect(repaired.outcome == "converted" && repaired.warningCodes == ["media.repaired"], "\(repaired)")

@@ -38,7 +38,8 @@ struct JPEGSoundnessTests {
         #expect((0.6...0.95).contains(damage.intactShare), "\(damage)")
     }
 
-    @Test(arguments: kinds) func `A file whose second half was never written is beyond repair`(options: [String]) throws {
+    @Test(arguments: kinds)
+    func `A file whose second half was never written is beyond repair`(options: [String]) throws {
         let bytes = try JPEGFile(options).bytes
         let half = bytes.prefix(bytes.count / 2) + Array(repeating: 0, count: max(1_000, bytes.count / 2))
         #expect(try JPEGFile(bytes: half).soundness == .damaged(JPEGDamage(intactShare: 0)))

@@ -2,9 +2,9 @@ import GRDB
 
 /// Files in the data folder that no row of the database knows.
 ///
-/// A crash leaves a few: a file is placed before its row is committed. A database that was emptied, replaced or restored
-/// from a backup leaves all of them, and their URLs may have been sent already. So an unknown file is noted first and
-/// removed only after `StoreLimits.unknownFileSeconds`; until then it is served again as soon as its rows are back.
+/// A crash leaves a few: a file is placed before its row is committed. A database that was emptied, replaced or
+/// restored from a backup leaves all of them, and their URLs may have been sent already. So an unknown file is noted
+/// first and removed only after `StoreLimits.unknownFileSeconds`; until then it is served again as soon as its rows are back.
 enum UnknownFiles {
     /// Since version 4. `name`: the SHA-256 of content, or the name of an upload.
     static let schema = """
