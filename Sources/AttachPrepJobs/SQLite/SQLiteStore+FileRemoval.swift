@@ -61,7 +61,7 @@ extension SQLiteStore {
     /// Walks the folders: removes contents that no result names any more, and files that no row has known for long.
     package func sweepUnnamedFiles() async throws -> SweepReport {
         let (files, now) = (files, clock.now().wall)
-        let oldest = now.subtracting(clamping: Int64(clamping: limits.unknownFileSeconds * 1000))
+        let oldest = now.subtracting(clamping: Int64(clamping: limits.unknownFileSeconds * 1000.0))
         var report = SweepReport()
         for folder in try await files.run({ ContentFiles.names(files.folder.content) }) where folder.count == 2 {
             let names = try await files.run { ContentFiles.names("\(files.folder.content)/\(folder)") }
