@@ -16,9 +16,10 @@ enum ForeignNumberRules {
         "Sources/AttachPrep/FileStamp.swift",
         "Sources/AttachPrep/MediaPool/",
         "Sources/AttachPrep/Payload/",
-        "Sources/AttachPrep/Pipeline/StillRepair.swift",
+        "Sources/AttachPrep/Pipeline/",
         "Sources/AttachPrep/Plan/",
         "Sources/AttachPrep/Publish/",
+        "Sources/AttachPrep/Quarantine/",
         "Sources/AttachPrep/Request/",
         "Sources/AttachPrepCommand/Batch/BatchSummary.swift",
         "Sources/AttachPrepCommand/Output/TerminalText.swift",
@@ -133,7 +134,8 @@ enum ForeignNumberRules {
         if isTyped || operand.contains("timeInterval") || operand.contains(").rounded(") { return true }
         // A span of a constant: clocks have room for it, and a quotient of spans is a floating-point number.
         for unit in [".seconds(", ".milliseconds("] where operand.hasPrefix(unit) {
-            return isConstant(String(operand.dropFirst(unit.count)))
+            let span = operand.dropFirst(unit.count)
+            return span.hasPrefix("clamping:") || isConstant(String(span))
         }
         // What `map` gives is a list, or an optional, which has no arithmetic.
         if operand.contains(".map") || operand.contains(".flatMap") { return true }
@@ -219,8 +221,9 @@ enum ForeignNumberRules {
             var rest = Substring(line)
             while let found = rest.range(of: unit) {
                 rest = rest[found.upperBound...]
-                // `reader.seconds(.drain)` names something.
-                if !isSafe(rest), !(rest.first?.isNumber ?? false), rest.first != "." {
+                // `reader.seconds(.drain)` names something, `case .seconds(let value)` takes a value out.
+                let isName = rest.first == "." || rest.hasPrefix("let ")
+                if !isSafe(rest), !(rest.first?.isNumber ?? false), !isName {
                     return "\(unit)\(rest.prefix { $0 != ")" }))"
                 }
             }

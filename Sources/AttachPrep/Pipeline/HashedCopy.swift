@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import SafeArithmetic
 
 /// The bytes of one file written into another, counted and hashed on the way.
 struct HashedCopy {
@@ -23,7 +24,7 @@ struct HashedCopy {
         while true {
             try proceed()
             let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-                unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(bytes))
+                unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(clamping: bytes))
             }
             guard count >= 0 else { throw ReadFailure(code: errno) }
             guard count > 0 else { break }
@@ -32,7 +33,7 @@ struct HashedCopy {
                 unsafe hash.update(bufferPointer: piece)
                 try unsafe Self.write(piece, to: target)
             }
-            bytes += count
+            bytes = bytes.adding(clamping: count)
         }
         self.bytes = bytes
         sha256 = hash.finalize().hexadecimal
@@ -41,10 +42,11 @@ struct HashedCopy {
     private static func write(_ bytes: UnsafeRawBufferPointer, to target: CInt) throws {
         var written = 0
         while written < bytes.count {
+            // Bounded: `written` is below the buffer's count.
             let count = unsafe Glibc.write(target, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw OutputFailure.error(errno) }
-            written += count
+            written += count  // Bounded: by the buffer's count.
         }
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import RichPush
+import SafeArithmetic
 
 /// A source on this machine, open for reading.
 final class LocalFile: Sendable {
@@ -26,7 +27,7 @@ final class LocalFile: Sendable {
             throw AttachPrepError(.sourceInvalidURL, "\(shown ?? path) is not a file; give a file or a URL.")
         }
         self.descriptor = descriptor
-        bytes = Int(status.st_size)
+        bytes = Int(clamping: status.st_size)
         state = "\(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
     }
 

@@ -1,6 +1,7 @@
 import Logging
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// One request on its way through the recipe. A value per stage, each made whole from the one before.
 struct Preparation: Sendable {
@@ -103,7 +104,7 @@ struct Preparation: Sendable {
             [rooms] engine, clock in
             try await RenderLadder(
                 plan: plan, source: source, engine: engine, blocking: rooms.blocking, staging: staging,
-                deadline: clock.deadline - .seconds(reserve), early: early
+                deadline: clock.deadline - .seconds(clamping: reserve), early: early
             ).run()
         }
         clock = turn.clock

@@ -15,6 +15,7 @@ struct PublishStep: Sendable {
     func complete(_ manifest: Manifest) throws -> Manifest {
         var manifest = manifest
         manifest.outcome = outcome
+        // Bounded: lists.
         manifest.reasons = plan.reasons + renditions.concessions
         manifest.warnings = warnings
         let attachment = try attachment(id: manifest.id)
@@ -42,6 +43,7 @@ struct PublishStep: Sendable {
         let planned = plan.warnings.filter { !DeliveryWarnings.codes.contains($0.code) }
         let isSource = if case .source = renditions.delivery { true } else { false }
         let delivery = DeliveryWarnings(media: media, isSource: isSource, orientation: orientation)
+        // Bounded: lists.
         return planned + renditions.warnings + delivery.warnings
     }
 

@@ -1,4 +1,5 @@
 import MediaEngine
+import SafeArithmetic
 
 /// The time of one request: its deadline, which waiting in line moves, and where it stands.
 ///
@@ -11,15 +12,16 @@ struct RequestClock: Sendable {
 
     init(budgetSeconds: Double) {
         start = .now
-        deadline = start + .seconds(budgetSeconds)
+        deadline = start + .seconds(clamping: budgetSeconds)
     }
 
     /// Takes out the time from an instant to now, in which the request waited for its turn.
     mutating func waited(since instant: ContinuousClock.Instant) {
         let wait = instant.duration(to: .now)
+        // Bounded: time that has passed since this process began.
         start += wait
-        deadline += wait
-        queueMilliseconds += wait.milliseconds
+        deadline += wait  // Bounded: as above.
+        queueMilliseconds += wait.milliseconds  // Bounded: a floating-point number.
     }
 
     /// Milliseconds of work so far.

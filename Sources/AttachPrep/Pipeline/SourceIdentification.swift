@@ -60,6 +60,7 @@ final class SourceIdentification: Sendable {
         state.withLock { state in
             state.media = media
             state.isComplete = isComplete
+            // Bounded: a floating-point number.
             state.milliseconds += start.duration(to: .now).milliseconds
         }
         return media.format

@@ -1,6 +1,7 @@
 import Logging
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// The recipe's first half, for `inspect`: fetch, identify, inspect, plan; everything is thrown away afterwards.
 struct SourceInspection: Sendable {
@@ -10,7 +11,7 @@ struct SourceInspection: Sendable {
     let logger: Logger
 
     func run() async -> InspectionReport {
-        let deadline = ContinuousClock.now + .seconds(request.budgetSeconds)
+        let deadline = ContinuousClock.now + .seconds(clamping: request.budgetSeconds)
         var source = ManifestSource(url: RedactedURL.redact(request.source))
         var media: InspectedMedia?
         do {

@@ -62,6 +62,7 @@ enum SourceLocation: Sendable, Hashable {
                 throw AttachPrepError(
                     .sourceInvalidURL, "The file URL names another machine; give file:///path or a plain path.")
             }
+            // Bounded: `host` is a part of `rest`, in memory.
             rest = rest.dropFirst(2 + host.count)
         }
         guard let path = percentDecoded(rest), path.hasPrefix("/") else {

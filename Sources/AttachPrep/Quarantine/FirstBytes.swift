@@ -1,6 +1,7 @@
 import Crypto
 import Glibc
 import RichPush
+import SafeArithmetic
 
 /// The beginnings of a file that identification looks at, as digests.
 ///
@@ -18,7 +19,7 @@ enum FirstBytes {
     static func digests(of descriptor: CInt) -> [String] {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return [] }
-        return Set(lengths.map { min($0, Int(status.st_size)) }).sorted().compactMap {
+        return Set(lengths.map { min($0, Int(clamping: status.st_size)) }).sorted().compactMap {
             digest(of: descriptor, length: $0)
         }
     }
@@ -29,10 +30,11 @@ enum FirstBytes {
         var done = 0
         while done < length {
             let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+                // Bounded: `done` is at most `length`.
                 unsafe pread(descriptor, buffer.baseAddress.map { unsafe $0 + done }, length - done, off_t(done))
             }
             guard count > 0 else { return nil }
-            done += count
+            done += count  // Bounded: by `length`.
         }
         return SHA256.hash(data: bytes).hexadecimal
     }

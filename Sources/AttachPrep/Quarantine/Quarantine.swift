@@ -98,6 +98,7 @@ public final class Quarantine: Sendable {
 
     /// All entries with strikes that still count, the latest strike first.
     public func entries() -> [QuarantineEntry] {
+        // Bounded: lists.
         let kept = (folder?.entries() ?? []) + unwritten.withLock { Array($0.values) }
         return kept.map { $0.faded(at: .now) }.filter { !$0.strikes.isEmpty }
             .sorted { Self.isOlder($1, $0) }

@@ -4,7 +4,8 @@ import GRDB
 ///
 /// A crash leaves a few: a file is placed before its row is committed. A database that was emptied, replaced or
 /// restored from a backup leaves all of them, and their URLs may have been sent already. So an unknown file is noted
-/// first and removed only after `StoreLimits.unknownFileSeconds`; until then it is served again as soon as its rows are back.
+/// first and removed only after `StoreLimits.unknownFileSeconds`; until then it is served again as soon as its rows are
+/// back.
 enum UnknownFiles {
     /// Since version 4. `name`: the SHA-256 of content, or the name of an upload.
     static let schema = """
