@@ -109,7 +109,7 @@ fuzz: deps ## Fuzz our own parsers: make fuzz TIME=60 [TARGET=HeaderFuzz]
 	Fuzz/run $(TIME) $(TARGET)
 
 # Ten seconds each: a target that breaks at once, or does not build, is seen before it is forgotten.
-fuzz-ci: deps ## Build every fuzz target and run each for seconds, as CI does
+fuzz-ci: deps ## Build every fuzz target and run each for ten seconds
 	Fuzz/run 10
 
 install: build ## Install into PREFIX (/usr/local) below DESTDIR: both programs, the manual page, shell completions
