@@ -17,6 +17,25 @@ struct Interruption {
         return await task.value
     }
 
+    /// Does work that ends by a signal as it would without this, but for what is cleaned up before.
+    static func cleaningUp<Result>(
+        _ cleanUp: @escaping @Sendable () -> Void, _ work: () async throws -> Result
+    ) async rethrows -> Result {
+        let sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                cleanUp()
+                signal(number, SIG_DFL)
+                kill(getpid(), number)
+            }
+            source.resume()
+            return source
+        }
+        defer { for source in sources { source.cancel() } }
+        return try await work()
+    }
+
     private init(_ cancel: @escaping @Sendable () -> Void) {
         sources = [SIGINT, SIGTERM].map { number in
             // Dispatch sees the signal only when its default action does not end the process first.

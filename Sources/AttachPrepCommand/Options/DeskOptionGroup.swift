@@ -60,15 +60,17 @@ struct DeskOptionGroup: ParsableArguments {
 
     /// Does something with jobs; what is wrong is said, and false or an error ends the command with 1.
     func use(_ work: (any JobDesk, OutputFormat) async throws -> Bool) async throws {
-        let desk = try await open()
-        var isFine = false
-        do {
-            isFine = try await work(desk, format)
-        } catch {
-            Self.tell(error)
+        try await Interruption.cleaningUp(TemporaryDataFolder.removeAll) {
+            let desk = try await open()
+            var isFine = false
+            do {
+                isFine = try await work(desk, format)
+            } catch {
+                Self.tell(error)
+            }
+            await desk.close()
+            guard isFine else { throw CommandEnd.someRejected }
         }
-        await desk.close()
-        guard isFine else { throw CommandEnd.someRejected }
     }
 
     /// Does something with each of these jobs, or with all of a state, and shows what it says.

@@ -43,12 +43,15 @@ extension JetStreamQueue {
         }
     }
 
-    public func postpone(_ lease: JobLease, until date: Date, error: ManifestError) async throws -> Bool {
+    public func postpone(
+        _ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool
+    ) async throws -> Bool {
         let (text, now) = (try StoredJSON.text(error), clock.now().wall)
         return try await QueueFault.named {
             let put = try await leave(lease) { job in
                 job.postponed(
-                    until: date.milliseconds, error: text, code: error.code.rawValue, under: lease.token, at: now)
+                    until: date.milliseconds, error: text, code: error.code.rawValue, isAttempt: isAttempt,
+                    under: lease.token, at: now)
             }
             guard let (delivery, job) = put else { return false }
             await returned(delivery, job)

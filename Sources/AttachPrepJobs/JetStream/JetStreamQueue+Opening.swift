@@ -45,7 +45,7 @@ extension JetStreamQueue {
                 shapes, in: JetStream(try await NATSConnection.connect(servers.settings)))
             let (own, mirror) = try await BlockingLane().run {
                 let own = try MachineFolder(folder)
-                return (own, try JobMirror(path: own.mirrorPath, feed: feed))
+                return (own, try JobMirror(path: own.mirrorPath, feed: feed, at: clock.now()))
             }
             let queue = JetStreamQueue(
                 rooms, names: shapes.names, folder: own, mirror: mirror, lease: lease, limits: limits, clock: clock,

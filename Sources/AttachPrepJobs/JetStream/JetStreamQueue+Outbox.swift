@@ -15,6 +15,7 @@ extension JetStreamQueue: WebhookOutbox {
         // A job that runs alone runs without webhooks beside it.
         if held.hasAlone { return [] }
         let moment = clock.now()
+        try await mirror.follow(moment)
         let claim = WebhookClaim(
             count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: [])
         let offers = try await mirror.offerWebhooks(claim, at: moment)
@@ -102,7 +103,8 @@ extension JetStreamQueue: WebhookOutbox {
     public func webhookCounts() async throws -> [WebhookState: Int] { try await mirror.read(WebhookQuery.counts) }
 
     public func nextWebhookDue() async throws -> Date? {
-        let steady = clock.now().steady
-        return try await mirror.read { try WebhookQuery.nextDue($0, at: steady) }
+        let moment = clock.now()
+        try await mirror.follow(moment)
+        return try await mirror.read { try WebhookQuery.nextDue($0, at: moment.steady) }
     }
 }

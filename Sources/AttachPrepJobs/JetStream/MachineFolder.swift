@@ -14,13 +14,15 @@ final class MachineFolder: Sendable {
     let uploads: UploadFolder
     let mirrorPath: String
     let path: String
-    private let isPassing: Bool
+    /// Nil where a folder was named.
+    private let temporary: TemporaryDataFolder?
     private let lock: FolderLock
 
     /// - Parameter path: for this process alone; nil takes one that goes with the queue.
     /// - Throws: `queue.unavailable` when another process has it, or it cannot be used.
     init(_ path: String?) throws {
-        let folder = StoreFolder(path: try path ?? PassingFolder.make())
+        temporary = path == nil ? try TemporaryDataFolder() : nil
+        let folder = StoreFolder(path: path ?? temporary?.path ?? "")
         try folder.makePath()
         lock = try FolderLock(folder, for: "serve or worker")
         // Apart from what the driver of a data folder keeps there.
@@ -29,29 +31,10 @@ final class MachineFolder: Sendable {
         uploads = try UploadFolder(path: own.path)
         self.path = folder.path
         mirrorPath = "\(own.path)/mirror.sqlite"
-        isPassing = path == nil
     }
 
     func close() {
-        if isPassing { try? FileManager.default.removeItem(atPath: path) }
+        temporary?.remove()
         lock.release()
-    }
-}
-
-/// A folder that goes with the process that made it.
-package enum PassingFolder {
-    /// A new one, for its owner alone.
-    ///
-    /// Linux: mkdtemp(3).
-    /// - Throws: `queue.unavailable`.
-    package static func make() throws -> String {
-        let template = FileManager.default.temporaryDirectory.appending(path: "attachprep-XXXXXX").path
-        var name = Array(template.utf8CString)
-        let path = unsafe name.withUnsafeMutableBufferPointer { buffer -> String? in
-            guard let start = buffer.baseAddress, let made = unsafe mkdtemp(start) else { return nil }
-            return unsafe String(cString: made)
-        }
-        guard let path else { throw StoreFolder.refusal(template, errno) }
-        return path
     }
 }

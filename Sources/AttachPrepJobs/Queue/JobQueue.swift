@@ -35,8 +35,9 @@ public protocol JobQueue: Sendable {
 
     /// Puts a job whose attempt failed back into the queue, due at a later time.
     ///
+    /// - Parameter isAttempt: false when the job is not at fault: it keeps its number of attempts.
     /// - Returns: false when the lease was lost.
-    func postpone(_ lease: JobLease, until date: Date, error: ManifestError) async throws -> Bool
+    func postpone(_ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool) async throws -> Bool
 
     /// Puts jobs back as if they had not been claimed: for a worker that leaves.
     func release(_ leases: [JobLease]) async throws
@@ -56,4 +57,11 @@ public protocol JobQueue: Sendable {
 
     /// When the next queued job will be due that is not yet; nil when there is none.
     func nextDue() async throws -> Date?
+}
+
+extension JobQueue {
+    /// The same, of an attempt that counts.
+    public func postpone(_ lease: JobLease, until date: Date, error: ManifestError) async throws -> Bool {
+        try await postpone(lease, until: date, error: error, isAttempt: true)
+    }
 }

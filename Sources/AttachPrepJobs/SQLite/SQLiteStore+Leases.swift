@@ -53,13 +53,16 @@ extension SQLiteStore {
         }
     }
 
-    public func postpone(_ lease: JobLease, until date: Date, error: ManifestError) async throws -> Bool {
+    public func postpone(
+        _ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool
+    ) async throws -> Bool {
         let now = clock.now().wall
         let text = try StoredJSON.text(error)
+        let attempts = isAttempt ? "" : ", \(JobReturn.withoutAttempt)"
         return try await write { database, changes in
             let change = try JobReturn.putBack(
-                lease, "due_at = ?4, wait = \(JobWait.backOff.rawValue), error = ?5, error_code = ?6", database,
-                [now, date.milliseconds, text, error.code.rawValue])
+                lease, "due_at = ?4, wait = \(JobWait.backOff.rawValue), error = ?5, error_code = ?6\(attempts)",
+                database, [now, date.milliseconds, text, error.code.rawValue])
             changes += change.map { [$0] } ?? []  // Bounded: lists, not numbers.
             return change != nil
         }
@@ -71,10 +74,7 @@ extension SQLiteStore {
             for lease in leases {
                 let change = try JobReturn.putBack(
                     lease,
-                    """
-                    due_at = min(due_at, ?3), attempts = attempts - 1,
-                    started_at = CASE WHEN attempts = 1 THEN NULL ELSE started_at END
-                    """, database, [now])
+                    "due_at = min(due_at, ?3), \(JobReturn.withoutAttempt)", database, [now])
                 changes += change.map { [$0] } ?? []  // Bounded: lists, not numbers.
             }
         }
@@ -83,6 +83,11 @@ extension SQLiteStore {
 
 /// The way of a running job back into the queue, or to its end when it was called off meanwhile.
 enum JobReturn {
+    /// As if it had not been claimed.
+    static let withoutAttempt = """
+        attempts = attempts - 1, started_at = CASE WHEN attempts = 1 THEN NULL ELSE started_at END
+        """
+
     /// - Parameters:
     ///   - assignments: what else changes; parameters from `?4` on.
     ///   - arguments: the time, then those.

@@ -103,7 +103,7 @@ extension SQLiteStore: JobQueue {
             }
             let lost = try LostLeases.takeBackAll(database, at: moment)
             try database.run("UPDATE webhook SET lease_until = NULL WHERE lease_until IS NOT NULL")
-            try ClockJumps.cut(database, at: moment)
+            try ClockJumps.follow(database, at: moment)
             return lost
         }
         if case .crashed(let signal) = former { logger.report(crashed, webhooks: webhooks, signal: signal) }

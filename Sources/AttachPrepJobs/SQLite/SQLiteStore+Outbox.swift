@@ -15,9 +15,9 @@ extension SQLiteStore: WebhookOutbox {
 
     public func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook] {
         let moment = clock.now()
-        let (hasJumped, isolation) = (jumps.isBehind(moment), isolation)
+        let (hasJumped, isolation) = (jumps.hasJumped(moment), isolation)
         let webhooks = try await write { database, _ in
-            if hasJumped { try ClockJumps.cut(database, at: moment) }
+            if hasJumped { try ClockJumps.follow(database, at: moment) }
             try WebhookQuery.takeBackLost(database, at: moment.steady)
             let claim = WebhookClaim(
                 count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: hosts)
@@ -62,8 +62,13 @@ extension SQLiteStore: WebhookOutbox {
     }
 
     public func nextWebhookDue() async throws -> Date? {
-        let steady = clock.now().steady
-        return try await read { try WebhookQuery.nextDue($0, at: steady) }
+        let moment = clock.now()
+        // Who waits for the date that this gives does not claim before it: a step of the clock is seen here or never.
+        if jumps.hasJumped(moment) {
+            try await write { database, _ in try ClockJumps.follow(database, at: moment) }
+            jumps.note(moment)
+        }
+        return try await read { try WebhookQuery.nextDue($0, at: moment.steady) }
     }
 
     public func webhookCounts() async throws -> [WebhookState: Int] { try await read(WebhookQuery.counts) }

@@ -88,12 +88,13 @@ extension JobAttempt {
         }
     }
 
-    /// A failure is that of all who wait for the same work, unless it is one of this job's own time.
+    /// A failure is that of all who wait for the same work, unless it is one of this job's own time or of the machine.
     private func note(_ manifest: Manifest, _ fetchedAt: Date, isCut: Bool) async -> AttemptEnd {
         guard manifest.error?.code != .cancelled, rooms.hands.standing(of: job.lease) == .held else {
             return .interrupted
         }
-        if !(isCut && manifest.error?.code == .deadlineExceeded) {
+        let isStorage = manifest.error.map { StorageBreaker.isStorage($0.code) } ?? false
+        if !isStorage, !(isCut && manifest.error?.code == .deadlineExceeded) {
             do {
                 _ = try await rooms.store.store(
                     manifest, folder: nil, for: job.key, freshness: nil, fetchedAt: fetchedAt)

@@ -46,7 +46,9 @@ struct JobRun: Sendable {
 
     private func follow(_ end: AttemptEnd) async {
         switch end {
-        case .prepared(let manifest, let media): await finish(.succeeded(manifest, media))
+        case .prepared(let manifest, let media):
+            if rooms.storage.succeed() { rooms.logger.notice("results can be kept again; jobs are claimed as before") }
+            await finish(.succeeded(manifest, media))
         case .refused(let ending): await finish(ending)
         case .interrupted:
             logger.info("goes back into the queue")
@@ -56,12 +58,24 @@ struct JobRun: Sendable {
             }
         case .rejected(let manifest, let failedAt):
             guard let error = manifest.error else { preconditionFailure("a rejected manifest says why") }
+            if StorageBreaker.isStorage(error.code) { return await waitForStorage(error) }
             switch decision(error, failedAt) {
             case .fail: await finish(.failed(manifest))
             case .die: await finish(.dead(manifest))
             case .retry(let date): await postpone(until: date, error)
             }
         }
+    }
+
+    /// The machine is at fault, not the job: it waits without an attempt.
+    private func waitForStorage(_ error: ManifestError) async {
+        let (isNews, pause) = rooms.storage.fail(error)
+        if isNews {
+            rooms.logger.error(
+                "results cannot be kept; no jobs are claimed until one can",
+                metadata: ["code": "\(error.code.rawValue)", "reason": "\(error.message)"])
+        }
+        await postpone(until: Date.now.addingTimeInterval(pause / .seconds(1)), error, isAttempt: false)
     }
 
     private func decision(_ error: ManifestError, _ failedAt: Date) -> RetryDecision {
@@ -84,12 +98,12 @@ struct JobRun: Sendable {
         if isMine { rooms.metrics.ended(state, error) } else { logger.warning("the end came too late; it was lost") }
     }
 
-    private func postpone(until date: Date, _ error: ManifestError) async {
+    private func postpone(until date: Date, _ error: ManifestError, isAttempt: Bool = true) async {
         logger.info(
             "retried later", metadata: ["at": "\(Timestamp.text(date))", "code": "\(error.code.rawValue)"])
         await flush()
         let isMine = await kept { [rooms, job] in
-            try await rooms.store.postpone(job.lease, until: date, error: error)
+            try await rooms.store.postpone(job.lease, until: date, error: error, isAttempt: isAttempt)
         }
         if isMine { rooms.metrics.postponed(error.code) } else { logger.warning("the lease was lost") }
     }

@@ -18,6 +18,9 @@ extension JobWorker {
             var pause = rooms.settings.poll
             do {
                 if try await !claim() { pause = min(pause, try await untilNextDue()) }
+                if case .none(let until) = rooms.storage.allowance() {
+                    pause = min(rooms.settings.poll, max(.zero, ContinuousClock.now.duration(to: until)))
+                }
                 failures = 0
                 rooms.pulse.answered()
             } catch {
@@ -36,7 +39,7 @@ extension JobWorker {
     /// Fills the room that there is; tells whether all of it was filled.
     private func claim() async throws -> Bool {
         let (settings, store) = (rooms.settings, rooms.store)
-        let room = settings.concurrency.subtracting(clamping: rooms.hands.count)
+        let room = room(of: settings.concurrency)
         guard room > 0 else { return true }
         await beatIfLate()
         let jobs = try await store.claim(
@@ -44,6 +47,15 @@ extension JobWorker {
         // Called off while it was asking: as if it had not.
         if leavesBy != nil { try await release(jobs.map(\.lease)) } else { jobs.forEach(begin) }
         return jobs.count == room
+    }
+
+    private func room(of concurrency: Int) -> Int {
+        let inHand = rooms.hands.count
+        return switch rooms.storage.allowance() {
+        case .all: concurrency.subtracting(clamping: inHand)
+        case .one: inHand == 0 ? 1 : 0
+        case .none: 0
+        }
     }
 
     private func begin(_ job: ClaimedJob) {

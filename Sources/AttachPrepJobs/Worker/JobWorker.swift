@@ -46,8 +46,12 @@ public final class JobWorker: Sendable {
             logs: JobLogBuffer(store), logger: logger)
     }
 
-    /// Whether it takes jobs, as its last call to the store tells.
-    public var health: WorkerHealth { rooms.pulse.health }
+    /// Whether it takes jobs, as its last call to the store and the last result tell.
+    public var health: WorkerHealth {
+        let health = rooms.pulse.health
+        guard health == .ok, let reason = rooms.storage.reason else { return health }
+        return .unavailable(reason)
+    }
 
     /// How many jobs it has in hand.
     public var jobsInHand: Int { rooms.hands.count }

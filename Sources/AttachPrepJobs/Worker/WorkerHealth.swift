@@ -3,7 +3,7 @@ public enum WorkerHealth: Sendable, Hashable {
     /// Not begun yet.
     case starting
     case ok
-    /// The store does not answer; a sentence for the operator.
+    /// The store does not answer, or results cannot be kept; a sentence for the operator.
     case unavailable(String)
     /// Takes no new jobs.
     case draining

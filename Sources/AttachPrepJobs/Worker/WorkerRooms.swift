@@ -8,6 +8,7 @@ struct WorkerRooms: Sendable {
     let metrics: JobMetrics
     let pulse: WorkerPulse
     let hands = JobsInHand()
+    let storage = StorageGate()
     let logs: JobLogBuffer
     let logger: Logger
 }

@@ -31,21 +31,23 @@ struct ServerRooms: Sendable {
     private let store: any JobStore & StoreKeeping
     private let preparer: AttachmentPreparer
     private let calls: CallSender
-    private let passingFolder: String?
+    private let temporaryFolder: TemporaryDataFolder?
 
     init(_ given: ServeConfiguration, logger: Logger) async throws {
-        let (configuration, passing) = try given.withPassingFolder()
+        let (configuration, temporary) = try given.withTemporaryFolder()
         do {
-            try await self.init(configuration, passing, logger)
+            try await self.init(configuration, temporary, logger)
         } catch {
-            passing.map(Self.remove)
+            temporary?.remove()
             throw error
         }
     }
 
-    private init(_ configuration: ServeConfiguration, _ passing: String?, _ logger: Logger) async throws {
+    private init(
+        _ configuration: ServeConfiguration, _ temporary: TemporaryDataFolder?, _ logger: Logger
+    ) async throws {
         let (feed, registry) = (JobFeed(), PrometheusRegistry(descriptions: MetricDescription.service))
-        passingFolder = passing
+        temporaryFolder = temporary
         tokens = try AccessTokens(configuration.tokens, file: configuration.tokenFile, logger: logger)
         let secrets = try WebhookSecrets(
             literals: configuration.webhookSecrets, file: configuration.webhookSecretFile, logger: logger)
@@ -120,22 +122,18 @@ struct ServerRooms: Sendable {
         await calls.shutdown()
         await preparer.shutdown()
         await store.close()
-        passingFolder.map(Self.remove)
+        temporaryFolder?.remove()
     }
-
-    private static func remove(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
 }
 
 extension ServeConfiguration {
-    /// With a folder of the process's own where none was named.
-    ///
-    /// - Returns: with that folder, which goes with the process.
-    fileprivate func withPassingFolder() throws -> (ServeConfiguration, String?) {
+    /// With a folder of the process's own where none was named, which is removed with it.
+    fileprivate func withTemporaryFolder() throws -> (ServeConfiguration, TemporaryDataFolder?) {
         guard stateFolder.isEmpty else { return (self, nil) }
         var configuration = self
-        let folder = try PassingFolder.make()
-        configuration.stateFolder = folder
-        configuration.preparer.output = "\(folder)/work"
+        let folder = try TemporaryDataFolder()
+        configuration.stateFolder = folder.path
+        configuration.preparer.output = "\(folder.path)/work"
         // Its quarantine is in memory.
         configuration.preparer.stateFolder = nil
         return (configuration, folder)

@@ -175,6 +175,23 @@ extension JobQueueConformance {
         },
     ]
 
+    static let blameless: [Behaviour] = [
+        Behaviour("a job that is put off for no fault of its own keeps its attempts") { driver in
+            let id = try await driver.enqueue(.sample())[0]
+            for _ in 0..<3 {
+                let lease = try await driver.claimOne().lease
+                #expect(
+                    try await driver.jobs.postpone(
+                        lease, until: driver.clock.now + 2, error: .sample(.outputNoSpace), isAttempt: false))
+                #expect(try await driver.claim().isEmpty)
+                driver.clock.advance(2)
+            }
+            let waiting = try await driver.job(id)
+            #expect(waiting.attempts == 0 && waiting.startedAt == nil && waiting.error?.code == .outputNoSpace)
+            #expect(try await driver.claimOne().failures == 0)
+        }
+    ]
+
     static let clocks: [Behaviour] = [
         Behaviour("a wall clock that jumps neither loses leases nor prolongs them") { driver in
             let id = try await driver.enqueue(.sample())[0]
@@ -198,6 +215,18 @@ extension JobQueueConformance {
             driver.clock.jump(-86_400)
             #expect(try await driver.claim().isEmpty)
             driver.clock.advance(Limits.jobBackOffSecondsMax + 1)
+            #expect(try await driver.claim().count == 1)
+        },
+        Behaviour("a job that was put off is due when its time has passed, however the clock is set") { driver in
+            _ = try await driver.enqueue(.sample())
+            let lease = try await driver.claimOne().lease
+            _ = try await driver.jobs.postpone(lease, until: driver.clock.now + 30, error: .sample())
+            driver.clock.jump(3_600)
+            #expect(try await driver.claim().isEmpty)
+            driver.clock.jump(-7_200)
+            driver.clock.advance(29)
+            #expect(try await driver.claim().isEmpty)
+            driver.clock.advance(1)
             #expect(try await driver.claim().count == 1)
         },
         Behaviour("a job for the year 9999 waits, and hinders nobody") { driver in

@@ -6,7 +6,7 @@ import Testing
 
 /// What a driver has to do to be a `JobQueue`; each behaviour gets a driver of its own.
 enum JobQueueConformance {
-    static let behaviours = intake + claims + lanes + hosts + leases + endings + people + clocks
+    static let behaviours = intake + claims + lanes + hosts + leases + endings + people + clocks + blameless
 
     static let intake: [Behaviour] = [
         Behaviour("a job is queued, and read as it was given") { driver in

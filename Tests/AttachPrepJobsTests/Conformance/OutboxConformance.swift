@@ -24,6 +24,38 @@ enum OutboxConformance {
             #expect(try await driver.jobs.nextWebhookDue() != nil)
             #expect(try await claim(driver).map(\.id) == first.map(\.id))
         },
+        Behaviour("a webhook that waits is due when its time has passed, however often the clock is set") { driver in
+            try await told(driver, "https://hooks.example/")
+            driver.clock.jump(3_600)
+            let id = try #require(try await claim(driver).first).id
+            try await driver.jobs.record(id, .retry(at: driver.clock.now + 5, status: 502, error: "It answered 502."))
+            driver.clock.jump(-3_600)
+            let due = try await driver.jobs.nextWebhookDue()
+            #expect(due == driver.clock.now + 5)
+            driver.clock.advance(4)
+            #expect(try await claim(driver).isEmpty)
+            driver.clock.advance(1)
+            #expect(try await claim(driver).map(\.id) == [id])
+        },
+        Behaviour("a clock that is set forward brings no webhook before its time") { driver in
+            try await told(driver, "https://hooks.example/")
+            let id = try #require(try await claim(driver).first).id
+            try await driver.jobs.record(id, .retry(at: driver.clock.now + 5, status: 502, error: "It answered 502."))
+            driver.clock.jump(3_600)
+            #expect(try await claim(driver).isEmpty)
+            driver.clock.advance(5)
+            #expect(try await claim(driver).map(\.id) == [id])
+        },
+        Behaviour("a webhook that a wrong clock put off is not later than its schedule after a start") { driver in
+            try await told(driver, "https://hooks.example/")
+            driver.clock.jump(3_600)
+            let id = try #require(try await claim(driver).first).id
+            try await driver.jobs.record(id, .retry(at: driver.clock.now + 5, status: 502, error: "It answered 502."))
+            driver.clock.jump(-3_600)
+            let next = try await driver.restarted(.killed)
+            next.clock.advance(6)
+            #expect(try await claim(next).map(\.id) == [id])
+        },
         Behaviour("what came of a try is kept") { driver in
             try await told(driver, "https://hooks.example/")
             let id = try #require(try await claim(driver).first).id

@@ -78,8 +78,8 @@ struct HostileValueTests {
 
     @Test func `A mirror takes revisions that no server gives`() async throws {
         let folder = try TemporaryFolder()
-        let mirror = try JobMirror(path: folder.path("mirror.sqlite"), feed: JobFeed())
         let moment = StoreClock.system.now()
+        let mirror = try JobMirror(path: folder.path("mirror.sqlite"), feed: JobFeed(), at: moment)
         for (revision, number) in [(UInt64(1), Int64.min), (UInt64.max - 1, .max), (.max, .min)] {
             let entry = KeyValueEntry(
                 key: "job.01a1ffe0-72f0-7d1e-88ac-0abf1ff0fdc0", value: try job(number, state: "running").bytes(),

@@ -12,7 +12,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        mirror = try JobMirror(path: folder.path("mirror"), feed: JobFeed())
+        mirror = try JobMirror(path: folder.path("mirror"), feed: JobFeed(), at: TestClock().storeClock().now())
     }
 
     private func hear(_ job: KeptJob, _ revision: UInt64) async throws {

@@ -69,12 +69,12 @@ import Testing
         #expect(claimed.map(\.notice.host) == ["up.example:443"])
     }
 
-    @Test func `a retry that the clock has put far away comes within the longest pause`() async throws {
+    @Test func `a webhook that was written by a wrong clock waits no longer than its schedule`() async throws {
         let sqlite = try await SQLiteUnderTest()
         try await told(sqlite, "https://hooks.example/")
+        // Before this database knew which clock it is written by, and before a start of the machine.
+        try await sqlite.store.alter("DELETE FROM tally WHERE name LIKE 'clock%'")
         sqlite.clock.jump(-10 * 86_400)
-        #expect(try await claim(sqlite).isEmpty)
-        sqlite.clock.advance(86_401)
         #expect(try await claim(sqlite).count == 1)
     }
 }

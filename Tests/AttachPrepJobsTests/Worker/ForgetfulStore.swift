@@ -52,8 +52,10 @@ final class ForgetfulStore: JobQueue, JobCatalogue, ResultStore, WebhookOutbox, 
         try await answering().finish(lease, ending, notice: notice)
     }
 
-    func postpone(_ lease: JobLease, until date: Date, error: ManifestError) async throws -> Bool {
-        try await answering().postpone(lease, until: date, error: error)
+    func postpone(
+        _ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool
+    ) async throws -> Bool {
+        try await answering().postpone(lease, until: date, error: error, isAttempt: isAttempt)
     }
 
     func release(_ leases: [JobLease]) async throws { try await answering().release(leases) }

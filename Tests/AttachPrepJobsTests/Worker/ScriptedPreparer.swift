@@ -45,7 +45,7 @@ extension PreparationOrder {
         manifest.attachment = ManifestFile(
             file: "attachment.jpg", type: .jpeg, bytes: text.utf8.count, sha256: digest)
         manifest.timings.transfer = 5
-        manifest.timings.total = 10
+        manifest.timings.total = 60_000
         let path = "\(output)/\(folder ?? manifest.id)"
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try? Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/attachment.jpg"))

@@ -21,11 +21,13 @@ final class JobMirror: Sendable {
     let hearing = MirrorHearing()
     private let queued: QueuedCount
     let own = OwnChanges()
+    private let jumps: ClockJumps
     private let commits: GroupCommit
 
     /// - Parameter path: of a database, which is thrown away first.
-    init(path: String, feed: JobFeed) throws {
+    init(path: String, feed: JobFeed, at moment: StoreMoment) throws {
         self.path = path
+        jumps = ClockJumps(moment)
         try Self.remove(path)
         var configuration = GRDB.Configuration()
         configuration.label = "attachprep.mirror"
@@ -43,6 +45,8 @@ final class JobMirror: Sendable {
             try pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = OFF")
                 for part in StoreSchema.jobTables + [MirrorSchema.tables] { try database.execute(sql: part) }
+                // What the clock shows now is what its later steps are measured from.
+                try ClockJumps.follow(database, at: moment)
             }
         } catch {
             throw StoreFault.error(error)
@@ -73,6 +77,13 @@ final class JobMirror: Sendable {
         for file in [path, "\(path)-wal", "\(path)-shm"] where FileManager.default.fileExists(atPath: file) {
             try FileManager.default.removeItem(atPath: file)
         }
+    }
+
+    /// Moves the waits of webhooks with this machine's wall clock, when it was stepped.
+    func follow(_ moment: StoreMoment) async throws {
+        guard jumps.hasJumped(moment) else { return }
+        try await commits.write { database, _ in try ClockJumps.follow(database, at: moment) }
+        jumps.note(moment)
     }
 
     /// Once a minute: what was wiped is in the log until that is written back.
@@ -106,7 +117,7 @@ final class JobMirror: Sendable {
             // Bounded: lists, not numbers.
             if let batch { changes += try self.complete(batch, at: moment, database) }
             for job in jobs {
-                let hold = WebhookHold.own(at: moment.steady)
+                let hold = WebhookHold.own(at: moment)
                 if let change = try MirrorRow.take(job, hold, database) { changes.append(change) }
             }
         }
@@ -137,7 +148,7 @@ final class JobMirror: Sendable {
     ) throws -> JobFeed.Change? {
         if let bytes = entry.value, let job = own.job(id, bytes) {
             let known = KnownJob(value: job, revision: entry.revision, heardAt: moment.steady)
-            return try MirrorRow.take(known, .own(at: moment.steady), database)
+            return try MirrorRow.take(known, .own(at: moment), database)
         }
         guard try MirrorRow.isNew(id, entry.revision, database) else { return nil }
         guard let bytes = entry.value else {
@@ -152,7 +163,7 @@ final class JobMirror: Sendable {
         // What was there at the start was there before: since when, its worker's clock says.
         let age = isNews ? 0 : max(0, moment.wall.subtracting(clamping: job.startedAt ?? moment.wall))
         let known = KnownJob(value: job, revision: entry.revision, heardAt: moment.steady.subtracting(clamping: age))
-        return try MirrorRow.take(known, .others(at: moment.steady), database)
+        return try MirrorRow.take(known, .others(at: moment), database)
     }
 
     private func complete(_ batch: String, at moment: StoreMoment, _ database: Database) throws -> [JobFeed.Change] {

@@ -3,22 +3,25 @@ import RichPush
 
 /// How long the webhooks of a job that was heard of are left to others, on the steady clock.
 struct WebhookHold: Sendable {
+    /// When it was heard of, on the wall's clock.
+    var heardAt: Int64
     /// What somebody is sending.
     var sentUntil: Int64
     /// What nobody is sending yet; nil for what is ours.
     var freeAt: Int64?
 
     /// Of a change of our own.
-    static func own(at steady: Int64) -> WebhookHold {
+    static func own(at moment: StoreMoment) -> WebhookHold {
         // Bounded: a clock of this machine, less or more than a limit.
-        WebhookHold(sentUntil: steady + Int64(Limits.webhookLeaseSeconds * 1000), freeAt: nil)
+        let sentUntil = moment.steady + Int64(Limits.webhookLeaseSeconds * 1000)
+        return WebhookHold(heardAt: moment.wall, sentUntil: sentUntil, freeAt: nil)
     }
 
     /// Of another machine's.
-    static func others(at steady: Int64) -> WebhookHold {
-        var hold = own(at: steady)
+    static func others(at moment: StoreMoment) -> WebhookHold {
+        var hold = own(at: moment)
         // Bounded: a clock of this machine, less or more than a limit.
-        hold.freeAt = steady + Int64(Limits.webhookGraceSeconds * 1000)
+        hold.freeAt = moment.steady + Int64(Limits.webhookGraceSeconds * 1000)
         return hold
     }
 }
@@ -27,6 +30,8 @@ struct WebhookHold: Sendable {
 enum WebhookRow {
     static func show(_ notice: KeptNotice, of job: String, _ hold: WebhookHold, _ database: Database) throws {
         let held = notice.sender == nil ? hold.freeAt : hold.sentUntil
+        // Another machine's clock may be wrong, and this one's may have been when it wrote the date.
+        let nextAt = notice.nextAt.map { WebhookWait(tries: notice.attempts).end($0, at: hold.heardAt) }
         try database.run(
             """
             INSERT INTO webhook (name, job, state, host, url, event, body, attempts, created_at, next_at, lease_until,
@@ -37,7 +42,7 @@ enum WebhookRow {
             """,
             [
                 notice.id, job, notice.state.rawValue, notice.host, notice.url, notice.event.rawValue, notice.body,
-                notice.attempts, notice.createdAt, notice.nextAt, notice.state == .pending ? held : nil,
+                notice.attempts, notice.createdAt, nextAt, notice.state == .pending ? held : nil,
                 notice.endedAt, notice.lastStatus, notice.lastError,
             ])
     }

@@ -31,9 +31,12 @@ extension KeptJob {
         return job
     }
 
-    func postponed(until date: Int64, error: String, code: String, under token: Int64, at now: Int64) -> KeptJob? {
+    func postponed(
+        until date: Int64, error: String, code: String, isAttempt: Bool = true, under token: Int64, at now: Int64
+    ) -> KeptJob? {
         guard runs(under: token) else { return nil }
         var job = self
+        if !isAttempt { job.takeBackAttempt() }
         job.dueAt = date
         job.wait = JobWait.backOff.rawValue
         job.error = error
@@ -46,10 +49,15 @@ extension KeptJob {
         guard runs(under: token) else { return nil }
         var job = self
         job.dueAt = min(dueAt, now)
-        job.attempts = attempts.subtracting(clamping: 1)
-        if job.attempts <= 0 { job.startedAt = nil }
+        job.takeBackAttempt()
         job.putBack(at: now)
         return job
+    }
+
+    /// As if it had not been claimed.
+    private mutating func takeBackAttempt() {
+        attempts = attempts.subtracting(clamping: 1)
+        if attempts <= 0 { startedAt = nil }
     }
 
     /// Its worker is gone. A first loss costs no time; from the second on the job may be what ends its workers, and

@@ -1,0 +1,59 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import AttachPrepJobs
+
+/// Folders that go with their process, and what killed processes leave of them.
+@Suite struct TemporaryDataFolderTests {
+    private let parent: TemporaryFolder
+
+    init() throws {
+        parent = try TemporaryFolder()
+    }
+
+    private func names() throws -> Set<String> {
+        Set(try FileManager.default.contentsOfDirectory(atPath: parent.path))
+    }
+
+    @Test func `What a killed process left is removed by the next`() throws {
+        let left = try parent.makeFolder("attachprep-a1B2c3")
+        try Data("bytes".utf8).write(to: URL(fileURLWithPath: "\(left)/mirror.sqlite"))
+        let folder = try TemporaryDataFolder(in: parent.path)
+        #expect(try names() == [URL(fileURLWithPath: folder.path).lastPathComponent])
+    }
+
+    @Test func `A folder whose process lives stays`() throws {
+        let first = try TemporaryDataFolder(in: parent.path)
+        let second = try TemporaryDataFolder(in: parent.path)
+        #expect(try names().count == 2)
+        first.remove()
+        second.remove()
+        #expect(try names().isEmpty)
+    }
+
+    @Test func `A folder that an earlier version holds by a file in it stays`() throws {
+        let held = try parent.makeFolder("attachprep-a1B2c3")
+        let lock = try FolderLock(StoreFolder(path: held))
+        TemporaryDataFolder.sweep(parent.path)
+        #expect(try names() == ["attachprep-a1B2c3"])
+        lock.release()
+        TemporaryDataFolder.sweep(parent.path)
+        #expect(try names().isEmpty)
+    }
+
+    @Test(arguments: ["attachprep", "attachprep-", "attachprep-12345", "attachprep-1234567", "attachprep-12-456", "a"])
+    func `Folders of other names stay`(_ name: String) throws {
+        try parent.makeFolder(name)
+        TemporaryDataFolder.sweep(parent.path)
+        #expect(try names() == [name])
+    }
+
+    @Test func `A link to somebody else's folder is not followed`() throws {
+        let other = try parent.makeFolder("precious")
+        #expect(unsafe symlink(other, parent.path("attachprep-a1B2c3")) == 0)
+        TemporaryDataFolder.sweep(parent.path)
+        #expect(try names() == ["precious", "attachprep-a1B2c3"])
+    }
+}

@@ -1,0 +1,59 @@
+import AttachPrep
+import RichPush
+import TestSupport
+import Testing
+
+@testable import AttachPrepJobs
+
+/// When a worker stops claiming jobs because its machine cannot keep results, and when it tries again.
+@Suite struct StorageBreakerTests {
+    private let start = ContinuousClock.now
+    private let full = ManifestError(AttachPrepError(.outputNoSpace, "The disk is full."))
+
+    @Test(arguments: [
+        (ErrorCode.outputNoSpace, true), (.outputNotWritable, true), (.queueUnavailable, true),
+        (.downloadTimeout, false), (.mediaDecoderCrashed, false), (.publishUnavailable, false), (.internal, false),
+    ])
+    func `Only what this machine lacks opens the breaker`(_ code: ErrorCode, isStorage: Bool) {
+        #expect(StorageBreaker.isStorage(code) == isStorage)
+    }
+
+    @Test(arguments: [(0, 1), (1, 1), (2, 2), (3, 4), (5, 16), (6, 30), (60, 30), (Int.max, 30)])
+    func `Pauses double up to the longest`(failures: Int, seconds: Int) {
+        #expect(StorageBreaker.pause(failures: failures) == .seconds(seconds))
+    }
+
+    @Test func `Jobs that fail together are one failure`() {
+        var breaker = StorageBreaker()
+        #expect(breaker.allowance(at: start) == .all)
+        let first = breaker.fail(full, at: start)
+        let second = breaker.fail(full, at: start + .milliseconds(900))
+        #expect(first && !second)
+        #expect(breaker.opening?.failures == 1)
+        #expect(breaker.allowance(at: start + .milliseconds(999)) == .none(until: start + .seconds(1)))
+        #expect(breaker.allowance(at: start + .seconds(1)) == .one)
+    }
+
+    @Test func `A trial that fails doubles the pause, and one that succeeds closes the breaker`() {
+        var breaker = StorageBreaker()
+        _ = breaker.fail(full, at: start)
+        let again = breaker.fail(full, at: start + .seconds(1))
+        #expect(!again)
+        #expect(breaker.allowance(at: start + .seconds(2)) == .none(until: start + .seconds(3)))
+        let (closed, closedBefore) = (breaker.succeed(), breaker.succeed())
+        #expect(closed && !closedBefore)
+        #expect(breaker.allowance(at: start + .seconds(2)) == .all)
+        let afresh = breaker.fail(full, at: start + .seconds(4))
+        #expect(afresh)
+        #expect(breaker.opening?.failures == 1)
+    }
+
+    @Test func `Another reason is reported`() {
+        var breaker = StorageBreaker()
+        _ = breaker.fail(full, at: start)
+        let readOnly = ManifestError(AttachPrepError(.outputNotWritable, "The disk is read-only."))
+        let isNews = breaker.fail(readOnly, at: start + .seconds(1))
+        #expect(isNews)
+        #expect(breaker.opening?.reason == "The disk is read-only.")
+    }
+}
