@@ -59,7 +59,7 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
     public var hasMetadata: Bool
     /// What is missing of a file that is damaged but worth a repair; nil for an intact file.
     public var damage: MediaDamage?
-    /// Whether its soundness was proved as far as it is ever proved; time may have run short.
+    /// Whether its validity was proved as far as it is ever proved; time may have run short.
     public var isProved: Bool
 
     public init(format: MediaFormat) {

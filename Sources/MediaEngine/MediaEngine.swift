@@ -86,7 +86,7 @@ extension MediaEngine {
         return media
     }
 
-    /// Geometry, timing, streams and soundness, from the decoders' own word.
+    /// Geometry, timing, streams and validity, from the decoders' own word.
     public func inspect(_ request: InspectRequest, source: CInt, deadline: ContinuousClock.Instant) async throws
         -> InspectedMedia
     {

@@ -46,7 +46,7 @@ struct PictureInspection {
             return plain.inspected
         }
         // What is damaged is described by its header, and its pixels are left to the repair.
-        let damage = request.decodesStills ? try StillSoundness.damage(ofJPEG: source) : nil
+        let damage = request.decodesStills ? try StillValidation.damage(ofJPEG: source) : nil
         var media = try inspectStill(decoding: damage == nil && request.decodesStills)
         media.hasMetadata = segments?.hasMetadata ?? true
         media.damage = damage
@@ -116,7 +116,7 @@ struct PictureInspection {
         try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
         // A still is validated when it is rendered; of an animation that shows only one of its pictures.
         if request.decodesStills || walk.isAnimated {
-            try StillSoundness.requireIntact(.png, source: source)
+            try StillValidation.requireIntact(.png, source: source)
         }
         var media = try inspectStill()
         media.hasMetadata = try PNGParts.walk(window("PNG")).hasMetadata
@@ -134,7 +134,7 @@ struct PictureInspection {
         let canvas = GIFCanvas(walk, decodedWidth: picture.width, decodedHeight: picture.height)
         try PictureLimits.check(width: canvas.width, height: canvas.height, frames: walk.frames)
         try PictureLimits.check(width: picture.width, height: picture.height, frames: walk.frames)
-        if let damage = walk.damage { throw StillSoundness.corrupt(damage) }
+        if let damage = walk.damage { throw StillValidation.corrupt(damage) }
         var media = InspectedMedia(format: .gif)
         describe(picture, in: &media)
         (media.width, media.height) = (canvas.width, canvas.height)

@@ -39,7 +39,7 @@ extension PictureRendering {
     }
 
     private func decodedFrame(_ number: Int, _ header: Picture) throws -> Picture {
-        // All frames for soundness, and one for the thumbnail, from one pass.
+        // All frames for validation, and one for the thumbnail, from one pass.
         try request.isHurried ? openStill(.one(number)).inMemory() : openStill(.all).keptPage(number)
     }
 }

@@ -97,12 +97,12 @@ struct PictureRendering {
     /// One pass: all lines are read, so a truncated file is found out as well.
     private func renderReduced() throws -> RenderedMedia {
         guard let box = request.thumbnail else {
-            try StillSoundness.requireIntact(request.format, source: source)
+            try StillValidation.requireIntact(request.format, source: source)
             try openStill().decodeToEnd()
             return RenderedMedia()
         }
         if let rendered = try renderReducedDirectly(box) { return rendered }
-        try StillSoundness.requireIntact(request.format, source: source)
+        try StillValidation.requireIntact(request.format, source: source)
         let stored = try openStill()
         let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
         let geometry = ThumbnailGeometry(
@@ -187,7 +187,7 @@ struct PictureRendering {
 
     /// As `renderWhole`, of a file whose data was validated.
     private func renderIntact() throws -> RenderedMedia {
-        try StillSoundness.requireIntact(request.format, source: source)
+        try StillValidation.requireIntact(request.format, source: source)
         return try renderWhole()
     }
 

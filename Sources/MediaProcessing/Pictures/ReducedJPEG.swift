@@ -56,7 +56,7 @@ struct ReducedJPEG {
             // Of a progressive picture it looks at every code anyway.
             return try decoder.planes(eighths: eighths, isCareful: !jpeg.segments.isProgressive)
         } catch let damage as JPEGDamage {
-            throw StillSoundness.corrupt(damage)
+            throw StillValidation.corrupt(damage)
         } catch {
             return nil
         }

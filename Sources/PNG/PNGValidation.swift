@@ -5,7 +5,7 @@ import CSPNG
 /// Counted are the checksums of the chunks that a picture needs (IHDR, PLTE, IDAT, IEND), zlib's of its data, and that
 /// there are all rows. What libspng and libpng pass over is intact: bytes behind the data, and chunks for metadata that
 /// are broken, which are not shown.
-package enum PNGSoundness: Sendable, Hashable {
+package enum PNGValidation: Sendable, Hashable {
     case intact
     /// libspng's word for what is wrong.
     case damaged(String)

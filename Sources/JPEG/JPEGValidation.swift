@@ -13,7 +13,7 @@ package struct JPEGDamage: Error, Sendable, Hashable {
 ///
 /// The verdict is libjpeg-turbo's with every code looked at, whatever is made of the picture afterwards. What it only
 /// warns of and goes on with, as bytes in front of a marker, is intact: phones show it.
-package enum JPEGSoundness: Sendable, Hashable {
+package enum JPEGValidation: Sendable, Hashable {
     case intact
     case damaged(JPEGDamage)
     /// libjpeg-turbo gives up on it.
@@ -33,7 +33,7 @@ package enum JPEGSoundness: Sendable, Hashable {
             return
         }
         do {
-            self = try decoder.readThrough().map(JPEGSoundness.damaged) ?? .intact
+            self = try decoder.readThrough().map(JPEGValidation.damaged) ?? .intact
         } catch {
             self = .unreadable
         }

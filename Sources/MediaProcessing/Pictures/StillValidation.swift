@@ -8,7 +8,7 @@ import RichPush
 /// What is drawn from a file while it is decoded (a thumbnail of a JPEG, reduced on the way) is validated by that;
 /// every other way to its pixels asks here first. Both ask the same reader of the format, so that the verdict depends
 /// neither on the size of a thumbnail nor on the way it is made.
-enum StillSoundness {
+enum StillValidation {
     /// The part of a JPEG's rows of MCUs that has to be intact for a repair. More than a movie or a sound needs: what
     /// is missing of those comes last, while a still shows its gaps for as long as it is seen.
     static let repairShareMin = 0.75
@@ -25,7 +25,7 @@ enum StillSoundness {
     }
 
     private static func requireIntactJPEG(_ source: CInt) throws {
-        switch JPEGSoundness(descriptor: source) {
+        switch JPEGValidation(descriptor: source) {
         case .intact: break
         case .damaged(let damage): throw corrupt(damage)
         case .unreadable: throw corrupt("libjpeg gives up")
@@ -33,14 +33,14 @@ enum StillSoundness {
     }
 
     private static func requireIntactPNG(_ source: CInt) throws {
-        if case .damaged(let what) = PNGSoundness(descriptor: source) { throw corrupt(what) }
+        if case .damaged(let what) = PNGValidation(descriptor: source) { throw corrupt(what) }
     }
 
     /// How a JPEG is damaged; nil for an intact one.
     ///
     /// - Throws: `media.corrupt` for one that is not worth a repair.
     static func damage(ofJPEG source: CInt) throws -> MediaDamage? {
-        switch JPEGSoundness(descriptor: source) {
+        switch JPEGValidation(descriptor: source) {
         case .intact: return nil
         case .damaged(let damage) where damage.intactShare >= repairShareMin:
             return MediaDamage(intactShare: damage.intactShare)
@@ -66,8 +66,8 @@ enum DamagedJPEG {
     /// The picture, to be stood upright; reduced where memory is short.
     static func picture(source: CInt, deadline: ContinuousClock.Instant) throws -> DecodedPicture {
         let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
-        guard try StillSoundness.damage(ofJPEG: source) != nil else {
-            throw StillSoundness.corrupt("a repair of an intact picture")
+        guard try StillValidation.damage(ofJPEG: source) != nil else {
+            throw StillValidation.corrupt("a repair of an intact picture")
         }
         do {
             let decoder = try JPEGDecoder(descriptor: source)
@@ -80,7 +80,7 @@ enum DamagedJPEG {
                 width: salvaged.width, height: salvaged.height, bands: 3, bytes: salvaged.pixels,
                 orientation: orientation.flatMap(Orientation.init) ?? .upright)
         } catch let error as JPEGError {
-            throw StillSoundness.corrupt(error.operation)
+            throw StillValidation.corrupt(error.operation)
         }
     }
 

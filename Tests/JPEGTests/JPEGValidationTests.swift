@@ -6,21 +6,21 @@ import Testing
 @testable import JPEG
 
 /// The verdict on a JPEG's coded data, and that our own decoder never accepts what libjpeg-turbo would not.
-struct JPEGSoundnessTests {
+struct JPEGValidationTests {
     private static let kinds: [[String]] = [
         ["-quality", "85"], ["-quality", "85", "-restart", "1"], ["-grayscale"], ["-progressive"], ["-optimize"],
         ["-arithmetic"], ["-quality", "90", "-sample", "1x1"], ["-quality", "85", "-sample", "2x1", "-restart", "7B"],
     ]
 
     @Test(arguments: kinds) func `A whole file is intact`(options: [String]) throws {
-        #expect(try JPEGFile(options).soundness == .intact)
+        #expect(try JPEGFile(options).validation == .intact)
     }
 
     @Test(arguments: kinds) func `A file without its end is damaged, and all of its rows are there`(
         options: [String]
     ) throws {
         let bytes = try JPEGFile(options).bytes
-        guard case .damaged(let damage) = try JPEGFile(bytes: bytes.dropLast(2)).soundness else {
+        guard case .damaged(let damage) = try JPEGFile(bytes: bytes.dropLast(2)).validation else {
             Issue.record("no damage")
             return
         }
@@ -31,7 +31,7 @@ struct JPEGSoundnessTests {
     @Test(arguments: kinds.filter { $0 != ["-progressive"] })
     func `Of a file that is cut, the rows in front of the cut are intact`(options: [String]) throws {
         let bytes = try JPEGFile(options).bytes
-        guard case .damaged(let damage) = try JPEGFile(bytes: bytes.prefix(bytes.count * 8 / 10)).soundness else {
+        guard case .damaged(let damage) = try JPEGFile(bytes: bytes.prefix(bytes.count * 8 / 10)).validation else {
             Issue.record("no damage")
             return
         }
@@ -42,15 +42,15 @@ struct JPEGSoundnessTests {
     func `A file whose second half was never written is beyond repair`(options: [String]) throws {
         let bytes = try JPEGFile(options).bytes
         let half = bytes.prefix(bytes.count / 2) + Array(repeating: 0, count: max(1_000, bytes.count / 2))
-        #expect(try JPEGFile(bytes: half).soundness == .damaged(JPEGDamage(intactShare: 0)))
+        #expect(try JPEGFile(bytes: half).validation == .damaged(JPEGDamage(intactShare: 0)))
     }
 
     @Test func `A progressive file that lacks its last details is whole but for them`() throws {
         let bytes = try JPEGFile(["-progressive"]).bytes
-        let late = try JPEGFile(bytes: bytes.prefix(bytes.count * 8 / 10)).soundness
+        let late = try JPEGFile(bytes: bytes.prefix(bytes.count * 8 / 10)).validation
         #expect(late == .damaged(JPEGDamage(intactShare: 1)))
         // Of the means of its blocks alone nobody can tell what it shows.
-        let early = try JPEGFile(bytes: bytes.prefix(bytes.count / 12)).soundness
+        let early = try JPEGFile(bytes: bytes.prefix(bytes.count / 12)).validation
         #expect(early == .damaged(JPEGDamage(intactShare: 0)))
     }
 
@@ -61,7 +61,7 @@ struct JPEGSoundnessTests {
             var bytes = whole
             let place = bytes.count * tenth / 10
             bytes.replaceSubrange(place..<(place + 8), with: [0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0])
-            guard case .damaged(let damage) = try JPEGFile(bytes: bytes).soundness else {
+            guard case .damaged(let damage) = try JPEGFile(bytes: bytes).validation else {
                 Issue.record("not found at \(tenth) tenths")
                 continue
             }
@@ -74,17 +74,17 @@ struct JPEGSoundnessTests {
         var bytes = try JPEGFile(["-quality", "85", "-restart", "4"]).bytes
         let marker = try #require(bytes.indices.dropLast().first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xD2 })
         bytes.insert(contentsOf: [0x12, 0x34], at: marker)
-        #expect(try JPEGFile(bytes: bytes).soundness == .intact)
+        #expect(try JPEGFile(bytes: bytes).validation == .intact)
         let end = bytes.count - 2
         bytes.insert(contentsOf: [UInt8](repeating: 0x55, count: 3000), at: end)
-        #expect(try JPEGFile(bytes: bytes).soundness == .intact)
+        #expect(try JPEGFile(bytes: bytes).validation == .intact)
     }
 
     @Test func `A lost restart marker is found`() throws {
         var bytes = try JPEGFile(["-quality", "85", "-restart", "4"]).bytes
         let marker = try #require(bytes.indices.dropLast().first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xD2 })
         bytes.removeSubrange(marker...(marker + 1))
-        guard case .damaged = try JPEGFile(bytes: bytes).soundness else {
+        guard case .damaged = try JPEGFile(bytes: bytes).validation else {
             Issue.record("not found")
             return
         }
@@ -99,7 +99,7 @@ struct JPEGSoundnessTests {
         bytes[table + 4 + 17 + 11 - 0] = symbol
         let file = try JPEGFile(bytes: bytes)
         #expect(file.planes(eighths: 1) == nil)
-        #expect(file.soundness == .unreadable)
+        #expect(file.validation == .unreadable)
     }
 
     @Test func `A table with a code of ones alone is refused`() throws {
@@ -123,7 +123,7 @@ struct JPEGSoundnessTests {
             let theirs = file.careful
             if ours { accepted += 1 }
             #expect(!ours || theirs == .intact, "\(index): \(theirs)")
-            #expect(file.soundness == theirs, "\(index)")
+            #expect(file.validation == theirs, "\(index)")
         }
         #expect(accepted > count / 50)
     }
@@ -150,19 +150,19 @@ struct JPEGSoundnessTests {
 }
 
 extension JPEGFile {
-    var soundness: JPEGSoundness {
+    var validation: JPEGValidation {
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }
-        return JPEGSoundness(descriptor: descriptor)
+        return JPEGValidation(descriptor: descriptor)
     }
 
     /// By libjpeg-turbo alone.
-    var careful: JPEGSoundness {
+    var careful: JPEGValidation {
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }
         guard let decoder = try? JPEGDecoder(descriptor: descriptor), decoder.hasWholeFactors else {
             return .unreadable
         }
-        do { return try decoder.readThrough().map(JPEGSoundness.damaged) ?? .intact } catch { return .unreadable }
+        do { return try decoder.readThrough().map(JPEGValidation.damaged) ?? .intact } catch { return .unreadable }
     }
 }

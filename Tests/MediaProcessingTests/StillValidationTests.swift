@@ -8,7 +8,7 @@ import Testing
 @testable import MediaProcessing
 
 /// One verdict on a broken PNG or GIF, whatever is made of it (issue 18). Broken JPEGs are in `DamagedJPEGTests`.
-struct StillSoundnessTests {
+struct StillValidationTests {
     private func verdicts(_ file: String, _ format: MediaFormat) throws -> Set<String> {
         let crop = try ClippingRect(x: 0.25, y: 0.25, width: 0.5, height: 0.5)
         let ways: [() throws -> Void] = [
