@@ -3,7 +3,8 @@
 /// The rule cannot see types, so it looks at every arithmetic operator and every integer conversion in the files that
 /// read foreign input (`readers`). An operation is accepted when it cannot trap (`adding(clamping:)`, `Int(exactly:)`,
 /// `&+`, text parsed into an optional), when all of its operands are constants or counts of what is in memory, or when
-/// a comment beside it or above it says what bounds it: `// Bounded: at most 16 bits each.`
+/// a comment beside it or above it says what bounds it: `// Bounded: at most 16 bits each.` Where one bound holds for a
+/// whole block, as for a decoder's loops, `// Bounded throughout: …` says it once, to the end of that block.
 enum ForeignNumberRules {
     /// Folders (with their slash) and files that read what a server, a file, a child, a database, a queue or a caller
     /// wrote.
@@ -62,11 +63,21 @@ enum ForeignNumberRules {
         "Sources/Zlib/",
     ]
 
+    /// What lies in those folders but takes no number out of a file: arithmetic on our own pixels, whose count was
+    /// checked (`PictureLimits`) before they were made, and on what our encoders wrote.
+    static let exempt: [String] = []
+
     static let remedy = "use SafeArithmetic's clamping or exact forms, or say what bounds it: // Bounded: …"
 
     static func arithmetic(_ file: TextFile) -> [Finding] {
-        guard file.isSwift, readers.contains(where: file.path.hasPrefix) else { return [] }
+        guard file.isSwift, isReader(file.path) else { return [] }
         return findings(in: file)
+    }
+
+    /// The longest entry that names a file decides.
+    static func isReader(_ path: String) -> Bool {
+        func longest(_ entries: [String]) -> Int { entries.filter(path.hasPrefix).map(\.count).max() ?? 0 }
+        return longest(readers) > longest(exempt)
     }
 
     /// Of any Swift file, whether listed or not.
@@ -78,7 +89,7 @@ enum ForeignNumberRules {
     }
 
     private static func isExplained(_ index: Int, _ lines: [Substring]) -> Bool {
-        if lines[index].contains("// Bounded: ") { return true }
+        if lines[index].contains("// Bounded: ") || isBoundedThroughout(index, lines) { return true }
         // A comment above may have several lines, and an expression may go on over several.
         var above = index - 1
         while above >= 0, index - above <= 4 {
@@ -90,6 +101,24 @@ enum ForeignNumberRules {
         }
         return false
     }
+
+    /// Whether a comment above says it for the block that the line is in: no line between them stands further left.
+    private static func isBoundedThroughout(_ index: Int, _ lines: [Substring]) -> Bool {
+        var left = indentation(lines[index])
+        for line in lines[..<index].reversed() {
+            let own = indentation(line)
+            if own == line.utf8.count { continue }
+            left = min(left, own)
+            // A whole file is no block.
+            if left == 0 { return false }
+            if own == left, line.utf8.dropFirst(left).starts(with: throughout) { return true }
+        }
+        return false
+    }
+
+    private static let throughout = Array("// Bounded throughout: ".utf8)
+
+    private static func indentation(_ line: Substring) -> Int { line.utf8.prefix { $0 == UInt8(ascii: " ") }.count }
 
     private static func startsWithOperator(_ line: Substring) -> Bool {
         guard let word = line.split(separator: " ").first else { return false }

@@ -190,7 +190,28 @@ import Testing
             #expect(!ForeignNumberRules.arithmetic(TextFile("\(reader)/B.swift", line)).isEmpty)
             #expect(paths.contains { $0.hasPrefix(reader) }, "\(reader)")
         }
+        for path in ForeignNumberRules.exempt {
+            #expect(ForeignNumberRules.arithmetic(TextFile(path, line)).isEmpty)
+            #expect(paths.contains { $0.hasPrefix(path) }, "\(path)")
+        }
         #expect(ForeignNumberRules.arithmetic(TextFile("Sources/AttachPrepPages/B.swift", line)).isEmpty)
+    }
+
+    @Test func `A bound that holds throughout ends with the block it stands in`() {
+        let text = """
+            func f() {
+                // Bounded throughout: sides have 16 bits.
+                let area = width * height
+
+                for row in rows {
+                    sum += row
+                }
+            }
+            let end = start + count
+            """
+        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", text))) == [9])
+        let atTheTop = "// Bounded throughout: nobody knows why.\nlet end = start + count\n"
+        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", atTheTop))) == [2])
     }
 
     @Test func `Generated and large files`() {
