@@ -23,9 +23,9 @@ import CJPEG
     }
 
     /// Pixels as stored.
-    package var width: Int { Int(unsafe decoder.pointee.info.image_width) }
+    package var width: Int { Int(clamping: unsafe decoder.pointee.info.image_width) }
     /// Pixels as stored.
-    package var height: Int { Int(unsafe decoder.pointee.info.image_height) }
+    package var height: Int { Int(clamping: unsafe decoder.pointee.info.image_height) }
 
     /// Whether its components are what planes can hold: luma alone, or luma and two of chroma.
     package var isLumaAndChroma: Bool {
@@ -42,10 +42,12 @@ import CJPEG
     ///   found intact: libjpeg-turbo's quick decoder takes bits that are no code for zeros.
     /// - Throws: `JPEGDamage` when data had to be invented, `JPEGError` when the file cannot be read on.
     package func planes(eighths: Int, isCareful: Bool = true) throws -> [JPEGPlane] {
-        precondition(Self.reductions.contains(eighths) && isLumaAndChroma, "asked for what libjpeg can reduce")
+        precondition(Self.reductions.contains(eighths), "asked for what libjpeg can reduce")
+        guard isLumaAndChroma else { throw JPEGError("color_space") }
         try start(eighths: eighths, isCareful: isCareful, toPixels: false)
         let count = unsafe decoder.pointee.info.num_components
         let shapes = (0..<count).map { unsafe CJPEG_plane_of(decoder, $0) }
+        // Bounded: at most three components, whose strides and rows have some 16 bits.
         let size = shapes.reduce(0) { $0 + Int($1.stride) * Int($1.rows) }
         var code: CInt = 0
         let buffer = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
@@ -56,6 +58,7 @@ import CJPEG
         if let damage = finish() { throw damage }
         var start = 0
         return shapes.map { shape in
+            // Bounded: as `size`, of which it is a part.
             defer { start += Int(shape.stride) * Int(shape.rows) }
             return Self.plane(shape, buffer[start...])
         }
@@ -78,8 +81,9 @@ import CJPEG
     package func salvagedPixels(eighths: Int) throws(JPEGError) -> (width: Int, height: Int, pixels: [UInt8]) {
         precondition(Self.reductions.contains(eighths), "asked for what libjpeg can reduce")
         try start(eighths: eighths, isCareful: true, toPixels: true)
-        let width = Int(unsafe decoder.pointee.info.output_width)
-        let height = Int(unsafe decoder.pointee.info.output_height)
+        let width = Int(clamping: unsafe decoder.pointee.info.output_width)
+        let height = Int(clamping: unsafe decoder.pointee.info.output_height)
+        // Bounded: sides have 16 bits.
         let size = width * height * 3
         var code: CInt = 0
         let pixels = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
@@ -91,7 +95,7 @@ import CJPEG
     }
 
     private func start(eighths: Int, isCareful: Bool, toPixels: Bool) throws(JPEGError) {
-        let code = unsafe CJPEG_start(decoder, CInt(eighths), isCareful ? 1 : 0, toPixels ? 1 : 0)
+        let code = unsafe CJPEG_start(decoder, CInt(clamping: eighths), isCareful ? 1 : 0, toPixels ? 1 : 0)
         try JPEGError.check(code, "start_decompress")
     }
 
@@ -108,6 +112,8 @@ import CJPEG
 
     /// The samples without what fills the blocks up.
     private static func plane(_ shape: CJPEG_plane, _ buffer: ArraySlice<UInt8>) -> JPEGPlane {
+        // Bounded throughout: `CJPEG_plane_of` gives sides of 16 bits, a stride of at least the width, and at least as
+        // many rows as the height.
         let (width, height, stride) = (Int(shape.width), Int(shape.height), Int(shape.stride))
         var samples: [UInt8] = []
         samples.reserveCapacity(width * height)

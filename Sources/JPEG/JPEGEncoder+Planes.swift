@@ -17,6 +17,7 @@ extension JPEGEncoder {
         let down = chroma.height == luma.height ? 1 : 2
         precondition(
             planes.dropFirst().allSatisfy {
+                // Bounded: our own planes, which are in memory.
                 $0.width == (luma.width + across - 1) / across && $0.height == (luma.height + down - 1) / down
             }, "chroma has a size that JPEG knows")
         var bytes: UnsafeMutablePointer<UInt8>?
@@ -25,11 +26,11 @@ extension JPEGEncoder {
         defer { unsafe free(bytes) }
         let code = unsafe withSamples(of: planes[...]) { samples in
             unsafe CJPEG_encode_planes(
-                samples, CInt(samples.count), CInt(across), CInt(down), CInt(quality), optimizes ? 1 : 0, &bytes,
-                &count)
+                samples, CInt(samples.count), CInt(clamping: across), CInt(clamping: down), CInt(clamping: quality),
+                optimizes ? 1 : 0, &bytes, &count)
         }
         try JPEGError.check(code, "compress")
-        return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+        return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(clamping: count)))
     }
 
     /// All planes at once as C sees them; they stay where they are until the body returns.
@@ -39,7 +40,7 @@ extension JPEGEncoder {
         guard let plane = planes.first else { return unsafe body(found) }
         return unsafe plane.samples.withUnsafeBufferPointer { samples in
             let next = unsafe CJPEG_samples(
-                samples: samples.baseAddress, width: CInt(plane.width), height: CInt(plane.height))
+                samples: samples.baseAddress, width: CInt(clamping: plane.width), height: CInt(clamping: plane.height))
             return unsafe withSamples(of: planes.dropFirst(), found + [next], body)
         }
     }

@@ -13,14 +13,16 @@ package enum JPEGEncoder {
     package static func encode(pixels: [UInt8], width: Int, height: Int, quality: Int, halvesChroma: Bool)
         throws(JPEGError) -> [UInt8]
     {
+        // Bounded: our own picture, which is in memory.
         precondition(pixels.count == width * height * 3, "pixels fill the picture")
         var bytes: UnsafeMutablePointer<UInt8>?
         var count: UInt = 0
         // libjpeg hands over what it allocated, or what it had when it gave up.
         defer { unsafe free(bytes) }
         let code = unsafe CJPEG_encode(
-            pixels, CInt(width), CInt(height), CInt(quality), halvesChroma ? 1 : 0, &bytes, &count)
+            pixels, CInt(clamping: width), CInt(clamping: height), CInt(clamping: quality), halvesChroma ? 1 : 0,
+            &bytes, &count)
         try JPEGError.check(code, "compress")
-        return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+        return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(clamping: count)))
     }
 }

@@ -1,4 +1,5 @@
 import CSPNG
+import SafeArithmetic
 
 /// Decodes a PNG row by row, as its bytes come; owns libspng's context.
 ///
@@ -63,7 +64,7 @@ import CSPNG
     }
 
     private static func samples(_ header: spng_ihdr, hasTransparency: Bool) -> Samples {
-        switch spng_color_type(UInt32(header.color_type)) {
+        switch spng_color_type(UInt32(truncatingIfNeeded: header.color_type)) {
         case SPNG_COLOR_TYPE_GRAYSCALE where !hasTransparency && header.bit_depth <= 8: .grey
         case SPNG_COLOR_TYPE_GRAYSCALE_ALPHA, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA: .redGreenBlueAlpha
         default: hasTransparency ? .redGreenBlueAlpha : .redGreenBlue
@@ -76,11 +77,11 @@ import CSPNG
     }
 
     /// Pixels.
-    package var width: Int { Int(header.width) }
+    package var width: Int { Int(clamping: header.width) }
     /// Pixels.
-    package var height: Int { Int(header.height) }
+    package var height: Int { Int(clamping: header.height) }
     /// Of a sample, as stored: 1 to 16.
-    package var bitDepth: Int { Int(header.bit_depth) }
+    package var bitDepth: Int { Int(clamping: header.bit_depth) }
     package var isInterlaced: Bool { header.interlace_method != 0 }
 
     /// Whether a chunk read so far says how the picture is to be turned, among other things of a camera.
@@ -101,15 +102,18 @@ import CSPNG
     /// - Parameter take: Given each row from the top, `width` times the samples of a pixel; what it throws ends it.
     /// - Throws: `PNGError` where the file is cut or damaged.
     package func decode(_ take: (UnsafeMutableBufferPointer<UInt8>) throws -> Void) throws {
-        precondition(!isInterlaced, "rows come in order")
-        let flags = CInt(SPNG_DECODE_PROGRESSIVE.rawValue | SPNG_DECODE_TRNS.rawValue)
+        // Rows do not come in order.
+        guard !isInterlaced else { throw PNGError(CInt(SPNG_EINTERLACE_METHOD.rawValue), "decode_image") }
+        let flags = CInt(truncatingIfNeeded: SPNG_DECODE_PROGRESSIVE.rawValue | SPNG_DECODE_TRNS.rawValue)
         try PNGError.check(unsafe spng_decode_image(context, nil, 0, samples.format, flags), "decode_image")
+        // Bounded: a width has 31 bits, and those who decode have looked at it.
         let row = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: width * samples.rawValue)
         defer { unsafe row.deallocate() }
-        for number in 1...height {
+        let last = height.subtracting(clamping: 1)
+        for number in 0..<height {
             let code = unsafe spng_decode_row(context, row.baseAddress, row.count)
             // The last one tells that it is the last.
-            let isExpected = number == height ? code == CInt(SPNG_EOI.rawValue) : code == 0
+            let isExpected = number == last ? code == CInt(SPNG_EOI.rawValue) : code == 0
             guard isExpected else { throw PNGError(code, "decode_row") }
             try unsafe take(row)
         }

@@ -10,7 +10,7 @@ package struct PNGError: Error, Sendable, Hashable {
     init(_ code: CInt, _ operation: StaticString) {
         self.operation = "\(operation)"
         let limits = [SPNG_ECHUNK_LIMITS, SPNG_EMEM, SPNG_EOVERFLOW, SPNG_EUSER_WIDTH, SPNG_EUSER_HEIGHT]
-        isLimit = limits.contains { CInt($0.rawValue) == code }
+        isLimit = limits.contains { CInt(truncatingIfNeeded: $0.rawValue) == code }
         reason = unsafe spng_strerror(code).map { unsafe String(cString: $0) } ?? "\(code)"
     }
 

@@ -30,6 +30,9 @@ final class PNGSource {
         try PNGError.check(code, "set_png_stream")
     }
 
+    // Bounded throughout: `filled` lies in the buffer, `place` in the piece, and `offset` is where the file was read
+    // to.
+
     /// Fills all of the buffer.
     ///
     /// - Returns: Whether the file had as much.

@@ -15,6 +15,8 @@ package enum PNGValidation: Sendable, Hashable {
     /// Bytes of a chunk beside the picture, and of all of them.
     private static let chunkBytesMax = 16_000_000
     private static let keptBytesMax = 32_000_000
+    /// Pixels of a side, as libpng has it: a row of them is in memory.
+    private static let sideMax: UInt32 = 1_000_000
 
     /// Reads all of the file, and keeps nothing of it.
     package init(descriptor: CInt) {
@@ -32,6 +34,7 @@ package enum PNGValidation: Sendable, Hashable {
 
     private static func read(_ context: OpaquePointer, _ source: PNGSource) throws(PNGError) {
         try PNGError.check(unsafe spng_set_chunk_limits(context, chunkBytesMax, keptBytesMax), "set_chunk_limits")
+        try PNGError.check(unsafe spng_set_image_limits(context, sideMax, sideMax), "set_image_limits")
         let (isFault, isDropped) = (CInt(SPNG_CRC_ERROR.rawValue), CInt(SPNG_CRC_DISCARD.rawValue))
         try PNGError.check(unsafe spng_set_crc_action(context, isFault, isDropped), "set_crc_action")
         try unsafe source.give(to: context)
@@ -42,8 +45,8 @@ package enum PNGValidation: Sendable, Hashable {
         try PNGError.check(unsafe spng_decoded_image_size(context, format, &size), "decoded_image_size")
         let flags = CInt(SPNG_DECODE_PROGRESSIVE.rawValue)
         try PNGError.check(unsafe spng_decode_image(context, nil, 0, format, flags), "decode_image")
-        // A header has at least one row.
-        var row = [UInt8](repeating: 0, count: size / max(1, Int(header.height)))
+        // Bounded: a header has at least one row.
+        var row = [UInt8](repeating: 0, count: size / max(1, Int(clamping: header.height)))
         var code: CInt = 0
         repeat { code = unsafe spng_decode_scanline(context, &row, row.count) } while code == 0
         guard code == CInt(SPNG_EOI.rawValue) else { throw PNGError(code, "decode_scanline") }

@@ -8,9 +8,10 @@ extension Picture {
     ///
     /// The picture is one of all pages, opened for one pass. C: `vips_region_prepare`.
     ///
-    /// - Throws: `VipsError` where a page before it or after it cannot be decoded.
+    /// - Throws: `VipsError` where it is not there, or a page before it or after it cannot be decoded.
     package func keptPage(_ number: Int) throws -> Picture {
-        precondition((0..<loadedPages).contains(number), "the page is there")
+        guard (0..<loadedPages).contains(number) else { throw VipsError("page") }
+        // Bounded throughout: libvips counts in `CInt`, rows of all pages too, and a page that is there has a row.
         let colours = try inSRGB()
         guard let region = unsafe vips_region_new(colours.handle) else { throw VipsError("region") }
         defer { unsafe CVips_unref_region(region) }
@@ -18,8 +19,8 @@ extension Picture {
         guard let image = unsafe vips_image_new_memory() else { throw VipsError("new_memory") }
         let kept = unsafe Picture(adopting: image)
         unsafe vips_image_init_fields(
-            image, CInt(width), CInt(height), CInt(colours.bands), VIPS_FORMAT_UCHAR, VIPS_CODING_NONE,
-            VIPS_INTERPRETATION_sRGB, 1, 1)
+            image, CInt(clamping: width), CInt(clamping: height), CInt(clamping: colours.bands), VIPS_FORMAT_UCHAR,
+            VIPS_CODING_NONE, VIPS_INTERPRETATION_sRGB, 1, 1)
         for top in Swift.stride(from: 0, to: height * loadedPages, by: Self.stripRows) {
             let rows = min(Self.stripRows, height * loadedPages - top)
             var area = VipsRect(left: 0, top: CInt(top), width: CInt(width), height: CInt(rows))

@@ -52,7 +52,8 @@ import CVips
     package static func openReduced(descriptor: CInt, width: Int, height: Int) throws -> Picture {
         let source = try PictureSource(descriptor: descriptor)
         return try make("thumbnail") { out in
-            unsafe CVips_thumbnail_source(source.pointer, out, CInt(width), CInt(height), Pages.primary.options)
+            unsafe CVips_thumbnail_source(
+                source.pointer, out, CInt(clamping: width), CInt(clamping: height), Pages.primary.options)
         }
     }
 
@@ -74,14 +75,16 @@ import CVips
     package static func wrap(
         pixels: [UInt8], width: Int, height: Int, bands: Int, orientation: Int, colourProfile: [UInt8]? = nil
     ) throws -> Picture {
+        // Bounded: the pixels are in memory.
         precondition(pixels.count == width * height * bands, "pixels fill the picture")
         let image = unsafe pixels.withUnsafeBytes { buffer in
             unsafe vips_image_new_from_memory_copy(
-                buffer.baseAddress, buffer.count, CInt(width), CInt(height), CInt(bands), VIPS_FORMAT_UCHAR)
+                buffer.baseAddress, buffer.count, CInt(clamping: width), CInt(clamping: height), CInt(clamping: bands),
+                VIPS_FORMAT_UCHAR)
         }
         guard let image = unsafe image else { throw VipsError("new_from_memory") }
         unsafe image.pointee.Type = VIPS_INTERPRETATION_sRGB
-        unsafe vips_image_set_int(image, "orientation", CInt(orientation))
+        unsafe vips_image_set_int(image, "orientation", CInt(clamping: orientation))
         if let colourProfile {
             unsafe colourProfile.withUnsafeBytes { profile in
                 unsafe vips_image_set_blob_copy(image, "icc-profile-data", profile.baseAddress, profile.count)
@@ -93,23 +96,24 @@ import CVips
     // MARK: Facts
 
     /// Pixels as stored.
-    package var width: Int { Int(unsafe vips_image_get_width(pointer)) }
+    package var width: Int { Int(clamping: unsafe vips_image_get_width(pointer)) }
     /// Pixels as stored; of one page.
-    package var height: Int { Int(unsafe vips_image_get_page_height(pointer)) }
+    package var height: Int { Int(clamping: unsafe vips_image_get_page_height(pointer)) }
     /// Pages that were loaded, one below the other.
-    package var loadedPages: Int { Int(unsafe vips_image_get_height(pointer)) / max(1, height) }
+    // Bounded: the divisor is at least 1.
+    package var loadedPages: Int { Int(clamping: unsafe vips_image_get_height(pointer)) / max(1, height) }
     /// Pages of the file.
-    package var pages: Int { Int(unsafe vips_image_get_n_pages(pointer)) }
+    package var pages: Int { Int(clamping: unsafe vips_image_get_n_pages(pointer)) }
     /// Colour bands and alpha.
-    package var bands: Int { Int(unsafe vips_image_get_bands(pointer)) }
+    package var bands: Int { Int(clamping: unsafe vips_image_get_bands(pointer)) }
     /// Whether the last band is alpha.
     package var hasAlpha: Bool { unsafe vips_image_hasalpha(pointer) != 0 }
     /// EXIF's number, 1 when there is none.
-    package var orientation: Int { Int(unsafe vips_image_get_orientation(pointer)) }
+    package var orientation: Int { Int(clamping: unsafe vips_image_get_orientation(pointer)) }
     /// The interpretation's name, as in `srgb`, `cmyk`, `b-w`, `rgb16`.
     package var colour: String {
         let name = unsafe vips_enum_nick(
-            vips_interpretation_get_type(), CInt(vips_image_get_interpretation(pointer).rawValue))
+            vips_interpretation_get_type(), CInt(clamping: vips_image_get_interpretation(pointer).rawValue))
         return unsafe name.map { unsafe String(cString: $0) } ?? "unknown"
     }
     /// Names of all metadata.
@@ -166,7 +170,8 @@ import CVips
     /// A part; pixels, origin top-left.
     package func area(left: Int, top: Int, width: Int, height: Int) throws -> Picture {
         let part = try derive("extract_area") { out in
-            unsafe CVips_extract_area(pointer, out, CInt(left), CInt(top), CInt(width), CInt(height))
+            unsafe CVips_extract_area(
+                pointer, out, CInt(clamping: left), CInt(clamping: top), CInt(clamping: width), CInt(clamping: height))
         }
         // A part of a stack of pages is one picture: what is left of the stack's metadata would halve its height.
         _ = unsafe vips_image_remove(part.pointer, VIPS_META_PAGE_HEIGHT)
@@ -184,26 +189,31 @@ import CVips
                 unsafe CVips_addalpha(inside.pointer, out)
             }
         return try clear.derive("embed") { out in
-            unsafe CVips_embed(clear.pointer, out, CInt(canvasWidth), CInt(canvasHeight))
+            unsafe CVips_embed(clear.pointer, out, CInt(clamping: canvasWidth), CInt(clamping: canvasHeight))
         }
     }
 
     /// Reduced to fit a box; never enlarged.
     package func reduced(width: Int, height: Int) throws -> Picture {
-        try derive("thumbnail_image") { out in unsafe CVips_thumbnail_image(pointer, out, CInt(width), CInt(height)) }
+        try derive("thumbnail_image") { out in
+            unsafe CVips_thumbnail_image(pointer, out, CInt(clamping: width), CInt(clamping: height))
+        }
     }
 
     /// Stretched to exactly that size.
     package func stretched(width: Int, height: Int) throws -> Picture {
         try derive("thumbnail_image") { out in
-            unsafe CVips_thumbnail_image_force(pointer, out, CInt(width), CInt(height))
+            unsafe CVips_thumbnail_image_force(pointer, out, CInt(clamping: width), CInt(clamping: height))
         }
     }
 
     /// Without its alpha band.
     package func withoutAlpha() throws -> Picture {
         guard hasAlpha else { return self }
-        return try derive("extract_band") { out in unsafe CVips_extract_bands(pointer, out, 0, CInt(bands - 1)) }
+        return try derive("extract_band") { out in
+            // Bounded: a picture with alpha has bands.
+            unsafe CVips_extract_bands(pointer, out, 0, CInt(bands - 1))
+        }
     }
 
     /// With an alpha band, opaque where there was none.
@@ -225,7 +235,10 @@ import CVips
     /// Whether any pixel is not wholly opaque; reads the picture.
     package func hasTransparency() throws -> Bool {
         guard hasAlpha else { return false }
-        let alpha = try derive("extract_band") { out in unsafe CVips_extract_bands(pointer, out, CInt(bands - 1), 1) }
+        let alpha = try derive("extract_band") { out in
+            // Bounded: a picture with alpha has bands.
+            unsafe CVips_extract_bands(pointer, out, CInt(bands - 1), 1)
+        }
         var least = 0.0
         try check(unsafe CVips_min(alpha.pointer, &least), "min")
         return least < 255

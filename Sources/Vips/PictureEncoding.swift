@@ -33,7 +33,7 @@ extension Picture {
         let chroma = encoding.halvesChroma ? VIPS_FOREIGN_SUBSAMPLE_ON : VIPS_FOREIGN_SUBSAMPLE_OFF
         return try saved("jpegsave") { buffer, length in
             unsafe CVips_jpegsave_buffer(
-                pointer, buffer, length, CInt(encoding.quality), chroma, encoding.optimizes ? 1 : 0,
+                pointer, buffer, length, CInt(clamping: encoding.quality), chroma, encoding.optimizes ? 1 : 0,
                 encoding.isProgressive ? 1 : 0)
         }
     }
@@ -44,10 +44,12 @@ extension Picture {
             switch encoding {
             case .direct(let compression, let filters):
                 let filter = filters ? VIPS_FOREIGN_PNG_FILTER_ALL : VIPS_FOREIGN_PNG_FILTER_NONE
-                return unsafe CVips_pngsave_buffer(pointer, buffer, length, CInt(compression), CInt(filter.rawValue))
+                return unsafe CVips_pngsave_buffer(
+                    pointer, buffer, length, CInt(clamping: compression), CInt(clamping: filter.rawValue))
             case .palette(let bits, let dithers, let compression):
                 return unsafe CVips_pngsave_palette_buffer(
-                    pointer, buffer, length, CInt(compression), CInt(bits), dithers ? 1 : 0, Self.paletteEffort)
+                    pointer, buffer, length, CInt(clamping: compression), CInt(clamping: bits), dithers ? 1 : 0,
+                    Self.paletteEffort)
             }
         }
     }

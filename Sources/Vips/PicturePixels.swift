@@ -5,6 +5,7 @@ extension Picture {
     /// Lends the pixels of a picture in memory: `height` rows of `width` x `bands` bytes, without padding.
     package func withPixels<Result>(_ body: (RawSpan) throws -> Result) throws -> Result {
         let held = try inMemory()
+        // Bounded: the picture is in memory.
         let count = held.width * held.height * held.loadedPages * held.bands
         guard unsafe vips_image_get_format(held.pointer) == VIPS_FORMAT_UCHAR,
             let start = unsafe vips_image_get_data(held.pointer)
@@ -31,6 +32,7 @@ extension Picture {
             unsafe CVips_copy_as(grey.pointer, out, VIPS_INTERPRETATION_B_W)
         }
         guard hasAlpha else { return labelled }
+        // Bounded: a picture with alpha has bands.
         let alpha = try band(bands - 1)
         return try labelled.derive("bandjoin") { out in unsafe CVips_bandjoin2(labelled.pointer, alpha.pointer, out) }
     }
@@ -42,6 +44,6 @@ extension Picture {
     }
 
     private func band(_ index: Int) throws -> Picture {
-        try derive("extract_band") { out in unsafe CVips_extract_bands(pointer, out, CInt(index), 1) }
+        try derive("extract_band") { out in unsafe CVips_extract_bands(pointer, out, CInt(clamping: index), 1) }
     }
 }

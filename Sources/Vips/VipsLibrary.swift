@@ -39,6 +39,7 @@ package enum VipsLibrary {
         vips_cache_set_max(0)
         try check(CVips_prepare_vector_code(), "init")
         CVips_block_all_operations()
+        // Bounded: lists.
         for name in families + loaders + savers { unsafe CVips_allow(name) }
         CVips_block_untrusted()
     }

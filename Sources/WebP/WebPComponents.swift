@@ -13,5 +13,6 @@ package struct WebPComponents: Sendable, Hashable {
     package var red: [UInt8]
 
     /// Samples of chroma for so many of luma, across or down.
+    // Bounded: sides have 14 bits.
     package static func chroma(_ side: Int) -> Int { (side + 1) / 2 }
 }

@@ -10,6 +10,8 @@ import CWebP
     private static let pieces = 64
     /// A piece holds more than any square of a picture, so that each one leads on.
     private static let pieceBytesMin = 16_384
+    /// Pixels of a side: they have 14 bits.
+    private static let sideMax = 16_383
 
     private let config: UnsafeMutablePointer<WebPDecoderConfig>
     private let decoder: OpaquePointer
@@ -24,7 +26,8 @@ import CWebP
     package static func decode(
         _ chunk: [UInt8], width: Int, height: Int, beforePiece: () throws -> Void
     ) throws -> WebPComponents {
-        precondition(width > 0 && height > 0, "a picture has sides")
+        guard (1...sideMax).contains(width), (1...sideMax).contains(height) else { throw WebPError("size") }
+        // Bounded throughout: by `sideMax`.
         let chroma = WebPComponents.chroma(width) * WebPComponents.chroma(height)
         var luma = [UInt8](repeating: 0, count: width * height)
         var blue = [UInt8](repeating: 0, count: chroma)
@@ -52,11 +55,13 @@ import CWebP
             throw WebPError("init_decoder_config")
         }
         unsafe config.pointee.output.colorspace = MODE_YUV
-        unsafe (config.pointee.output.width, config.pointee.output.height) = (CInt(width), CInt(height))
+        unsafe (config.pointee.output.width, config.pointee.output.height) = (
+            CInt(clamping: width), CInt(clamping: height)
+        )
         unsafe config.pointee.output.is_external_memory = 1
-        let stride = CInt(WebPComponents.chroma(width))
+        let stride = CInt(clamping: WebPComponents.chroma(width))
         unsafe config.pointee.output.u.YUVA = WebPYUVABuffer(
-            y: luma.baseAddress, u: blue.baseAddress, v: red.baseAddress, a: nil, y_stride: CInt(width),
+            y: luma.baseAddress, u: blue.baseAddress, v: red.baseAddress, a: nil, y_stride: CInt(clamping: width),
             u_stride: stride, v_stride: stride, a_stride: 0, y_size: luma.count, u_size: blue.count,
             v_size: red.count, a_size: 0)
         guard let decoder = unsafe WebPIDecode(nil, 0, config) else {
@@ -75,6 +80,7 @@ import CWebP
         let (width, height) = unsafe (config.pointee.output.width, config.pointee.output.height)
         let piece = max(Self.pieceBytesMin, chunk.count / Self.pieces)
         var status = VP8_STATUS_SUSPENDED
+        // Bounded: both are in memory.
         for end in stride(from: piece, to: chunk.count + piece, by: piece) where status == VP8_STATUS_SUSPENDED {
             try beforePiece()
             status = unsafe WebPIUpdate(decoder, chunk, min(end, chunk.count))

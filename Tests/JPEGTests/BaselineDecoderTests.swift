@@ -53,6 +53,11 @@ struct BaselineDecoderTests {
         #expect(throws: JPEGDamage.self) { try cut.reference(eighths: 1) }
     }
 
+    @Test func `A file of other components than luma and chroma has no planes`() throws {
+        let file = try JPEGFile(["-rgb"])
+        #expect(throws: JPEGError.self) { try file.reference(eighths: 8) }
+    }
+
     @Test func `A restart marker in the wrong place is left to libjpeg`() throws {
         var bytes = try JPEGFile(["-restart", "2"]).bytes
         let marker = try #require(bytes.indices.dropLast().first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xD3 })

@@ -2,6 +2,7 @@ import Foundation
 import RichPush
 import TestSupport
 import Testing
+import Vips
 
 @testable import MediaProcessing
 
@@ -53,6 +54,35 @@ import Testing
         let track = WalkBytes.box("trak", header + WalkBytes.box("edts", list))
         let count = try AVIFLoops.count(WalkBytes.window(WalkBytes.box("moov", track)))
         #expect(count == .max / 2 + 1)
+    }
+
+    @Test(arguments: [(60_000, 2_000, Int.max), (1, 1, .max), (.max, .max, .max), (.max, 2, 1)])
+    func `sides and frames whose product is no number are too many pixels`(width: Int, height: Int, frames: Int) {
+        let error = #expect(throws: AttachPrepError.self) {
+            try PictureLimits.check(width: width, height: height, frames: frames)
+        }
+        #expect(error?.code == .mediaTooManyPixels)
+    }
+
+    @Test(arguments: [-1, 99, .max])
+    func `a page that an animation does not have cannot be kept`(number: Int) throws {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: SourceTree.sample("counter.gif")))
+        let pages = try Picture.open(descriptor: file.fileDescriptor, pages: .all)
+        #expect(throws: VipsError.self) { try pages.keptPage(number) }
+    }
+
+    @Test(arguments: [0.0, .nan, .infinity, 1e300])
+    func `frames are resized to what a side can be`(scale: Double) {
+        let resizer = FrameResizer(width: 640, height: 480, scale: scale)
+        #expect(resizer.width >= 1 && resizer.height >= 1)
+    }
+
+    @Test(arguments: [Int.min, -1, 0, 1, 2, 65_536, .max])
+    func `a GIF's number of repetitions has two bytes, whatever the source says`(plays: Int) {
+        let block = GIFBlocks.loops(plays)
+        #expect(block.isEmpty == (plays == 1))
+        let repetitions = block.isEmpty ? 0 : Int(block[16]) | Int(block[17]) << 8
+        #expect(repetitions == (plays < 2 ? 0 : min(plays - 1, 0xFFFF)))
     }
 
     @Test func `a PNG whose profiles would be put in front of every frame has a limit to them`() throws {

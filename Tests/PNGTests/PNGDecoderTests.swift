@@ -71,6 +71,11 @@ struct PNGDecoderTests {
         #expect(try pixels == file.pixels())
     }
 
+    @Test func `An interlaced file, whose rows do not come in order, is a fault`() throws {
+        let file = try PNGFile(["-interlace", "PNG"])
+        #expect(throws: PNGError.self) { try file.pixels() }
+    }
+
     @Test func `What the reader of rows throws ends it`() throws {
         struct Enough: Error {}
         let file = try PNGFile([])

@@ -38,7 +38,7 @@ enum ForeignNumberRules {
         "Sources/AttachPrepService/Routes/",
         "Sources/AttachPrepService/Waiting/",
         "Sources/Curl/",
-        "Sources/JPEG/JPEGValidation.swift",
+        "Sources/JPEG/",
         "Sources/Linux/MessageSocket.swift",
         "Sources/Linux/ProcessAllowance.swift",
         "Sources/Linux/ProcessUsage.swift",
@@ -46,9 +46,17 @@ enum ForeignNumberRules {
         "Sources/Magic/",
         "Sources/MediaChild/",
         "Sources/MediaEngine/",
+        "Sources/MediaProcessing/Animation/",
+        "Sources/MediaProcessing/Animation/Encoder/GIFBlocks.swift",
+        "Sources/MediaProcessing/Animation/Encoder/GIFEncoder.swift",
+        "Sources/MediaProcessing/Bitmaps/",
+        "Sources/MediaProcessing/HEIF/",
+        "Sources/MediaProcessing/Identification/",
         "Sources/MediaProcessing/Inspection.swift",
-        "Sources/MediaProcessing/Pictures/StillValidation.swift",
+        "Sources/MediaProcessing/Pictures/",
+        "Sources/MediaProcessing/WebP/",
         "Sources/NATS/",
+        "Sources/PNG/",
         "Sources/RichPush/ClippingRect.swift",
         "Sources/RichPush/Device/",
         "Sources/RichPush/GroupedNumber.swift",
@@ -60,12 +68,32 @@ enum ForeignNumberRules {
         "Sources/RichPush/Payload/Writing/FieldShapes.swift",
         "Sources/RichPush/Payload/Writing/FittedPayload.swift",
         "Sources/RichPush/ThumbnailTime.swift",
+        "Sources/Vips/",
+        "Sources/WebP/",
         "Sources/Zlib/",
     ]
 
     /// What lies in those folders but takes no number out of a file: arithmetic on our own pixels, whose count was
     /// checked (`PictureLimits`) before they were made, and on what our encoders wrote.
-    static let exempt: [String] = []
+    static let exempt: [String] = [
+        "Sources/MediaProcessing/Animation/AnimationLadder.swift",
+        "Sources/MediaProcessing/Animation/Encoder/",
+        "Sources/MediaProcessing/Pictures/AlphaWeight.swift",
+        "Sources/MediaProcessing/Pictures/ColourCensus.swift",
+        "Sources/MediaProcessing/Pictures/ColourTables.swift",
+        "Sources/MediaProcessing/Pictures/JPEGCurve.swift",
+        "Sources/MediaProcessing/Pictures/LanczosFilter.swift",
+        "Sources/MediaProcessing/Pictures/LumaAndChroma.swift",
+        "Sources/MediaProcessing/Pictures/PlanePicture.swift",
+        "Sources/MediaProcessing/Pictures/PlaneReduction.swift",
+        "Sources/MediaProcessing/Pictures/PlaneShrink.swift",
+        "Sources/MediaProcessing/Pictures/PlaneTurn.swift",
+        "Sources/MediaProcessing/Pictures/ReducedPicture.swift",
+        "Sources/MediaProcessing/Pictures/RoundedMean.swift",
+        "Sources/MediaProcessing/Pictures/RowShrink.swift",
+        "Sources/MediaProcessing/Pictures/SampleRange.swift",
+        "Sources/MediaProcessing/Pictures/SizePrediction.swift",
+    ]
 
     static let remedy = "use SafeArithmetic's clamping or exact forms, or say what bounds it: // Bounded: …"
 

@@ -42,6 +42,12 @@ struct WebPDecoderTests {
         #expect(throws: WebPError.self) { try Self.decode(file, []) }
     }
 
+    @Test(arguments: [(0, 480), (640, 0), (-1, 480), (16_384, 480), (.max, .max)])
+    func `Sides that no WebP has are a fault`(width: Int, height: Int) throws {
+        let file = try WebPFile(width: 640, height: 480)
+        #expect(throws: WebPError.self) { try WebPDecoder.decode(file.chunk, width: width, height: height) {} }
+    }
+
     @Test func `Who is asked between pieces can end it`() throws {
         let file = try WebPFile(width: 640, height: 480, ["-quality", "99"])
         var asked = 0

@@ -22,6 +22,9 @@ struct BaselineHeader {
     private var height = 0
     private var restartInterval = 0
 
+    // Bounded throughout: numbers of a header have one or two bytes, factors four bits and are checked to be 1 to 4,
+    // and offsets stay below `bytesMax` and a segment. Each run of bytes is counted before it is read.
+
     /// Nil for another kind of JPEG, and for one with a fault: libjpeg has the word on those.
     static func read(descriptor: CInt) -> BaselineFrame? {
         var header = BaselineHeader()

@@ -30,6 +30,9 @@ struct BaselineScan {
         return planes.map(\.plane)
     }
 
+    // Bounded throughout: sides have 16 bits, so a scan has at most 2^26 units; a restart interval has 16, and is not 0
+    // where one lies behind a unit. What was used lies within `input.count`, a few hundred thousand bytes.
+
     /// Bytes behind the last unit that are passed over: some encoders leave a few.
     private static let surplusBytesMax = 1_000_000
 

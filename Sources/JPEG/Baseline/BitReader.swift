@@ -9,6 +9,9 @@
     /// How many of them are known.
     private var count: UInt64 = 0
 
+    // Bounded throughout: a code has at most 16 bits and its magnitude 15, and 56 are known whenever a symbol is read,
+    // so `count` never falls below zero; a symbol has eight bits, and `place` is looked at before it leaves the block.
+
     init(_ base: UnsafeRawPointer) {
         unsafe self.base = unsafe base
         unsafe next = unsafe base

@@ -36,6 +36,9 @@
         static let end = 128
     }
 
+    // Bounded throughout: a code has at most 16 bits and stays below `1 << length`, counts and symbols have eight, and
+    // there are as many values as the counts add up to.
+
     /// Nil for lengths that make no code, or one of ones alone, which T.81, C.2 reserves: libjpeg takes neither.
     ///
     /// - Parameters:

@@ -39,6 +39,9 @@ struct ScanBytes {
         self.offset = offset
     }
 
+    // Bounded throughout: places lie in `raw`, which holds two pieces at most, and `bytes` few more; `offset` is where
+    // the file was read to.
+
     /// Leaves out what was used, and brings the bytes at hand to more than the reserve, unless a marker comes first.
     mutating func advance(past used: Int) {
         bytes.removeLast(bytes.count - count)

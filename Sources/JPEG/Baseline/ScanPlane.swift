@@ -11,6 +11,9 @@
     /// The last block's first coefficient, which the next one leans on.
     private var direct: Int32 = 0
 
+    // Bounded throughout: sides have 16 bits, factors are at most 4 and a block becomes two samples a side, so a plane
+    // has fewer than 2^30. `place` lies in it, since a row and a column are units of the scan.
+
     init(_ component: BaselineFrame.Component, unitsAcross: Int, unitsDown: Int, side: Int) {
         self.component = component
         self.side = side

@@ -41,6 +41,7 @@ final class AVIFFrames: FrameSequence {
 
     private func opaque(_ picture: DecodedPicture) -> [UInt8] {
         guard picture.bands == 3 else { return picture.bytes }
+        // Bounded throughout: `PictureLimits` have been checked, and a picture has these sides.
         var pixels = [UInt8](repeating: 255, count: width * height * 4)
         for index in 0..<width * height {
             for band in 0..<3 { pixels[index * 4 + band] = picture.bytes[index * 3 + band] }
@@ -50,6 +51,7 @@ final class AVIFFrames: FrameSequence {
 
     /// The alpha stream is grey: red stands for all three.
     private func lay(_ alpha: [UInt8], into pixels: inout [UInt8]) {
+        // Bounded: as above.
         for index in 0..<width * height { pixels[index * 4 + 3] = alpha[index * 4] }
     }
 }

@@ -9,6 +9,7 @@ enum AVIFLoops {
             let edits = try BoxSearch.first("edts", in: track, window),
             let list = try BoxSearch.first("elst", in: edits, window), list.count >= 16
         else { return 0 }
+        // Bounded throughout: contents lie in the file; the divisor is above 0, and what it divides not below.
         let isLong = try window.byte(at: list.lowerBound) == 1
         guard try window.byte(at: list.lowerBound + 3) & 1 == 1 else { return 1 }
         let segment = try window.bigEndian(at: list.lowerBound + 8, bytes: isLong ? 8 : 4)

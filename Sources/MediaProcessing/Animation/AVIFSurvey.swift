@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// An AVIF's sequence by its index: its frames and their times, before anything is decoded.
 struct AVIFSurvey {
@@ -59,9 +60,11 @@ struct AVIFSurvey {
         if samples.isEmpty { throw window.broken("no frame") }
         times = samples.map(\.time)
         for (index, sample) in samples.enumerated() {
-            let ticks = index + 1 < samples.count ? samples[index + 1].time - sample.time : sample.duration
+            let following = samples.dropFirst(index &+ 1).first
+            let ticks = following?.time.subtracting(clamping: sample.time) ?? sample.duration
+            // Bounded: floating point.
             let seconds = min(colour.timeBase.seconds(ticks), Limits.durationSecondsMax)
-            delaysMilliseconds.append(Int((seconds * 1000).rounded()))
+            delaysMilliseconds.append(Int(clamping: (seconds * 1000).rounded()))
         }
     }
 }

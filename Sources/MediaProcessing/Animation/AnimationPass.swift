@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// One pass over an animation, written as a step says.
 struct AnimationPass {
@@ -50,6 +51,7 @@ struct AnimationPass {
         self.bytesMax = bytesMax
         self.haste = haste
         timing = FrameTiming(delays: delays, rate: step.rate)
+        // Bounded: floating point.
         resizer = FrameResizer(width: frames.width, height: frames.height, scale: scale * step.scale)
         hurry = PassHurry(clock: clock, count: frames.count)
         var settings = step.settings
@@ -98,6 +100,7 @@ struct AnimationPass {
         if hurry.skips(turn, after: number) { return true }
         guard haste == .finishes, let first = encoder.frameBytes.first else { return false }
         let share = Double(turn) / Double(timing.entries.count)
+        // Bounded: bytes in memory, and a limit.
         return Double(encoder.bytes.count - first) > Double(bytesMax - first) * share * Self.aheadShare
     }
 
@@ -118,14 +121,16 @@ struct AnimationPass {
         if encoder.bytes.count <= bytesMax, hurry.isShort(after: number) { result.isHurried = true }
         encoder.extend(by: entry.hundredths)
         let last = entries.removeLast()
-        entries.append(.init(frame: last.frame, hundredths: last.hundredths + entry.hundredths))
+        let hundredths = last.hundredths.adding(clamping: entry.hundredths)
+        entries.append(.init(frame: last.frame, hundredths: hundredths))
     }
 
     // MARK: The end
 
     private func givenUp(_ number: Int) -> Result {
         var result = result
-        result.estimate = encoder.bytes.count * timing.entries.count / max(1, entries.count - 1)
+        // Bounded: the divisor is at least 1.
+        result.estimate = encoder.bytes.count.multiplied(clamping: timing.entries.count) / max(1, entries.count - 1)
         result.isHurried = encoder.bytes.count <= bytesMax
         result.pace = hurry.pace(number)
         return result
@@ -137,7 +142,8 @@ struct AnimationPass {
         while haste != .givesUp, bytes.count > bytesMax, encoder.dropLast() {
             let last = entries.removeLast()
             let own = entries.removeLast()
-            entries.append(.init(frame: own.frame, hundredths: own.hundredths + last.hundredths))
+            let hundredths = own.hundredths.adding(clamping: last.hundredths)
+            entries.append(.init(frame: own.frame, hundredths: hundredths))
             bytes = encoder.finish()
         }
         result.entries = entries

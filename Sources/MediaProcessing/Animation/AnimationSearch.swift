@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// Finds the best way to write an animation that fits its bytes and its time.
 struct AnimationSearch {
@@ -33,6 +34,7 @@ struct AnimationSearch {
         if let found = found(full, AnimationStep(), isHurried: false) { return found }
         let thrift = PassThrift(pace: full.pace, frames: facts.delays.count, seconds: clock.secondsLeft)
         let sample = try SampleCollection(
+            // Bounded: floating point.
             facts: facts, scale: baseScale * thrift.scale, pace: full.pace, clock: clock
         ).collect(open())
         return try found(thrift, sample)
@@ -45,9 +47,10 @@ struct AnimationSearch {
         var correction = 1.0
         var passSeconds: Double?
         for number in 1...Self.passesMax {
-            let bytesGoal = Int(Double(bytesMax) / correction)
+            let bytesGoal = Int(clamping: Double(bytesMax) / correction)
             guard let (step, palette) = try choice.step(bytesMax: bytesGoal) else { break }
             let needed = passSeconds ?? thrift.passSeconds(step)
+            // Bounded throughout: floating point.
             let isLast = number == Self.passesMax || clock.secondsLeft < needed * Self.passesReserve
             if best != nil, isLast, clock.secondsLeft < needed { break }
             let start = clock.secondsSpent

@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// What the manifest says of an animation that was written anew.
 struct AnimationWords {
@@ -10,7 +11,7 @@ struct AnimationWords {
         let goal = "to fit \(bytesMax) bytes"
         let (frames, all) = (found.entries.count, facts.delays.count)
         if step.tolerance > 0 {
-            let most = Int(step.tolerance.rounded(.up))
+            let most = Int(clamping: step.tolerance.rounded(.up))
             concessions.append("pixels may be off by up to \(most) of 255 \(goal)")
         }
         if step.colours < 256 { concessions.append("palettes were reduced to \(step.colours) colours \(goal)") }

@@ -1,3 +1,4 @@
+import SafeArithmetic
 import Vips
 
 /// Brings frames to one size.
@@ -11,8 +12,8 @@ struct FrameResizer {
     init(width: Int, height: Int, scale: Double) {
         sourceWidth = width
         sourceHeight = height
-        self.width = max(1, Int((Double(width) * scale).rounded()))
-        self.height = max(1, Int((Double(height) * scale).rounded()))
+        self.width = max(1, Int(clamping: (Double(width) * scale).rounded()))
+        self.height = max(1, Int(clamping: (Double(height) * scale).rounded()))
     }
 
     func resized(_ pixels: [UInt8]) throws -> [UInt8] {

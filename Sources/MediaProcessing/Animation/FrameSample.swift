@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// Runs of frames that stand for an animation while it is found out how to write it.
 ///
 /// Frames of a run follow each other, since each is written as what has changed.
@@ -7,6 +9,8 @@ struct FrameSample {
         let start: Int
         var frames: [[UInt8]]
     }
+
+    // Bounded throughout: numbers of frames, at most `animationFramesMax`, and bytes of frames in memory.
 
     let width: Int
     let height: Int
@@ -71,7 +75,8 @@ struct FrameSample {
         }
         let rest = timing.entries.count - 1
         let mean = changed > 0 ? Double(changes) / Double(changed) : Double(first)
-        return first + Int(mean * Double(rest)) + (palette?.bytes.count ?? 0) + 40
+        let others = (palette?.bytes.count ?? 0) + 40
+        return first.adding(clamping: Int(clamping: mean * Double(rest))).adding(clamping: others)
     }
 
     /// One palette of as many colours for all frames.

@@ -27,6 +27,8 @@ package struct FrameTiming: Sendable, Hashable {
     ///   - delays: Milliseconds, as devices show them.
     ///   - rate: Which share of the frames is kept.
     package init(delays: [Int], rate: FrameRateShare) {
+        // Bounded throughout: no format knows longer delays than 2^26 ms, or `durationSecondsMax`, and there are at
+        // most `animationFramesMax`.
         var starts: [(frame: Int, time: Int)] = []
         var milliseconds = 0
         for (frame, delay) in delays.enumerated() {
@@ -45,6 +47,7 @@ package struct FrameTiming: Sendable, Hashable {
 
     /// Where the written animation shows a frame of the source: the last one that is not later.
     package func position(of frame: Int) -> Int {
+        // Bounded: a list.
         max(0, (entries.firstIndex { $0.frame > frame } ?? entries.count) - 1)
     }
 
@@ -65,6 +68,7 @@ package struct FrameRateShare: Sendable, Hashable {
         of = total
     }
 
+    // Bounded: numbers of frames, at most `animationFramesMax`, and `init` has looked at the divisor.
     package func keeps(_ frame: Int) -> Bool { frame * kept % of < kept }
 
     var value: Double { Double(kept) / Double(of) }

@@ -35,6 +35,9 @@ package struct GIFWalk: Sendable, Hashable {
         delaysMilliseconds.reduce(0.0) { $0 + Double($1 <= 10 ? 100 : $1) / 1000 }
     }
 
+    // Bounded throughout: an offset lies in the file when it is added to, since a byte was read there; lengths have one
+    // byte, all other numbers two.
+
     /// Walks the file up to the trailer; what follows it is nobody's.
     ///
     /// - Parameter countsPixels: Whether the frames' data is looked at, for `damage`.

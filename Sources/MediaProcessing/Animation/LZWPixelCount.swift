@@ -20,6 +20,9 @@ struct LZWPixelCount {
     private var heldBits = 0
     private var isEnded: Bool
 
+    // Bounded throughout: codes have at most 12 bits and lie below `next`, which ends at 4,096; a frame has at most
+    // 2^32 pixels, and a code stands for at most as many as there are codes.
+
     /// - Parameters:
     ///   - codeBits: The frame's minimum code size; without one from 1 to 11 nothing is a code.
     ///   - pixels: Of the frame.
@@ -67,7 +70,6 @@ struct LZWPixelCount {
         }
         guard code < next || (code == next && next < Self.codesMax) else { return false }
         if next < Self.codesMax {
-            // Bounded: a code is one pixel longer than an earlier one, of 4,096.
             lengths[next] = last + 1
             next += 1
             if next == 1 << bits, bits < Self.bitsMax { bits += 1 }

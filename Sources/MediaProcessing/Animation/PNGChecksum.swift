@@ -5,7 +5,9 @@ import RichPush
 /// Source: W3C, "Portable Network Graphics, Third Edition", annex D.
 enum PNGChecksum {
     private static let table: [UInt32] = (0..<256).map { number in
-        (0..<8).reduce(UInt32(number)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
+        (0..<8).reduce(UInt32(clamping: number)) { value, _ in
+            value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1
+        }
     }
 
     static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
@@ -17,6 +19,7 @@ enum PNGChecksum {
         var value: UInt32 = ~0
         var offset = range.lowerBound
         while offset < range.upperBound {
+            // Bounded throughout: the run lies in the file.
             let count = min(Limits.walkWindowBytes, range.upperBound - offset)
             value = folded(try window.whole(at: offset, count: count), into: value)
             offset += count
@@ -25,6 +28,7 @@ enum PNGChecksum {
     }
 
     private static func folded(_ bytes: some Sequence<UInt8>, into value: UInt32) -> UInt32 {
+        // Bounded: one byte.
         bytes.reduce(value) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
     }
 }

@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// The chunks of a PNG, walked to its end: size, animation, and that the file is whole.
 ///
@@ -33,6 +34,8 @@ package struct PNGChunkWalk: Sendable, Hashable {
         delaysMilliseconds.reduce(0.0) { $0 + Double($1 <= 10 ? 100 : $1) / 1000 }
     }
 
+    // Bounded throughout: offsets lie in the file, and lengths have four bytes and end in it before they are added.
+
     /// Walks the file up to `IEND`; what follows it is nobody's. Checksums are left to the decoder.
     ///
     /// - Throws: `media.corrupt` when a chunk reaches past the end of the file or the end is missing,
@@ -62,8 +65,8 @@ package struct PNGChunkWalk: Sendable, Hashable {
         case "IHDR" where length >= 13:
             width = try window.bigEndian(at: offset, bytes: 4)
             height = try window.bigEndian(at: offset + 4, bytes: 4)
-            bitDepth = Int(try window.byte(at: offset + 8))
-            colourType = Int(try window.byte(at: offset + 9))
+            bitDepth = Int(clamping: try window.byte(at: offset + 8))
+            colourType = Int(clamping: try window.byte(at: offset + 9))
         case "acTL" where length >= 8 && !hasData:
             isDeclaredAnimated = true
             loopCount = try window.bigEndian(at: offset + 4, bytes: 4)
@@ -96,6 +99,6 @@ package struct PNGChunkWalk: Sendable, Hashable {
     private static func delay(at offset: Int, of window: ByteWindow) throws -> Int {
         let numerator = try window.bigEndian(at: offset, bytes: 2)
         let denominator = try window.bigEndian(at: offset + 2, bytes: 2)
-        return Int((Double(numerator) * 1000 / Double(denominator == 0 ? 100 : denominator)).rounded())
+        return Int(clamping: (Double(numerator) * 1000 / Double(denominator == 0 ? 100 : denominator)).rounded())
     }
 }

@@ -25,6 +25,8 @@ struct PNGFrameWalk {
 
     private static let sharedTypes: Set<String> = ["PLTE", "tRNS", "iCCP", "gAMA", "cHRM", "sRGB", "sBIT"]
 
+    // Bounded throughout: `PNGChunkWalk` has seen that each chunk ends in the file; places and sides have four bytes.
+
     /// Walks a file that `PNGChunkWalk` has found whole.
     ///
     /// - Throws: `media.corrupt` when a frame lies outside the canvas, has no data, or a checksum is wrong.
@@ -33,6 +35,7 @@ struct PNGFrameWalk {
         var offset = 8
         while true {
             let length = try window.bigEndian(at: offset, bytes: 4)
+            if length > window.size - offset - 12 { throw window.cut }
             let type = try window.characters(at: offset + 4, count: 4)
             if type == "IEND" { break }
             try walk.read(type, at: offset + 8, length: length, of: window)
@@ -90,6 +93,8 @@ struct PNGFrameWalk {
 extension ByteWindow {
     /// A run of any length, read window by window.
     func run(_ range: Range<Int>) throws -> [UInt8] {
+        guard range.lowerBound >= 0, range.upperBound <= size else { throw cut }
+        // Bounded throughout: the run lies in the file.
         var bytes: [UInt8] = []
         bytes.reserveCapacity(range.count)
         var offset = range.lowerBound

@@ -27,6 +27,7 @@ final class PNGFrames: FrameSequence {
         (width, height, loopCount) = (chunks.width, chunks.height, chunks.loopCount)
         delays = chunks.delaysMilliseconds
         self.deadline = deadline
+        // Bounded: `PictureLimits` have been checked.
         canvas = [UInt8](repeating: 0, count: chunks.width * chunks.height * 4)
     }
 
@@ -45,14 +46,19 @@ final class PNGFrames: FrameSequence {
     private func pixels(of frame: PNGFrameWalk.Frame) throws -> [UInt8] {
         let picture = try Picture.open(encoded: file(of: frame), isWhole: true)
         guard picture.width == frame.width, picture.height == frame.height else { throw window.broken("frame size") }
-        return try picture.inSRGB().withAlpha().pixels()
+        let pixels = try picture.inSRGB().withAlpha().pixels()
+        // Bounded: by the canvas.
+        guard pixels.count == frame.width * frame.height * 4 else { throw window.broken("frame bands") }
+        return pixels
     }
 
     // MARK: A frame as a file
 
     private func file(of frame: PNGFrameWalk.Frame) throws -> [UInt8] {
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        // Bounded: lists.
         let size = Self.bigEndian(frame.width) + Self.bigEndian(frame.height)
+        // Bounded: lists.
         file += Self.chunk("IHDR", size + walk.headerRest) + walk.shared
         for range in frame.data { file += Self.chunk("IDAT", try window.run(range)) }
         return file + Self.chunk("IEND", [])
@@ -60,14 +66,19 @@ final class PNGFrames: FrameSequence {
 
     private static func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] {
         let checked = Array(type.utf8) + content
-        return bigEndian(content.count) + checked + bigEndian(Int(PNGChecksum.of(checked)))
+        // Bounded: lists.
+        return bigEndian(content.count) + checked + bigEndian(Int(clamping: PNGChecksum.of(checked)))
     }
 
     private static func bigEndian(_ number: Int) -> [UInt8] {
+        // Bounded: four bytes.
         (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
     }
 
     // MARK: The canvas
+
+    // Bounded throughout: frames lie on the canvas, as `PNGFrameWalk` has seen, and have as many pixels as their sides
+    // say; a mean of bytes is a byte, and its weights are not all 0.
 
     private func lay(_ pixels: [UInt8], _ frame: PNGFrameWalk.Frame) {
         for row in 0..<frame.height {

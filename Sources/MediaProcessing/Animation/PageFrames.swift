@@ -48,6 +48,7 @@ final class PageFrames: FrameSequence {
     /// Cut where the decoder's area is larger than the canvas, transparent where it is smaller.
     private func onCanvas(_ page: [UInt8]) -> [UInt8] {
         guard reader.width != width || reader.height != height else { return page }
+        // Bounded throughout: `PictureLimits` have been checked for both sizes.
         var pixels = [UInt8](repeating: 0, count: width * height * 4)
         let bytes = min(width, reader.width) * 4
         for row in 0..<min(height, reader.height) {

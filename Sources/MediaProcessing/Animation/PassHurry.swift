@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// Whether a pass over an animation will be through in time, by the pace it has had.
 struct PassHurry {
     /// Frames after which a pace says something.
@@ -12,6 +14,8 @@ struct PassHurry {
         self.clock = clock
         self.count = count
     }
+
+    // Bounded throughout: floating point, and numbers of frames.
 
     /// Frames a second after so many.
     func pace(_ number: Int) -> Double { Double(max(1, number)) / max(1e-4, start.duration(to: .now) / .seconds(1)) }
@@ -29,6 +33,6 @@ struct PassHurry {
         guard isShort(after: number) else { return false }
         let left = max(1e-3, clock.secondsLeft)
         let needed = Double(count - number) / pace(number)
-        return turn % min(64, max(2, Int((needed / left).rounded(.up)))) != 0
+        return turn % min(64, max(2, Int(clamping: (needed / left).rounded(.up)))) != 0
     }
 }

@@ -5,6 +5,8 @@ struct PassThrift: Hashable {
     /// Fewer frames than a quarter are no motion: size gives way then.
     private static let rates = [(1, 1), (3, 4), (2, 3), (1, 2), (1, 3), (1, 4)]
 
+    // Bounded throughout: floating point.
+
     let rate: FrameRateShare
     /// Of each side.
     let scale: Double

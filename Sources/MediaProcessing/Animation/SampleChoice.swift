@@ -13,6 +13,7 @@ struct SampleChoice {
     func step(bytesMax: Int) throws -> (AnimationStep, GIFPalette?)? {
         var ladder = AnimationLadder(bytesMax: bytesMax, rate: rate)
         var palettes: [Int: GIFPalette] = [:]
+        // Bounded: floating point.
         let enough = clock.secondsLeft * (1 - Self.share)
         let isLate = { clock.secondsLeft < enough }
         while let step = ladder.step {

@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// Picks the frames of a sample, as many as there is time to try them.
 struct SampleCollection {
     /// Of the time that is left, what trying may take; and about how many tries that is.
@@ -18,12 +20,13 @@ struct SampleCollection {
     let clock: WorkClock
 
     func collect(_ frames: any FrameSequence) throws -> FrameSample {
+        // Bounded throughout: `PictureLimits` have been checked; times are floating point, and pixels at least 1.
         let resizer = FrameResizer(width: frames.width, height: frames.height, scale: scale)
         let pixels = max(1, resizer.width * resizer.height)
         let seconds = max(0.02, clock.secondsLeft * Self.share)
-        let affordable = Int(pace * Double(frames.width * frames.height) * seconds / Self.tries)
+        let affordable = Int(clamping: pace * Double(frames.width * frames.height) * seconds / Self.tries)
         let budget = max(Self.framesMin, min(Self.pixelsMax, max(Self.pixelsMin, affordable)) / pixels)
-        let reach = min(frames.count, max(budget, Int(pace * Self.decodingGain * seconds / 3)))
+        let reach = min(frames.count, max(budget, Int(clamping: pace * Self.decodingGain * seconds / 3)))
         var sample = FrameSample(width: resizer.width, height: resizer.height, delays: facts.delays)
         var number = 0
         for range in FrameSample.numbers(budget: budget, reach: reach) {

@@ -27,12 +27,14 @@ final class WebPFrames: FrameSequence {
         self.deadline = deadline
         delays = walk.delaysMilliseconds
         loopCount = walk.loopCount
+        // Bounded: `PictureLimits` have been checked, so neither side is 0.
         runLength = max(1, runBytesMax / (width * height * 4))
     }
 
     func next() throws -> SequenceFrame? {
         guard number < count else { return nil }
         try checkDeadline(deadline)
+        // Bounded: `PictureLimits` have been checked.
         guard let pixels = try nextPage(), pixels.count == width * height * 4 else {
             throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
         }
@@ -44,6 +46,7 @@ final class WebPFrames: FrameSequence {
         if let page = try run?.next() { return page }
         // What the last run held is given back before the next one is decoded.
         run = nil
+        // Bounded: numbers of frames.
         let pages = Picture.Pages.run(from: number, count: min(runLength, count - number))
         run = try PageReader(Picture.open(descriptor: descriptor, pages: pages))
         return try run?.next()

@@ -36,6 +36,7 @@ package struct WebPWalk: Sendable, Hashable {
     }
 
     private mutating func read(_ type: String, at offset: Int, size: Int, of window: ByteWindow) throws {
+        // Bounded throughout: the content lies in the file, and sides have three bytes.
         switch type {
         case "VP8X" where size >= 10:
             isAnimated = try window.byte(at: offset) & 2 != 0

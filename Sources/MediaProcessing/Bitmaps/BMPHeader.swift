@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// What a BMP says of itself in its first 54 bytes, and whether its pixels are there.
 ///
@@ -32,7 +33,7 @@ package struct BMPHeader: Sendable, Hashable {
         guard [0, 1, 2, 3, 6].contains(header.compression) else {
             throw AttachPrepError(.mediaUnsupported, "The BMP holds another file format; send a JPEG or a PNG.")
         }
-        if header.width * header.height > Limits.picturePixelsMax {
+        if header.width.multiplied(clamping: header.height) > Limits.picturePixelsMax {
             throw AttachPrepError(
                 .mediaTooManyPixels,
                 "The BMP is \(header.width) x \(header.height), over \(Limits.picturePixelsMax) pixels; send "
@@ -51,9 +52,9 @@ package struct BMPHeader: Sendable, Hashable {
             depth = try window.littleEndian(at: 24, bytes: 2)
             compression = Compression.none
         } else {
-            width = Int(Int32(truncatingIfNeeded: try window.littleEndian(at: 18, bytes: 4)))
+            width = Int(clamping: Int32(truncatingIfNeeded: try window.littleEndian(at: 18, bytes: 4)))
             // A negative height says that the first row is the top one.
-            height = abs(Int(Int32(truncatingIfNeeded: try window.littleEndian(at: 22, bytes: 4))))
+            height = abs(Int(clamping: Int32(truncatingIfNeeded: try window.littleEndian(at: 22, bytes: 4))))
             depth = try window.littleEndian(at: 28, bytes: 2)
             compression = try window.littleEndian(at: 30, bytes: 4)
         }
@@ -62,6 +63,7 @@ package struct BMPHeader: Sendable, Hashable {
     /// - Throws: `media.corrupt` when the file ends before the last pixel. The padding of the last row may be missing.
     package func checkPixels(_ window: ByteWindow) throws {
         if compression == Compression.runs8 || compression == Compression.runs4 { return try checkRuns(window) }
+        // Bounded throughout: `read` holds pixels to `picturePixelsMax` and depths to 32; an offset has four bytes.
         let rowBytes = (width * depth + 7) / 8
         let stride = (width * depth + 31) / 32 * 4
         if pixelOffset + stride * (height - 1) + rowBytes > window.size { throw window.cut }
@@ -69,6 +71,7 @@ package struct BMPHeader: Sendable, Hashable {
 
     /// Runs end with a mark of their own; without it all rows have to be there.
     private func checkRuns(_ window: ByteWindow) throws {
+        // Bounded throughout: an offset has four bytes, and moves on by at most 256 while it lies in the file.
         var offset = pixelOffset
         var rows = 0
         while true {

@@ -22,6 +22,7 @@ package enum StillDecoding {
         try BMPHeader.read(window).checkPixels(window)
         var bytes = try content(window)
         // Writers forget to fill their file size in, and libav believes it.
+        // Bounded: four bytes of a header that is there.
         for index in 0..<4 { bytes[2 + index] = UInt8(truncatingIfNeeded: bytes.count >> (8 * index)) }
         return try readingMedia { try decode(bytes, broken: window.broken("no picture")) }
     }
@@ -35,6 +36,7 @@ package enum StillDecoding {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(window.size)
         while bytes.count < window.size {
+            // Bounded throughout: by `imageSourceBytesMax`.
             let part = try window.bytes(
                 at: bytes.count, count: min(Limits.walkWindowBytes, window.size - bytes.count))
             if part.isEmpty { throw window.cut }

@@ -18,7 +18,9 @@ struct HEIFGrid: Hashable {
         var reader = HEIFReader(content, window)
         _ = try reader.number(1)
         let isWide = try reader.number(1) & 1 == 1
+        // Bounded: one byte each.
         rows = try reader.number(1) + 1
+        // Bounded: one byte each.
         columns = try reader.number(1) + 1
         width = try reader.number(isWide ? 4 : 2)
         height = try reader.number(isWide ? 4 : 2)
@@ -26,6 +28,7 @@ struct HEIFGrid: Hashable {
 
     /// Whether tiles of that size cover it, none of them for nothing.
     func isCovered(byTilesOf tileWidth: Int, _ tileHeight: Int) -> Bool {
+        // Bounded: rows and columns are at most 256, and sides of tiles have four bytes.
         tileWidth > 0 && tileHeight > 0 && (columns - 1) * tileWidth < width && columns * tileWidth >= width
             && (rows - 1) * tileHeight < height && rows * tileHeight >= height
     }

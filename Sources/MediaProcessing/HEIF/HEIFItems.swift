@@ -84,6 +84,7 @@ struct HEIFItems {
                     try count()
                     // The top bit says that a reader must know it.
                     let index = try isWide ? reader.number(2) & 0x7FFF : reader.number(1) & 0x7F
+                    // Bounded: at most two bytes.
                     if all.indices.contains(index - 1) { properties[item, default: []].append(all[index - 1]) }
                 }
             }

@@ -1,6 +1,7 @@
 import JPEG
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// Decodes the tiles of a plain HEIF into the components of one picture, as they are stored.
 ///
@@ -57,7 +58,9 @@ struct HEIFPixels {
     }
 
     private func bytes(at place: HEIFPlaces.Place) throws -> [UInt8] {
-        guard place.reduce(0, { $0 + $1.count }) <= Self.tileBytesMax else { throw window.broken("a tile's length") }
+        guard place.reduce(0, { $0.adding(clamping: $1.count) }) <= Self.tileBytesMax else {
+            throw window.broken("a tile's length")
+        }
         return try place.flatMap { try window.all(in: $0) }
     }
 
@@ -68,6 +71,7 @@ struct HEIFPixels {
         else { return false }
         if canvas == nil { canvas = PlaneCanvas(for: frame, width: heif.grid.width, height: heif.grid.height) }
         let (row, column) = placed.quotientAndRemainder(dividingBy: heif.grid.columns)
+        // Bounded: by the sides of the whole, which `isCovered` has compared.
         let (left, top) = (column * heif.tileWidth, row * heif.tileHeight)
         guard canvas?.place(frame, left: left, top: top) == true else { return false }
         placed += 1

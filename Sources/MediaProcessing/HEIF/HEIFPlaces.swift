@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// Where the bytes of a HEIF's items lie: its `iloc` box.
 ///
 /// Source: ISO/IEC 14496-12, 8.11.3.
@@ -61,8 +63,9 @@ struct HEIFPlaces {
     /// Nil for a part that does not lie in the file, or that is as long as the file says to its end.
     private func part(_ base: Int, _ offset: Int, _ length: Int, method: Int) -> Range<Int>? {
         guard let home = method == 0 ? 0..<window.size : inlined else { return nil }
-        let (start, overflow) = base.addingReportingOverflow(offset)
-        guard !overflow, length > 0, start >= 0, start <= home.count, length <= home.count - start else { return nil }
+        guard let start = base.adding(exactly: offset), start >= 0, start <= home.count else { return nil }
+        // Bounded throughout: the start lies in its home, and so does the end.
+        guard length > 0, length <= home.count - start else { return nil }
         return (home.lowerBound + start)..<(home.lowerBound + start + length)
     }
 }

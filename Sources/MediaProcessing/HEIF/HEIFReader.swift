@@ -39,6 +39,7 @@ struct HEIFReader {
     }
 
     private mutating func step(_ bytes: Int) throws -> Int {
+        // Bounded throughout: the offset lies in the content, and goes no further than its end.
         guard bytes <= content.upperBound - offset else { throw window.cut }
         defer { offset += bytes }
         return offset

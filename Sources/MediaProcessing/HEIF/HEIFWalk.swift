@@ -47,6 +47,7 @@ struct HEIFWalk {
     }
 
     private static func read(_ references: Range<Int>, of window: ByteWindow, into parts: inout [Int: [Int]]) throws {
+        // Bounded throughout: the content lies in the file, and a count has two bytes.
         let width = try window.byte(at: references.lowerBound) == 0 ? 2 : 4
         try BoxSearch.walk(references.dropFirst(4), window) { type, content in
             guard type == "dimg", content.count >= width + 2 else { return true }
@@ -67,7 +68,10 @@ struct HEIFWalk {
         guard let made = parts[item] else { return 1 }
         if level > Self.levelsMax { throw window.broken("picture \(item) is made of itself") }
         var sum = 0
-        for part in made { sum = min(Limits.heifTilesMax + 1, try sum + tiles(of: part, level: level + 1, window)) }
+        for part in made {
+            // Bounded: levels are, and each term by `heifTilesMax` and one.
+            sum = min(Limits.heifTilesMax + 1, try sum + tiles(of: part, level: level + 1, window))
+        }
         counted[item] = sum
         return sum
     }

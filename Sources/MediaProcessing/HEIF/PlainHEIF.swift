@@ -40,6 +40,7 @@ struct PlainHEIF {
         } else {
             grid = HEIFGrid(width: tileWidth, height: tileHeight)
         }
+        // Bounded: rows and columns are at most 256.
         guard parts.count == grid.columns * grid.rows, parts.count <= Limits.heifTilesMax,
             grid.isCovered(byTilesOf: tileWidth, tileHeight), Self.canTurn(grid, orientation)
         else { return nil }
@@ -107,6 +108,7 @@ struct PlainHEIF {
     /// Depth and gain maps are auxiliary as well; what cannot be read may be alpha.
     private static func isAlpha(_ item: Int, _ items: HEIFItems) -> Bool {
         guard let content = items.property("auxC", of: item) else { return true }
+        // Bounded: the content lies in the file.
         let name = try? items.window.characters(at: content.lowerBound + 4, count: min(64, content.count - 4))
         return name.map { $0.contains(":alpha") || $0.contains("auxid:1\0") || $0.hasSuffix("auxid:1") } ?? true
     }

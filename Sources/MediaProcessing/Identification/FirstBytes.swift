@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// The beginning of a file, read by offset without ever leaving it.
 package struct FirstBytes: Sendable {
     package let bytes: [UInt8]
@@ -15,7 +17,8 @@ package struct FirstBytes: Sendable {
 
     /// Whether these bytes stand at that offset.
     package func has(_ expected: [UInt8], at offset: Int = 0) -> Bool {
-        guard offset >= 0, offset + expected.count <= bytes.count else { return false }
+        // Bounded throughout: both are in memory, and an offset is compared before anything is added to it.
+        guard offset >= 0, offset <= bytes.count - expected.count else { return false }
         return expected.indices.allSatisfy { bytes[offset + $0] == expected[$0] }
     }
 
@@ -26,18 +29,21 @@ package struct FirstBytes: Sendable {
 
     /// Four characters at an offset, as container formats name things; nil past the end.
     package func code(at offset: Int) -> String? {
-        guard offset >= 0, offset + 4 <= bytes.count else { return nil }
+        guard offset >= 0, offset <= bytes.count - 4 else { return nil }
+        // Bounded: it lies in memory.
         return String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
     }
 
     /// A big-endian number of four bytes.
     package func bigEndian32(at offset: Int) -> Int {
-        (0..<4).reduce(0) { $0 << 8 | Int(self[offset + $1]) }
+        // Bounded: four bytes.
+        (0..<4).reduce(0) { $0 << 8 | Int(self[offset.adding(clamping: $1)]) }
     }
 
     /// Whether this ASCII text stands anywhere in the first `limit` bytes.
     package func contains(_ text: String, within limit: Int) -> Bool {
         let wanted = Array(text.utf8)
+        // Bounded: both are in memory.
         let end = min(limit, bytes.count) - wanted.count
         guard end >= 0 else { return false }
         return (0...end).contains { has(wanted, at: $0) }

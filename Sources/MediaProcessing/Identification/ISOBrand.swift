@@ -18,6 +18,7 @@ package enum ISOBrand {
 
     private static func compatibleBrands(_ first: FirstBytes) -> [String] {
         let end = min(first.bigEndian32(at: 0), first.count, 256)
+        // Bounded: 0 to 256.
         return stride(from: 16, to: max(16, end - 3), by: 4).compactMap(first.code(at:))
     }
 

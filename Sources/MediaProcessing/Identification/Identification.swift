@@ -80,7 +80,7 @@ package enum Identification {
     private static func read(_ descriptor: CInt, at offset: Int, upTo count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(0, count))
         let read = unsafe bytes.withUnsafeMutableBytes { buffer in
-            unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(clamping: offset))
         }
         guard read >= 0 else {
             throw AttachPrepError(.internal, "The source could not be read back.", detail: "pread: errno \(errno)")

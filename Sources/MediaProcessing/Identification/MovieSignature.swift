@@ -37,6 +37,7 @@ package enum MovieSignature {
     private static func transportFormat(of first: FirstBytes) -> MediaFormat? {
         let layouts = [(start: 0, packet: 188), (start: 4, packet: 192)]
         let isTransport = layouts.contains { layout in
+            // Bounded: five packets.
             (0..<5).allSatisfy { first[layout.start + $0 * layout.packet] == 0x47 }
         }
         return isTransport ? .mpegTransportStream : nil

@@ -35,6 +35,7 @@ package enum SoundSignature {
     /// The first page of an Ogg file holds its first stream's header, behind a table of segments.
     private static func oggFormat(of first: FirstBytes) -> MediaFormat? {
         guard first.has("OggS") else { return nil }
+        // Bounded throughout: one byte.
         let header = 27 + Int(first[26])
         if first.has([0x80], at: header), first.has("theora", at: header + 1) { return .oggVideo }
         if first.has("fishead", at: header) { return .oggVideo }
@@ -52,10 +53,14 @@ package enum SoundSignature {
     /// Where an ID3v2 tag ends: behind it lies an MP3, an ADTS stream or a FLAC.
     package static func tagEnd(_ first: FirstBytes) -> Int {
         guard first.has("ID3"), first[3] < 0xFF, first[6] | first[7] | first[8] | first[9] < 0x80 else { return 0 }
+        // Bounded throughout: seven bits each.
         let size = (6...9).reduce(0) { $0 << 7 | Int(first[$1]) }
         let footer = first[5] & 0x10 == 0 ? 0 : 10
         return 10 + size + footer
     }
+
+    // Bounded throughout: offsets lie in the first bytes, or behind a tag of at most 2^28, and a frame takes less than
+    // 2^16 bytes.
 
     /// How many bytes of padding or rubbish may stand before the first frame.
     private static let searchBytesMax = 2_048
@@ -88,7 +93,7 @@ package enum SoundSignature {
     }
 
     private static func header(_ first: FirstBytes, at offset: Int) -> MPEGAudioHeader? {
-        MPEGAudioHeader(UInt32(first.bigEndian32(at: offset)))
+        MPEGAudioHeader(UInt32(truncatingIfNeeded: first.bigEndian32(at: offset)))
     }
 
     private static func isADTS(_ first: FirstBytes, at start: Int) -> Bool {

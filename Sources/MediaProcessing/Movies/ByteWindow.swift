@@ -29,7 +29,7 @@ package final class ByteWindow {
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw AttachPrepError(.internal, "The file cannot be read.", detail: "fstat: errno \(errno)")
         }
-        size = arrival?.total ?? Int(status.st_size)
+        size = max(0, arrival?.total ?? Int(clamping: status.st_size))
         self.arrival = arrival
         self.descriptor = descriptor
         self.noun = noun
@@ -58,6 +58,7 @@ package final class ByteWindow {
 
     package func byte(at offset: Int) throws -> UInt8 {
         guard offset >= 0, offset < size else { throw cut }
+        // Bounded throughout: both offsets lie in the file.
         if offset < start || offset - start >= window.count { try move(to: offset, needing: 1) }
         guard offset - start < window.count else { throw cut }
         return window[offset - start]
@@ -69,8 +70,8 @@ package final class ByteWindow {
     ///   what may be longer is read with `all(in:)`.
     package func bytes(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
         guard count <= Limits.walkWindowBytes else { throw broken("a run of \(count) bytes at \(offset)") }
-        // Offsets and lengths come out of the file: nothing may be added to them before they are known to lie in it.
         guard count >= 0, (0...size).contains(offset) else { throw cut }
+        // Bounded throughout: both offsets lie in the file, and the count in a window.
         if offset == size { return [] }
         if offset < start || offset - start + count > window.count { try move(to: offset, needing: count) }
         let index = offset - start
@@ -94,11 +95,15 @@ package final class ByteWindow {
         return found
     }
 
+    /// - Parameter count: At most eight; of eight, the first bit is the sign.
     package func bigEndian(at offset: Int, bytes count: Int) throws -> Int {
+        // Bounded: a shift drops what does not fit.
         try whole(at: offset, count: count).reduce(0) { $0 << 8 | Int($1) }
     }
 
+    /// - Parameter count: At most eight; of eight, the last one's first bit is the sign.
     package func littleEndian(at offset: Int, bytes count: Int) throws -> Int {
+        // Bounded: a shift drops what does not fit.
         try whole(at: offset, count: count).reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
@@ -113,12 +118,14 @@ package final class ByteWindow {
             throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the file was checked.")
         }
         start = offset
+        // Bounded: those who ask have seen that the offset lies in the file.
         window = try read(min(Limits.walkWindowBytes, size - start), at: start, needing: min(count, size - start))
     }
 
     /// As much as there is, and what is needed of it if that is still to come.
     private func read(_ count: Int, at offset: Int, needing needed: Int) throws -> [UInt8] {
         var failure: CInt = 0
+        // Bounded throughout: `pread` gives no more than it was asked for, and the run lies in the file.
         let found = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
                 let got = unsafe pread(

@@ -1,5 +1,6 @@
 import Glibc
 import JPEG
+import SafeArithmetic
 
 /// Brings the components of a picture from other luma weights and other primaries to those of a JPEG in sRGB.
 ///
@@ -7,6 +8,7 @@ import JPEG
 struct ColourTurn {
     /// Light has so many steps.
     static let lightBits = 14
+    // Bounded: our own.
     static let lightMax = (1 << lightBits) - 1
     /// Behind the point of the numbers below.
     static let bits = 16
@@ -22,16 +24,20 @@ struct ColourTurn {
     /// What chroma adds: red's to red, blue's and red's to green, blue's to blue.
     private let chroma: [Int32]
 
+    // Bounded throughout: floating point; curves go from 0 to 1 (`DisplayProfile`), weights are those of `LumaWeights`,
+    // and the mix is held to -4...4. Both planes are in memory, the part as large as the full one or half of it,
+    // rounded up.
+
     /// Without a profile the primaries stay.
     init(from weights: LumaWeights, profile: DisplayProfile?) {
         let curve = (0...255).map { Self.linear(Double($0) / 255) }
         let curves = profile?.curves ?? [curve, curve, curve]
         let (lowest, highest) = (-Self.reach, 255 + Self.reach)
         light = curves.flatMap { curve in
-            (lowest...highest).map { Int32((curve[max(0, min(255, $0))] * Double(Self.lightMax)).rounded()) }
+            (lowest...highest).map { Int32(clamping: (curve[max(0, min(255, $0))] * Double(Self.lightMax)).rounded()) }
         }
         mix = (profile.map(Self.toSRGB) ?? [1, 0, 0, 0, 1, 0, 0, 0, 1]).map {
-            Int32((max(-4, min(4, $0)) * Double(1 << Self.lightBits)).rounded())
+            Int32(clamping: (max(-4, min(4, $0)) * Double(1 << Self.lightBits)).rounded())
         }
         bytes = (0...Self.lightMax).map { UInt8((Self.coded(Double($0) / Double(Self.lightMax)) * 255).rounded()) }
         let green = 1 - weights.red - weights.blue

@@ -22,6 +22,7 @@ package struct DecodedPicture: Sendable {
         width: Int, height: Int, bands: Int, bytes: [UInt8], orientation: Orientation = .upright,
         sampleAspectRatio: Double = 1, time: Double? = nil, isExact: Bool = true
     ) {
+        // Bounded: those who decode have the bytes in memory.
         precondition(bytes.count == width * height * bands, "a picture holds width x height x bands bytes")
         self.width = width
         self.height = height

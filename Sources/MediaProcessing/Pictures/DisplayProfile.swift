@@ -1,4 +1,5 @@
 import Glibc
+import SafeArithmetic
 
 /// A colour profile that is three primaries and a curve for each, as displays have them: Display P3, Adobe RGB.
 ///
@@ -25,6 +26,9 @@ struct DisplayProfile {
 
     private struct Reader {
         let bytes: [UInt8]
+
+        // Bounded throughout: tags lie in the profile (`ICCProfile.tags`), and what is read lies in its tag: `type` and
+        // each count have seen to it. Numbers have four bytes; the rest is floating point.
 
         func column(_ tag: Range<Int>) -> [Double]? {
             guard type(tag) == "XYZ ", tag.count >= 20 else { return nil }
@@ -53,7 +57,7 @@ struct DisplayProfile {
                 if count == 0 { return share }
                 if count == 1 { return pow(share, points[0] / 256) }
                 let place = share * Double(count - 1)
-                let below = min(Int(place), count - 2)
+                let below = min(Int(clamping: place), count - 2)
                 let part = place - Double(below)
                 return (points[below] * (1 - part) + points[below + 1] * part) / 65_535
             }

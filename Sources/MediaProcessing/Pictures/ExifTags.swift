@@ -12,6 +12,8 @@ package enum ExifTags {
     /// Entries of a directory that are looked at; what has more has metadata.
     private static let entriesMax = 200
 
+    // Bounded throughout: links have four bytes, entries are held to `entriesMax` and directories to two levels.
+
     /// Whether a block (beginning with its TIFF header) holds more than how the picture stands. What cannot be read
     /// tells more.
     package static func tellMore(_ block: [UInt8]) -> Bool {
@@ -101,7 +103,7 @@ package enum ExifTags {
         }
 
         func number(at offset: Int, bytes: Int) -> Int? {
-            guard offset >= 0, offset + bytes <= block.count else { return nil }
+            guard offset >= 0, offset <= block.count - bytes else { return nil }
             let part = block[offset..<(offset + bytes)]
             return (isLittleEndian ? Array(part.reversed()) : Array(part)).reduce(0) { $0 << 8 | Int($1) }
         }

@@ -11,6 +11,9 @@ enum ICCProfile {
     /// Of the name that is looked at.
     private static let descriptionBytesMax = 256
 
+    // Bounded throughout: tags are counted before they are read, numbers have four bytes, parts of a segment one, and
+    // what is read lies in memory.
+
     /// The profile of all its parts, in the order of their numbers; nil when one is missing or there twice.
     static func joined(_ segments: [[UInt8]]) -> [UInt8]? {
         var parts: [Int: ArraySlice<UInt8>] = [:]

@@ -1,5 +1,6 @@
 import Foundation
 import RichPush
+import SafeArithmetic
 import Vips
 
 /// A JPEG brought under its limit: quality gives way first, then size.
@@ -62,11 +63,12 @@ struct JPEGLadder {
 
     /// The best quality that fits, by ever nearer predictions; nil when not even the least does.
     private func search(_ picture: Picture, curve: inout JPEGCurve, from least: Int) throws -> Try? {
+        // Bounded throughout: qualities from 1 to 100.
         var (low, high) = (least - 1, Self.mostQuality + 1)
         var best: Try?
         for _ in 0..<Self.triesMax where high - low > 1 {
             if best != nil || low < least, !pace.allows(picture), best != nil { break }
-            let guess = Int(curve.quality(forBytes: target))
+            let guess = Int(clamping: curve.quality(forBytes: target))
             let quality = min(max(guess, low + 1), high - 1)
             let bytes = try encode(picture, .coarse(quality))
             curve.learn(quality: quality, bytes: Double(bytes.count))
@@ -103,7 +105,8 @@ struct JPEGLadder {
         var sizes = SizePrediction(whole: start.bytes(atQuality: Double(quality)))
         for count in 1...Self.sizesMax {
             let next = max(sizes.scale(forBytes: target), leastScale)
-            let pixels = Int(Double(picture.width * picture.height) * next * next)
+            // Bounded: floating point.
+            let pixels = Int(clamping: Double(picture.width) * Double(picture.height) * next * next)
             // Without time for another try, this one has to fit.
             let isLast = !pace.allows(pixels: pixels, effort: 3)
             let scale = min(isLast ? next * 0.85 : next, 0.98)
@@ -136,6 +139,7 @@ struct JPEGLadder {
         let note = "JPEG quality was lowered to \(found.quality) to fit \(bytesText(bytesMax))"
         return LadderResult(
             still: EncodedStill(.jpeg, found.bytes, of: picture),
+            // Bounded: lists.
             concessions: sizeNote(picture, original) + (found.quality < full.quality ? [note] : []))
     }
 

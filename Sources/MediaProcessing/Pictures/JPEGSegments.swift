@@ -47,6 +47,10 @@ package struct JPEGSegments: Sendable, Hashable {
         static let application: ClosedRange<UInt8> = 0xE0...0xEF
     }
 
+    // Bounded throughout: offsets lie in the file when they are added to, since a byte was read there; lengths and
+    // sides have two bytes and factors four bits, so coefficients stay below 2^50. A window has at least the two bytes
+    // that a marker takes.
+
     /// Walks the whole file.
     ///
     /// - Throws: `media.corrupt` when a segment is cut or EOI is missing.

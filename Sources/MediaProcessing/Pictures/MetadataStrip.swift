@@ -1,5 +1,6 @@
 import MediaEngine
 import RichPush
+import SafeArithmetic
 import Vips
 
 /// A JPEG or PNG freed of its metadata, without touching a pixel.
@@ -28,11 +29,12 @@ struct MetadataStrip {
             (needed, lead) = (try PNGParts.walk(window).needed, [])
         default: return nil
         }
-        bytes = needed.reduce(lead.count) { $0 + $1.count }
+        bytes = needed.reduce(lead.count) { $0.adding(clamping: $1.count) }
     }
 
     /// Writes the result.
     func write(to output: OutputFile) throws {
+        // Bounded throughout: ranges lie in the file, one behind the other.
         var place = 0
         for (index, range) in needed.enumerated() {
             var offset = range.lowerBound

@@ -14,6 +14,7 @@ struct OutputFile {
     ///
     /// - Throws: `output.no_space` on a full disk, `output.not_writable` for any other refusal.
     func write(_ bytes: [UInt8], at place: Int = 0) throws {
+        // Bounded throughout: bytes in memory, and a place in our own file.
         var offset = 0
         while offset < bytes.count {
             let written = unsafe bytes.withUnsafeBytes { buffer in

@@ -93,6 +93,7 @@ struct PNGLadder {
         let isReduced = found.picture.width < original.width || found.picture.height < original.height
         return LadderResult(
             still: EncodedStill(.png, found.bytes, of: found.picture),
+            // Bounded: lists.
             concessions: [paletteNote] + (isReduced ? [reducedNote(found.picture, bytesMax)] : []))
     }
 

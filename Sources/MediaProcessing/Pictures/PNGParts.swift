@@ -23,6 +23,7 @@ package struct PNGParts: Sendable, Hashable {
         parts.needed = [0..<8]
         var offset = 8
         for _ in 0..<chunksMax {
+            // Bounded throughout: offsets lie in the file, and a length ends in it before it is added.
             let length = try window.bigEndian(at: offset, bytes: 4)
             let type = try window.characters(at: offset + 4, count: 4)
             guard length <= window.size - offset - 12 else { throw window.cut }

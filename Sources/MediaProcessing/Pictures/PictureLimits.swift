@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// Refuses a picture by its header, before a pixel of it is decoded.
 package enum PictureLimits {
@@ -9,7 +10,7 @@ package enum PictureLimits {
         }
         let isOver =
             width > Limits.pictureSidePixelsMax || height > Limits.pictureSidePixelsMax
-            || width * height > Limits.picturePixelsMax
+            || width.multiplied(clamping: height) > Limits.picturePixelsMax
         guard !isOver else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
@@ -21,7 +22,9 @@ package enum PictureLimits {
     /// The same for a format that needs more memory a pixel than others.
     static func check(width: Int, height: Int, format: MediaFormat) throws {
         try check(width: width, height: height)
-        guard [.heic, .avif].contains(format), width * height > Limits.heifPixelsMax else { return }
+        guard [.heic, .avif].contains(format), width.multiplied(clamping: height) > Limits.heifPixelsMax else {
+            return
+        }
         throw AttachPrepError(
             .mediaTooManyPixels,
             "The \(format == .avif ? "AVIF" : "HEIC") is \(width) x \(height) pixels, over the limit of "
@@ -31,7 +34,7 @@ package enum PictureLimits {
     /// Throws `media.too_many_pixels` when all frames together are more than we decode.
     package static func check(width: Int, height: Int, frames: Int) throws {
         try check(width: width, height: height)
-        guard width * height * frames <= Limits.animationPixelsMax else {
+        guard width.multiplied(clamping: height).multiplied(clamping: frames) <= Limits.animationPixelsMax else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
                 "The animation is \(frames) frames of \(width) x \(height) pixels, over the limit of "

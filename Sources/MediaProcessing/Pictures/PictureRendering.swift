@@ -1,5 +1,6 @@
 import MediaEngine
 import RichPush
+import SafeArithmetic
 import Vips
 
 /// Renders any source: finds the picture that stands for it, stands it upright in sRGB, and writes what was asked for.
@@ -238,6 +239,7 @@ struct PictureRendering {
     /// Renders a movie's frame.
     func render(_ frame: DecodedPicture) throws -> RenderedMedia {
         var rendered = try still.render(upright(frame))
+        // Bounded: floating point.
         rendered.sourcePosition = frame.time.map { .seconds($0.roundedToMicroseconds) }
         if !frame.isExact { rendered.degrade("A frame before the wanted time is shown") }
         return rendered
@@ -263,7 +265,7 @@ struct PictureRendering {
         guard let bytes = try CoverArt.picture(descriptor: source, format: request.format, deadline: deadline),
             CoverArt.isHarmless(bytes), let cover = try? Picture.open(encoded: bytes),
             (try? PictureLimits.check(width: cover.width, height: cover.height)) != nil,
-            cover.width * cover.height <= Limits.coverArtPixelsMax,
+            cover.width.multiplied(clamping: cover.height) <= Limits.coverArtPixelsMax,
             let picture = try? cover.upright().inSRGB().inMemory()
         else { return RenderedMedia() }
         return try still.render(picture)
@@ -276,7 +278,7 @@ struct PictureRendering {
             orientation: decoded.orientation.rawValue
         ).upright()
         guard decoded.sampleAspectRatio != 1 else { return try turned.inMemory() }
-        let across = Int((Double(decoded.width) * decoded.sampleAspectRatio).rounded())
+        let across = max(1, Int(clamping: (Double(decoded.width) * decoded.sampleAspectRatio).rounded()))
         let swaps = decoded.orientation.swapsSides
         return try turned.stretched(
             width: swaps ? decoded.height : across, height: swaps ? across : decoded.height

@@ -12,6 +12,9 @@ final class PlaneCanvas {
     private var components: [[UInt8]]
     let coding: Frame.Coding
 
+    // Bounded throughout: `PictureLimits` have been checked, chroma stands for one or two samples
+    // (`PixelFormat.chroma`), and a tile's first sample lies on the canvas where it has columns and rows there.
+
     /// Nil for components of a kind that JPEG does not know.
     init?(for frame: Frame, width: Int, height: Int) {
         guard let format = frame.pixelFormat, let chroma = format.chroma, (8...16).contains(format.bitDepth) else {

@@ -34,6 +34,7 @@ struct ReducedJPEG {
         let stored = swaps ? (geometry.height, geometry.width) : (geometry.width, geometry.height)
         let eighths = JPEGReduction.eighths(
             width: jpeg.segments.width, height: jpeg.segments.height, target: (width: stored.0, height: stored.1))
+        // Bounded: sides have 16 bits.
         let pixels = jpeg.segments.width * eighths / 8 * (jpeg.segments.height * eighths / 8)
         guard pixels <= PlaneReduction.pixelsMax, let planes = try planes(eighths: eighths, arrival) else { return nil }
         var reduction = PlaneReduction(width: stored.0, height: stored.1)

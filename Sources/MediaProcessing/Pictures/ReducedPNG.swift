@@ -40,6 +40,7 @@ struct ReducedPNG {
         let geometry = ThumbnailGeometry(pictureWidth: decoder.width, pictureHeight: decoder.height, box: box)
         let factor = PlaneShrink.factor(
             from: (decoder.width, decoder.height), to: (geometry.width, geometry.height))
+        // Bounded: `PictureLimits` have been checked, and a factor is at least 1.
         guard decoder.width / factor * (decoder.height / factor) <= PlaneReduction.pixelsMax,
             let planes = try planes(factor: factor)
         else { return nil }
@@ -57,6 +58,7 @@ struct ReducedPNG {
             // A thumbnail stores chroma at half its size: there is nothing to be won from more of it.
             let isHalved = factor > 1
             let colours = isHalved ? planes.prefix(3).map { PlaneShrink.shrink($0, by: 2) } : planes
+            // Bounded throughout: lists, and factors of at most `PlaneShrink.factorMax`.
             columns += LumaAndChroma.chroma(of: colours).map {
                 reduction.columns(of: $0, factor: isHalved ? factor * 2 : factor, stored: stored)
             }

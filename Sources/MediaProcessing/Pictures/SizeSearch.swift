@@ -1,3 +1,4 @@
+import SafeArithmetic
 import Vips
 
 /// The largest size of a picture whose file fits, found in few tries.
@@ -25,8 +26,11 @@ struct SizeSearch {
         var sizes = SizePrediction(whole: Double(known))
         var (low, high) = (least, 1.0)
         var best: Found?
+        // Bounded: floating point.
         for _ in 0..<Self.triesMax where high / low > 1.01 {
-            if best != nil, !pace.allows(pixels: Int(Double(picture.width * picture.height) * high * high)) { break }
+            // Bounded: floating point.
+            let pixels = Int(clamping: Double(picture.width) * Double(picture.height) * high * high)
+            if best != nil, !pace.allows(pixels: pixels) { break }
             let inner = best == nil ? low : low * 1.003
             let scale = min(max(sizes.scale(forBytes: Double(bytesMax) * Self.aimShare), inner), high * 0.997)
             let found = try attempt(picture, scale, encode)

@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 import Vips
 
 /// A still written once, as JPEG, or as PNG when something in it is transparent: thumbnails and crops.
@@ -28,13 +29,16 @@ extension Picture {
     /// A JPEG that begins as JFIF.
     func jpegFile(_ encoding: JPEGEncoding) throws -> [UInt8] {
         var encoding = encoding
-        if width * height > Self.optimizedPixelsMax { (encoding.optimizes, encoding.isProgressive) = (false, false) }
+        if width.multiplied(clamping: height) > Self.optimizedPixelsMax {
+            (encoding.optimizes, encoding.isProgressive) = (false, false)
+        }
         return JPEGInterchange.withHeader(try jpeg(encoding))
     }
 
     /// A PNG with the row filters that suit it: photographs want them, drawings are smaller without.
     func pngFile(compression: Int) throws -> [UInt8] {
-        let rows = max(1, min(height, Self.samplePixels / width))
+        // Bounded throughout: rows are no more than the height.
+        let rows = max(1, min(height, Self.samplePixels / max(1, width)))
         let isWhole = rows == height
         let sample = isWhole ? self : try area(left: 0, top: (height - rows) / 2, width: width, height: rows)
         // At the level that counts: at a lower one smooth gradients seem to want filters that they do not.
@@ -48,8 +52,8 @@ extension Picture {
     func scaled(by scale: Double) throws -> Picture {
         guard scale < 1 else { return self }
         return try reduced(
-            width: max(1, Int((Double(width) * scale).rounded())),
-            height: max(1, Int((Double(height) * scale).rounded()))
+            width: max(1, Int(clamping: (Double(width) * scale).rounded())),
+            height: max(1, Int(clamping: (Double(height) * scale).rounded()))
         ).inMemory()
     }
 

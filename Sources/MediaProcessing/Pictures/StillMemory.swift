@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 import Vips
 
 /// What a still takes in memory, and how far it has to be reduced while it is decoded.
@@ -11,6 +12,9 @@ struct StillMemory {
     /// Bytes a pixel of a picture in components: them, turned as well, and red, green and blue twice where a limit
     /// makes it smaller than it came out.
     private static let componentBytesPerPixel = 10
+
+    // Bounded throughout: `PictureLimits` have been checked, a pixel has at most eight bytes, coefficients stay below
+    // 2^50 (`JPEGSegments`), and what is taken below the limit of each kind.
 
     private let longSide: Int
     /// The share of its pixels that may be in memory.
@@ -31,7 +35,7 @@ struct StillMemory {
 
     /// The longer side to reduce to; nil to leave the size.
     func longSide(wanted: Int?) -> Int? {
-        let held = share < 1 ? Int(Double(longSide) * share.squareRoot()) : longSide
+        let held = share < 1 ? Int(clamping: Double(longSide) * share.squareRoot()) : longSide
         let side = min(held, wanted ?? .max)
         return side < longSide ? max(1, side) : nil
     }

@@ -14,6 +14,7 @@ extension StillRendering {
     /// As `render` of pixels: what is shown first comes first.
     func render(_ picture: PlanePicture) throws -> RenderedMedia {
         guard request.crop == nil else { return try render(picture.picture()) }
+        // Bounded throughout: the picture is in memory.
         var rendered = RenderedMedia()
         if let box = request.thumbnail {
             rendered.thumbnail = try writeThumbnail(
@@ -34,6 +35,7 @@ extension StillRendering {
 
     /// Nil when it has to give way to its limit or to time, which others know how to.
     private func writeAttachment(_ picture: PlanePicture, _ rendition: StillRendition) throws -> RenderedPicture? {
+        // Bounded throughout: the picture is in memory.
         let pace = EncodingPace(clock)
         pace.learn(pixels: picture.width * picture.height)
         guard pace.allows(pixels: picture.width * picture.height) else { return nil }
@@ -49,6 +51,7 @@ extension StillRendering {
         guard max(picture.width, picture.height) > longSideMax else {
             let upright = picture.upright()
             let isWhole = picture.planes.allSatisfy { $0.width == picture.planes[0].width }
+            // Bounded: the picture is in memory.
             let optimizes = picture.width * picture.height <= Self.optimizedPixelsMax
             let bytes = try JPEGEncoder.encode(
                 planes: upright.planes, quality: isWhole ? StillEncoding.fullQuality : Self.halvedQuality,

@@ -17,6 +17,7 @@ struct StillRendering {
     /// runs out.
     func render(_ picture: Picture) throws -> RenderedMedia {
         let pace = EncodingPace(clock)
+        // Bounded: the picture is in memory.
         pace.learn(pixels: picture.width * picture.height)
         var rendered = RenderedMedia()
         let part = try request.crop.map { try Self.part($0, of: picture) }
@@ -41,6 +42,7 @@ struct StillRendering {
             rendition: rendition, isPNG: request.format == .png, sourceBytes: sourceBytes, pace: pace)
         let result = try ladder.encode(picture)
         rendered.attachment = RenderedAttachment(try write(result.still, to: .attachment))
+        // Bounded: lists.
         rendered.concessions += result.concessions
         if pace.isShort, !result.concessions.isEmpty { rendered.degrade("The picture was written in less detail") }
     }
@@ -69,6 +71,7 @@ struct StillRendering {
     func writeThumbnail(_ reduced: Picture, cut: PixelRect?) throws -> RenderedPicture? {
         var picture = reduced
         if let cut {
+            // Bounded throughout: the picture is in memory, and the corner lies in it.
             let (left, top) = (min(cut.left, reduced.width - 1), min(cut.top, reduced.height - 1))
             picture = try reduced.area(
                 left: left, top: top, width: min(cut.width, reduced.width - left),

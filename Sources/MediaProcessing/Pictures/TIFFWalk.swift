@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// The first directory of a TIFF, walked: that its entries and the pixels they point at lie inside the file.
 ///
 /// libtiff reads a cut file with warnings only, and shows black where its tables are gone.
@@ -40,6 +42,9 @@ package struct TIFFWalk {
         let offset: Int
     }
 
+    // Bounded throughout: an offset lies in the file when it is added to, since a number was read there; entries and
+    // parts have a limit, and the values of a tag were seen to lie in the file, or in the entry itself.
+
     private func directory(at offset: Int) throws {
         let entries = try number(at: offset, bytes: isBig ? 8 : 2)
         guard (1...Self.entriesMax).contains(entries) else { throw window.broken("\(entries) directory entries") }
@@ -54,8 +59,9 @@ package struct TIFFWalk {
         let valueBytes = Self.bytes(ofType: try number(at: offset + 2, bytes: 2))
         let count = try number(at: offset + 4, bytes: isBig ? 8 : 4)
         let place = offset + (isBig ? 12 : 8)
-        let (bytes, overflow) = valueBytes.multipliedReportingOverflow(by: count)
-        guard !overflow, count >= 0 else { throw window.broken("tag \(tag) of \(count) values") }
+        guard count >= 0, let bytes = valueBytes.multiplied(exactly: count) else {
+            throw window.broken("tag \(tag) of \(count) values")
+        }
         let isInside = bytes <= (isBig ? 8 : 4)
         let values = isInside ? place : try number(at: place, bytes: isBig ? 8 : 4)
         guard values >= 0, values <= window.size - bytes else { throw window.cut }

@@ -1,5 +1,6 @@
 package import MediaEngine
 package import RichPush
+import SafeArithmetic
 
 /// Where a picture goes in its thumbnail's box; nothing is ever enlarged.
 package struct ThumbnailGeometry: Sendable, Hashable {
@@ -18,8 +19,9 @@ package struct ThumbnailGeometry: Sendable, Hashable {
             Double(box.width) / Double(pictureWidth), Double(box.height) / Double(pictureHeight)
         )
         let ratio = min(1, box.fit == .contain ? min(acrossRatio, downRatio) : max(acrossRatio, downRatio))
-        width = max(1, Int((Double(pictureWidth) * ratio).rounded()))
-        height = max(1, Int((Double(pictureHeight) * ratio).rounded()))
+        width = max(1, Int(clamping: (Double(pictureWidth) * ratio).rounded()))
+        height = max(1, Int(clamping: (Double(pictureHeight) * ratio).rounded()))
+        // Bounded throughout: what is kept is no more than there is.
         let (keptWidth, keptHeight) = (min(width, box.width), min(height, box.height))
         let isWhole = keptWidth == width && keptHeight == height
         cut =

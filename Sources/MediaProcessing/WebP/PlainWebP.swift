@@ -29,6 +29,7 @@ struct PlainWebP {
             orientation == .upright || (size.width % 2 == 0 && size.height % 2 == 0)
         else { return nil }
         (storedWidth, storedHeight, self.orientation) = (size.width, size.height, orientation)
+        // Bounded: a chunk lies behind its header.
         picture = (content.lowerBound - WebPChunks.headerBytes)..<content.upperBound
     }
 
@@ -39,6 +40,7 @@ struct PlainWebP {
 
     /// Nil for what is no whole picture. RFC 6386, 9.1.
     private static func size(_ content: Range<Int>, _ window: ByteWindow) throws -> WebPParts.Size? {
+        // Bounded throughout: the content lies in the file.
         guard content.count >= 10, try window.byte(at: content.lowerBound) & 1 == 0,
             try window.bigEndian(at: content.lowerBound + 3, bytes: 3) == 0x9D012A
         else { return nil }

@@ -13,6 +13,7 @@ enum WebPChunks {
         guard try window.characters(at: 0, count: 4) == "RIFF", try window.characters(at: 8, count: 4) == "WEBP" else {
             throw window.broken("no WebP signature")
         }
+        // Bounded throughout: lengths have four bytes, and each chunk ends in the file.
         let end = 8 + (try window.littleEndian(at: 4, bytes: 4))
         if end > window.size { throw window.cut }
         var offset = 12

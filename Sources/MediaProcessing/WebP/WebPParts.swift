@@ -44,6 +44,7 @@ struct WebPParts {
         let isExtended = flags != nil
         switch type {
         case "VP8X" where !isExtended && picture == nil && content.count >= 10:
+            // Bounded throughout: the content lies in the file, and sides have three bytes.
             flags = try window.byte(at: content.lowerBound)
             canvas = Size(
                 width: try window.littleEndian(at: content.lowerBound + 4, bytes: 3) + 1,

@@ -13,6 +13,7 @@ enum WebPStill {
         let window = try ByteWindow(descriptor: source, noun: "WebP", deadline: deadline)
         guard let webP = try QuickWay.attempt({ try PlainWebP(window) }) else { return nil }
         try PictureLimits.check(width: webP.width, height: webP.height)
+        // Bounded: `PictureLimits` have been checked.
         guard StillMemory.holdsComponents(pixels: webP.width * webP.height, codedBytes: webP.picture.count) else {
             return nil
         }

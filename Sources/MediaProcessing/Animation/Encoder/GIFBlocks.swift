@@ -1,8 +1,12 @@
+import SafeArithmetic
+
 /// The blocks of a GIF, as bytes.
 ///
 /// Source: CompuServe, "Graphics Interchange Format 89a"; the NETSCAPE2.0 extension.
 enum GIFBlocks {
     static let trailer: [UInt8] = [0x3B]
+
+    // Bounded throughout: lists of bytes, a palette of at most 256 entries, and numbers cut to two bytes.
 
     /// The beginning, with a palette for all frames where there is one.
     static func header(width: Int, height: Int, palette: GIFPalette?) -> [UInt8] {
@@ -13,7 +17,7 @@ enum GIFBlocks {
     /// Says how often it plays, 0 for ever; what plays once says nothing, since the number counts repetitions.
     static func loops(_ plays: Int) -> [UInt8] {
         guard plays != 1 else { return [] }
-        let repetitions = plays == 0 ? 0 : min(plays - 1, 0xFFFF)
+        let repetitions = plays == 0 ? 0 : max(0, min(plays.subtracting(clamping: 1), 0xFFFF))
         return [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + number(repetitions) + [0]
     }
 
@@ -30,7 +34,7 @@ enum GIFBlocks {
 
     /// Shows a frame whose blocks begin there for longer.
     static func extend(by more: Int, in bytes: inout [UInt8], at start: Int) {
-        let sum = min(0xFFFF, hundredths(in: bytes, at: start) + more)
+        let sum = min(0xFFFF, hundredths(in: bytes, at: start).adding(clamping: more))
         bytes.replaceSubrange(start + 4..<start + 6, with: number(sum))
     }
 
@@ -48,5 +52,7 @@ enum GIFBlocks {
         return bytes + [0]
     }
 
-    private static func number(_ value: Int) -> [UInt8] { [UInt8(value & 0xFF), UInt8(value >> 8 & 0xFF)] }
+    private static func number(_ value: Int) -> [UInt8] {
+        [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)]
+    }
 }

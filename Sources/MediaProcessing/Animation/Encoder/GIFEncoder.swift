@@ -1,3 +1,5 @@
+import SafeArithmetic
+
 /// Writes an animation as GIF, frame after frame, and counts its bytes.
 struct GIFEncoder {
     private let loopCount: Int
@@ -14,6 +16,7 @@ struct GIFEncoder {
         precondition((1...0xFFFF).contains(width) && (1...0xFFFF).contains(height), "a GIF's sides have 16 bits")
         self.loopCount = loopCount
         writer = GIFFrameWriter(width: width, height: height, settings: settings)
+        // Bounded throughout: lists.
         bytes =
             GIFBlocks.header(width: width, height: height, palette: settings.sharedPalette)
             + GIFBlocks.loops(loopCount)
@@ -32,13 +35,15 @@ struct GIFEncoder {
 
     /// Shows the frame given last for longer.
     mutating func extend(by hundredths: Int) {
-        waiting?.hundredths += hundredths
+        guard let frame = waiting else { return }
+        waiting = (frame.pixels, frame.hundredths.adding(clamping: hundredths))
     }
 
     private mutating func writeWaiting(next: [IndexedColour]?) {
         guard let frame = waiting else { return }
         let written = writer.write(frame.pixels, next: next, hundredths: min(frame.hundredths, 0xFFFF))
         frameBytes.append(written.count)
+        // Bounded: a list.
         bytes += written
     }
 
@@ -46,6 +51,7 @@ struct GIFEncoder {
     mutating func finish() -> [UInt8] {
         writeWaiting(next: nil)
         waiting = nil
+        // Bounded: lists.
         return bytes + GIFBlocks.trailer
     }
 
@@ -54,6 +60,7 @@ struct GIFEncoder {
         guard waiting == nil, frameBytes.count > 1, let last = frameBytes.popLast(), let own = frameBytes.last else {
             return false
         }
+        // Bounded throughout: both frames lie at the end of the bytes.
         let start = bytes.count - last
         let hundredths = GIFBlocks.hundredths(in: bytes, at: start)
         bytes.removeLast(last)
