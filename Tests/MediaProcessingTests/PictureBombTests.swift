@@ -8,11 +8,13 @@ import Testing
 
 /// Pictures that are larger than they look are refused by their header, or held within bounds.
 struct PictureBombTests {
-    private static func inspect(_ file: String, _ format: MediaFormat) throws -> InspectedMedia {
+    private static func inspect(
+        _ file: String, _ format: MediaFormat, decodes: Bool = false
+    ) throws -> InspectedMedia {
         let descriptor = open(file, O_RDONLY)
         defer { close(descriptor) }
         let answer = try MediaProcessor().perform(
-            .inspect(InspectRequest(format: format, decodesStills: false)), descriptors: [descriptor],
+            .inspect(InspectRequest(format: format, decodesStills: decodes)), descriptors: [descriptor],
             deadline: .now + .seconds(60))
         guard case .inspected(let media, _) = answer else { throw GeneratedMedia.Failure(description: "\(answer)") }
         return media
@@ -37,10 +39,14 @@ struct PictureBombTests {
 
     /// Refused by both calls, whichever comes first.
     private static func expectTooManyPixels(_ file: String, _ format: MediaFormat) {
-        let inspected = #expect(throws: AttachPrepError.self) { try inspect(file, format) }
-        #expect(inspected?.code == .mediaTooManyPixels, "\(inspected?.description ?? "")")
+        expectTooManyPixels(inspecting: file, format, decodes: false)
         let rendered = #expect(throws: AttachPrepError.self) { try RenderedStill(file, format: format, anew: true) }
         #expect(rendered?.code == .mediaTooManyPixels, "\(rendered?.description ?? "")")
+    }
+
+    private static func expectTooManyPixels(inspecting file: String, _ format: MediaFormat, decodes: Bool) {
+        let inspected = #expect(throws: AttachPrepError.self) { try inspect(file, format, decodes: decodes) }
+        #expect(inspected?.code == .mediaTooManyPixels, "\(inspected?.description ?? "")")
     }
 
     @Test(arguments: [50_000, 30_000, 11_000]) func `A PNG of too many pixels is refused by its header`(
@@ -80,6 +86,8 @@ struct PictureBombTests {
         let frame = try #require(content.indices.first { content[$0...].starts(with: [0xFF, 0xC2, 0]) })
         let file = try Self.patched(small, "bomb.jpg", at: frame + 5, [0x23, 0x28, 0x2E, 0xE0])
         Self.expectTooManyPixels(file, .jpeg)
+        // Before any of its data is looked at, which would have libjpeg hold them.
+        Self.expectTooManyPixels(inspecting: file, .jpeg, decodes: true)
     }
 
     @Test(arguments: [MediaFormat.heic, .avif]) func `HEIC and AVIF have a limit of their own`(format: MediaFormat) {

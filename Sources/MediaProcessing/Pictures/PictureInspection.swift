@@ -45,12 +45,21 @@ struct PictureInspection {
             try plain.check()
             return plain.inspected
         }
+        if request.decodesStills { try checkHeader() }
         // What is damaged is described by its header, and its pixels are left to the repair.
         let damage = request.decodesStills ? try StillValidation.damage(ofJPEG: source) : nil
         var media = try inspectStill(decoding: damage == nil && request.decodesStills)
         media.hasMetadata = segments?.hasMetadata ?? true
         media.damage = damage
         return media
+    }
+
+    /// Before anything is decoded: libjpeg holds all coefficients of a progressive JPEG.
+    private func checkHeader() throws {
+        // What cannot be walked may still decode.
+        guard let header = try? JPEGSegments.walkHeader(window("JPEG")) else { return }
+        try PictureLimits.check(width: header.width, height: header.height)
+        _ = try StillMemory.coefficientBytes(header)
     }
 
     private func inspectTIFF() throws -> InspectedMedia {
