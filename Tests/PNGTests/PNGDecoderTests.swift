@@ -76,6 +76,15 @@ struct PNGDecoderTests {
         #expect(throws: PNGError.self) { try file.pixels() }
     }
 
+    @Test func `A header whose rows no memory can hold is not judged`() throws {
+        let header: [UInt8] = [0x49, 0x48, 0x44, 0x52, 0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1, 16, 6, 0, 0, 0]
+        let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        let file = try PNGFile(bytes: signature + [0, 0, 0, 13] + header + [0xF0, 0xA6, 0xEF, 0x9E])
+        let descriptor = open(file.path, O_RDONLY)
+        defer { close(descriptor) }
+        #expect(PNGValidation(descriptor: descriptor) == .unknown)
+    }
+
     @Test func `What the reader of rows throws ends it`() throws {
         struct Enough: Error {}
         let file = try PNGFile([])

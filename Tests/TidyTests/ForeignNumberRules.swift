@@ -53,6 +53,7 @@ enum ForeignNumberRules {
         "Sources/MediaProcessing/HEIF/",
         "Sources/MediaProcessing/Identification/",
         "Sources/MediaProcessing/Inspection.swift",
+        "Sources/MediaProcessing/Movies/ByteWindow.swift",
         "Sources/MediaProcessing/Pictures/",
         "Sources/MediaProcessing/WebP/",
         "Sources/NATS/",
