@@ -14,6 +14,9 @@ public final class HostileScript {
     /// Of all that one input may have sent, so that a run is quick.
     private var bytesLeft = 2_500_000
     private var lyingConnections: Set<Int> = []
+    /// Of those, the ones whose server spoke first: that may be an answer without an end, and all that follows is its
+    /// body.
+    private var unaskedConnections: Set<Int> = []
     private var lastBodyBytes = 0
     private var greeted: Set<Int> = []
 
@@ -53,6 +56,7 @@ public final class HostileScript {
         if event.kind == .connected {
             // Speaking unasked is rare: only every sixteenth value does it.
             guard !input.bytes.isEmpty, input.byte() == 0xF7 else { return [] }
+            unaskedConnections.insert(event.connection)
             return lie(event)
         }
         if event.stream != 0 { return frames(for: event) }
@@ -104,6 +108,7 @@ public final class HostileScript {
     /// What a server without faults answers, but for a connection that breaks.
     private func honest(_ event: ScriptedPeer.Event) -> [ScriptedPeer.Step] {
         let choices = input.byte()
+        if unaskedConnections.contains(event.connection) { facts.hasForeignBytes = true }
         if choices & 0x40 != 0, version < Content.lastVersion { version += 1 }
         let (version, total) = (version, length(of: version))
         let tag = "\"v\(version)\""
