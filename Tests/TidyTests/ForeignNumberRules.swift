@@ -3,8 +3,9 @@
 /// The rule cannot see types, so it looks at every arithmetic operator and every integer conversion in the files that
 /// read foreign input (`readers`). An operation is accepted when it cannot trap (`adding(clamping:)`, `Int(exactly:)`,
 /// `&+`, text parsed into an optional), when all of its operands are constants or counts of what is in memory, or when
-/// a comment beside it or above it says what bounds it: `// Bounded: at most 16 bits each.` Where one bound holds for a
-/// whole block, as for a decoder's loops, `// Bounded throughout: …` says it once, to the end of that block.
+/// a comment beside it or above it says what bounds it: `// Bounded: at most 16 bits each.` Where one bound holds for
+/// more, as for loops over pixels, `// Bounded throughout: …` says it once: above a declaration for all of it, else to
+/// the end of the block. Of what is `// Bounded throughout: floating point` conversions to integers are looked at.
 enum ForeignNumberRules {
     /// Folders (with their slash) and files that read what a server, a file, a child, a database, a queue or a caller
     /// wrote.
@@ -112,13 +113,15 @@ enum ForeignNumberRules {
     /// Of any Swift file, whether listed or not.
     static func findings(in file: TextFile) -> [Finding] {
         file.code.enumerated().compactMap { index, line in
-            guard let trap = trap(in: line), !isExplained(index, file.lines) else { return nil }
+            guard let trap = trap(in: line), !isExplained(index, file.lines),
+                let trap = left(of: trap, in: line, bound: boundThroughout(index, file.lines))
+            else { return nil }
             return Finding(file.path, index + 1, "\(trap) can trap on a number from outside; \(remedy)")
         }
     }
 
     private static func isExplained(_ index: Int, _ lines: [Substring]) -> Bool {
-        if lines[index].contains("// Bounded: ") || isBoundedThroughout(index, lines) { return true }
+        if lines[index].contains("// Bounded: ") { return true }
         // A comment above may have several lines, and an expression may go on over several.
         var above = index - 1
         while above >= 0, index - above <= 4 {
@@ -131,21 +134,59 @@ enum ForeignNumberRules {
         return false
     }
 
-    /// Whether a comment above says it for the block that the line is in: no line between them stands further left.
-    private static func isBoundedThroughout(_ index: Int, _ lines: [Substring]) -> Bool {
-        var left = indentation(lines[index])
-        for line in lines[..<index].reversed() {
-            let own = indentation(line)
-            if own == line.utf8.count { continue }
-            left = min(left, own)
-            // A whole file is no block.
-            if left == 0 { return false }
-            if own == left, line.utf8.dropFirst(left).starts(with: throughout) { return true }
-        }
-        return false
+    // MARK: Declarations and blocks with one bound
+
+    private static let throughout = "// Bounded throughout: "
+
+    /// What may trap although the declaration or block around has a bound.
+    private static func left(of trap: String, in line: String, bound: Substring?) -> String? {
+        guard let bound else { return trap }
+        return bound.hasPrefix("floating point") ? conversion(in: line) ?? span(in: line) : nil
     }
 
-    private static let throughout = Array("// Bounded throughout: ".utf8)
+    /// What the nearest comment says that holds for a line.
+    private static func boundThroughout(_ index: Int, _ lines: [Substring]) -> Substring? {
+        var left = indentation(lines[index])
+        for above in lines.indices[..<index].reversed() {
+            let words = lines[above].drop(while: \.isWhitespace)
+            guard !words.isEmpty else { continue }
+            let own = indentation(lines[above])
+            if words.hasPrefix(throughout), own <= left, holds(above, for: index, isBlock: own == left, lines) {
+                return words.dropFirst(throughout.count)
+            }
+            left = min(left, own)
+        }
+        return nil
+    }
+
+    /// - Parameter isBlock: whether no line between the comment and the line stands further left than the comment.
+    private static func holds(_ comment: Int, for index: Int, isBlock: Bool, _ lines: [Substring]) -> Bool {
+        let own = indentation(lines[comment])
+        let head = lines.indices[(comment + 1)...].first { line in
+            let words = lines[line].drop(while: \.isWhitespace)
+            return !words.hasPrefix("//") && !words.hasPrefix("@")
+        }
+        guard let head, head <= index else { return false }
+        // A whole file is no block.
+        guard isDeclaration(lines[head]) else { return isBlock && own > 0 }
+        return lines[(head + 1)...].prefix(max(0, index - head)).allSatisfy { line in
+            let first = line.drop(while: \.isWhitespace).first
+            // A signature of several lines ends in one that begins with a bracket, as deep as its first one.
+            return first == nil || indentation(line) > own || ")]#".contains(first ?? "#")
+        }
+    }
+
+    private static func isDeclaration(_ line: Substring) -> Bool {
+        let modifiers: Set<Substring> = [
+            "public", "package", "internal", "fileprivate", "private", "static", "mutating", "final", "override",
+            "nonisolated", "indirect", "convenience", "private(set)", "nonisolated(unsafe)",
+        ]
+        let words = line.split(separator: " ").drop { modifiers.contains($0) }
+        guard let word = words.first?.prefix(while: { $0.isLetter }) else { return false }
+        return ["func", "init", "subscript", "struct", "enum", "class", "actor", "extension", "protocol"].contains(word)
+            // A property with a body, not a variable of a block.
+            || (word == "var" && line.hasSuffix("{"))
+    }
 
     private static func indentation(_ line: Substring) -> Int { line.utf8.prefix { $0 == UInt8(ascii: " ") }.count }
 
@@ -278,7 +319,13 @@ enum ForeignNumberRules {
         for unit in [".seconds(", ".milliseconds(", ".microseconds(", ".nanoseconds("] {
             var rest = Substring(line)
             while let found = rest.range(of: unit) {
+                // `timeBase.seconds(ticks)` asks something of its own, `Duration.seconds(count)` makes a span.
+                let owner = rest[..<found.lowerBound].reversed().prefix {
+                    $0.isLetter || $0.isNumber || "?)]".contains($0)
+                }
+                let isMethod = !owner.isEmpty && String(owner.reversed()) != "Duration"
                 rest = rest[found.upperBound...]
+                if isMethod { continue }
                 // `reader.seconds(.drain)` names something, `case .seconds(let value)` takes a value out.
                 let isName = rest.first == "." || rest.hasPrefix("let ")
                 if !isSafe(rest), !(rest.first?.isNumber ?? false), !isName {

@@ -151,7 +151,7 @@ import Testing
         "let end = range.last + 1", "end += length", "let size = width * height", "a = b / divisor",
         "let rest = total - bytes", "let n = Int(seconds)", "let n = UInt32(count * 2)", "let n = Int(Double(x) / y)",
         "sleep(for: .seconds(header.delay))", "let a = 1 << bits", "let b = off_t(start + done)",
-        "self.end = Int(field.value)", "let pages = UInt8(number)", "x = y % page",
+        "self.end = Int(field.value)", "let pages = UInt8(number)", "x = y % page", "let t = Duration.seconds(count)",
         "let end = .now + .seconds(told)", "let n = Int(CURLcode)", "let n = Int(_size)",
     ])
     func `Operations that can trap on a foreign number`(line: String) {
@@ -177,10 +177,40 @@ import Testing
         "case .seconds(let seconds): seconds",
         "rows = head + items.map(\\.text)",
         "let n = field.flatMap({ Int($0) })", "let all = parts.compactMap { Int($0) }",
-        "let t = reader.seconds(.drain, 0)",
+        "let t = reader.seconds(.drain, 0)", "let t = timeBase?.seconds(ticks)", "let t = MovieLoad(a).seconds(choice)",
     ])
     func `Operations that cannot trap`(text: String) {
         #expect(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", "\(text)\n")).isEmpty)
+    }
+
+    @Test func `A bound that is said above a declaration holds in all of it, and no further`() {
+        let text = """
+            /// Counts.
+            // Bounded throughout: 16 bits each.
+            @inline(__always)
+            func a(
+                _ b: Int, _ c: Int
+            ) -> Int {
+                if b > c {
+                    return Int(b * c)
+                }
+                return b + c
+            }
+
+            func d(_ b: Int, _ c: Int) -> Int {
+                b + c
+            }
+            // Bounded throughout: floating point.
+            struct E {
+                func f(_ b: Double, _ c: Double) -> Int {
+                    let sum = b + c
+                    return Int(sum * c)
+                }
+                // Bounded throughout: a few.
+                func g(_ b: Double) -> Int { Int(b) }
+            }
+            """
+        #expect(lines(ForeignNumberRules.findings(in: TextFile("Sources/A/B.swift", text))) == [14, 20])
     }
 
     @Test func `Foreign numbers are looked for in the files that read them, all of which exist`() throws {
