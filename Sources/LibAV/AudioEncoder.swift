@@ -28,11 +28,11 @@ extension Encoder {
     /// A started AAC encoder. Times of its packets are samples, and begin before 0 by what it needs to get going.
     package static func audio(_ settings: AudioEncoderSettings) throws(LibAVError) -> Encoder {
         let encoder = try make("aac")
-        unsafe encoder.context.pointee.bit_rate = Int64(settings.bitRate)
-        unsafe encoder.context.pointee.sample_rate = CInt(settings.sampleRate)
+        unsafe encoder.context.pointee.bit_rate = Int64(clamping: settings.bitRate)
+        unsafe encoder.context.pointee.sample_rate = CInt(clamping: settings.sampleRate)
         unsafe encoder.context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
-        unsafe encoder.context.pointee.time_base = AVRational(num: 1, den: CInt(settings.sampleRate))
-        unsafe av_channel_layout_default(&encoder.context.pointee.ch_layout, CInt(settings.channels))
+        unsafe encoder.context.pointee.time_base = AVRational(num: 1, den: CInt(clamping: settings.sampleRate))
+        unsafe av_channel_layout_default(&encoder.context.pointee.ch_layout, CInt(clamping: settings.channels))
         try encoder.start(options: settings.isQuick ? ["aac_coder": "fast"] : [:])
         return encoder
     }
@@ -41,7 +41,7 @@ extension Encoder {
     ///
     /// - Returns: The packets that came of it, in order.
     package func encode(_ samples: Frame?, at tick: Int = 0) throws(LibAVError) -> [Packet] {
-        unsafe samples?.raw.pointee.pts = Int64(tick)
+        unsafe samples?.raw.pointee.pts = Int64(clamping: tick)
         guard try send(samples) else { throw LibAVError(code: CLibAV_errorTryAgain, operation: "avcodec_send_frame") }
         var packets: [Packet] = []
         while true {

@@ -1,4 +1,5 @@
 import CLibAV
+import SafeArithmetic
 
 /// An open decoder; owns its AVCodecContext.
 @safe package final class Decoder {
@@ -62,14 +63,17 @@ import CLibAV
 
     private func configure(_ configuration: [UInt8]) throws(LibAVError) {
         guard !configuration.isEmpty else { return }
-        let size = configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
-        let copy = unsafe try LibAVError.allocated(av_mallocz(size), "av_mallocz")
+        guard let size = CInt(exactly: configuration.count) else {
+            throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "extradata")
+        }
+        let room = configuration.count.adding(clamping: Int(AV_INPUT_BUFFER_PADDING_SIZE))
+        let copy = unsafe try LibAVError.allocated(av_mallocz(room), "av_mallocz")
         unsafe configuration.withUnsafeBytes {
             unsafe copy.copyMemory(from: $0.baseAddress ?? .init(copy), byteCount: $0.count)
         }
         // The context frees it.
         unsafe context.pointee.extradata = copy.assumingMemoryBound(to: UInt8.self)
-        unsafe context.pointee.extradata_size = CInt(configuration.count)
+        unsafe context.pointee.extradata_size = size
     }
 
     private static func make(_ codec: AVCodecID) throws(LibAVError) -> Decoder {
@@ -81,8 +85,8 @@ import CLibAV
     }
 
     private func start(threads: Int, pixelsMax: Int) throws(LibAVError) {
-        unsafe context.pointee.max_pixels = Int64(pixelsMax)
-        unsafe context.pointee.thread_count = CInt(threads)
+        unsafe context.pointee.max_pixels = Int64(clamping: pixelsMax)
+        unsafe context.pointee.thread_count = CInt(clamping: threads)
         // Else H.264 keeps the last pictures of a group that begins with a recovery point to itself.
         unsafe context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
         unsafe context.pointee.codec_whitelist = unsafe av_strdup(AllowList.decoderList)
@@ -100,7 +104,7 @@ import CLibAV
     }
 
     /// Frames between a packet and its picture because of reordering.
-    package var reorderDelay: Int { Int(unsafe context.pointee.has_b_frames) }
+    package var reorderDelay: Int { Int(clamping: unsafe context.pointee.has_b_frames) }
 
     /// Hands over a packet, or nil for the end; false when frames have to be received first.
     package func send(_ packet: Packet?) throws(LibAVError) -> Bool {

@@ -1,4 +1,5 @@
 import CLibAV
+import SafeArithmetic
 
 /// What a container's own index says of its samples.
 extension Demuxer {
@@ -9,8 +10,8 @@ extension Demuxer {
         var end: Int64?
         for position in 0..<max(0, count) {
             guard let entry = unsafe avformat_index_get_entry(stream, position) else { break }
-            let (last, overflow) = unsafe entry.pointee.pos.addingReportingOverflow(Int64(entry.pointee.size))
-            end = max(end ?? 0, overflow ? .max : last)
+            let last = unsafe entry.pointee.pos.adding(clamping: Int64(clamping: entry.pointee.size))
+            end = max(end ?? 0, last)
         }
         return end
     }
@@ -33,7 +34,7 @@ extension Demuxer {
             if unsafe entry.pointee.flags & AVINDEX_KEYFRAME != 0 {
                 groups.append((unsafe entry.pointee.timestamp, 0))
             }
-            if !groups.isEmpty { groups[groups.count - 1].samples += 1 }
+            if let last = groups.indices.last { groups[last].samples += 1 }
         }
         return groups
     }

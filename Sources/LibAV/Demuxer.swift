@@ -36,8 +36,8 @@ import CLibAV
         unsafe allocated.pointee.pb = unsafe input.context
         unsafe allocated.pointee.interrupt_callback = unsafe input.interrupt
         unsafe allocated.pointee.io_open = unsafe refuseToOpen
-        unsafe allocated.pointee.max_streams = CInt(streamsMax)
-        unsafe allocated.pointee.max_index_size = UInt32(indexBytesMax)
+        unsafe allocated.pointee.max_streams = CInt(clamping: streamsMax)
+        unsafe allocated.pointee.max_index_size = UInt32(clamping: indexBytesMax)
         unsafe allocated.pointee.format_whitelist = unsafe av_strdup(AllowList.demuxerList)
         unsafe allocated.pointee.codec_whitelist = unsafe av_strdup(AllowList.decoderList)
         unsafe allocated.pointee.protocol_whitelist = unsafe av_strdup(AllowList.protocolList)
@@ -55,18 +55,18 @@ import CLibAV
 
     /// Seconds at which the earliest stream starts; nil while unknown.
     package var startTime: Double? {
-        unsafe context.pointee.start_time.timestamp.map { Double($0) / Double(AV_TIME_BASE) }
+        unsafe context.pointee.start_time.timestamp.map { (Double($0) / Double(AV_TIME_BASE)).mediaSeconds }
     }
 
     /// Seconds by the headers; nil where libav made the number up from bit rates or the last packets there are.
     package var declaredDuration: Double? {
         guard unsafe context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_STREAM else { return nil }
-        return unsafe context.pointee.duration.timestamp.map { Double($0) / Double(AV_TIME_BASE) }
+        return unsafe context.pointee.duration.timestamp.map { (Double($0) / Double(AV_TIME_BASE)).mediaSeconds }
     }
 
     /// Seconds by the container's header or libav's guess; nil while unknown. Files lie about it.
     package var expectedDuration: Double? {
-        unsafe context.pointee.duration.timestamp.map { Double($0) / Double(AV_TIME_BASE) }
+        unsafe context.pointee.duration.timestamp.map { (Double($0) / Double(AV_TIME_BASE)).mediaSeconds }
     }
 
     /// Bytes of the file.
@@ -74,12 +74,12 @@ import CLibAV
 
     /// The streams as known now; more may come while packets are read.
     package var streams: [StreamDescription] {
-        unsafe (0..<Int(context.pointee.nb_streams)).compactMap { index in
+        unsafe (0..<Int(clamping: context.pointee.nb_streams)).compactMap { index in
             unsafe stream(index).map { unsafe StreamDescription($0, of: context) }
         }
     }
 
-    package var streamCount: Int { Int(unsafe context.pointee.nb_streams) }
+    package var streamCount: Int { Int(clamping: unsafe context.pointee.nb_streams) }
 
     func stream(_ index: Int) -> UnsafeMutablePointer<AVStream>? {
         guard (0..<streamCount).contains(index) else { return nil }
@@ -90,13 +90,13 @@ import CLibAV
     ///
     /// - Parameter bytesMax: Bytes of packets after which the header has to do; nil leaves it to libav.
     package func findStreamInformation(pixelsMax: Int, bytesMax: Int? = nil) throws(LibAVError) {
-        if let bytesMax { unsafe context.pointee.probesize = Int64(bytesMax) }
-        let count = Int(unsafe context.pointee.nb_streams)
+        if let bytesMax { unsafe context.pointee.probesize = Int64(clamping: bytesMax) }
+        let count = Int(clamping: unsafe context.pointee.nb_streams)
         var options = unsafe [OpaquePointer?](repeating: nil, count: count)
         defer { for index in 0..<count { unsafe av_dict_free(&options[index]) } }
         for index in 0..<count {
             unsafe try LibAVError.check(
-                av_dict_set_int(&options[index], "max_pixels", Int64(pixelsMax), 0), "av_dict_set")
+                av_dict_set_int(&options[index], "max_pixels", Int64(clamping: pixelsMax), 0), "av_dict_set")
             // No one sees these pictures, and of H.264 without reordering it decodes seven.
             unsafe try LibAVError.check(
                 av_dict_set(&options[index], "skip_loop_filter", "all", 0), "av_dict_set")
@@ -138,7 +138,7 @@ import CLibAV
 
     /// Goes to the keyframe at or before a tick of the stream; false where the container cannot.
     package func seek(stream index: Int, backwardTo tick: Int64) throws(LibAVError) -> Bool {
-        let code = unsafe av_seek_frame(context, CInt(index), tick, AVSEEK_FLAG_BACKWARD)
+        let code = unsafe av_seek_frame(context, CInt(clamping: index), tick, AVSEEK_FLAG_BACKWARD)
         if code == CLibAV_errorExit { throw LibAVError(code: code, operation: "av_seek_frame") }
         return code >= 0
     }
@@ -148,7 +148,7 @@ import CLibAV
         guard let stream = unsafe stream(index), unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0,
             let data = unsafe stream.pointee.attached_pic.data
         else { return nil }
-        let count = Int(unsafe stream.pointee.attached_pic.size)
+        let count = Int(clamping: unsafe stream.pointee.attached_pic.size)
         guard (1...bytesMax).contains(count) else { return nil }
         return unsafe Array(UnsafeBufferPointer(start: data, count: count))
     }

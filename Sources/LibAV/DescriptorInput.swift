@@ -1,5 +1,6 @@
 import CLibAV
 import Glibc
+import SafeArithmetic
 
 /// An AVIOContext over a descriptor: the only protocol we have.
 ///
@@ -36,11 +37,11 @@ import Glibc
             throw LibAVError(code: CLibAV_errorInputOutput, operation: "fstat")
         }
         let state = State(
-            descriptor: descriptor, size: arriving.map { Int64($0.total) } ?? Int64(status.st_size),
+            descriptor: descriptor, size: arriving.map { Int64(clamping: $0.total) } ?? Int64(clamping: status.st_size),
             waitForMore: arriving?.waitForMore, deadline: deadline)
         let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), "av_malloc")
         let context = unsafe avio_alloc_context(
-            buffer.assumingMemoryBound(to: UInt8.self), CInt(bufferBytes), 0,
+            buffer.assumingMemoryBound(to: UInt8.self), CInt(clamping: bufferBytes), 0,
             Unmanaged.passUnretained(state).toOpaque(),
             readBytes, nil, seekBytes)
         guard let context = unsafe context else {
@@ -89,18 +90,18 @@ import Glibc
     guard let state = unsafe DescriptorInput.State.of(opaque) else { return CLibAV_errorInputOutput }
     if state.isExpired { return CLibAV_errorExit }
     while true {
-        let read = unsafe pread(state.descriptor, buffer, Int(count), off_t(state.position))
+        let read = unsafe pread(state.descriptor, buffer, Int(clamping: count), off_t(clamping: state.position))
         if read < 0, errno == EINTR { continue }
         if read < 0 { return CLibAV_errorInputOutput }
         if read == 0, state.waits() { continue }
         if read == 0 { return CLibAV_errorEndOfFile }
-        state.position += Int64(read)
-        return CInt(read)
+        state.position = state.position.adding(clamping: Int64(clamping: read))
+        return CInt(clamping: read)
     }
 }
 
 @c private func seekBytes(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: CInt) -> Int64 {
-    guard let state = unsafe DescriptorInput.State.of(opaque) else { return Int64(CLibAV_errorInputOutput) }
+    guard let state = unsafe DescriptorInput.State.of(opaque) else { return Int64(clamping: CLibAV_errorInputOutput) }
     return seek(&state.position, size: state.size, to: offset, from: whence)
 }
 

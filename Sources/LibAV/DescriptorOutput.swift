@@ -1,5 +1,6 @@
 import CLibAV
 import Glibc
+import SafeArithmetic
 
 /// An AVIOContext that writes a file through its descriptor, from the start and up to a limit.
 ///
@@ -41,10 +42,10 @@ import Glibc
         guard ftruncate(descriptor, 0) == 0 else {
             throw LibAVError(code: CLibAV_errorInputOutput, operation: "ftruncate")
         }
-        let state = State(descriptor: descriptor, bytesMax: Int64(bytesMax), deadline: deadline)
+        let state = State(descriptor: descriptor, bytesMax: Int64(clamping: bytesMax), deadline: deadline)
         let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), "av_malloc")
         let context = unsafe avio_alloc_context(
-            buffer.assumingMemoryBound(to: UInt8.self), CInt(bufferBytes), 1,
+            buffer.assumingMemoryBound(to: UInt8.self), CInt(clamping: bufferBytes), 1,
             Unmanaged.passUnretained(state).toOpaque(), nil, writeBytes, seekOutput)
         guard let context = unsafe context else {
             unsafe av_free(buffer)
@@ -57,7 +58,7 @@ import Glibc
     package var refusal: Refusal? { state.refusal }
 
     /// Bytes of the file so far, as far as they left the buffer.
-    package var byteCount: Int { Int(state.size) }
+    package var byteCount: Int { Int(clamping: state.size) }
 
     /// What was written so far, for the muxer's second pass; one at a time.
     func openReading() throws(LibAVError) -> UnsafeMutablePointer<AVIOContext> {
@@ -90,7 +91,7 @@ import Glibc
         /// Whether so many bytes may be written; what was refused once stays refused.
         func admits(_ count: Int) -> Bool {
             if refusal != nil { return false }
-            if position + Int64(count) > bytesMax { refusal = .overLimit }
+            if position.adding(clamping: Int64(clamping: count)) > bytesMax { refusal = .overLimit }
             if ContinuousClock.now >= deadline { refusal = .deadline }
             return refusal == nil
         }
@@ -103,24 +104,27 @@ import Glibc
     -> CInt
 {
     guard let state = unsafe DescriptorOutput.State.of(opaque) else { return CLibAV_errorInputOutput }
-    guard state.admits(Int(count)) else { return state.code }
+    let wanted = Int(clamping: count)
+    guard state.admits(wanted) else { return state.code }
     var done = 0
-    while done < Int(count) {
-        let written = unsafe pwrite(
-            state.descriptor, buffer.map { unsafe $0 + done }, Int(count) - done, off_t(state.position))
+    while done < wanted {
+        // Bounded: `done` is below `wanted`.
+        let (rest, left) = (unsafe buffer.map { unsafe $0 + done }, wanted - done)
+        let written = unsafe pwrite(state.descriptor, rest, left, off_t(clamping: state.position))
         if written < 0, errno == EINTR { continue }
         guard written > 0 else {
             state.refusal = .system(errno)
             return state.code
         }
+        // Bounded: no more is written than was `left`.
         done += written
-        state.position += Int64(written)
+        state.position = state.position.adding(clamping: Int64(clamping: written))
         state.size = max(state.size, state.position)
     }
     return count
 }
 
 @c private func seekOutput(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: CInt) -> Int64 {
-    guard let state = unsafe DescriptorOutput.State.of(opaque) else { return Int64(CLibAV_errorInputOutput) }
+    guard let state = unsafe DescriptorOutput.State.of(opaque) else { return Int64(clamping: CLibAV_errorInputOutput) }
     return seek(&state.position, size: state.size, to: offset, from: whence)
 }

@@ -11,10 +11,10 @@ func seek(_ position: inout Int64, size: Int64, to offset: Int64, from whence: C
     case SEEK_SET: base = 0
     case SEEK_CUR: base = position
     case SEEK_END: base = size
-    default: return Int64(CLibAV_errorInvalidArgument)
+    default: return Int64(clamping: CLibAV_errorInvalidArgument)
     }
     let (target, overflow) = base.addingReportingOverflow(offset)
-    if overflow || target < 0 { return Int64(CLibAV_errorInvalidArgument) }
+    if overflow || target < 0 { return Int64(clamping: CLibAV_errorInvalidArgument) }
     position = target
     return target
 }

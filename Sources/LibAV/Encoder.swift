@@ -43,7 +43,7 @@ import CLibAV
     package var timeBase: TimeBase { TimeBase(unsafe context.pointee.time_base) }
 
     /// Samples of a channel each frame must have, but the last; 0 where any number will do.
-    package var frameSize: Int { Int(unsafe context.pointee.frame_size) }
+    package var frameSize: Int { Int(clamping: unsafe context.pointee.frame_size) }
 
     /// Hands over a frame, or nil for the end; false when packets have to be received first.
     package func send(_ frame: Frame?) throws(LibAVError) -> Bool {

@@ -19,8 +19,8 @@ import CLibAV
         unsafe av_frame_move_ref(raw, other.raw)
     }
 
-    package var width: Int { Int(unsafe raw.pointee.width) }
-    package var height: Int { Int(unsafe raw.pointee.height) }
+    package var width: Int { max(0, Int(clamping: unsafe raw.pointee.width)) }
+    package var height: Int { max(0, Int(clamping: unsafe raw.pointee.height)) }
     /// Ticks of the stream's time base.
     package var presentationTimestamp: Int64? { unsafe raw.pointee.pts.timestamp }
     /// Decoding timestamp of the packet that pushed it out.

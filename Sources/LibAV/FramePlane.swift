@@ -11,7 +11,7 @@ extension Frame {
 
     package var coding: Coding {
         Coding(
-            matrix: Int(unsafe raw.pointee.colorspace.rawValue),
+            matrix: Int(clamping: unsafe raw.pointee.colorspace.rawValue),
             isFullRange: unsafe raw.pointee.color_range == AVCOL_RANGE_JPEG)
     }
 
@@ -23,16 +23,17 @@ extension Frame {
     ///   - rows: As many as the component has, or fewer.
     ///   - target: Where the first sample goes.
     ///   - stride: From row to row of the target.
+    // Bounded throughout: rows of a component that libav allocated, and of a target that has as many.
     package func copy(
         component: Int, columns: Int, rows: Int, to target: UnsafeMutablePointer<UInt8>, stride: Int
     ) {
-        let depth = pixelFormat?.bitDepth ?? 8
+        let depth = min(pixelFormat?.bitDepth ?? 8, 16)
         let (data, lineBytes) = unsafe plane(component)
         guard let data = unsafe data else { return }
         for row in 0..<rows {
             let source = unsafe UnsafeRawPointer(data + row * lineBytes)
             let line = unsafe target + row * stride
-            if depth == 8 {
+            if depth <= 8 {
                 unsafe UnsafeMutableRawPointer(line).copyMemory(from: source, byteCount: columns)
             } else {
                 unsafe Self.round(source.assumingMemoryBound(to: UInt16.self), depth: depth, count: columns, to: line)
@@ -42,12 +43,13 @@ extension Frame {
 
     private func plane(_ component: Int) -> (data: UnsafeMutablePointer<UInt8>?, lineBytes: Int) {
         switch component {
-        case 0: unsafe (raw.pointee.data.0, Int(raw.pointee.linesize.0))
-        case 1: unsafe (raw.pointee.data.1, Int(raw.pointee.linesize.1))
-        default: unsafe (raw.pointee.data.2, Int(raw.pointee.linesize.2))
+        case 0: unsafe (raw.pointee.data.0, Int(clamping: raw.pointee.linesize.0))
+        case 1: unsafe (raw.pointee.data.1, Int(clamping: raw.pointee.linesize.1))
+        default: unsafe (raw.pointee.data.2, Int(clamping: raw.pointee.linesize.2))
         }
     }
 
+    // Bounded throughout: 9 to 16 bits a sample, in pairs of bytes; `count` samples on either side.
     private static func round(
         _ source: UnsafePointer<UInt16>, depth: Int, count: Int, to target: UnsafeMutablePointer<UInt8>
     ) {

@@ -1,4 +1,5 @@
 import CLibAV
+import SafeArithmetic
 
 /// Turns a decoded picture into RGB of another size; owns its SwsContext.
 @safe package final class FrameScaler {
@@ -46,7 +47,8 @@ import CLibAV
     ) throws(LibAVError) -> FrameScaler {
         let flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP
         let context = unsafe sws_getContext(
-            CInt(frame.width), CInt(frame.height), AVPixelFormat(frame.raw.pointee.format), CInt(width), CInt(height),
+            CInt(clamping: frame.width), CInt(clamping: frame.height), AVPixelFormat(frame.raw.pointee.format),
+            CInt(clamping: width), CInt(clamping: height),
             layout.format, flags, nil, nil, nil)
         return unsafe FrameScaler(adopting: try LibAVError.allocated(context, "sws_getContext"))
     }
@@ -62,20 +64,24 @@ import CLibAV
     private func scale(
         _ frame: Frame, width: Int, height: Int, layout: Layout
     ) throws(LibAVError) -> [UInt8] {
-        let stride = width * layout.bytesPerPixel
+        // C counts in 32 bits, and no more than that fits a frame.
+        guard width > 0, height > 0, let stride = CInt(exactly: width.multiplied(clamping: layout.bytesPerPixel)),
+            let size = stride.multiplied(exactly: CInt(clamping: height))
+        else { throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "sws_scale") }
         // swscale's vector code writes past the end of the last row; the room for it is cut off again.
         let slack = 64
         var rows: CInt = 0
-        let pixels = unsafe [UInt8](unsafeUninitializedCapacity: stride * height + slack) { buffer, count in
+        // Bounded: `size` has 32 bits.
+        let pixels = unsafe [UInt8](unsafeUninitializedCapacity: Int(clamping: size) + slack) { buffer, count in
             rows = unsafe convert(frame, into: buffer, stride: stride)
-            count = stride * height
+            count = Int(clamping: size)
         }
         try LibAVError.check(rows, "sws_scale")
-        if Int(rows) != height { throw LibAVError(code: CLibAV_errorInvalidData, operation: "sws_scale") }
+        if Int(clamping: rows) != height { throw LibAVError(code: CLibAV_errorInvalidData, operation: "sws_scale") }
         return pixels
     }
 
-    private func convert(_ frame: Frame, into buffer: UnsafeMutableBufferPointer<UInt8>, stride: Int) -> CInt {
+    private func convert(_ frame: Frame, into buffer: UnsafeMutableBufferPointer<UInt8>, stride: CInt) -> CInt {
         let source = unsafe frame.raw.pointee
         let planes = unsafe [
             UnsafePointer(source.data.0), UnsafePointer(source.data.1), UnsafePointer(source.data.2),
@@ -83,7 +89,7 @@ import CLibAV
         ]
         let strides = unsafe [source.linesize.0, source.linesize.1, source.linesize.2, source.linesize.3]
         var targets = unsafe [buffer.baseAddress, nil, nil, nil]
-        var targetStrides = [CInt(stride), 0, 0, 0]
+        var targetStrides = [stride, 0, 0, 0]
         return unsafe sws_scale(context, planes, strides, 0, source.height, &targets, &targetStrides)
     }
 }

@@ -20,6 +20,7 @@ package struct FrameTurn: Sendable, Hashable {
 
     package var isNone: Bool { !isTransposed && !isMirrored && !isFlipped }
 
+    // Bounded throughout: sides of a frame, 32 bits.
     package func apply(_ frame: Frame) throws(LibAVError) -> Frame {
         if isNone { return frame }
         let width = isTransposed ? frame.height : frame.width
@@ -41,6 +42,7 @@ package struct FrameTurn: Sendable, Hashable {
     /// - Parameters:
     ///   - width: Of the target.
     ///   - height: Of the target.
+    // Bounded throughout: places in two pictures of the same sides that libav allocated.
     private func turn(
         _ source: UnsafeMutablePointer<UInt8>?, _ sourceStride: CInt, into target: UnsafeMutablePointer<UInt8>?,
         _ targetStride: CInt, width: Int, height: Int

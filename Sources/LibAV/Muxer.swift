@@ -56,7 +56,7 @@ import CLibAV
         unsafe stream.pointee.avg_frame_rate = unsafe source.pointee.avg_frame_rate
         unsafe stream.pointee.sample_aspect_ratio = unsafe source.pointee.sample_aspect_ratio
         unsafe stream.pointee.disposition = AV_DISPOSITION_DEFAULT
-        return Int(unsafe stream.pointee.index)
+        return Int(clamping: unsafe stream.pointee.index)
     }
 
     /// A stream of a started encoder's packets.
@@ -71,7 +71,7 @@ import CLibAV
         unsafe stream.pointee.avg_frame_rate = unsafe encoder.context.pointee.framerate
         unsafe stream.pointee.sample_aspect_ratio = unsafe encoder.context.pointee.sample_aspect_ratio
         unsafe stream.pointee.disposition = AV_DISPOSITION_DEFAULT
-        return Int(unsafe stream.pointee.index)
+        return Int(clamping: unsafe stream.pointee.index)
     }
 
     /// Only `hvc1` plays on iOS; everything else gets the container's own choice.
@@ -99,7 +99,8 @@ import CLibAV
         var options: OpaquePointer?
         defer { unsafe av_dict_free(&options) }
         if let indexBytes {
-            unsafe try LibAVError.check(av_dict_set_int(&options, "moov_size", Int64(indexBytes), 0), "av_dict_set")
+            unsafe try LibAVError.check(
+                av_dict_set_int(&options, "moov_size", Int64(clamping: indexBytes), 0), "av_dict_set")
         } else {
             unsafe try LibAVError.check(av_dict_set(&options, "movflags", "+faststart", 0), "av_dict_set")
         }
@@ -112,11 +113,11 @@ import CLibAV
     ///   - stream: What `addStream` returned.
     ///   - timeBase: What the packet's times are ticks of.
     package func write(_ packet: Packet, stream: Int, timeBase: TimeBase) throws(LibAVError) {
-        guard (0..<Int(unsafe context.pointee.nb_streams)).contains(stream),
+        guard (0..<Int(clamping: unsafe context.pointee.nb_streams)).contains(stream),
             let target = unsafe context.pointee.streams[stream]
         else { throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "stream") }
         unsafe av_packet_rescale_ts(packet.raw, timeBase.rational, target.pointee.time_base)
-        unsafe packet.raw.pointee.stream_index = CInt(stream)
+        unsafe packet.raw.pointee.stream_index = CInt(clamping: stream)
         unsafe packet.raw.pointee.pos = -1
         unsafe try LibAVError.check(av_interleaved_write_frame(context, packet.raw), "av_interleaved_write_frame")
     }

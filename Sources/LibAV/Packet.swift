@@ -22,8 +22,11 @@ import CLibAV
 
     /// A packet of our own bytes, key, at time 0: for decoders of whole files.
     package static func holding(_ bytes: [UInt8]) throws(LibAVError) -> Packet {
+        guard let size = CInt(exactly: bytes.count) else {
+            throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "av_new_packet")
+        }
         let packet = try Packet()
-        unsafe try LibAVError.check(av_new_packet(packet.raw, CInt(bytes.count)), "av_new_packet")
+        unsafe try LibAVError.check(av_new_packet(packet.raw, size), "av_new_packet")
         unsafe UnsafeMutableRawPointer(packet.raw.pointee.data).copyMemory(
             from: bytes.withUnsafeBytes { unsafe $0.baseAddress ?? UnsafeRawPointer(packet.raw.pointee.data) },
             byteCount: bytes.count)
@@ -32,7 +35,7 @@ import CLibAV
 
     package func clear() { unsafe av_packet_unref(raw) }
 
-    package var streamIndex: Int { Int(unsafe raw.pointee.stream_index) }
+    package var streamIndex: Int { Int(clamping: unsafe raw.pointee.stream_index) }
     /// Ticks of the stream's time base.
     package var presentationTimestamp: Int64? {
         get { unsafe raw.pointee.pts.timestamp }
@@ -46,7 +49,7 @@ import CLibAV
         get { unsafe raw.pointee.duration.span }
         set { unsafe raw.pointee.duration = newValue }
     }
-    package var byteCount: Int { Int(unsafe raw.pointee.size) }
+    package var byteCount: Int { max(0, Int(clamping: unsafe raw.pointee.size)) }
     package var isKeyframe: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
     /// Whether an edit list cuts it away: decoded, never shown.
     package var isDiscarded: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }

@@ -31,7 +31,7 @@ package struct PixelFormat: Sendable, Hashable {
             descriptor.comp.0.depth, descriptor.comp.1.depth, descriptor.comp.2.depth, descriptor.comp.3.depth,
         ]
         let flags = unsafe descriptor.flags
-        let planar = UInt64(AV_PIX_FMT_FLAG_PLANAR)
+        let planar = UInt64(clamping: AV_PIX_FMT_FLAG_PLANAR)
         let isPlain = flags & ~planar == 0
         let count = unsafe descriptor.nb_components
         isGrey = isPlain && count == 1
@@ -40,12 +40,14 @@ package struct PixelFormat: Sendable, Hashable {
         chroma =
             isGrey
             ? Chroma(across: 1, down: 1)
-            : isInPlanes && across <= 1 && down <= across ? Chroma(across: 1 << Int(across), down: 1 << Int(down)) : nil
+            : isInPlanes && across <= 1 && down <= across
+                ? Chroma(across: across == 0 ? 1 : 2, down: down == 0 ? 1 : 2) : nil
         self.name = unsafe String(cString: name)
-        bitDepth = Int(components.prefix(Int(unsafe descriptor.nb_components)).max() ?? 8)
-        isRGB = flags & UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) != 0
+        bitDepth = Int(clamping: components.prefix(Int(clamping: unsafe descriptor.nb_components)).max() ?? 8)
+        isRGB = flags & UInt64(clamping: AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) != 0
         isChroma420 =
             unsafe descriptor.log2_chroma_w == 1 && descriptor.log2_chroma_h == 1 && descriptor.nb_components >= 3
-        hasAlpha = flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 && flags & UInt64(AV_PIX_FMT_FLAG_PAL) == 0
+        hasAlpha =
+            flags & UInt64(clamping: AV_PIX_FMT_FLAG_ALPHA) != 0 && flags & UInt64(clamping: AV_PIX_FMT_FLAG_PAL) == 0
     }
 }

@@ -36,15 +36,16 @@ import CLibAV
             throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "resampler")
         }
         var output = unsafe AVChannelLayout()
-        unsafe av_channel_layout_default(&output, CInt(channels))
+        unsafe av_channel_layout_default(&output, CInt(clamping: channels))
         var input = unsafe AVChannelLayout()
         defer { unsafe av_channel_layout_uninit(&input) }
         unsafe try layout(of: frame, into: &input)
         var opened: OpaquePointer?
         unsafe try LibAVError.check(
             swr_alloc_set_opts2(
-                &opened, &output, AV_SAMPLE_FMT_FLTP, CInt(sampleRate), &input,
-                AVSampleFormat(frame.raw.pointee.format), CInt(frame.sampleRate), 0, nil), "swr_alloc_set_opts2")
+                &opened, &output, AV_SAMPLE_FMT_FLTP, CInt(clamping: sampleRate), &input,
+                AVSampleFormat(frame.raw.pointee.format), CInt(clamping: frame.sampleRate), 0, nil),
+            "swr_alloc_set_opts2")
         let resampler = unsafe Resampler(
             adopting: try LibAVError.allocated(opened, "swr_alloc_set_opts2"), source: try frame.withoutSamples(),
             channels: channels, sampleRate: sampleRate)
@@ -67,9 +68,10 @@ import CLibAV
                 av_channel_layout_copy(&layout, &frame.raw.pointee.ch_layout), "av_channel_layout_copy")
             return
         }
-        unsafe av_channel_layout_default(&layout, CInt(frame.channels))
+        unsafe av_channel_layout_default(&layout, CInt(clamping: frame.channels))
         if unsafe layout.order == AV_CHANNEL_ORDER_NATIVE { return }
-        let mask = frame.channels < 18 ? UInt64(1) << UInt64(frame.channels) - 1 : 0
+        // Bounded: 1 to 17 channels; a frame without any is refused by `open`.
+        let mask = frame.channels < 18 ? UInt64(1) << UInt64(clamping: frame.channels) - 1 : 0
         unsafe try LibAVError.check(av_channel_layout_from_mask(&layout, mask), "av_channel_layout_from_mask")
     }
 
@@ -82,11 +84,12 @@ import CLibAV
     /// What comes out for a frame, or for the end; may hold no samples.
     package func convert(_ frame: Frame?) throws(LibAVError) -> Frame? {
         let count = frame?.sampleCount ?? 0
-        let room = unsafe try LibAVError.check(swr_get_out_samples(context, CInt(count)), "swr_get_out_samples")
+        let room = unsafe try LibAVError.check(
+            swr_get_out_samples(context, CInt(clamping: count)), "swr_get_out_samples")
         if room == 0 { return nil }
-        let output = try Frame.floats(count: Int(room), channels: channels, sampleRate: sampleRate)
+        let output = try Frame.floats(count: Int(clamping: room), channels: channels, sampleRate: sampleRate)
         let filled = unsafe try LibAVError.check(
-            swr_convert(context, output.raw.pointee.extended_data, room, frame?.readablePlanes, CInt(count)),
+            swr_convert(context, output.raw.pointee.extended_data, room, frame?.readablePlanes, CInt(clamping: count)),
             "swr_convert")
         unsafe output.raw.pointee.nb_samples = filled
         return filled > 0 ? output : nil

@@ -11,7 +11,7 @@ import CLibAV
 
     package init(channels: Int, sampleRate: Int) throws(LibAVError) {
         unsafe fifo = unsafe try LibAVError.allocated(
-            av_audio_fifo_alloc(AV_SAMPLE_FMT_FLTP, CInt(channels), Self.roomAtFirst), "av_audio_fifo_alloc")
+            av_audio_fifo_alloc(AV_SAMPLE_FMT_FLTP, CInt(clamping: channels), Self.roomAtFirst), "av_audio_fifo_alloc")
         self.channels = channels
         self.sampleRate = sampleRate
     }
@@ -19,7 +19,7 @@ import CLibAV
     deinit { unsafe av_audio_fifo_free(fifo) }
 
     /// Samples of each channel that wait.
-    package var count: Int { Int(unsafe av_audio_fifo_size(fifo)) }
+    package var count: Int { Int(clamping: unsafe av_audio_fifo_size(fifo)) }
 
     /// Takes all samples of a frame.
     package func append(_ frame: Frame) throws(LibAVError) {
@@ -28,7 +28,7 @@ import CLibAV
             to: UnsafeMutableRawPointer?.self, capacity: channels
         ) { planes throws(LibAVError) in
             _ = unsafe try LibAVError.check(
-                av_audio_fifo_write(fifo, planes, CInt(frame.sampleCount)), "av_audio_fifo_write")
+                av_audio_fifo_write(fifo, planes, CInt(clamping: frame.sampleCount)), "av_audio_fifo_write")
         }
     }
 
@@ -38,7 +38,8 @@ import CLibAV
         let silence = try Frame.floats(count: count, channels: channels, sampleRate: sampleRate)
         unsafe try LibAVError.check(
             av_samples_set_silence(
-                silence.raw.pointee.extended_data, 0, CInt(count), CInt(channels), AV_SAMPLE_FMT_FLTP),
+                silence.raw.pointee.extended_data, 0, CInt(clamping: count), CInt(clamping: channels),
+                AV_SAMPLE_FMT_FLTP),
             "av_samples_set_silence")
         try append(silence)
     }
@@ -50,7 +51,8 @@ import CLibAV
         unsafe try frame.raw.pointee.extended_data.withMemoryRebound(
             to: UnsafeMutableRawPointer?.self, capacity: channels
         ) { planes throws(LibAVError) in
-            _ = unsafe try LibAVError.check(av_audio_fifo_read(fifo, planes, CInt(count)), "av_audio_fifo_read")
+            _ = unsafe try LibAVError.check(
+                av_audio_fifo_read(fifo, planes, CInt(clamping: count)), "av_audio_fifo_read")
         }
         return frame
     }

@@ -2,18 +2,18 @@ import CLibAV
 
 extension Frame {
     /// Samples of each channel; 0 for a picture.
-    package var sampleCount: Int { Int(unsafe raw.pointee.nb_samples) }
+    package var sampleCount: Int { max(0, Int(clamping: unsafe raw.pointee.nb_samples)) }
     /// Samples a second.
-    package var sampleRate: Int { Int(unsafe raw.pointee.sample_rate) }
-    package var channels: Int { Int(unsafe raw.pointee.ch_layout.nb_channels) }
+    package var sampleRate: Int { Int(clamping: unsafe raw.pointee.sample_rate) }
+    package var channels: Int { max(0, Int(clamping: unsafe raw.pointee.ch_layout.nb_channels)) }
 
     /// Room for float samples, a plane a channel; one or two channels.
     static func floats(count: Int, channels: Int, sampleRate: Int) throws(LibAVError) -> Frame {
         let frame = try Frame()
-        unsafe frame.raw.pointee.nb_samples = CInt(count)
+        unsafe frame.raw.pointee.nb_samples = CInt(clamping: count)
         unsafe frame.raw.pointee.format = AV_SAMPLE_FMT_FLTP.rawValue
-        unsafe frame.raw.pointee.sample_rate = CInt(sampleRate)
-        unsafe av_channel_layout_default(&frame.raw.pointee.ch_layout, CInt(channels))
+        unsafe frame.raw.pointee.sample_rate = CInt(clamping: sampleRate)
+        unsafe av_channel_layout_default(&frame.raw.pointee.ch_layout, CInt(clamping: channels))
         unsafe try LibAVError.check(av_frame_get_buffer(frame.raw, 0), "av_frame_get_buffer")
         return frame
     }
@@ -23,17 +23,20 @@ extension Frame {
         precondition((0..<sampleCount).contains(count), "something of the frame is left")
         unsafe try LibAVError.check(av_frame_make_writable(raw), "av_frame_make_writable")
         let format = AVSampleFormat(unsafe raw.pointee.format)
+        // Bounded: `count` is below `sampleCount`, as was asked for above.
+        let rest = CInt(clamping: sampleCount - count)
         // The areas overlap; libav moves them then.
         unsafe try LibAVError.check(
             av_samples_copy(
-                raw.pointee.extended_data, raw.pointee.extended_data, 0, CInt(count), CInt(sampleCount - count),
-                CInt(channels), format), "av_samples_copy")
-        unsafe raw.pointee.nb_samples -= CInt(count)
+                raw.pointee.extended_data, raw.pointee.extended_data, 0, CInt(clamping: count), rest,
+                CInt(clamping: channels), format), "av_samples_copy")
+        unsafe raw.pointee.nb_samples = rest
     }
 
     /// Makes each float sample as loud as `gain` says for its place in the frame.
     package func scaleFloats(_ gain: (Int) -> Float) throws(LibAVError) {
         unsafe try eachPlane { samples in
+            // Bounded: floating point.
             for index in samples.indices { unsafe samples[index] *= gain(index) }
         }
     }

@@ -45,7 +45,7 @@ package struct StreamDescription: Sendable {
 
     init(_ stream: UnsafeMutablePointer<AVStream>, of context: UnsafeMutablePointer<AVFormatContext>) {
         let parameters = unsafe stream.pointee.codecpar.pointee
-        index = Int(unsafe stream.pointee.index)
+        index = Int(clamping: unsafe stream.pointee.index)
         kind = unsafe Self.kind(parameters.codec_type)
         codec = unsafe String(cString: avcodec_get_name(parameters.codec_id))
         codecTag = unsafe Self.fourCharacters(parameters.codec_tag)
@@ -57,11 +57,11 @@ package struct StreamDescription: Sendable {
         timeBase = TimeBase(unsafe stream.pointee.time_base)
         startTime = unsafe stream.pointee.start_time.timestamp
         declaredDuration = unsafe stream.pointee.duration.timestamp.flatMap { $0 > 0 ? $0 : nil }
-        reorderDelay = Int(unsafe parameters.video_delay)
-        bitRate = unsafe (1...Self.bitRateMax).contains(parameters.bit_rate) ? Int(parameters.bit_rate) : nil
+        reorderDelay = Int(clamping: unsafe parameters.video_delay)
+        bitRate = unsafe (1...Self.bitRateMax).contains(parameters.bit_rate) ? Int(clamping: parameters.bit_rate) : nil
         metadata = unsafe dictionary(stream.pointee.metadata)
-        width = Int(unsafe parameters.width)
-        height = Int(unsafe parameters.height)
+        width = max(0, Int(clamping: unsafe parameters.width))
+        height = max(0, Int(clamping: unsafe parameters.height))
         pixelFormat = kind == .video ? PixelFormat(AVPixelFormat(unsafe parameters.format)) : nil
         sampleAspectRatio = unsafe av_guess_sample_aspect_ratio(context, stream, nil).positive
         let rate = unsafe stream.pointee.avg_frame_rate.positive ?? stream.pointee.r_frame_rate.positive
@@ -69,8 +69,8 @@ package struct StreamDescription: Sendable {
         displayMatrix = unsafe Self.displayMatrix(stream)
         transfer = unsafe Self.transfer(parameters.color_trc)
         hasDolbyVision = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DOVI_CONF, nil) != nil
-        channels = Int(unsafe parameters.ch_layout.nb_channels)
-        sampleRate = Int(unsafe parameters.sample_rate)
+        channels = Int(clamping: unsafe parameters.ch_layout.nb_channels)
+        sampleRate = Int(clamping: unsafe parameters.sample_rate)
     }
 
     /// Bits and pictures a second that no stream has; headers that say more say nothing.
@@ -94,6 +94,7 @@ package struct StreamDescription: Sendable {
     }
 
     private static func fourCharacters(_ tag: UInt32) -> String {
+        // Bounded: four characters.
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: tag >> ($0 * 8)) }
         guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return "" }
         return String(decoding: bytes, as: Unicode.ASCII.self)
@@ -104,6 +105,7 @@ package struct StreamDescription: Sendable {
         guard let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else {
             return nil
         }
+        // Bounded: nine numbers, in `size` bytes.
         return (0..<9).map { unsafe UnsafeRawPointer(data).loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) }
     }
 }

@@ -1,4 +1,5 @@
 import CLibAV
+import SafeArithmetic
 
 /// The length of a stream's tick, as a fraction of a second.
 package struct TimeBase: Sendable, Hashable {
@@ -17,8 +18,11 @@ package struct TimeBase: Sendable, Hashable {
 
     var rational: AVRational { AVRational(num: numerator, den: denominator) }
 
-    /// Seconds of so many ticks.
-    package func seconds(_ ticks: Int64) -> Double { Double(ticks) * tick }
+    /// Three centuries: seconds beyond were made up, to make whatever counts ticks or samples overflow.
+    package static let secondsMax = 1e10
+
+    /// Seconds of so many ticks, at most `secondsMax` in either direction.
+    package func seconds(_ ticks: Int64) -> Double { (Double(ticks) * tick).mediaSeconds }
 
     /// Seconds of one tick.
     package var tick: Double { denominator == 0 ? 0 : Double(numerator) / Double(denominator) }
@@ -26,8 +30,13 @@ package struct TimeBase: Sendable, Hashable {
     /// The tick at or before a time, clamped to what fits.
     package func ticks(_ seconds: Double) -> Int64 {
         guard tick > 0, seconds.isFinite else { return seconds > 0 ? Int64.max / 4 : Int64.min / 4 }
-        return Int64(max(-1e17, min(1e17, (seconds / tick).rounded(.down))))
+        return Int64(clamping: max(-1e17, min(1e17, (seconds / tick).rounded(.down))))
     }
+}
+
+extension Double {
+    /// Seconds, at most `TimeBase.secondsMax` in either direction.
+    var mediaSeconds: Double { max(-TimeBase.secondsMax, min(TimeBase.secondsMax, self)) }
 }
 
 extension Int64 {

@@ -1,4 +1,5 @@
 import CLibAV
+import SafeArithmetic
 
 /// A table from 10-bit luma and chroma to 8-bit ones, applied to whole pictures: any mapping of colours at the price of
 /// a few look-ups a pixel.
@@ -13,6 +14,7 @@ package struct ToneTable: Sendable {
     private let second: [UInt16]
 
     /// - Parameter map: 10-bit luma and chroma to luma and chroma from 0 to 255.
+    // Bounded throughout: numbers of nodes.
     package init(_ map: (_ codes: [(Int, Int, Int)]) -> [(Double, Double, Double)]) {
         var codes: [(Int, Int, Int)] = []
         codes.reserveCapacity(Self.chromaNodes * Self.chromaNodes * Self.lumaNodes)
@@ -22,13 +24,14 @@ package struct ToneTable: Sendable {
             }
         }
         let mapped = map(codes)
-        func fixed(_ value: Double) -> UInt16 { UInt16(max(0, min(65_280, (value * 256).rounded()))) }
+        func fixed(_ value: Double) -> UInt16 { UInt16(clamping: max(0, min(65_280, (value * 256).rounded()))) }
         luma = mapped.map { fixed($0.0) }
         first = mapped.map { fixed($0.1) }
         second = mapped.map { fixed($0.2) }
     }
 
     /// An 8-bit 4:2:0 picture of a 10-bit one.
+    // Bounded throughout: sides of a frame, 32 bits.
     package func apply(_ frame: Frame) throws(LibAVError) -> Frame {
         let target = try Frame.picture(width: frame.width, height: frame.height, format: AV_PIX_FMT_YUV420P)
         let planes = unsafe Planes(frame, target)
@@ -49,6 +52,8 @@ package struct ToneTable: Sendable {
     }
 
     /// Four pixels of luma and their common chroma.
+    // Bounded throughout: places in two pictures of the same sides that libav allocated; 10 bits a code, 16 bits an
+    // entry of the tables, 10 bits of weight.
     @inline(__always)
     private func block(
         _ planes: Planes, _ row: Int, _ column: Int, width: Int, height: Int, _ luma: UnsafeBufferPointer<UInt16>,
@@ -110,13 +115,13 @@ package struct ToneTable: Sendable {
             unsafe luma = unsafe UnsafeRawPointer(y).assumingMemoryBound(to: UInt16.self)
             unsafe blue = unsafe UnsafeRawPointer(u).assumingMemoryBound(to: UInt16.self)
             unsafe red = unsafe UnsafeRawPointer(v).assumingMemoryBound(to: UInt16.self)
-            unsafe lumaStride = Int(unsafe from.linesize.0) / 2
-            unsafe blueStride = Int(unsafe from.linesize.1) / 2
-            unsafe redStride = Int(unsafe from.linesize.2) / 2
+            unsafe lumaStride = Int(clamping: unsafe from.linesize.0) / 2
+            unsafe blueStride = Int(clamping: unsafe from.linesize.1) / 2
+            unsafe redStride = Int(clamping: unsafe from.linesize.2) / 2
             unsafe (outputLuma, outputBlue, outputRed) = unsafe (outputY, outputU, outputV)
-            unsafe outputLumaStride = Int(unsafe to.linesize.0)
-            unsafe outputBlueStride = Int(unsafe to.linesize.1)
-            unsafe outputRedStride = Int(unsafe to.linesize.2)
+            unsafe outputLumaStride = Int(clamping: unsafe to.linesize.0)
+            unsafe outputBlueStride = Int(clamping: unsafe to.linesize.1)
+            unsafe outputRedStride = Int(clamping: unsafe to.linesize.2)
         }
     }
 }

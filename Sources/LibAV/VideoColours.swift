@@ -1,4 +1,5 @@
 import CLibAV
+import SafeArithmetic
 
 /// How a picture's luma and chroma are to be read, by the code points of ISO/IEC 23091-2.
 package struct VideoColours: Sendable, Hashable {
@@ -58,28 +59,31 @@ extension Frame {
     /// Room for a picture.
     static func picture(width: Int, height: Int, format: AVPixelFormat) throws(LibAVError) -> Frame {
         let frame = try Frame()
-        unsafe frame.raw.pointee.width = CInt(width)
-        unsafe frame.raw.pointee.height = CInt(height)
+        unsafe frame.raw.pointee.width = CInt(clamping: width)
+        unsafe frame.raw.pointee.height = CInt(clamping: height)
         unsafe frame.raw.pointee.format = format.rawValue
         unsafe try LibAVError.check(av_frame_get_buffer(frame.raw, 0), "av_frame_get_buffer")
         return frame
     }
 
     /// A picture of red, green, blue and alpha, 8 bits each, rows without padding; alpha is laid on white.
+    // Bounded throughout: places in an array that is there, and in a frame of the same sides; 8 bits times 8 bits.
     package static func picture(
         width: Int, height: Int, rgba pixels: [UInt8]
     ) throws(LibAVError) -> Frame {
-        precondition(pixels.count == width * height * 4, "a picture holds width x height pixels")
+        guard pixels.count == width.multiplied(clamping: height).multiplied(clamping: 4) else {
+            throw LibAVError(code: CLibAV_errorInvalidData, operation: "picture")
+        }
         let frame = try picture(width: width, height: height, format: AV_PIX_FMT_RGB24)
-        let stride = Int(unsafe frame.raw.pointee.linesize.0)
+        let stride = Int(clamping: unsafe frame.raw.pointee.linesize.0)
         guard let target = unsafe frame.raw.pointee.data.0 else { return frame }
         unsafe pixels.withUnsafeBufferPointer { source in
             for y in 0..<height {
                 for x in 0..<width {
                     let pixel = (y * width + x) * 4
-                    let alpha = Int(unsafe source[pixel + 3])
+                    let alpha = Int(clamping: unsafe source[pixel + 3])
                     for band in 0..<3 {
-                        let value = Int(unsafe source[pixel + band]) * alpha + 255 * (255 - alpha) + 127
+                        let value = Int(clamping: unsafe source[pixel + band]) * alpha + 255 * (255 - alpha) + 127
                         unsafe target[y * stride + x * 3 + band] = UInt8(value / 255)
                     }
                 }

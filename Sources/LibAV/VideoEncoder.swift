@@ -1,4 +1,5 @@
 import CLibAV
+import SafeArithmetic
 
 /// What is asked of an H.264 encoder.
 package struct VideoEncoderSettings: Sendable, Hashable {
@@ -25,7 +26,7 @@ package struct VideoEncoderSettings: Sendable, Hashable {
 
     /// As x264 chooses it, half as many again as cores, but no more than four: each holds pictures and a stack, and on
     /// a machine of many cores other media are worked on beside.
-    static var threadCount: CInt { min(max(1, av_cpu_count() * 3 / 2), 4) }
+    static var threadCount: CInt { min(max(1, av_cpu_count().multiplied(clamping: 3) / 2), 4) }
 
     /// x264's constant rate factor: 18 is hardly told from the source, 51 the worst.
     package var quality: Double
@@ -43,7 +44,7 @@ package struct VideoEncoderSettings: Sendable, Hashable {
         self.colours = colours
     }
 
-    var keyframeInterval: Int { max(1, Int((frameRate * Self.keyframeSecondsMax).rounded())) }
+    var keyframeInterval: Int { max(1, Int(clamping: (frameRate * Self.keyframeSecondsMax).rounded())) }
 
     /// Pictures the encoder looks ahead: as the preset has it, less where they are large.
     var lookahead: Int? {
@@ -58,7 +59,9 @@ package struct VideoEncoderSettings: Sendable, Hashable {
         case .slower: usual = 60
         }
         // A picture and its half-size copies.
-        return min(usual, max(5, Self.lookaheadBytesMax / (width * height * 5 / 2)))
+        let bytes = width.multiplied(clamping: height).multiplied(clamping: 5) / 2
+        // Bounded: both sides are positive, as `init` wants them.
+        return min(usual, max(5, Self.lookaheadBytesMax / bytes))
     }
 }
 
@@ -67,16 +70,16 @@ extension Encoder {
     package static func video(_ settings: VideoEncoderSettings) throws(LibAVError) -> Encoder {
         let encoder = try make("libx264")
         let context = unsafe encoder.context
-        unsafe context.pointee.width = CInt(settings.width)
-        unsafe context.pointee.height = CInt(settings.height)
+        unsafe context.pointee.width = CInt(clamping: settings.width)
+        unsafe context.pointee.height = CInt(clamping: settings.height)
         unsafe context.pointee.pix_fmt = AV_PIX_FMT_YUV420P
         unsafe context.pointee.time_base = AVRational(num: 1, den: VideoEncoderSettings.ticksPerSecond)
         unsafe context.pointee.framerate = av_d2q(max(0.1, settings.frameRate), 100_000)
         unsafe context.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
-        unsafe context.pointee.gop_size = CInt(settings.keyframeInterval)
-        unsafe context.pointee.colorspace = AVColorSpace(UInt32(settings.colours.matrix))
-        unsafe context.pointee.color_primaries = AVColorPrimaries(UInt32(settings.colours.primaries))
-        unsafe context.pointee.color_trc = AVColorTransferCharacteristic(UInt32(settings.colours.transfer))
+        unsafe context.pointee.gop_size = CInt(clamping: settings.keyframeInterval)
+        unsafe context.pointee.colorspace = AVColorSpace(UInt32(clamping: settings.colours.matrix))
+        unsafe context.pointee.color_primaries = AVColorPrimaries(UInt32(clamping: settings.colours.primaries))
+        unsafe context.pointee.color_trc = AVColorTransferCharacteristic(UInt32(clamping: settings.colours.transfer))
         unsafe context.pointee.color_range = AVCOL_RANGE_MPEG
         unsafe context.pointee.thread_count = VideoEncoderSettings.threadCount
         var options = ["preset": "\(settings.preset)", "profile": "high", "crf": "\(settings.quality)"]

@@ -1,4 +1,5 @@
 import CLibAV
+import SafeArithmetic
 
 /// Turns decoded pictures of any kind into 4:2:0 of one size in limited range; owns its SwsContext, which it keeps as
 /// long as the pictures stay alike.
@@ -52,7 +53,7 @@ import CLibAV
 
     private func likeness(of frame: Frame, isField: Bool) -> Likeness {
         Likeness(
-            width: CInt(frame.width), height: CInt(isField ? frame.height / 2 : frame.height),
+            width: CInt(clamping: frame.width), height: CInt(clamping: isField ? frame.height / 2 : frame.height),
             format: unsafe Self.plain(frame.raw.pointee.format),
             isFullRange: unsafe frame.raw.pointee.color_range == AVCOL_RANGE_JPEG
                 || Self.plain(frame.raw.pointee.format) != frame.raw.pointee.format,
@@ -80,10 +81,11 @@ import CLibAV
         unsafe context = unsafe made
         let flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INP
         let options: [(String, Int64)] = [
-            ("srcw", Int64(likeness.width)), ("srch", Int64(likeness.height)),
-            ("src_format", Int64(likeness.format)), ("src_range", likeness.isFullRange ? 1 : 0),
-            ("dstw", Int64(width)), ("dsth", Int64(height)), ("dst_format", Int64(output.rawValue)),
-            ("dst_range", 0), ("sws_flags", Int64(flags)),
+            ("srcw", Int64(clamping: likeness.width)), ("srch", Int64(clamping: likeness.height)),
+            ("src_format", Int64(clamping: likeness.format)), ("src_range", likeness.isFullRange ? 1 : 0),
+            ("dstw", Int64(clamping: width)), ("dsth", Int64(clamping: height)),
+            ("dst_format", Int64(clamping: output.rawValue)),
+            ("dst_range", 0), ("sws_flags", Int64(clamping: flags)),
         ]
         for (name, value) in options {
             unsafe try LibAVError.check(
@@ -107,12 +109,14 @@ import CLibAV
         let step: CInt = isField ? 2 : 1
         let isPalette = unsafe AVPixelFormat(source.format) == AV_PIX_FMT_PAL8
         let strides = unsafe [
-            source.linesize.0 * step, isPalette ? source.linesize.1 : source.linesize.1 * step,
-            source.linesize.2 * step, source.linesize.3 * step,
+            source.linesize.0.multiplied(clamping: step),
+            isPalette ? source.linesize.1 : source.linesize.1.multiplied(clamping: step),
+            source.linesize.2.multiplied(clamping: step), source.linesize.3.multiplied(clamping: step),
         ]
         let output = unsafe target.raw.pointee
         let targets = unsafe [output.data.0, output.data.1, output.data.2, nil]
         let targetStrides = unsafe [output.linesize.0, output.linesize.1, output.linesize.2, 0]
+        // Bounded: `step` is 1 or 2.
         return unsafe sws_scale(context, planes, strides, 0, source.height / step, targets, targetStrides)
     }
 }

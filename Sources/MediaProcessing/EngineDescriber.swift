@@ -11,6 +11,7 @@ enum EngineDescriber {
             EngineDescription.Library(name: "libvips", version: VipsLibrary.version),
             EngineDescription.Library(name: "libmagic", version: MagicCookie.version),
         ]
+        // Bounded: lists.
         return EngineDescription(libraries: others + libav, abilities: pictures + media)
     }
 

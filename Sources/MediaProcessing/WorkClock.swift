@@ -2,6 +2,7 @@
 ///
 /// Work that can be made cheaper looks at what is left on the way and gives up quality, size or length before it is
 /// too late; a caller that gets nothing by the deadline kills the process.
+// Bounded throughout: parts of the time until a deadline.
 package struct WorkClock: Sendable {
     /// The part of the time that plans may use: writing out and answering have to fit in the rest.
     private static let aimShare = 0.9

@@ -116,6 +116,7 @@ struct AnimationMovie {
         var media = losses.media(written, shape: (choice.shape.width, choice.shape.height))
         if case .animationFrame(let number) = conversion.request.picture {
             let frame = max(0, min(number, pilot.times.count - 2))
+            // Bounded: floating point; an animation has a time and an end at least.
             media.attachmentPosition = .seconds(min(pilot.times[frame], written.duration).roundedToMicroseconds)
         }
         return media

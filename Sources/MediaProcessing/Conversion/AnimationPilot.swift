@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// One reading of an animation before it is encoded: its times, and what a few runs of its pictures take.
 struct AnimationPilot {
@@ -22,8 +23,10 @@ struct AnimationPilot {
 
     /// Seconds of all of it.
     var duration: Double { times.last ?? 0 }
+    // Bounded throughout: floating point.
     var frameRate: Double { Double(times.count - 1) / max(0.01, duration) }
 
+    // Bounded throughout: counts of pictures, `Limits.animationFramesMax` at most; the rest is floating point.
     static func fly(_ frames: any FrameSequence, shape: MovieShape, clock: WorkClock) throws -> AnimationPilot {
         var pilot = AnimationPilot()
         let start = clock.secondsSpent
@@ -58,6 +61,7 @@ struct AnimationPilot {
         return pilot
     }
 
+    // Bounded throughout: a run has `framesPerRun` pictures at most; the rest is floating point.
     private mutating func encode(
         _ run: inout [(frame: Frame, time: Double)], _ shape: MovieShape, _ clock: WorkClock
     ) throws {
@@ -74,6 +78,7 @@ struct AnimationPilot {
         run = []
     }
 
+    // Bounded throughout: floating point.
     private mutating func conclude(count: Int, decoded: Int, seconds: Double, shape: MovieShape) {
         let delay = duration / Double(max(1, decoded))
         while times.count <= count { times.append(duration + delay) }

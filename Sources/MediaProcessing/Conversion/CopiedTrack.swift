@@ -1,4 +1,5 @@
 import LibAV
+import SafeArithmetic
 
 /// A stream of a movie on its way into the new file.
 protocol MovieTrack: AnyObject {
@@ -64,8 +65,8 @@ final class CopiedTrack: MovieTrack {
         guard let times = decodingTimes, position < times.count else { return }
         let presentation = scan.presentations[position]
         let shift = shift(at: presentation)
-        packet.presentationTimestamp = presentation - shift
-        packet.decodingTimestamp = times[position] - shift
+        packet.presentationTimestamp = presentation.subtracting(clamping: shift)
+        packet.decodingTimestamp = times[position].subtracting(clamping: shift)
         if position == lastShown || packet.duration > stream.timeBase.ticks(30) {
             packet.duration = stream.timeBase.nearestTick(scan.lastDuration(otherwise: 0.04))
         }
@@ -74,11 +75,12 @@ final class CopiedTrack: MovieTrack {
     private func timeSound(_ packet: Packet) {
         let presentation = packet.presentationTimestamp ?? packet.decodingTimestamp ?? end
         // No muxer takes a time that does not grow.
-        let time = max(presentation - shift(at: presentation), latest.map { $0 + 1 } ?? .min)
+        let next = latest.map { $0.adding(clamping: 1) } ?? .min
+        let time = max(presentation.subtracting(clamping: shift(at: presentation)), next)
         packet.presentationTimestamp = time
         packet.decodingTimestamp = time
         latest = time
-        end = presentation + packet.duration
+        end = presentation.adding(clamping: packet.duration)
     }
 
     private func isCut(_ packet: Packet) -> Bool {
@@ -88,11 +90,12 @@ final class CopiedTrack: MovieTrack {
 
     /// Ticks that a packet comes earlier in the new file.
     private func shift(at tick: Int64) -> Int64 {
-        origin + stream.timeBase.nearestTick(timeline.shift(at: clock.movieTime(ofTick: tick)))
+        origin.adding(clamping: stream.timeBase.nearestTick(timeline.shift(at: clock.movieTime(ofTick: tick))))
     }
 }
 
 extension TimeBase {
     /// The tick nearest to a time.
+    // Bounded throughout: floating point.
     func nearestTick(_ seconds: Double) -> Int64 { ticks(seconds + tick / 2) }
 }

@@ -43,6 +43,7 @@ final class EncodedPictureTrack: MovieTrack {
 
     func finish() throws {
         if !isOver { try frames.feed(nil) { frame, time in try self.consider(frame, time) } }
+        // Bounded: floating point.
         let usual = lastTime + scan.interval
         let end = isStopped ? usual : max(usual, min(scan.end, cut))
         try writer.finish(at: min(end, max(cut, lastTime + 0.001)))

@@ -1,4 +1,5 @@
 import LibAV
+import SafeArithmetic
 
 /// A movie's sound, encoded as AAC.
 final class EncodedSoundTrack: MovieTrack {
@@ -42,8 +43,8 @@ final class EncodedSoundTrack: MovieTrack {
         let copy = try packet.reference()
         if let tick = packet.presentationTimestamp ?? packet.decodingTimestamp, !timeline.holes.isEmpty {
             let shift = stream.timeBase.nearestTick(timeline.shift(at: clock.movieTime(ofTick: tick)))
-            copy.presentationTimestamp = packet.presentationTimestamp.map { $0 - shift }
-            copy.decodingTimestamp = packet.decodingTimestamp.map { $0 - shift }
+            copy.presentationTimestamp = packet.presentationTimestamp.map { $0.subtracting(clamping: shift) }
+            copy.decodingTimestamp = packet.decodingTimestamp.map { $0.subtracting(clamping: shift) }
         }
         try write(transcoder.take(copy))
     }
@@ -51,7 +52,7 @@ final class EncodedSoundTrack: MovieTrack {
     func finish() throws { try write(transcoder.finish()) }
 
     private func write(_ packets: [Packet]) throws {
-        ledger.bytes += packets.reduce(0) { $0 + $1.byteCount }
+        ledger.bytes = packets.reduce(ledger.bytes) { $0.adding(clamping: $1.byteCount) }
         ledger.seconds = transcoder.secondsEncoded
         for packet in packets {
             try muxer.write(packet, stream: target, timeBase: transcoder.encoder.timeBase)

@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// Stands decoded frames upright, on square pixels, in 8-bit 4:2:0 of one size, HDR brought down to SDR.
 final class FrameShaper {
@@ -53,6 +54,7 @@ extension FrameTurn {
 
 extension ToneTable {
     /// A tone map's table from BT.2020's luma and chroma to BT.709's, both in limited range.
+    // Bounded throughout: codes of 10 bits, and places in what was made of them; the rest is floating point.
     init(_ map: ToneMap) {
         self.init { codes in
             var pixels: [UInt8] = []
@@ -62,7 +64,7 @@ extension ToneTable {
                 let (cb, cr) = ((Double(blue) - 512) / 896, (Double(red) - 512) / 896)
                 let components = [y + 1.4746 * cr, y - 0.164553 * cb - 0.571353 * cr, y + 1.8814 * cb]
                 for component in components {
-                    let code = UInt16(max(0, min(65_535, (component * 65_535).rounded())))
+                    let code = UInt16(clamping: max(0, min(65_535, (component * 65_535).rounded())))
                     pixels.append(UInt8(truncatingIfNeeded: code))
                     pixels.append(UInt8(code >> 8))
                 }

@@ -1,4 +1,5 @@
 /// Leaves out frames so that no more than a rate are left on average, and those as evenly as they were.
+// Bounded throughout: floating point.
 struct FrameThinning {
     /// Part of an interval that a frame may come early: clocks of cameras jitter.
     private static let earliness = 0.3

@@ -1,4 +1,5 @@
 import LibAV
+import SafeArithmetic
 
 /// When decoded frames are shown, in seconds of the new timeline; times only grow.
 struct FrameTimes {
@@ -30,6 +31,7 @@ struct FrameTimes {
     }
 
     /// The frame's time; nil when it is none that is shown after the ones before.
+    // Bounded throughout: floating point.
     mutating func time(of frame: Frame) -> Double? {
         guard var time = own(frame) else { return advance(to: (previous ?? -interval) + interval) }
         time += correction
@@ -44,10 +46,11 @@ struct FrameTimes {
         return time
     }
 
+    // Bounded throughout: floating point.
     private mutating func own(_ frame: Frame) -> Double? {
         if countsPackets {
             guard let tick = frame.packetTimestamp ?? frame.bestEffortTimestamp else { return nil }
-            let late = delay ?? max(0, Double(tick - (firstPacket ?? tick)) * stream.timeBase.tick)
+            let late = delay ?? max(0, Double(tick.subtracting(clamping: firstPacket ?? tick)) * stream.timeBase.tick)
             delay = late
             return timeline.output(clock.movieTime(ofTick: tick) - late)
         }

@@ -2,6 +2,7 @@ import LibAV
 import RichPush
 
 /// One encoding after another, each knowing what the ones before showed.
+// Bounded throughout: floating point.
 struct MovieAttempt {
     /// How much of the bytes is aimed at once steering has failed.
     private static let carefulShare = 0.97

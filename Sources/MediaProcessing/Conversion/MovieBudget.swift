@@ -1,8 +1,10 @@
 import LibAV
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// How the bytes of a movie are shared between picture, sound and index.
+// Bounded throughout: floating point.
 struct MovieBudget {
     /// Bits a second of sound beside encoded pictures, when nothing presses.
     private static let soundBitRate = 128_000
@@ -23,18 +25,19 @@ struct MovieBudget {
     private var bytesMax: Double { Double(rendition.bytesMax) }
     private var soundSeconds: Double { scan.sounds?.end.map(scan.timeline.output) ?? 0 }
 
+    /// Bytes of its pictures and its sound.
+    private var mediaBytes: Int { scan.pictures.bytes.adding(clamping: scan.sounds?.bytes ?? 0) }
+
     /// Whether the file has to become smaller than it is: what fits at good quality is used up then.
     var isPressed: Bool {
-        let bytes = Double(scan.pictures.bytes + (scan.sounds?.bytes ?? 0))
-        return bytes > bytesMax * Limits.movieFillShare
+        Double(mediaBytes) > bytesMax * Limits.movieFillShare
     }
 
     /// Bytes of the index and the headers.
     var overhead: Double {
-        let sounds = max(scan.sounds?.packets ?? 0, Int(soundSeconds * 48))
-        return Double(
-            scan.pictures.packets * Limits.movieIndexBytesPerPicture + sounds * Limits.movieIndexBytesPerSound
-                + Limits.movieHeaderBytes)
+        let sounds = max(Double(scan.sounds?.packets ?? 0), (soundSeconds * 48).rounded(.towardZero))
+        return Double(scan.pictures.packets) * Double(Limits.movieIndexBytesPerPicture)
+            + sounds * Double(Limits.movieIndexBytesPerSound) + Double(Limits.movieHeaderBytes)
     }
 
     /// Bytes of a copy from which on moving them for the index costs more than room left for it.
@@ -42,7 +45,7 @@ struct MovieBudget {
 
     /// Room to leave for the index of a copy; nil where moving the file for it is cheaper than its slack.
     var roomForIndex: Int? {
-        scan.pictures.bytes + (scan.sounds?.bytes ?? 0) > Self.movedBytesMax ? Int(overhead) : nil
+        mediaBytes > Self.movedBytesMax ? Int(clamping: overhead) : nil
     }
 
     /// Whether the sound stream can be copied, as far as its packets say.
@@ -65,7 +68,7 @@ struct MovieBudget {
         let rate = min(Self.soundBitRate, rendition.audioBitRateMax ?? .max)
         let ladder = SoundLadder(
             duration: max(0.1, soundSeconds), channels: audio.channels, sampleRate: audio.sampleRate,
-            sourceBitRate: audio.bitRate, bytesMax: Int(min(1e12, max(0, bytesMax))), bitRateMax: rate)
+            sourceBitRate: audio.bitRate, bytesMax: Int(clamping: min(1e12, max(0, bytesMax))), bitRateMax: rate)
         return ladder.best.settings
     }
 

@@ -1,6 +1,7 @@
 import LibAV
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// Writes a movie as MP4: what fits is copied, the rest is encoded, within bytes and time.
 struct MovieConversion {
@@ -33,7 +34,8 @@ struct MovieConversion {
             scan.pictures.bytes < rendition.bytesMax
         else { return nil }
         let budget = MovieBudget(scan, rendition)
-        let left = Double(rendition.bytesMax - scan.pictures.bytes) - budget.overhead
+        // Bounded: floating point.
+        let left = Double(rendition.bytesMax.subtracting(clamping: scan.pictures.bytes)) - budget.overhead
         var sounds: [MoviePlan.Sound] = []
         if budget.canCopySound { sounds.append(.copied) }
         if let settings = budget.sound(bytesMax: left), scan.audio != nil { sounds.append(.encoded(settings)) }

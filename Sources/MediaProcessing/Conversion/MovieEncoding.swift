@@ -2,6 +2,7 @@ import LibAV
 import RichPush
 
 /// Encodes as often as it takes to be within bytes and time.
+// Bounded throughout: floating point, and a few rounds.
 struct MovieEncoding {
     /// Encodings of one movie at most.
     private static let triesMax = 6

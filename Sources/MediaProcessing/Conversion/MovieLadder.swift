@@ -77,6 +77,7 @@ enum FrameHaste: Int, Sendable, Hashable, CaseIterable {
 }
 
 /// The decision how to encode: quality gives way first, then size, then frame rate, then length. Pure.
+// Bounded throughout: floating point.
 struct MovieLadder: Sendable, Hashable {
     /// Bytes grow a little slower than pixels, and much slower than frames.
     private static let pixelPower = 0.8

@@ -1,6 +1,7 @@
 import LibAV
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// What was given up to write a movie, as sentences and warnings.
 struct MovieLosses {
@@ -33,7 +34,7 @@ struct MovieLosses {
             concessions.append("the picture was made smaller, \(choice.shape.text), \(why)")
         }
         if let rate = choice.frameRateMax, rate < min(load.frameRate, load.frameRateMax) * 0.98 {
-            concessions.append("the frame rate was lowered to \(Int(rate.rounded())) frames a second \(why)")
+            concessions.append("the frame rate was lowered to \(Int(clamping: rate.rounded())) frames a second \(why)")
         }
         if choice.haste != .none {
             let which =
@@ -42,13 +43,15 @@ struct MovieLosses {
             warnings.append(PreparationWarning(.framesDropped, "Pictures were left out, because time ran short."))
         }
         if let steering = written.steering, steering.quality > load.qualityBest + 0.5, written.duration > 0 {
-            let rate = Int(Double(written.videoBytes) * 8 / written.duration / 1_000)
+            // Bounded: floating point, until it is clamped.
+            let rate = Int(clamping: Double(written.videoBytes) * 8 / written.duration / 1_000)
             concessions.append("the picture's bit rate was lowered to \(rate.grouped) kbit/s \(limit)")
         }
     }
 
     /// Notes how many of how many seconds were kept.
     mutating func noteLength(_ kept: Double, of whole: Double) {
+        // Bounded: floating point.
         let isCut = kept < whole - Self.cutSecondsMin
         if isCut {
             let text = "the first \(SoundReport.length(kept)) of \(SoundReport.length(whole)) were kept"

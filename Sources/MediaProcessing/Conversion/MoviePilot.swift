@@ -1,7 +1,9 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// A few short pieces of a movie, decoded and encoded before the whole: what it will take in bytes and in time.
+// Bounded throughout: floating point; counts of pictures are those that are held, a few.
 struct MoviePilot {
     /// Pieces at most, and the seconds each of them stands for at least.
     private static let piecesMax = 5
@@ -103,7 +105,7 @@ struct MoviePilot {
     /// Where the pieces begin, in seconds of the source's timeline; the first is the beginning.
     private static func times(_ scan: MovieScan) -> [Double?] {
         guard let first = scan.pictures.first, let last = scan.pictures.last else { return [nil] }
-        let count = max(1, min(piecesMax, Int((last - first) / secondsPerPiece)))
+        let count = max(1, min(piecesMax, Int(clamping: (last - first) / secondsPerPiece)))
         return [nil] + (1..<max(1, count)).map { first + (last - first) * (Double($0) + 0.3) / Double(count) }
     }
 
@@ -121,7 +123,7 @@ struct MoviePilot {
             }
         }
         var piece = Piece()
-        let framesMax = max(2, min(framesMax, frameBytesMax / (shape.pixels * 3 / 2)))
+        let framesMax = max(2, min(framesMax, frameBytesMax / (shape.pixels.multiplied(clamping: 3) / 2)))
         let pictures = try decode(source, movie, shape, count: framesMax, secondsMax: secondsMax, into: &piece, clock)
         guard let begin = pictures.first?.time else { return Piece() }
         try encode(pictures, source, shape, quality, into: &piece, clock)
@@ -203,7 +205,7 @@ struct MoviePilot {
         }
         for (index, picture) in pictures.enumerated() {
             let time = Double(index) * Double(VideoEncoderSettings.ticksPerSecond) / settings.frameRate
-            picture.frame.setTime(Int64(time))
+            picture.frame.setTime(Int64(clamping: time))
             while try !encoder.send(picture.frame) { try receive() }
             try receive()
         }

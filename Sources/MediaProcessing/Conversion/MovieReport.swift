@@ -39,6 +39,7 @@ struct MovieReport {
         var media = losses.media(written, shape: shape, orientation: orientation)
         if case .movieTime(let time) = conversion.request.picture {
             let position = source.scan.timeline.output(time)
+            // Bounded: floating point.
             media.attachmentPosition = .seconds(max(0, min(position, written.duration)).roundedToMicroseconds)
         }
         return media

@@ -40,7 +40,8 @@ struct MovieScan {
             self.movie = movie
             self.deadline = deadline
             clocks = Dictionary(
-                uniqueKeysWithValues: ([video] + movie.audio).map { ($0.index, (FrameClock(movie, $0), $0)) })
+                ([video] + movie.audio).map { ($0.index, (FrameClock(movie, $0), $0)) },
+                uniquingKeysWith: { first, _ in first })
             movie.demuxer.discardStreams(except: Set(clocks.keys))
         }
 
@@ -78,14 +79,17 @@ struct MovieScan {
     }
 
     /// Seconds a picture is shown, on average.
+    // Bounded throughout: floating point.
     var interval: Double { pictures.interval ?? video.frameRate.map { 1 / $0 } ?? 0.04 }
 
     /// Frames a second.
+    // Bounded throughout: floating point.
     var frameRate: Double { 1 / max(interval, 1e-4) }
 
     /// Seconds of the new timeline at which the last picture ends.
     var end: Double {
         guard let last = pictures.last else { return 0 }
+        // Bounded: floating point.
         return timeline.output(last) + pictures.lastDuration(otherwise: interval)
     }
 
@@ -100,6 +104,7 @@ struct MovieScan {
 
     /// Bytes of a picture of the source on average, in the seconds around a time of the new timeline.
     func bytesPerFrame(around time: Double, reach: Double) -> Double {
+        // Bounded: floating point.
         let near = pictures.weights.filter { abs(timeline.output($0.time) - time) <= reach }
         return near.isEmpty ? 0 : Double(near.map(\.bytes).reduce(0, +)) / Double(near.count)
     }

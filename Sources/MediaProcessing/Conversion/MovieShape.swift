@@ -1,5 +1,6 @@
 import Foundation
 import RichPush
+import SafeArithmetic
 
 /// Pixels of a movie as displayed: upright, square, both sides even.
 struct MovieShape: Sendable, Hashable {
@@ -11,6 +12,7 @@ struct MovieShape: Sendable, Hashable {
     /// - Parameters:
     ///   - longSideMax: Pixels.
     ///   - shortSideMax: Pixels.
+    // Bounded throughout: floating point.
     init(width: Double, height: Double, longSideMax: Int? = nil, shortSideMax: Int? = nil) {
         let (long, short) = (max(width, height), min(width, height))
         var scale = min(1, Double(longSideMax ?? .max) / long)
@@ -21,7 +23,7 @@ struct MovieShape: Sendable, Hashable {
 
     var shortSide: Int { min(width, height) }
     var longSide: Int { max(width, height) }
-    var pixels: Int { width * height }
+    var pixels: Int { width.multiplied(clamping: height) }
     var megapixels: Double { Double(pixels) / 1_000_000 }
 
     /// The same picture with another shorter side.
@@ -34,6 +36,7 @@ struct MovieShape: Sendable, Hashable {
         let sides = [
             2160, 1440, 1080, 900, 720, 600, 540, 480, 432, 360, 288, 240, 192, Limits.movieShortSidePixelsFloor,
         ]
+        // Bounded: lists.
         return [self] + sides.filter { Double($0) < Double(shortSide) * 0.95 }.map(shrunk)
     }
 
@@ -41,7 +44,8 @@ struct MovieShape: Sendable, Hashable {
     var text: String { "\(width) x \(height)" }
 
     private static func even(_ side: Double, max source: Double) -> Int {
-        let nearest = Int((side / 2).rounded()) * 2
-        return max(2, Double(nearest) > source ? nearest - 2 : nearest)
+        // Bounded: floating point, until it is clamped.
+        let nearest = Int(clamping: (side / 2).rounded()).multiplied(clamping: 2)
+        return max(2, Double(nearest) > source ? nearest.subtracting(clamping: 2) : nearest)
     }
 }

@@ -1,4 +1,5 @@
 import RichPush
+import SafeArithmetic
 
 /// The movie's own timeline without the stretches in which nothing is shown or heard.
 ///
@@ -12,9 +13,11 @@ struct MovieTimeline: Sendable, Hashable {
     let holes: [Hole]
 
     /// Seconds in the new timeline.
+    // Bounded throughout: floating point.
     func output(_ seconds: Double) -> Double { seconds - shift(at: seconds) }
 
     /// Seconds that a time comes earlier.
+    // Bounded throughout: floating point.
     func shift(at seconds: Double) -> Double {
         holes.reduce(0) { seconds >= $1.start + $1.length - MovieCoverage.slotSeconds ? $0 + $1.length : $0 }
     }
@@ -31,8 +34,10 @@ struct MovieCoverage {
 
     mutating func take(start: Double, duration: Double) {
         guard start.isFinite, abs(start) < 1e9 else { return }
+        // Bounded: floating point.
         let end = start + min(Self.sampleSecondsMax, max(0, duration))
-        for slot in Self.slot(start)...Self.slot(end) where slot != latest {
+        let first = Self.slot(start)
+        for slot in first...max(first, Self.slot(end)) where slot != latest {
             slots.insert(slot)
             latest = slot
         }
@@ -40,9 +45,13 @@ struct MovieCoverage {
 
     mutating func join(_ other: MovieCoverage) { slots.formUnion(other.slots) }
 
-    private static func slot(_ seconds: Double) -> Int { Int((seconds / slotSeconds).rounded(.down)) }
+    // Bounded throughout: floating point.
+    private static func slot(_ seconds: Double) -> Int {
+        Int(clamping: (seconds / slotSeconds).rounded(.down))
+    }
 
     /// The timeline with all holes closed that are longer than `Limits.movieGapSecondsMax`.
+    // Bounded throughout: slots of times within 30 years, as `take` has looked.
     var timeline: MovieTimeline {
         var holes: [MovieTimeline.Hole] = []
         var covered = -1

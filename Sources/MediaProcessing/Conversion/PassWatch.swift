@@ -1,4 +1,5 @@
 /// Whether an encoding keeps up with the time there is.
+// Bounded throughout: floating point.
 struct PassWatch: Sendable {
     enum Finding: Sendable, Hashable {
         case fine

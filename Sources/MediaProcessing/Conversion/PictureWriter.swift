@@ -1,4 +1,5 @@
 import LibAV
+import SafeArithmetic
 
 /// Encodes upright pictures and writes their packets; measures and steers on the way.
 final class PictureWriter {
@@ -42,7 +43,7 @@ final class PictureWriter {
     func write(_ frame: Frame, at seconds: Double) throws {
         var tick = Self.tick(seconds)
         if let last {
-            tick = max(tick, last + 1)
+            tick = max(tick, last.adding(clamping: 1))
             ends[last] = tick
         }
         last = tick
@@ -57,7 +58,7 @@ final class PictureWriter {
     /// - Parameter end: Seconds at which the last picture ends.
     func finish(at end: Double) throws {
         guard let last else { return }
-        let stop = max(last + 1, Self.tick(end))
+        let stop = max(last.adding(clamping: 1), Self.tick(end))
         ends[last] = stop
         self.end = Double(stop) / Double(VideoEncoderSettings.ticksPerSecond)
         _ = try encoder.send(nil)
@@ -65,7 +66,7 @@ final class PictureWriter {
     }
 
     private static func tick(_ seconds: Double) -> Int64 {
-        Int64((seconds * Double(VideoEncoderSettings.ticksPerSecond)).rounded())
+        Int64(clamping: (seconds * Double(VideoEncoderSettings.ticksPerSecond)).rounded())
     }
 
     private func receive() throws {
@@ -78,7 +79,7 @@ final class PictureWriter {
         while let packet = waiting.first, let time = packet.presentationTimestamp, let end = ends[time] {
             waiting.removeFirst()
             ends[time] = nil
-            packet.duration = end - time
+            packet.duration = end.subtracting(clamping: time)
             try write(packet, shownUntil: end)
         }
     }
@@ -87,10 +88,12 @@ final class PictureWriter {
         let bytes = packet.byteCount
         try muxer.write(packet, stream: target, timeBase: encoder.timeBase)
         framesWritten += 1
-        bytesWritten += bytes
+        bytesWritten = bytesWritten.adding(clamping: bytes)
+        // Bounded: `packetsPerLook` packets of 32 bits.
         unlooked = (unlooked.packets + 1, unlooked.bytes + bytes)
         guard unlooked.packets >= Self.packetsPerLook else { return }
         let share = weights.share(before: Double(end) / Double(VideoEncoderSettings.ticksPerSecond))
+        // Bounded: floating point.
         steering.budget = max(budget / 2, budget + ledger.spare)
         if let quality = steering.note(bytes: unlooked.bytes, share: share) { try encoder.setVideoQuality(quality) }
         unlooked = (0, 0)

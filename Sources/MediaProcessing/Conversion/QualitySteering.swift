@@ -1,6 +1,7 @@
 import Foundation
 
 /// What a movie's pictures take in bytes at one rate factor, and how that changes with it.
+// Bounded throughout: floating point.
 struct RateCurve: Sendable, Hashable {
     /// Steps of the rate factor that double the bytes: 6 for most movies, far fewer where noise gives way at once.
     static let usualSteps = 6.0
@@ -38,6 +39,7 @@ struct RateCurve: Sendable, Hashable {
 ///
 /// A constant rate factor spends bytes where they are needed, as two passes do; what is not known before is how many
 /// that will be. So what comes out is compared with what is left, weighed by what the source itself needed.
+// Bounded throughout: floating point.
 struct QualitySteering: Sendable {
     /// The part of the movie whose experience weighs as much as the pilot's, and as much as a whole encoding's.
     private static let pilotShare = 0.12

@@ -17,6 +17,7 @@ struct ShareOfWeight: Sendable {
     }
 
     /// From 0 to 1.
+    // Bounded throughout: places in lists.
     func share(before time: Double) -> Double {
         guard let total = sums.last, total > 0 else { return 0 }
         var (low, high) = (0, times.count)

@@ -1,7 +1,9 @@
 import Foundation
 import RichPush
+import SafeArithmetic
 
 /// The bit rates that were tried, and what came of them: it does not follow what is asked for in a straight line.
+// Bounded throughout: floating point; bit rates have 30 bits (`SoundLadder`).
 struct SoundBracket: Sendable, Hashable {
     private struct Point: Sendable, Hashable {
         let rung: SoundLadder.Rung
@@ -42,10 +44,10 @@ struct SoundBracket: Sendable, Hashable {
         let step = Double(rung.bitRate) / Double(last.rung.bitRate)
         if rung.channels == last.rung.channels, !rung.isFull {
             let least = Double(Limits.soundBitsPerSecondMin / 2)
-            bounded.bitRate = Int(max(least, Double(last.rung.bitRate) * pow(step, stretch)))
+            bounded.bitRate = Int(clamping: max(least, Double(last.rung.bitRate) * pow(step, stretch)))
         }
         if let isTooMuch, Double(bounded.bitRate) > Double(isTooMuch) * Self.step {
-            bounded.bitRate = fits.map { ($0 + isTooMuch) / 2 } ?? Int(Double(isTooMuch) * Self.step)
+            bounded.bitRate = fits.map { ($0 + isTooMuch) / 2 } ?? Int(clamping: Double(isTooMuch) * Self.step)
             bounded.isFull = false
         }
         return bounded

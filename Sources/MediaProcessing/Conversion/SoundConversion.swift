@@ -30,6 +30,7 @@ struct SoundConversion {
         var media = rendered(fitted.bytes, seconds: fitted.seconds)
         let report = SoundReport(source: source, bytesMax: file.bytesMax, full: ladder.full, fitted: fitted)
         media.concessions = report.concessions
+        // Bounded: lists.
         media.warnings += report.warnings
         media.isDegraded = report.isDegraded
         return media

@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// An M4A of a sound's own packets, bit for bit.
 struct SoundCopy {
@@ -30,7 +31,7 @@ struct SoundCopy {
     }
 
     private func copy(_ movie: OpenMovie, to stream: Int, of muxer: Muxer) throws {
-        let timeBase = TimeBase(numerator: 1, denominator: Int32(source.stream.sampleRate))
+        let timeBase = TimeBase(numerator: 1, denominator: Int32(clamping: source.stream.sampleRate))
         let proof = try PacketProof(source.stream, of: movie.demuxer, clock: clock)
         var held: Packet?
         var end: Int64?
@@ -42,12 +43,12 @@ struct SoundCopy {
             let time = (packet.presentationTimestamp ?? packet.decodingTimestamp).map { sample($0, movie) }
             let duration = samples(packet.duration)
             // Containers that count in milliseconds are off by a few samples at each packet.
-            let isNext = time.flatMap { time in end.map { abs(time - $0) < max(duration, 1) / 2 } } ?? true
+            let isNext = time.flatMap { time in end.map { isNear(time, $0, lasting: duration) } } ?? true
             let start = isNext ? end ?? time ?? 0 : time ?? 0
             (next.presentationTimestamp, next.decodingTimestamp, next.duration) = (start, start, duration)
             try held.map { try muxer.write($0, stream: stream, timeBase: timeBase) }
             held = next
-            end = duration > 0 ? start + duration : nil
+            end = duration > 0 ? start.adding(clamping: duration) : nil
         }
         guard let last = held else { throw SoundSource.empty }
         // Elsewhere the next packet tells how long one lasts.
@@ -55,14 +56,20 @@ struct SoundCopy {
         try muxer.write(last, stream: stream, timeBase: timeBase)
     }
 
+    /// Whether two times are less than half a packet apart.
+    private func isNear(_ time: Int64, _ other: Int64, lasting duration: Int64) -> Bool {
+        time.subtracting(clamping: other).magnitude < max(duration, 1).magnitude / 2
+    }
+
     private func decodedSamples(_ packet: Packet, _ movie: OpenMovie) throws -> Int64 {
         let decoder = try Decoder.open(stream: source.stream.index, of: movie.demuxer, pixelsMax: 1)
         let frame = try Frame()
         guard try decoder.send(packet), try decoder.receive(into: frame) == .frame else { return 0 }
-        return Int64(frame.sampleCount)
+        return Int64(clamping: frame.sampleCount)
     }
 
     private func sample(_ tick: Int64, _ movie: OpenMovie) -> Int64 {
+        // Bounded: floating point.
         bounded((source.stream.timeBase.seconds(tick) - movie.origin) * Double(source.stream.sampleRate))
     }
 
@@ -75,6 +82,6 @@ struct SoundCopy {
 
     /// Hostile times stay what arithmetic can take.
     private func bounded(_ samples: Double) -> Int64 {
-        Int64(max(-Self.samplesMax, min(Self.samplesMax, samples.rounded())))
+        Int64(clamping: max(-Self.samplesMax, min(Self.samplesMax, samples.rounded())))
     }
 }

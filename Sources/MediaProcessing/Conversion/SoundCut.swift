@@ -1,4 +1,5 @@
 import Foundation
+import SafeArithmetic
 
 /// Where a sound ends before its source does, and how it fades out there.
 struct SoundCut: Sendable, Hashable {
@@ -10,7 +11,7 @@ struct SoundCut: Sendable, Hashable {
     /// How loud a sample is, from 0 to 1.
     func gain(at sample: Int) -> Float {
         if sample >= end { return 0 }
-        if fade <= 0 || sample < end - fade { return 1 }
-        return Float(0.5 - 0.5 * cos(.pi * Double(end - sample) / Double(fade)))
+        if fade <= 0 || sample < end.subtracting(clamping: fade) { return 1 }
+        return Float(0.5 - 0.5 * cos(.pi * Double(end.subtracting(clamping: sample)) / Double(fade)))
     }
 }

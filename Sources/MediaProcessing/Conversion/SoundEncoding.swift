@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// One pass over a sound: all its packets as AAC, held in memory.
 ///
@@ -48,16 +49,17 @@ struct SoundEncoding {
         let packet = try Packet()
         while !transcoder.isFull, bytes <= bytesMax, try movie.readOn(into: packet) {
             let made = packet.streamIndex == source.stream.index ? try transcoder.take(packet) : []
-            packets += made
-            bytes += made.reduce(0) { $0 + $1.byteCount }
+            packets.append(contentsOf: made)
+            bytes = made.reduce(bytes) { $0.adding(clamping: $1.byteCount) }
             guard let end = try pace.end(after: transcoder.secondsEncoded) else { continue }
             if !isQuick { return nil }
             transcoder.stop(at: end)
         }
         let rest = try transcoder.finish()
         if transcoder.samplesEncoded == 0 { throw SoundSource.empty }
+        packets.append(contentsOf: rest)
         return Outcome(
-            rung: rung, encoder: transcoder.encoder, packets: packets + rest, seconds: transcoder.secondsEncoded,
-            isQuick: isQuick, isCutByTime: pace.isCut, bytes: rest.reduce(bytes) { $0 + $1.byteCount })
+            rung: rung, encoder: transcoder.encoder, packets: packets, seconds: transcoder.secondsEncoded,
+            isQuick: isQuick, isCutByTime: pace.isCut, bytes: rest.reduce(bytes) { $0.adding(clamping: $1.byteCount) })
     }
 }

@@ -1,7 +1,9 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// Encodes a sound, measures it, and tries again until it lies close under its limit.
+// Bounded throughout: floating point.
 struct SoundFitting {
     /// What was written.
     struct Fitted {
@@ -86,7 +88,7 @@ struct SoundFitting {
 
     /// Bits a second. A pass that grew too large was broken off, so rates are compared, not sums.
     private func measured(_ outcome: SoundEncoding.Outcome) -> Double {
-        Double(outcome.bytes * 8) / max(outcome.seconds, 0.1)
+        Double(outcome.bytes) * 8 / max(outcome.seconds, 0.1)
     }
 
     /// What a pass made; when it does not fit and there is no time for another, as much of it as fits.
@@ -98,7 +100,7 @@ struct SoundFitting {
                 return Fitted(
                     outcome: outcome, seconds: seconds, bytes: bytes, isPrefix: count < outcome.packets.count)
             }
-            count = Int(Double(count) * Self.prefixShare)
+            count = Int(clamping: Double(count) * Self.prefixShare)
         }
         throw AttachPrepError(
             .limitExceeded, "An M4A does not fit into \(file.bytesMax.grouped) bytes; allow more.")

@@ -1,7 +1,9 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// What a sound is encoded as: full quality, less for a limit in bytes, or a prefix where even little is too much.
+// Bounded throughout: floating point; one or two channels, and rates of `Encoder.audioSampleRates`.
 struct SoundLadder: Sendable, Hashable {
     /// One rung.
     struct Rung: Sendable, Hashable {
@@ -54,7 +56,7 @@ struct SoundLadder: Sendable, Hashable {
     func rung(budget: Double, after rung: Rung, measured: Double) -> Rung {
         let asked = Double(rung.bitRate) / max(measured, 1)
         let affordable = bitRate(budget: budget, sampleRate: rung.sampleRate)
-        let wanted = Int(Double(affordable) * asked)
+        let wanted = Int(clamping: Double(affordable) * asked)
         // Of a simple sound few bits are as good as many.
         let worth = max(affordable, wanted)
         if wanted >= fullBitRate { return full }
@@ -62,7 +64,7 @@ struct SoundLadder: Sendable, Hashable {
         if worth >= bitRateMin {
             next.bitRate = min(max(wanted, bitRateMin / 2), fullBitRate)
         } else {
-            next.bitRate = min(max(Int(Double(bitRateMin) * min(asked, 1)), bitRateMin / 2), fullBitRate)
+            next.bitRate = min(max(Int(clamping: Double(bitRateMin) * min(asked, 1)), bitRateMin / 2), fullBitRate)
             let kept = seconds(budget: budget, next, bitRate: Double(next.bitRate) / asked)
             next.keptSeconds = kept < duration ? kept : nil
         }
@@ -93,7 +95,7 @@ struct SoundLadder: Sendable, Hashable {
         let good = fullChannels * min(Limits.soundBitsPerSecondChannel, fullSampleRate * Limits.soundBitsPerSample)
         let worth = sourceBitRate.map {
             max(
-                Int(min(Double($0) * Limits.soundSourceBitsShare, 1e9)),
+                Int(clamping: min(Double($0) * Limits.soundSourceBitsShare, 1e9)),
                 fullChannels * Limits.soundBitsPerSecondChannelMin)
         }
         return min(good, worth ?? good, bitRateMax ?? good)
@@ -110,7 +112,7 @@ struct SoundLadder: Sendable, Hashable {
 
     private func bitRate(budget: Double, sampleRate: Int) -> Int {
         let left = budget - Self.overheadBytes(seconds: duration, sampleRate: sampleRate)
-        return Int(max(0, min(left * 8 / max(duration, 0.001), 1e9)))
+        return Int(clamping: max(0, min(left * 8 / max(duration, 0.001), 1e9)))
     }
 
     /// Seconds that fit at the bit rate that comes out.

@@ -3,6 +3,7 @@ import LibAV
 /// What the sound of a movie takes, compared with what was set aside for it.
 ///
 /// Silence takes next to nothing; the pictures get what is left over.
+// Bounded throughout: floating point.
 final class SoundLedger {
     /// Seconds of sound after which its forecast is believed.
     private static let secondsMin = 0.5

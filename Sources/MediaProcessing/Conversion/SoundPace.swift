@@ -1,6 +1,7 @@
 import RichPush
 
 /// Whether an encoding will be through in time, by how quick it was so far.
+// Bounded throughout: floating point.
 struct SoundPace {
     /// Seconds of work before its pace is believed.
     private static let warmUpSeconds = 0.2

@@ -1,6 +1,7 @@
 import LibAV
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// What an encoded sound gave up, in sentences.
 struct SoundReport {
@@ -50,11 +51,13 @@ struct SoundReport {
 
     /// Bits a second that came out.
     private var bitRate: Int {
-        Int(Double(fitted.outcome.bytes * 8) / max(fitted.outcome.seconds, 0.1))
+        // Bounded: floating point, until it is clamped.
+        Int(clamping: Double(fitted.outcome.bytes) * 8 / max(fitted.outcome.seconds, 0.1))
     }
 
     private var isCut: Bool {
         let isMeant = rung.keptSeconds != nil || fitted.outcome.isCutByTime || fitted.isPrefix
+        // Bounded: floating point.
         return isMeant && fitted.seconds < source.duration - Self.cutSecondsMin
     }
 
@@ -64,7 +67,8 @@ struct SoundReport {
 
     /// Seconds as a person reads them: one decimal where that says something.
     static func length(_ seconds: Double) -> String {
-        let tenths = Int((seconds * 10).rounded())
+        // Bounded: floating point, until it is clamped.
+        let tenths = Int(clamping: (seconds * 10).rounded())
         return seconds < 100 && tenths % 10 != 0 ? "\(tenths / 10).\(tenths % 10) s" : "\((tenths / 10).grouped) s"
     }
 

@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// The stream of a file that is the sound, and how long it lasts by its samples.
 struct SoundSource {
@@ -22,7 +23,8 @@ struct SoundSource {
         else { throw empty }
         // A container with nothing else in it is as large as its sound.
         let isAlone = movie.streams.count == 1 && end > Self.secondsMeasurable
-        let measured = isAlone ? Int(Double(movie.demuxer.fileBytes) * 8 / end) : nil
+        // Bounded: floating point, until it is clamped.
+        let measured = isAlone ? Int(clamping: Double(movie.demuxer.fileBytes) * 8 / end) : nil
         return SoundSource(
             descriptor: descriptor, format: format, stream: stream, duration: max(0, end),
             bitRate: measured ?? stream.bitRate)

@@ -2,6 +2,7 @@
 ///
 /// Containers round times, recorders lose packets, broadcasts jump. What is a little off is let be, what is off for
 /// good is filled with silence or cut, and a jump is closed.
+// Bounded throughout: floating point.
 struct SoundTimeline: Sendable, Hashable {
     /// What has to be done before a run of samples is taken, in seconds.
     enum Placement: Sendable, Hashable {

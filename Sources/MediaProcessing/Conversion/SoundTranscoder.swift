@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// Decodes one sound stream and encodes it as AAC: packets in, packets out, in order.
 ///
@@ -58,8 +59,8 @@ final class SoundTranscoder {
 
     /// Ends the sound at a time, fading out before; never earlier than what was encoded already.
     func stop(at seconds: Double, fading fade: Double = Limits.soundFadeSeconds) {
-        let end = max(samplesEncoded, Int(seconds * Double(settings.sampleRate)))
-        let room = min(end - samplesEncoded, Int(fade * Double(settings.sampleRate)))
+        let end = max(samplesEncoded, Int(clamping: seconds * Double(settings.sampleRate)))
+        let room = min(end.subtracting(clamping: samplesEncoded), Int(clamping: fade * Double(settings.sampleRate)))
         cut = SoundCut(end: end, fade: room)
     }
 
@@ -70,9 +71,10 @@ final class SoundTranscoder {
         do {
             _ = try decoder.send(packet)
         } catch {
-            packets += try takeSilence(lose: stream.timeBase.seconds(packet.duration))
+            packets.append(contentsOf: try takeSilence(lose: stream.timeBase.seconds(packet.duration)))
         }
-        return try packets + receiveAll()
+        packets.append(contentsOf: try receiveAll())
+        return packets
     }
 
     /// Encodes what is left; to be called after the last packet.
@@ -80,11 +82,12 @@ final class SoundTranscoder {
         var packets: [Packet] = []
         if !isFull {
             _ = try? decoder.send(nil)
-            packets += try receiveAll()
+            packets.append(contentsOf: try receiveAll())
             try drainResampler()
-            packets += try encodeWaiting(atLeast: 1)
+            packets.append(contentsOf: try encodeWaiting(atLeast: 1))
         }
-        return try packets + encoder.encode(nil)
+        packets.append(contentsOf: try encoder.encode(nil))
+        return packets
     }
 
     private func receiveAll() throws -> [Packet] {
@@ -97,7 +100,7 @@ final class SoundTranscoder {
                 failures += 1
                 continue
             }
-            packets += try takeFrame()
+            packets.append(contentsOf: try takeFrame())
         }
         return packets
     }
@@ -109,19 +112,21 @@ final class SoundTranscoder {
         var packets: [Packet] = []
         switch timeline.place(at: time, lasting: seconds) {
         case .follows: break
-        case .silence(let gap): packets += try takeSilence(gap)
+        case .silence(let gap): packets.append(contentsOf: try takeSilence(gap))
         case .overlap(let part):
-            let count = Int((part * rate).rounded())
+            let count = Int(clamping: (part * rate).rounded())
             if count >= frame.sampleCount { return [] }
             if count > 0 { try frame.dropFirst(count) }
         }
-        do { try resample() } catch { packets += try takeSilence(seconds) }
-        return try packets + encodeWaiting(atLeast: encoder.frameSize)
+        do { try resample() } catch { packets.append(contentsOf: try takeSilence(seconds)) }
+        packets.append(contentsOf: try encodeWaiting(atLeast: encoder.frameSize))
+        return packets
     }
 
     /// When the decoded samples are heard, in seconds of the movie's own timeline.
     private var time: Double? {
         guard isTimed, let tick = frame.presentationTimestamp ?? frame.bestEffortTimestamp else { return nil }
+        // Bounded: floating point.
         return stream.timeBase.seconds(tick) - origin
     }
 
@@ -151,12 +156,12 @@ final class SoundTranscoder {
         var packets: [Packet] = []
         // No sound lasts longer; a hostile time may.
         let most = min(seconds, Limits.durationSecondsMax)
-        var left = Int((most * Double(settings.sampleRate)).rounded())
+        var left = Int(clamping: (most * Double(settings.sampleRate)).rounded())
         while left > 0, !isFull {
             let piece = min(left, Self.silencePiece)
             try queue.appendSilence(piece)
-            packets += try encodeWaiting(atLeast: encoder.frameSize)
-            left -= piece
+            packets.append(contentsOf: try encodeWaiting(atLeast: encoder.frameSize))
+            left = left.subtracting(clamping: piece)
         }
         return packets
     }
@@ -164,19 +169,21 @@ final class SoundTranscoder {
     private func encodeWaiting(atLeast count: Int) throws -> [Packet] {
         var packets: [Packet] = []
         while queue.count >= max(1, count), !isFull {
-            let room = cut.map { $0.end - samplesEncoded } ?? .max
+            let room = cut.map { $0.end.subtracting(clamping: samplesEncoded) } ?? .max
             let samples = try queue.take(min(queue.count, encoder.frameSize, room))
             try samples.limitFloats(to: Self.peak)
             try fade(samples)
-            packets += try encoder.encode(samples, at: samplesEncoded)
-            samplesEncoded += samples.sampleCount
+            packets.append(contentsOf: try encoder.encode(samples, at: samplesEncoded))
+            samplesEncoded = samplesEncoded.adding(clamping: samples.sampleCount)
         }
         return packets
     }
 
     private func fade(_ samples: Frame) throws {
-        guard let cut, samplesEncoded + samples.sampleCount > cut.end - cut.fade else { return }
+        let end = samplesEncoded.adding(clamping: samples.sampleCount)
+        guard let cut, end > cut.end.subtracting(clamping: cut.fade) else { return }
         let start = samplesEncoded
-        try samples.scaleFloats { cut.gain(at: start + $0) }
+        // Bounded: samples before `end`.
+        try samples.scaleFloats { cut.gain(at: start &+ $0) }
     }
 }

@@ -1,4 +1,5 @@
 import LibAV
+import SafeArithmetic
 
 /// What one pass over a stream's packets found.
 struct StreamScan {
@@ -29,7 +30,7 @@ struct StreamScan {
 
     mutating func take(_ packet: Packet, presentation: Int64?, clock: FrameClock, timeBase: TimeBase, isPicture: Bool) {
         if packet.byteCount == 0 { return }
-        bytes += packet.byteCount
+        bytes = bytes.adding(clamping: packet.byteCount)
         note(isHidden: packet.isDiscarded)
         packets += 1
         if presentation == nil { isPresentationKnown = false }
@@ -48,6 +49,7 @@ struct StreamScan {
             last = time
             lastDuration = duration
         }
+        // Bounded: floating point.
         end = max(end ?? time, time + duration)
     }
 
@@ -62,12 +64,14 @@ struct StreamScan {
     /// Seconds between two pictures on average.
     var interval: Double? {
         guard let first, let last, shown > 1, last > first else { return nil }
+        // Bounded: floating point.
         return (last - first) / Double(shown - 1)
     }
 
     /// Seconds the last one is shown: its own word, unless that is missing or absurd.
     func lastDuration(otherwise usual: Double) -> Double {
         let average = interval ?? usual
+        // Bounded: floating point.
         let isAbsurd = lastDuration > 30 && lastDuration > average * 20
         return lastDuration <= 0 || isAbsurd ? average : lastDuration
     }
@@ -78,8 +82,8 @@ struct StreamScan {
         guard isPresentationKnown, !presentations.isEmpty else { return nil }
         if areSound(decodings) { return decodings }
         let sorted = presentations.sorted()
-        let delay = zip(sorted, presentations).map { $0 - $1 }.max() ?? 0
-        let made = sorted.map { $0 - delay }
+        let delay = zip(sorted, presentations).map { $0.subtracting(clamping: $1) }.max() ?? 0
+        let made = sorted.map { $0.subtracting(clamping: delay) }
         return areSound(made) ? made : nil
     }
 

@@ -3,6 +3,7 @@ import RichPush
 /// The top-level objects of a Windows Media file: that they lie inside it.
 ///
 /// Source: Microsoft, "Advanced Systems Format Specification 01.20.05", 2.1 and 3.
+// Bounded throughout: places in the file; a size is compared with what is left of it before it is added.
 package enum ASFWalk {
     /// - Throws: `media.corrupt` when an object reaches past the end of the file. A broadcast leaves its sizes at 0
     ///   and is taken as it is.

@@ -3,6 +3,7 @@ import RichPush
 /// The chunks of an AVI: that the file holds what they declare.
 ///
 /// Source: Microsoft's "AVI RIFF File Reference" and the OpenDML extensions 1.02 (several RIFF chunks).
+// Bounded throughout: places in the file, and sizes of 32 bits.
 package enum AVIWalk {
     /// Some writers count the eight bytes of the chunk's own header.
     private static let toleranceBytes = 8

@@ -28,6 +28,8 @@ enum BoxSearch {
     }
 
     /// Tells of each box until it is told to stop.
+    // Bounded throughout: places in `parent`, which lies in the file; a size is compared with what is left of it before
+    // it is added.
     static func walk(
         _ parent: Range<Int>, _ window: ByteWindow, _ body: (_ type: String, _ content: Range<Int>) throws -> Bool
     ) throws {

@@ -3,6 +3,7 @@ import RichPush
 /// The boxes of an ISO base media or QuickTime file: that the file holds all of them, and what its samples are.
 ///
 /// Source: ISO/IEC 14496-12, 4.2 (boxes), 8.5.2 (sample entries), 8.12 (protection).
+// Bounded throughout: places in the file; `box(at:)` compares a size with what is left of its parent before it adds it.
 package struct BoxWalk: Sendable, Hashable {
     /// Of the `ftyp` box; nil for old QuickTime files, which have none.
     package private(set) var majorBrand: String?

@@ -1,12 +1,16 @@
 import Glibc
 package import RichPush
+import SafeArithmetic
 
 /// A file of any length seen through one window, for walks over its boxes, chunks, blocks and frames.
 ///
 /// Reads with `pread`, so the descriptor's own offset stays; checks the deadline at each read. Reading past the end
 /// throws `media.corrupt`: every walk asks only for what the file itself declared.
 package final class ByteWindow {
-    /// Bytes of the file.
+    /// An exabyte, more than any disk holds: what is added to a place in a file stays a number.
+    private static let sizeMax = 1 << 60
+
+    /// Bytes of the file, at most `sizeMax`.
     package let size: Int
 
     private let noun: String
@@ -29,7 +33,7 @@ package final class ByteWindow {
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw AttachPrepError(.internal, "The file cannot be read.", detail: "fstat: errno \(errno)")
         }
-        size = max(0, arrival?.total ?? Int(clamping: status.st_size))
+        size = max(0, min(arrival?.total ?? Int(clamping: status.st_size), Self.sizeMax))
         self.arrival = arrival
         self.descriptor = descriptor
         self.noun = noun
@@ -56,6 +60,7 @@ package final class ByteWindow {
         AttachPrepError(.mediaCorrupt, "The \(noun) is damaged; send an intact file.", detail: detail)
     }
 
+    // Bounded throughout: `offset` lies in the file, and in the window before anything is taken from it.
     package func byte(at offset: Int) throws -> UInt8 {
         guard offset >= 0, offset < size else { throw cut }
         // Bounded throughout: both offsets lie in the file.
@@ -68,6 +73,7 @@ package final class ByteWindow {
     ///
     /// - Throws: `media.corrupt` for a run that is longer than the window, which only a number in the file can ask for;
     ///   what may be longer is read with `all(in:)`.
+    // Bounded throughout: `offset` lies in the file, and `count` is that of a window at most.
     package func bytes(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
         guard count <= Limits.walkWindowBytes else { throw broken("a run of \(count) bytes at \(offset)") }
         guard count >= 0, (0...size).contains(offset) else { throw cut }
@@ -96,12 +102,14 @@ package final class ByteWindow {
     }
 
     /// - Parameter count: At most eight; of eight, the first bit is the sign.
+    // Bounded throughout: bits that leave a number at its top are dropped.
     package func bigEndian(at offset: Int, bytes count: Int) throws -> Int {
         // Bounded: a shift drops what does not fit.
         try whole(at: offset, count: count).reduce(0) { $0 << 8 | Int($1) }
     }
 
     /// - Parameter count: At most eight; of eight, the last one's first bit is the sign.
+    // Bounded throughout: bits that leave a number at its top are dropped.
     package func littleEndian(at offset: Int, bytes count: Int) throws -> Int {
         // Bounded: a shift drops what does not fit.
         try whole(at: offset, count: count).reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -112,6 +120,7 @@ package final class ByteWindow {
         String(String.UnicodeScalarView(try bytes(at: offset, count: count).map { Unicode.Scalar($0) }))
     }
 
+    // Bounded throughout: `offset` lies in the file, as who asks has looked.
     private func move(to offset: Int, needing count: Int) throws {
         if descriptor < 0 { return }
         if ContinuousClock.now >= deadline {
@@ -123,6 +132,7 @@ package final class ByteWindow {
     }
 
     /// As much as there is, and what is needed of it if that is still to come.
+    // Bounded throughout: a part of the file; no more than `count` bytes are read.
     private func read(_ count: Int, at offset: Int, needing needed: Int) throws -> [UInt8] {
         var failure: CInt = 0
         // Bounded throughout: `pread` gives no more than it was asked for, and the run lies in the file.

@@ -1,7 +1,9 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// How a stored picture is shown: stretched to square pixels, then turned.
+// Bounded throughout: floating point.
 struct DisplayGeometry: Sendable, Hashable {
     /// A ratio beyond this is an error in the file, not a lens.
     private static let ratioMax = 20.0
@@ -16,15 +18,14 @@ struct DisplayGeometry: Sendable, Hashable {
     init(_ stream: StreamDescription) {
         orientation = MediaProcessing.orientation(ofDisplayMatrix: stream.displayMatrix)
         sampleAspectRatio = Self.ratio(stream.sampleAspectRatio)
-        let stretched = max(1, Int((Double(stream.width) * sampleAspectRatio).rounded()))
+        let stretched = max(1, Int(clamping: (Double(stream.width) * sampleAspectRatio).rounded()))
         width = orientation.swapsSides ? stream.height : stretched
         height = orientation.swapsSides ? stretched : stream.height
     }
 
     /// All pixels as displayed; as many as there are numbers where a header says more.
     var pixels: Int {
-        let (product, overflow) = width.multipliedReportingOverflow(by: height)
-        return overflow ? .max : product
+        width.multiplied(clamping: height)
     }
 
     private static func ratio(_ ratio: Double?) -> Double {

@@ -6,8 +6,11 @@ package import RichPush
 /// Anything between two quarter turns goes to the nearer one; scale and position have no meaning here.
 package func orientation(ofDisplayMatrix matrix: [Int32]?) -> Orientation {
     guard let matrix, matrix.count == 9 else { return .upright }
-    let (a, b, c, d) = (Int64(matrix[0]), Int64(matrix[1]), Int64(matrix[3]), Int64(matrix[4]))
+    let (a, b, c, d) = (
+        Int64(clamping: matrix[0]), Int64(clamping: matrix[1]), Int64(clamping: matrix[3]), Int64(clamping: matrix[4])
+    )
     if a == 0, b == 0, c == 0, d == 0 { return .upright }
+    // Bounded: 32 bits each.
     if abs(a) + abs(d) >= abs(b) + abs(c) {
         return switch (a < 0, d < 0) {
         case (false, false): .upright

@@ -3,6 +3,7 @@ import RichPush
 /// The tags of a Flash video: that the last one is whole.
 ///
 /// Source: Adobe, "Video File Format Specification 10.1", E.2 to E.4.
+// Bounded throughout: places in the file, and sizes of at most 32 bits.
 package enum FlashVideoWalk {
     private static let tagHeaderBytes = 11
     private static let tagTypes: Set<UInt8> = [8, 9, 18]

@@ -1,7 +1,9 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// Turns a decoded frame into sRGB pixels, shrunk early where only a small picture is wanted.
+// Bounded throughout: floating point.
 struct FramePixels {
     private let stream: StreamDescription
     private let geometry: DisplayGeometry
@@ -20,7 +22,7 @@ struct FramePixels {
 
     /// - Parameter wantedSide: Pixels of what is made of it; twice of them are kept. Nil for full size.
     init(stream: StreamDescription, wantedSide: Int?) {
-        self.init(stream: stream, largestSide: wantedSide.map { $0 * 2 })
+        self.init(stream: stream, largestSide: wantedSide.map { $0.multiplied(clamping: 2) })
     }
 
     /// Whether edges of blocks, left unsmoothed in the pictures before it, could be seen.
@@ -49,7 +51,7 @@ struct FramePixels {
         let longest = max(Double(frame.width) * geometry.sampleAspectRatio, Double(frame.height))
         guard let largestSide, longest > Double(largestSide) else { return (frame.width, frame.height) }
         let scale = Double(largestSide) / longest
-        func shrunk(_ side: Int) -> Int { max(1, Int((Double(side) * scale).rounded())) }
+        func shrunk(_ side: Int) -> Int { max(1, Int(clamping: (Double(side) * scale).rounded())) }
         return (shrunk(frame.width), shrunk(frame.height))
     }
 }

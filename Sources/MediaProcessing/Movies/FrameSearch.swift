@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// The way to one frame: to its keyframe, then through the decoder to the frame itself.
 struct FrameSearch {
@@ -50,9 +51,8 @@ struct FrameSearch {
     private func find(_ way: Way) throws -> Found? {
         switch way {
         case .index:
-            guard hasIndex, try movie.demuxer.seek(stream: stream.index, backwardTo: target - clock.seekMargin) else {
-                return nil
-            }
+            let tick = target.subtracting(clamping: clock.seekMargin)
+            guard hasIndex, try movie.demuxer.seek(stream: stream.index, backwardTo: tick) else { return nil }
             return try pick(from: gather(isFromStart: false))
         case .reading: return try pick(from: gather(isFromStart: true))
         case .everything: return try decodeOn()
@@ -94,7 +94,7 @@ struct FrameSearch {
 
     /// Two threads pay where a picture has many pixels and many pictures stand before it.
     private func threads(_ packets: Int) -> Int {
-        packets > 8 && stream.width * stream.height >= 1280 * 720 ? 2 : 1
+        packets > 8 && stream.width.multiplied(clamping: stream.height) >= 1280 * 720 ? 2 : 1
     }
 
     /// Decodes to the picture with that very time, leaving out what no other picture needs; when time runs short, to
@@ -104,6 +104,7 @@ struct FrameSearch {
             stream: stream.index, of: movie.demuxer, threads: threads(run.packets.count),
             pixelsMax: Limits.moviePixelsMax)
         let output = FrameOutput(decoder)
+        // Bounded: a run has packets, as `pick` has looked.
         let end = run.packets.lastIndex { $0.presentationTimestamp == wanted } ?? run.packets.endIndex - 1
         var trust = FrameTrust(leader: run.leader, codec: stream.codec)
         var nearest: Found?

@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// The packets around a frame that will probably be wanted, kept while a movie is read from its beginning.
 ///
@@ -30,7 +31,9 @@ struct FrameWindow {
             latest = earliest
         } else {
             guard let middle = movie.demuxer.expectedDuration.map({ $0 / 2 }) else { return nil }
+            // Bounded: floating point.
             earliest = clock.tick(ofMovieTime: middle - Self.slackSeconds)
+            // Bounded: floating point.
             latest = clock.tick(ofMovieTime: middle + Self.slackSeconds)
         }
     }
@@ -43,7 +46,7 @@ struct FrameWindow {
         else { return lose() }
         if packet.isKeyframe, time <= earliest { restart() }
         packets.append(try packet.reference())
-        bytes += packet.byteCount
+        bytes = bytes.adding(clamping: packet.byteCount)
         // Pictures are never shown before they are decoded.
         isOver = order > latest
     }
@@ -70,7 +73,7 @@ struct FrameWindow {
 
     /// Whether that packet may be the frame's own.
     func mayHold(_ packet: Packet) -> Bool {
-        packet.presentationTimestamp.map { $0 >= earliest - clock.interval } ?? true
+        packet.presentationTimestamp.map { $0 >= earliest.subtracting(clamping: clock.interval) } ?? true
     }
 
     /// The run of packets to the frame that is shown at a time, to be asked for after the last packet; nil where it is

@@ -26,6 +26,7 @@ package enum MovieInspection {
         deadline: ContinuousClock.Instant
     ) throws -> (media: InspectedMedia, early: DecodedPicture?) {
         let clock = WorkClock(deadline: deadline)
+        // Bounded: a part of the time until the deadline.
         let end = clock.start + clock.start.duration(to: deadline) * Limits.inspectionTimeShare
         do {
             return try inspectWhole(
@@ -112,6 +113,7 @@ package enum MovieInspection {
             let stream = movie.audio.first,
             let declared = stream.declaredDuration.map(stream.timeBase.seconds), let held = media.duration
         else { return }
+        // Bounded: floating point.
         if held < declared * Limits.declaredDurationShareMin - Limits.declaredDurationSlackSeconds {
             throw AttachPrepError(.mediaCorrupt, "The sound ends in the middle; send the whole file.")
         }

@@ -35,6 +35,7 @@ package struct MovieSalvage: Sendable, Hashable {
         let isNamed = !movie.isISOBaseMedia || boxes?.majorBrand != nil
         let media = movie.describe(as: isNamed ? found : format ?? found, survey: survey)
         let share = try share(window)
+        // Bounded: floating point.
         let declared = share < 1 ? media.duration.map { $0 / share } : movie.demuxer.declaredDuration
         return MovieSalvage(
             media: media, declaredDuration: declared,
@@ -57,6 +58,7 @@ package struct MovieSalvage: Sendable, Hashable {
         }
         // Where nothing is declared, nothing but the last frame is known to be missing.
         let declared = max(salvage.declaredDuration ?? 0, salvage.media.duration ?? 0)
+        // Bounded: floating point.
         guard salvage.decodes, salvage.heldSeconds > 0, salvage.heldSeconds >= declared * Limits.repairShareMin else {
             return nil
         }
@@ -68,6 +70,7 @@ package struct MovieSalvage: Sendable, Hashable {
 
     /// The part of the bytes that the outer chunk or object declares which is there; 1 for everything else. libav
     /// measures such files by what is left of them.
+    // Bounded throughout: 32 bits, but for a header that lies in the file, and a size of 62 bits behind it.
     private static func share(_ window: ByteWindow) throws -> Double {
         let declared: Int
         switch try window.characters(at: 0, count: 4) {

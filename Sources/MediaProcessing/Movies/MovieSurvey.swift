@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// One pass over all packets of a movie or sound: its true times, and whether it is whole.
 final class MovieSurvey {
@@ -84,6 +85,7 @@ final class MovieSurvey {
 
     /// Seconds until the last of pictures and sound ends.
     var duration: Double? {
+        // Bounded: lists.
         let shown = [movie.video].compactMap { $0 } + movie.audio
         return shown.compactMap { times(of: $0)?.end }.max().map { max(0, $0).roundedToMicroseconds }
     }
@@ -103,6 +105,7 @@ final class MovieSurvey {
             let end = span.endSeconds(stream.timeBase, frameRate: stream.frameRate)
         else { return nil }
         let base = stream.timeBase
+        // Bounded: floating point.
         return (base.seconds(first) - movie.origin, base.seconds(last) - movie.origin, end - movie.origin)
     }
 
@@ -120,6 +123,7 @@ final class MovieSurvey {
     private var indexedPictures: Int {
         guard movie.demuxer.name == "avi", let video = movie.video else { return 0 }
         let count = movie.demuxer.indexedSamples(stream: video.index)
+        // Bounded: a count of what is in memory; it becomes -1 at least.
         return count - count / Limits.indexedPicturesSlackShare - 1
     }
 
@@ -167,11 +171,12 @@ final class MovieSurvey {
             let time = displayTime(of: packet, stream: stream)
             spans[stream.index, default: StreamSpan()].take(
                 time: time, duration: packet.duration, isEmpty: packet.byteCount == 0)
+            // Bounded: floating point.
             if let time, stream.timeBase.seconds(time) - movie.origin > Limits.durationSecondsMax { throw tooLong }
         }
         // Frames of AC-3 are of one length, give or take a word; nothing else tells that the last one is cut.
         if movie.demuxer.name.hasSuffix("ac3") {
-            lastFrameIsShort = packet.byteCount + 2 < longestFrame
+            lastFrameIsShort = packet.byteCount.adding(clamping: 2) < longestFrame
             longestFrame = max(longestFrame, packet.byteCount)
         }
         if stream.index == movie.video?.index { try proof?.spend { try pictures?.take(packet) } }
@@ -190,7 +195,7 @@ final class MovieSurvey {
             return packet.decodingTimestamp ?? packet.presentationTimestamp
         }
         if let time = packet.presentationTimestamp { return time }
-        let delay = stream.kind == .video ? Int64(stream.reorderDelay) &* packet.duration : 0
+        let delay = stream.kind == .video ? Int64(clamping: stream.reorderDelay) &* packet.duration : 0
         return packet.decodingTimestamp.map { $0 &+ delay }
     }
 }

@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// The packets from a keyframe to the frame that is wanted.
 struct PacketRun {
@@ -35,7 +36,7 @@ struct PacketRun {
         if packets.isEmpty, !packet.isKeyframe, !isFromStart { return true }
         seen += 1
         packets.append(try packet.reference())
-        bytes += packet.byteCount
+        bytes = bytes.adding(clamping: packet.byteCount)
         isTimed = isTimed && clock.isKnown(packet)
         return !isTooLong && !isEnough(after: packet)
     }

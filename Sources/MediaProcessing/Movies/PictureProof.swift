@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// Proves that a movie's pictures decode: its first group of pictures and its last, never all of it. Brings the frame
 /// along that is to be shown.
@@ -10,6 +11,8 @@ final class PictureProof {
     private let budget: ProofBudget
     /// Frames of a group that are decoded; fewer the larger they are.
     private let framesMax: Int
+    /// Packets of a group that are held: of the last one, and of what it leans on.
+    private var packetsMax: Int { framesMax.multiplied(clamping: 2) }
     private let indexed: IndexedGroups
 
     private var groups = 0
@@ -41,13 +44,14 @@ final class PictureProof {
     init(
         _ stream: StreamDescription, of demuxer: Demuxer, budget: ProofBudget, expecting expected: ExpectedMoment? = nil
     ) throws {
-        let pixels = max(1, stream.width * stream.height)
+        let pixels = max(1, stream.width.multiplied(clamping: stream.height))
         decoder = try Decoder.open(
             stream: stream.index, of: demuxer, threads: pixels >= 1280 * 720 ? 2 : 1, pixelsMax: Limits.moviePixelsMax)
         self.budget = budget
         self.expected = expected
         window = expected?.window
         indexed = IndexedGroups(stream, of: demuxer)
+        // Bounded: at least one pixel.
         framesMax = min(Limits.soundnessFramesMax, max(8, Limits.soundnessPixelsMax / pixels))
     }
 
@@ -58,10 +62,10 @@ final class PictureProof {
         try foresee()
         if packet.isKeyframe { try beginGroup() }
         // What stands before the first keyframe belongs to a recording that began earlier.
-        guard packet.isKeyframe || !current.isEmpty, current.count < framesMax * 2,
+        guard packet.isKeyframe || !current.isEmpty, current.count < packetsMax,
             heldBytes < Limits.soundnessBytesMax
         else { return }
-        heldBytes += packet.byteCount
+        heldBytes = heldBytes.adding(clamping: packet.byteCount)
         current.append(try packet.reference())
         if packet.isKeyframe { ahead = try goAhead() }
         try ahead?.advance(in: current) { window?.begins(with: current.first) == true && window?.mayHold($0) == true }
@@ -103,7 +107,7 @@ final class PictureProof {
         if !current.isEmpty {
             if groups == 1 { try endFirst() }
             previous = current
-            heldBytes = current.reduce(0) { $0 + $1.byteCount }
+            heldBytes = current.reduce(0) { $0.adding(clamping: $1.byteCount) }
             current = []
         }
         groups += 1
@@ -119,7 +123,7 @@ final class PictureProof {
         let decoding = try GroupDecoding(
             decoder, budget: budget, isSmooth: holdsFrame && expected?.needsSmoothReferences == true)
         let ahead = GroupAhead(
-            decoding, key: key, packetsMax: isLast ? framesMax * 2 : framesMax / 2,
+            decoding, key: key, packetsMax: isLast ? packetsMax : framesMax / 2,
             skipsNonReference: packets > framesMax)
         if !holdsFrame || isForetold { ahead.decide(nil) }
         return ahead
@@ -146,14 +150,14 @@ final class PictureProof {
             alone.troubles == 0 && (alone.pictures >= current.count || isLong(current) && alone.pictures > 0)
         if isComplete { return }
         // One group is first and last; and what lies too far back cannot be proved, so it is not doubted.
-        if groups < 2 || previous.count > framesMax * 2 - 1 {
+        if groups < 2 || previous.count >= packetsMax {
             if alone.isDamaged { throw Self.damaged }
             return
         }
         let together = try begin(nil)
         try together.prove(dependable(previous), skipsNonReference: false)
         together.forget()
-        try together.prove(current.prefix(framesMax * 2), skipsNonReference: false)
+        try together.prove(current.prefix(packetsMax), skipsNonReference: false)
         if together.finish().isDamaged { throw Self.damaged }
     }
 
@@ -168,7 +172,7 @@ final class PictureProof {
         let decoding = try ahead?.decoding ?? begin(here)
         self.ahead = nil
         try decoding.prove(
-            dependable(group).prefix(framesMax * 2).dropFirst(done(by: ahead, in: group)), skipsNonReference: isLong)
+            dependable(group).prefix(packetsMax).dropFirst(done(by: ahead, in: group)), skipsNonReference: isLong)
         try decoding.reach(rest ?? [])
         let outcome = decoding.finish()
         if outcome.isFlawless { found = outcome.found ?? found }

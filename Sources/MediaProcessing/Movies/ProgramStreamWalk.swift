@@ -3,6 +3,7 @@ import RichPush
 /// The packs and packets of an MPEG program stream: that the last one is whole.
 ///
 /// Source: ISO/IEC 13818-1, 2.5.3 (program stream), and ISO/IEC 11172-1, 2.4.3 for MPEG-1's pack header.
+// Bounded throughout: places in the file, and sizes of 16 bits.
 package enum ProgramStreamWalk {
     /// - Throws: `media.corrupt` when a packet reaches past the end of the file.
     package static func check(_ window: ByteWindow) throws {

@@ -1,6 +1,7 @@
 import RichPush
 
 /// The time that decoding may take to prove a file sound.
+// Bounded throughout: floating point.
 final class ProofBudget {
     private struct Spent: Error {}
 

@@ -3,6 +3,7 @@ import RichPush
 /// The two outer elements of a Matroska or WebM file: that the segment lies inside it.
 ///
 /// Source: RFC 8794 (EBML), 4 and 6.2; RFC 9559 (Matroska), 4.
+// Bounded throughout: places in the file, and sizes of 56 bits: the walk is over behind one that is larger than it.
 package enum SegmentWalk {
     private static let header = 0x1A45_DFA3
     private static let segment = 0x1853_8067

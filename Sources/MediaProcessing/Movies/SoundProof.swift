@@ -29,6 +29,7 @@ final class SoundProof {
     /// Decodes the last packets; to be called after the last one.
     func finish() throws {
         // A recording that was cut out of a stream may begin inside a frame.
+        // Bounded: packets at the beginning, at most `Limits.soundnessSoundPackets`.
         if failures * 2 > min(taken, Limits.soundnessSoundPackets) { throw Self.damaged }
         decoder.flush()
         var last = true

@@ -1,4 +1,5 @@
 import LibAV
+import SafeArithmetic
 
 /// When the packets of one stream are shown, in ticks of its time base.
 struct StreamSpan: Sendable {
@@ -14,7 +15,7 @@ struct StreamSpan: Sendable {
     /// Takes a packet's time; one without any lasts from where the one before ended.
     mutating func take(time: Int64?, duration: Int64, isEmpty: Bool) {
         let time = time ?? end ?? 0
-        let stop = time.addingReportingOverflow(duration).partialValue
+        let stop = time.adding(clamping: duration)
         if !isEmpty {
             packets += 1
             first = min(first ?? time, time)
@@ -28,6 +29,7 @@ struct StreamSpan: Sendable {
 
     /// Seconds at which the stream ends, believing the samples: an absurd duration of the last one is replaced by the
     /// average, a missing one too.
+    // Bounded throughout: floating point.
     func endSeconds(_ timeBase: TimeBase, frameRate: Double?) -> Double? {
         guard let first, let last, let end else { return nil }
         let average = packets > 1 ? (timeBase.seconds(last) - timeBase.seconds(first)) / Double(packets - 1) : 0

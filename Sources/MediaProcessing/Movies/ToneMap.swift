@@ -1,5 +1,6 @@
 import Foundation
 package import LibAV
+import SafeArithmetic
 
 /// Brings HDR pictures (PQ or HLG, BT.2020) down to sRGB.
 ///
@@ -24,6 +25,7 @@ package struct ToneMap: Sendable {
     /// Linear light to sRGB.
     private let encoded: [UInt8]
 
+    // Bounded throughout: floating point.
     package init(_ transfer: StreamDescription.Transfer) {
         isHybridLogGamma = transfer == .hybridLogGamma
         let last = Double(Self.codes - 1)
@@ -35,27 +37,32 @@ package struct ToneMap: Sendable {
     }
 
     /// SMPTE ST 2084's curve: code value from 0 to 1 to nits.
+    // Bounded throughout: floating point.
     static func nits(_ code: Double) -> Double {
         let power = pow(code, 1 / 78.84375)
         return pqPeakNits * pow(max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power), 1 / 0.1593017578125)
     }
 
     /// The inverse: nits to a code value from 0 to 1.
+    // Bounded throughout: floating point.
     static func perceptual(_ nits: Double) -> Double {
         let power = pow(max(nits, 0) / pqPeakNits, 0.1593017578125)
         return pow((0.8359375 + 18.8515625 * power) / (1 + 18.6875 * power), 78.84375)
     }
 
     /// ARIB STD-B67's inverse curve: code value from 0 to 1 to scene light from 0 to 1.
+    // Bounded throughout: floating point.
     private static func sceneLight(_ code: Double) -> Double {
         code <= 0.5 ? code * code / 3 : (exp((code - 0.55991073) / 0.17883277) + 0.28466892) / 12
     }
 
+    // Bounded throughout: floating point.
     private static func gain(ofNits nits: Double) -> Double {
         nits <= 0 ? 1 / whiteNits : toneMapped(nits) / nits / whiteNits
     }
 
     /// BT.2390's knee: what is dark stays, what is bright is rolled off to white.
+    // Bounded throughout: floating point.
     static func toneMapped(_ nits: Double) -> Double {
         let peak = perceptual(sourcePeakNits)
         let target = perceptual(whiteNits) / peak
@@ -68,13 +75,15 @@ package struct ToneMap: Sendable {
         return Self.nits(mapped * peak)
     }
 
+    // Bounded throughout: floating point.
     private static func sRGB(_ light: Double) -> UInt8 {
         let value = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055
-        return UInt8((value * 255).rounded())
+        return UInt8(clamping: (value * 255).rounded())
     }
 
     /// - Parameter pixels: 16 bits a component in little-endian order, red, green, blue.
     /// - Returns: 8 bits a component.
+    // Bounded throughout: as many pixels as are in the array.
     package func sRGB(ofRGB16 pixels: [UInt8]) -> [UInt8] {
         let count = pixels.count / 6
         return unsafe [UInt8](unsafeUninitializedCapacity: count * 3) { output, filled in
@@ -83,6 +92,7 @@ package struct ToneMap: Sendable {
         }
     }
 
+    // Bounded throughout: as many pixels as are in both buffers; a code has 12 bits, as the table has.
     private func map(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableBufferPointer<UInt8>, count: Int) {
         for pixel in 0..<count {
             func component(_ index: Int) -> Float {
@@ -97,6 +107,7 @@ package struct ToneMap: Sendable {
     }
 
     /// Light of the display, white being 1, still in BT.2020's primaries.
+    // Bounded throughout: light is finite, out of a table, and brought to 1 at most before it is an index.
     private func displayed(_ red: Float, _ green: Float, _ blue: Float) -> (Float, Float, Float) {
         var nits: Float = 1
         if isHybridLogGamma {
@@ -109,6 +120,7 @@ package struct ToneMap: Sendable {
         return (red * factor, green * factor, blue * factor)
     }
 
+    // Bounded throughout: light is finite, and brought to 1 at most before it is an index.
     private func encode(_ light: Float) -> UInt8 {
         encoded[Int(min(1, max(0, light)) * Float(Self.encodings - 1) + 0.5)]
     }

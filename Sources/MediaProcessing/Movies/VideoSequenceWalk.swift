@@ -4,6 +4,7 @@ import RichPush
 ///
 /// Nothing declares the length of such a file, and a decoder is content with a picture of which only the header is
 /// left. Source: ISO/IEC 13818-2, 6.2.3 and 6.2.4.
+// Bounded throughout: places in the file, and as much behind them as a start code has; counts of pictures in memory.
 package enum VideoSequenceWalk {
     /// Bytes at the end that are looked at: several pictures, even in high definition.
     private static let tailBytes = 4_000_000
@@ -18,7 +19,7 @@ package enum VideoSequenceWalk {
             switch try window.byte(at: code + 3) {
             case 0x00: pictures.append(Picture())
             case 0x01...0xAF where !pictures.isEmpty:
-                pictures[pictures.count - 1].lastRow = Int(try window.byte(at: code + 3))
+                pictures[pictures.count - 1].lastRow = Int(clamping: try window.byte(at: code + 3))
             case 0xB5 where !pictures.isEmpty:
                 try pictures[pictures.count - 1].readExtension(at: code + 4, of: window)
             default: break
@@ -37,7 +38,7 @@ package enum VideoSequenceWalk {
 
         mutating func readExtension(at offset: Int, of window: ByteWindow) throws {
             let bytes = Array(try window.bytes(at: offset, count: 3))
-            if bytes.count == 3, bytes[0] >> 4 == 8 { structure = Int(bytes[2] & 3) }
+            if bytes.count == 3, bytes[0] >> 4 == 8 { structure = Int(clamping: bytes[2] & 3) }
         }
     }
 

@@ -8,6 +8,7 @@ struct ColourPlanes: Sendable {
     let skin: [Double]
 
     /// - Parameter pixels: sRGB, 8 bits, `bands` (1 or 3) a pixel.
+    // Bounded throughout: `count` pixels are in the array.
     init(pixels: [UInt8], count: Int, bands: Int) {
         var luma = [Double](repeating: 0, count: count)
         var blue = luma
@@ -29,6 +30,7 @@ struct ColourPlanes: Sendable {
     }
 
     /// Rare colours are strange: how far a pixel is, on average, from the picture's colours in coarse steps.
+    // Bounded throughout: components are from -1 to 1, so that steps have four bits; the rest is floating point.
     private static func strangeness(_ luma: [Double], _ blue: [Double], _ red: [Double]) -> [Double] {
         func bin(_ index: Int) -> Int {
             let (l, b, r) = (Int(luma[index] * 7.99), Int((blue[index] + 1) * 7.99), Int((red[index] + 1) * 7.99))
@@ -59,6 +61,7 @@ struct ColourPlanes: Sendable {
     }
 
     /// Near the usual directions of skin in the colour cube, whatever its lightness; not where it is dark.
+    // Bounded throughout: floating point.
     private static func skin(_ r: Double, _ g: Double, _ b: Double, luma: Double) -> Double {
         let length = (r * r + g * g + b * b).squareRoot()
         guard length > 0.25, luma > 0.12, r > g, g > b * 0.9 else { return 0 }

@@ -1,7 +1,9 @@
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// The largest window of given proportions in a picture: it fills one side, and can slide along the other.
+// Bounded throughout: sides of a picture, and a window that is no larger than it.
 struct CropWindow: Sendable, Hashable {
     /// Pixels of the picture.
     let width: Int
@@ -14,8 +16,8 @@ struct CropWindow: Sendable, Hashable {
         self.width = width
         self.height = height
         let (across, down) = (Double(max(1, ratio.width)), Double(max(1, ratio.height)))
-        windowWidth = min(width, max(1, Int((Double(height) * across / down).rounded())))
-        windowHeight = min(height, max(1, Int((Double(width) * down / across).rounded())))
+        windowWidth = min(width, max(1, Int(clamping: (Double(height) * across / down).rounded())))
+        windowHeight = min(height, max(1, Int(clamping: (Double(width) * down / across).rounded())))
     }
 
     /// Pixels it can slide; 0 when it covers the picture.
@@ -38,7 +40,7 @@ struct CropWindow: Sendable, Hashable {
         let total = slidesAcross ? width : height
         let length = slidesAcross ? windowWidth : windowHeight
         let share = Double(length) / Double(total)
-        let span = max(1, Int((share * Double(line.count)).rounded()))
+        let span = max(1, Int(clamping: (share * Double(line.count)).rounded()))
         guard span < line.count else { return 0 }
         let scores = (0...(line.count - span)).map { Self.score(line, from: $0, count: span) }
         let most = scores.max() ?? 0
@@ -47,7 +49,7 @@ struct CropWindow: Sendable, Hashable {
         let best =
             scores.indices.filter { scores[$0] >= most - 1e-9 }
             .min { abs(Double($0) - middle) < abs(Double($1) - middle) } ?? 0
-        return Int((Double(best) / Double(max(1, scores.count - 1)) * Double(slack)).rounded())
+        return Int(clamping: (Double(best) / Double(max(1, scores.count - 1)) * Double(slack)).rounded())
     }
 
     /// What lies inside, less for what lies near an end: nobody likes to be cut.

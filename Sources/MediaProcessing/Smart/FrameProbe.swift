@@ -1,5 +1,6 @@
 import LibAV
 import RichPush
+import SafeArithmetic
 
 /// Looks at frames of a movie here and there, small, and says how they look.
 final class FrameProbe {
@@ -60,7 +61,9 @@ final class FrameProbe {
         for (index, start) in starts.enumerated() {
             if isLate { break }
             guard try seek(to: start) else { continue }
+            // Bounded: a place in the list.
             let end = index + 1 < starts.count ? starts[index + 1] : .infinity
+            // Bounded: a list, and at least one start.
             found += try decodeOn(until: end, step: step, pixelsMax: Self.pixelsMax / starts.count)
         }
         return found
@@ -115,12 +118,13 @@ final class FrameProbe {
         defer { decoder.skipsNonReference = false }
         while left > 0, !isLate, due < end, failure == nil, try next(packet) {
             guard packet.streamIndex == stream.index, packet.byteCount > 0 else { continue }
-            left -= stream.width * stream.height
+            left = left.subtracting(clamping: stream.width.multiplied(clamping: stream.height))
             try output.feed(packet) { frame in
                 let tick = clock.presentation(frame, after: previous)
                 previous = tick
                 let seconds = clock.movieTime(ofTick: tick)
                 guard seconds >= due, seconds >= 0, !frame.isUnrecovered else { return true }
+                // Bounded: floating point.
                 due = seconds + step
                 do {
                     if let score = try score(of: frame) { found.append(ScoredFrame(time: seconds, score: score)) }

@@ -10,6 +10,7 @@ package struct FrameScore: Sendable, Hashable {
     package let value: Double
 
     /// - Parameter pixels: sRGB, 8 bits, `bands` (3 or 4) a pixel, of a small picture.
+    // Bounded throughout: as many pixels as are in the array; the rest is floating point.
     package init(pixels: [UInt8], width: Int, height: Int, bands: Int) {
         let look = Look(pixels: pixels, count: width * height, bands: bands)
         let spread = Double(look.percentile(0.97) - look.percentile(0.03)) / 255
@@ -23,11 +24,13 @@ package struct FrameScore: Sendable, Hashable {
         value = contrast * exposure * (0.25 + 0.75 * detail) * (0.4 + 0.6 * variety) * (0.75 + 0.25 * colour)
     }
 
+    // Bounded throughout: floating point.
     private static func ramp(_ value: Double, from low: Double, to high: Double) -> Double {
         min(1, max(0, (value - low) / (high - low)))
     }
 
     /// Variance of the Laplacian: what a blur takes away first.
+    // Bounded throughout: places in an array of `width` x `height` values of 8 bits; sums are floating point.
     private static func sharpness(_ luma: [UInt8], _ width: Int, _ height: Int) -> Double {
         guard width > 2, height > 2 else { return 0 }
         var (sum, squares, count) = (0.0, 0.0, 0.0)
@@ -45,6 +48,7 @@ package struct FrameScore: Sendable, Hashable {
     }
 
     /// A picture's histogram and colours.
+    // Bounded throughout: `count` pixels of 8 bits a component are in the array, and shares are from 0 to 1.
     private struct Look {
         let luma: [UInt8]
         private let histogram: [Int]

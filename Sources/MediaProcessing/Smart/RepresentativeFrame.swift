@@ -21,12 +21,14 @@ enum RepresentativeFrame {
         let probe = try readingMedia { try FrameProbe(movie, stream, time: time) }
         var found = try readingMedia { try probe.keyframes(over: duration) }
         if best(found, duration: duration)?.score ?? 0 < FrameScore.good || found.count < FrameProbe.keyframesWanted {
+            // Bounded: a list.
             found += try readingMedia { try probe.decoded(from: found.map(\.time), duration: duration) }
         }
         return best(found, duration: duration)?.time ?? 0
     }
 
     /// The highest score, what stands at either end counting less; of equals the first.
+    // Bounded throughout: floating point.
     static func best(_ candidates: [ScoredFrame], duration: Double) -> ScoredFrame? {
         let edge = min(edgeSecondsMax, duration * edgeShare)
         return candidates.map { candidate in

@@ -12,12 +12,15 @@ enum RepresentativePicture {
     /// Its number, from 0.
     static func number(in frames: any FrameSequence, clock: WorkClock) throws -> Int {
         let time = clock.share(share, until: clock.deadline)
+        // Bounded: ten.
         let step = max(1, frames.count / looks)
         var best = (number: 0, score: -1.0)
         var number = 0
         while let frame = try frames.next() {
+            // Bounded: by at least 1.
             if number % step == 0 {
                 let score = score(frame, width: frames.width, height: frames.height)
+                // Bounded: floating point.
                 if score > best.score * gain { best = (number, score) }
                 if time.secondsLeft <= 0 { break }
             }
@@ -27,6 +30,7 @@ enum RepresentativePicture {
     }
 
     /// Of some of its pixels, laid on grey where it is transparent.
+    // Bounded throughout: places in a picture of `width` x `height` pixels, 8 bits times 8 bits.
     private static func score(_ frame: SequenceFrame, width: Int, height: Int) -> Double {
         let step = max(1, max(width, height) / side)
         var pixels: [UInt8] = []

@@ -1,4 +1,5 @@
 /// What the eye goes to in a picture: edges, colours that stand out, skin; most of all where they come together.
+// Bounded throughout: places in arrays of `width` x `height` values; what is not a place is floating point.
 struct Saliency: Sendable {
     let width: Int
     let height: Int

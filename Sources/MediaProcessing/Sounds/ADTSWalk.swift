@@ -3,6 +3,7 @@ import RichPush
 /// The frames of an ADTS file (raw AAC), walked to the end.
 ///
 /// Source: ISO/IEC 14496-3, 1.A.2.2.
+// Bounded throughout: places in the file, frames of 13 bits and tags of 33.
 package struct ADTSWalk: Sendable, Hashable {
     package private(set) var frames = 0
     /// Bytes that are neither frame nor tag.

@@ -3,6 +3,7 @@ import RichPush
 /// The chunks of an AIFF or AIFC: that the file holds the samples it declares.
 ///
 /// Source: Apple, "Audio Interchange File Format 1.3" and its AIFF-C draft.
+// Bounded throughout: places in the file, and sizes of 32 bits; samples have 32, 16 and 13 bits.
 package enum AIFFWalk {
     /// - Throws: `media.corrupt` when samples are missing.
     package static func check(_ window: ByteWindow) throws {

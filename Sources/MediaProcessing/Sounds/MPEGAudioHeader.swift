@@ -1,6 +1,7 @@
 /// The four bytes in front of each MPEG audio frame.
 ///
 /// Source: ISO/IEC 11172-3, 2.4.2.3, and 13818-3, 2.4.2.3; MPEG-2.5 as mp3 encoders agreed on it.
+// Bounded throughout: fields of a few bits, and what the tables have for them.
 package struct MPEGAudioHeader: Sendable, Hashable {
     package enum Version: Sendable { case mpeg1, mpeg2, mpeg25 }
 

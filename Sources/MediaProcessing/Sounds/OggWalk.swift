@@ -3,6 +3,7 @@ import RichPush
 /// The pages of an Ogg file: that the last one is whole.
 ///
 /// Source: RFC 3533, 6.
+// Bounded throughout: places in the file, and pages of 16 bits.
 package enum OggWalk {
     /// - Throws: `media.corrupt` when a page reaches past the end of the file.
     package static func check(_ window: ByteWindow) throws {

@@ -1,6 +1,7 @@
 /// The tags that stand before, between and behind the frames of an MP3 or ADTS file.
 ///
 /// Sources: id3.org (ID3v1, ID3v2.2 to 2.4), hydrogenaudio's "APEv2 specification", id3.org's "Lyrics3 v2.00".
+// Bounded throughout: places in the file and in what was read of it; sizes of 28 and 32 bits.
 enum SoundTags {
     private static let initials: [UInt8] = [0x49, 0x54, 0x41, 0x4C]
 

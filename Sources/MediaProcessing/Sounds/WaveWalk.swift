@@ -3,6 +3,8 @@ import RichPush
 /// The chunks of a WAV (RIFF, RIFX, RF64): that the file holds the samples it declares.
 ///
 /// Source: Microsoft and IBM, "Multimedia Programming Interface and Data Specifications 1.0"; EBU Tech 3306 (RF64).
+// Bounded throughout: places in the file, and sizes of 32 bits; the large one is compared with what is left of the file
+// before it is added.
 package enum WaveWalk {
     /// Some writers count the eight bytes of the chunk's own header.
     private static let toleranceBytes = 8
