@@ -112,8 +112,11 @@ struct S3Target: PublishTarget {
         try await cleanup.abandonNow(id, of: key, before: deadline)
     }
 
+    /// Between the end of work and that of the process: with the time for draining, less than Kubernetes gives.
+    private static let cleanupAtEndMax = Duration.seconds(3)
+
     func shutdown() async {
-        await cleanup.finish()
+        await cleanup.finish(within: Self.cleanupAtEndMax)
         await client.shutdown()
     }
 }

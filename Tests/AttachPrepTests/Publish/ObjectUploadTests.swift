@@ -175,7 +175,7 @@ import Testing
     @Test func `A part that is refused takes the upload back`() async throws {
         bucket.serveParts { $0.target.contains("partNumber=2") ? .refusal(403, "AccessDenied") : nil }
         #expect(try await failure(bytes: 17_000_000).code == .publishDenied)
-        await bucket.cleanup.finish()
+        await bucket.cleanup.finish(within: .seconds(30))
         #expect(bucket.asked.last == "DELETE?uploadId=id%2F1%2B")
         #expect(!bucket.asked.contains("POST?uploadId=id%2F1%2B"))
     }
@@ -183,8 +183,25 @@ import Testing
     @Test func `An upload that its budget ends is taken back all the same`() async throws {
         bucket.serveParts { $0.method == "PUT" ? LoopbackAnswer([.hang]) : nil }
         #expect(try await failure(bytes: 9_000_000, within: .milliseconds(500)).code == .deadlineExceeded)
-        await bucket.cleanup.finish()
+        await bucket.cleanup.finish(within: .seconds(30))
         #expect(bucket.asked.last == "DELETE?uploadId=id%2F1%2B")
+    }
+
+    @Test func `At the end nobody waits for an endpoint that puts off taking an upload back`() async throws {
+        bucket.serveParts { request in
+            switch request.method {
+            case "PUT": .refusal(403, "AccessDenied")
+            case "DELETE": .status(503, ["Retry-After": "4"])
+            default: nil
+            }
+        }
+        #expect(try await failure(bytes: 9_000_000).code == .publishDenied)
+        let server = bucket.server
+        try await askUntil("the endpoint is asked to take it back") {
+            server.requests.contains { $0.method == "DELETE" }
+        }
+        await bucket.cleanup.finish(within: .milliseconds(10))
+        #expect(bucket.asked.count { $0.hasPrefix("DELETE") } == 1)
     }
 
     @Test func `An end that says 200 and then an error is asked again`() async throws {

@@ -29,9 +29,14 @@ final class UploadCleanup: Sendable {
 
     private func forget(_ number: Int) { state.withLock { $0.tasks[number] = nil } }
 
-    /// Until nothing is left to take back, or its time is over.
-    func finish() async {
+    /// Returns when nothing is left to take back, or so much later: then what is under way is cancelled.
+    func finish(within limit: Duration) async {
+        let alarm = Task {
+            try await ContinuousClock().sleep(for: limit)
+            for task in state.withLock({ Array($0.tasks.values) }) { task.cancel() }
+        }
         while let task = state.withLock({ $0.tasks.values.first }) { await task.value }
+        alarm.cancel()
     }
 
     private func tryToAbandon(_ id: String, of key: String) async {
