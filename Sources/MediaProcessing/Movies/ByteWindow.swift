@@ -104,14 +104,12 @@ package final class ByteWindow {
     /// - Parameter count: At most eight; of eight, the first bit is the sign.
     // Bounded throughout: bits that leave a number at its top are dropped.
     package func bigEndian(at offset: Int, bytes count: Int) throws -> Int {
-        // Bounded: a shift drops what does not fit.
         try whole(at: offset, count: count).reduce(0) { $0 << 8 | Int($1) }
     }
 
     /// - Parameter count: At most eight; of eight, the last one's first bit is the sign.
     // Bounded throughout: bits that leave a number at its top are dropped.
     package func littleEndian(at offset: Int, bytes count: Int) throws -> Int {
-        // Bounded: a shift drops what does not fit.
         try whole(at: offset, count: count).reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 

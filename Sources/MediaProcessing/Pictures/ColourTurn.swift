@@ -29,6 +29,7 @@ struct ColourTurn {
     // rounded up.
 
     /// Without a profile the primaries stay.
+    // Bounded throughout: one of 0 to 1 times 255, and weights of 0 to 1 times 2^bits; both fit 32 bits.
     init(from weights: LumaWeights, profile: DisplayProfile?) {
         let curve = (0...255).map { Self.linear(Double($0) / 255) }
         let curves = profile?.curves ?? [curve, curve, curve]
