@@ -112,7 +112,7 @@ fuzz: deps ## Fuzz our own parsers: make fuzz TIME=60 [TARGET=HeaderFuzz]
 fuzz-ci: deps ## Build every fuzz target and run each for ten seconds
 	Fuzz/run 10
 
-install: build ## Install into PREFIX (/usr/local) below DESTDIR: both programs, the manual page, shell completions
+install: build ## Install into PREFIX (/usr/local) below DESTDIR: both programs, manual pages, shell completions
 	install -s -D -m 755 .build/release/attachprep $(DESTDIR)$(PREFIX)/bin/attachprep
 	install -s -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
 	tools/install-share .build/release/attachprep $(DESTDIR)$(PREFIX)/share

@@ -44,7 +44,7 @@ struct CampaignsCommand: AsyncParsableCommand {
             if format == .json {
                 for campaign in page.campaigns { StandardStreams.result(try JobRow.json(campaign)) }
             } else if cursor == nil, page.campaigns.isEmpty {
-                StandardStreams.result("There are none.")
+                StandardStreams.result("No campaigns.")
             } else {
                 StandardStreams.result(CampaignTable.table(page.campaigns), isFirst: cursor == nil)
             }

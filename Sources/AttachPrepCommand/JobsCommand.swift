@@ -9,7 +9,7 @@ struct JobsCommand: ParsableCommand {
         abstract: "List, show, retry, cancel and purge jobs.",
         discussion: """
             Of a running service with --url, else of the data folder, which may be in use. Dead letters are the jobs \
-            of the state dead.
+            of status dead.
             """,
         subcommands: [List.self, Show.self, Retry.self, Cancel.self, Purge.self])
 
@@ -39,7 +39,7 @@ struct JobsCommand: ParsableCommand {
                         StandardStreams.result(JobTable.table(page.jobs), isFirst: cursor == nil)
                     }
                     left -= page.jobs.count
-                    if page.jobs.isEmpty, cursor == nil, format == .text { StandardStreams.result("There are none.") }
+                    if page.jobs.isEmpty, cursor == nil, format == .text { StandardStreams.result("No matching jobs.") }
                     cursor = page.next
                 } while cursor != nil && left > 0
                 return true

@@ -23,11 +23,22 @@ struct ServeCommand: AsyncParsableCommand {
             the same work.
             """)
 
-    @OptionGroup var options: ServeOptionGroup
-    @OptionGroup var work: WorkOptionGroup
+    @OptionGroup(title: "Listening") var listening: ListeningOptionGroup
+    @OptionGroup(title: "Access") var access: AccessOptionGroup
+    @OptionGroup(title: "Data folder") var store: StoreOptionGroup
+    @OptionGroup(title: "Data folder") var folder: DataFolderOptionGroup
+    @OptionGroup(title: "Work") var work: WorkOptionGroup
+    @OptionGroup(title: "Downloads") var download: DownloadOptionGroup
+    @OptionGroup(title: "Webhooks") var webhooks: WebhookOptionGroup
+    @OptionGroup(title: "Files in a bucket") var bucket: BucketOptionGroup
+    @OptionGroup(title: "Logging") var log: LogOptionGroup
     @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
+    @OptionGroup(title: "Queue on NATS servers") var intake: IntakeOptionGroup
 
     func run() async throws {
-        try await ServerRun(flags: [options.flags, work.flags, queue.flags], role: .serve).run()
+        let groups: [any SettingFlags] = [
+            listening, access, store, folder, work, download, webhooks, bucket, log, intake,
+        ]
+        try await ServerRun(flags: groups.map(\.flags) + [queue.flags], role: .serve).run()
     }
 }

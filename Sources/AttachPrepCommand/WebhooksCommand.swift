@@ -15,7 +15,7 @@ struct WebhooksCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "Webhooks, the latest first.")
 
-        @Option(help: ArgumentHelp("Only these: pending, delivered, givenUp.", valueName: "state"))
+        @Option(help: ArgumentHelp("Only these: pending, delivered, givenUp.", valueName: "status"))
         var status: [WebhookState] = []
         @Option(help: ArgumentHelp("Only of this job.", valueName: "id")) var job: JobID?
         @Option(help: ArgumentHelp("At most so many; 0 for all.", valueName: "n")) var limit = Limits.pageCount
@@ -39,7 +39,7 @@ struct WebhooksCommand: ParsableCommand {
                         StandardStreams.result(WebhookRow.table(page.webhooks), isFirst: cursor == nil)
                     }
                     if page.webhooks.isEmpty, cursor == nil, format == .text {
-                        StandardStreams.result("There are none.")
+                        StandardStreams.result("No matching webhooks.")
                     }
                     left -= page.webhooks.count
                     cursor = page.next.flatMap { WebhookID($0) }

@@ -13,10 +13,17 @@ struct WorkerCommand: AsyncParsableCommand {
             the option wins. SIGTERM ends it cleanly: what it does not finish, another one does.
             """)
 
-    @OptionGroup var work: WorkOptionGroup
     @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
+    @OptionGroup(title: "Files in a bucket") var bucket: BucketOptionGroup
+    @OptionGroup(title: "Work") var work: WorkOptionGroup
+    @OptionGroup(title: "Downloads") var download: DownloadOptionGroup
+    @OptionGroup(title: "Webhooks") var webhooks: WebhookOptionGroup
+    @OptionGroup(title: "Probes and metrics") var listening: ListeningOptionGroup
+    @OptionGroup(title: "Machine") var store: StoreOptionGroup
+    @OptionGroup(title: "Logging") var log: LogOptionGroup
 
     func run() async throws {
-        try await ServerRun(flags: [work.flags, queue.flags], role: .work).run()
+        let groups: [any SettingFlags] = [bucket, work, download, webhooks, listening, store, log]
+        try await ServerRun(flags: groups.map(\.flags) + [queue.flags], role: .work).run()
     }
 }

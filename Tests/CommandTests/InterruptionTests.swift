@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Ctrl-C: 130, no half folder, a list of what is left, and `--resume` finishes.
+/// Ctrl-C: 130, no half folder, how many are left, and `--resume` finishes.
 @Suite(.timeLimit(.minutes(2))) struct InterruptionTests {
     let bench: CommandBench
     let server: LoopbackServer
@@ -62,7 +62,7 @@ import Testing
         #expect(try bench.leftovers().filter { $0.contains(".attachprep-") } == [])
     }
 
-    @Test func `An interrupted batch keeps what is ready, lists what is left, and is resumed`() async throws {
+    @Test func `An interrupted batch keeps what is ready, says how many are left, and is resumed`() async throws {
         let (gate, server) = (LoopbackGate(), server)
         let names = (0..<6).map { "/cat-\($0).jpg" }
         for name in names.prefix(3) { server.serve(name, .body(picture)) }
@@ -77,10 +77,8 @@ import Testing
         }
         let result = try await running.result()
         #expect(result.exitCode == 130)
-        #expect(result.errorText.contains("3 left; --resume goes on from here:"))
-        for line in 4...6 {
-            #expect(result.errorText.contains("  line \(line): \(server.url(names[line - 1]))\n"))
-        }
+        #expect(result.errorText.hasSuffix("3 of 6 left; give the same command with --resume to go on.\n"))
+        #expect(!result.errorText.contains(server.url(names[5])))
         #expect(try bench.leftovers().filter { $0.hasSuffix("manifest.json") }.count == 3)
         #expect(try bench.leftovers().filter { $0.contains(".attachprep-") } == [])
         gate.open()

@@ -34,14 +34,63 @@ import Testing
         }
     }
 
-    @Test func `The manual page has all commands and their options`() async throws {
-        let page = try text("man/man1/attachprep.1")
-        #expect(page.hasPrefix(".TH ATTACHPREP 1") && page.utf8.allSatisfy { $0 < 128 })
+    @Test func `Each command has a page of its own, and the first page names them all`() async throws {
         let names = try await commands()
         #expect(names.count >= 11)
-        for name in names { #expect(page.contains(".SS attachprep \(name)\n"), "\(name)") }
-        for option in ["--rendition", "--publish", "--queue", "--all-dead"] {
-            #expect(page.contains("\\fB\(option.replacingOccurrences(of: "-", with: "\\-"))\\fR"), "\(option)")
+        let first = try text("man/man1/attachprep.1")
+        for name in names {
+            #expect(first.contains("\\fBattachprep\\-\(name)\\fR(1)"), "\(name)")
+            let page = try text("man/man1/attachprep-\(name).1")
+            #expect(page.hasPrefix(".TH ATTACHPREP-\(name.uppercased()) 1") && page.utf8.allSatisfy { $0 < 128 })
+        }
+    }
+
+    @Test func `Every page has its sections once, in the usual order`() async throws {
+        for name in try await [""] + commands().map({ "-\($0)" }) {
+            let page = try text("man/man1/attachprep\(name).1")
+            let sections = page.split(separator: "\n").filter { $0.hasPrefix(".SH ") }.map { $0.dropFirst(4) }
+            #expect(
+                sections.filter { $0 != "COMMANDS" } == [
+                    "NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES",
+                    "SEE ALSO",
+                ], "\(name)")
+        }
+    }
+
+    @Test(arguments: [
+        ("prepare", "--rendition"), ("prepare", "--publish"), ("serve", "--queue"), ("jobs", "--all-dead"),
+        ("jobs", "--status"),
+    ])
+    func `A page has its command's options`(command: String, option: String) throws {
+        let shown = option.replacingOccurrences(of: "-", with: "\\-")
+        #expect(try text("man/man1/attachprep-\(command).1").contains("\\fB\(shown)\\fR"))
+    }
+
+    @Test func `What several commands of a page share stands there once`() async throws {
+        let page = try text("man/man1/attachprep-jobs.1")
+        for option in ["--token-file", "--queue-prefix", "--state", "--format"] {
+            let shown = "\n\\fB\(option.replacingOccurrences(of: "-", with: "\\-"))\\fR"
+            #expect(page.components(separatedBy: shown).count == 2, "\(option)")
+        }
+    }
+
+    @Test func `A default is said once`() throws {
+        let page = try text("man/man1/attachprep-prepare.1")
+        #expect(page.contains("Default: 300x300."))
+        for line in page.split(separator: "\n") {
+            #expect(line.lowercased().components(separatedBy: "default:").count <= 2, "\(line)")
+        }
+    }
+
+    @Test func `The options of every example exist`() async throws {
+        for name in try await commands() {
+            let page = try text("man/man1/attachprep-\(name).1").replacingOccurrences(of: "\\-", with: "-")
+            for example in page.split(separator: "\n") where example.hasPrefix("    attachprep ") {
+                let words = example.split(separator: " ").map(String.init)
+                let path = words.dropFirst().prefix { !$0.hasPrefix("-") && $0.allSatisfy(\.isLetter) }
+                let help = try await RunCommand(BuiltBinary.attachprep(), Array(path) + ["--help"]).run().text
+                for word in words where word.hasPrefix("--") { #expect(help.contains(word), "\(example)") }
+            }
         }
     }
 

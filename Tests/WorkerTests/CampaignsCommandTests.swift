@@ -46,7 +46,7 @@ import Testing
         let run = { (words: [String]) in
             try await bench.command(words + (place == .service ? ["--url", service.url] : [])).run()
         }
-        #expect(try await run(["campaigns"]).text == "There are none.\n")
+        #expect(try await run(["campaigns"]).text == "No campaigns.\n")
         let receipt = try await receipt("spring", recipients: 2_000)
         _ = try await self.receipt("autumn", recipients: 1)
         for (id, outcome) in [("a", "attached"), ("a", "attached"), ("b", "text"), ("c", "thumbnail")] {

@@ -79,23 +79,23 @@ import Testing
         }
     }
 
-    @Test func `A job keeps its whole id on 80 columns, and its state on 40`() throws {
+    @Test func `A job keeps its whole id on 80 columns, and its status on 40`() throws {
         #expect(
             lines(try Self.jobs(), 80) == [
-                "job                                   state      result            source",
+                "job                                   status     result            source",
                 "01a2003d-a3b2-700b-ba31-e2f7b414981c  dead       download.connect  https:…t.webp",
                 "01a2003d-b4c3-700b-ba31-e2f7b414981d  running                      upload…431646",
             ])
         #expect(
             lines(try Self.jobs(), 40) == [
-                "job              state      source", "01a2003…414981c  dead       https:….webp",
+                "job              status     source", "01a2003…414981c  dead       https:….webp",
                 "01a2003…414981d  running    upload…31646",
             ])
     }
 
-    @Test func `States have their colours`() throws {
+    @Test func `Statuses have their colours`() throws {
         let lines = try Self.jobs().lines(for: Display(columns: 200, isColoured: true)).map(\.painted)
-        #expect(lines[0].contains("\u{1B}[1mstate\u{1B}[0m"))
+        #expect(lines[0].contains("\u{1B}[1mstatus\u{1B}[0m"))
         #expect(lines[1].contains("\u{1B}[31mdead\u{1B}[0m") && lines[2].contains("\u{1B}[36mrunning\u{1B}[0m"))
     }
 

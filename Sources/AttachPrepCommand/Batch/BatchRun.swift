@@ -79,9 +79,9 @@ final class BatchRun: Sendable {
         let (summary, finished) = state.withLock { ($0.summary, $0.finished) }
         let display = StandardStreams.errors
         for line in summary.lines(for: display) { StandardStreams.note(display.paragraph(line)) }
-        let left = lines.filter { !finished.contains($0.number) }
-        guard !left.isEmpty else { return }
-        StandardStreams.note("\(left.count) left; --resume goes on from here:")
-        for line in left { StandardStreams.note("  line \(line.number): \(TerminalText.safe(line.text))") }
+        let left = lines.count { !finished.contains($0.number) }
+        guard left > 0 else { return }
+        StandardStreams.note(
+            "\(left.grouped) of \(lines.count.grouped) left; give the same command with --resume to go on.")
     }
 }

@@ -28,7 +28,7 @@ struct JobRow {
     /// All there is to say of one job, with its log.
     func whole(log: [JobLogLine]) -> String {
         var lines = [
-            ("job", job.id.text), ("state", job.state.rawValue), ("source", job.request.source),
+            ("job", job.id.text), ("status", job.state.rawValue), ("source", job.request.source),
             ("attempts", "\(job.attempts)"), ("created", Timestamp.text(job.createdAt)),
         ]
         if let startedAt = job.startedAt { lines.append(("started", Timestamp.text(startedAt))) }
@@ -48,8 +48,8 @@ struct JobRow {
     }
 
     private func style(_ label: String, _ text: String) -> StyledText {
-        let isState = label == "state"
-        let style: TerminalStyle = isState ? TerminalStyle(job.state) : label == "error" ? .bad : .plain
+        let isStatus = label == "status"
+        let style: TerminalStyle = isStatus ? TerminalStyle(job.state) : label == "error" ? .bad : .plain
         return StyledText(label, .dim).filled(to: 11) + StyledText(text, style)
     }
 }

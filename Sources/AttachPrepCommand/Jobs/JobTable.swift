@@ -7,7 +7,7 @@ enum JobTable {
     static func table(_ jobs: [Job]) -> TextTable {
         TextTable(
             columns: [
-                TextTable.Column(title: "job", isAddress: true), TextTable.Column(title: "state", width: 9),
+                TextTable.Column(title: "job", isAddress: true), TextTable.Column(title: "status", width: 9),
                 TextTable.Column(title: "tries", isNumber: true, width: 3), TextTable.Column(title: "created"),
                 TextTable.Column(title: "result", width: 9), TextTable.Column(title: "source", isAddress: true),
             ],
@@ -16,7 +16,7 @@ enum JobTable {
             concessions: [
                 .narrow("source", to: 20), .leaveOut("tries"), .leaveOut("created"), .narrow("source", to: 12),
                 .narrow("result", to: 12), .leaveOut("result"), .narrow("job", to: 13), .narrow("source", to: 1),
-            ])
+            ], hasHeadInFiles: true)
     }
 
     private static func row(_ job: Job) -> [StyledText] {

@@ -39,7 +39,7 @@ struct WebhookRow: Codable, Sendable, Hashable {
     static func table(_ rows: [WebhookRow]) -> TextTable {
         TextTable(
             columns: [
-                TextTable.Column(title: "webhook", isAddress: true), TextTable.Column(title: "state", width: 9),
+                TextTable.Column(title: "webhook", isAddress: true), TextTable.Column(title: "status", width: 9),
                 TextTable.Column(title: "event", width: 19),
                 TextTable.Column(title: "tries", isNumber: true, width: 3), TextTable.Column(title: "created"),
                 TextTable.Column(title: "receiver", isAddress: true), TextTable.Column(title: "answer"),
@@ -49,7 +49,7 @@ struct WebhookRow: Codable, Sendable, Hashable {
                 .narrow("receiver", to: 24), .leaveOut("created"), .leaveOut("tries"), .narrow("receiver", to: 16),
                 .narrow("answer", to: 12), .leaveOut("event"), .narrow("webhook", to: 13), .leaveOut("answer"),
                 .narrow("receiver", to: 1),
-            ])
+            ], hasHeadInFiles: true)
     }
 
     private var cells: [StyledText] {

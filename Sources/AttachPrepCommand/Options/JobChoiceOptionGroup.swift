@@ -11,7 +11,7 @@ import AttachPrepJobs
 struct JobChoiceOptionGroup: ParsableArguments {
     @Option(
         name: .customLong("status"),
-        help: ArgumentHelp("Only these: queued, running, succeeded, failed, dead, cancelled.", valueName: "state"))
+        help: ArgumentHelp("Only these: queued, running, succeeded, failed, dead, cancelled.", valueName: "status"))
     var status: [JobState] = []
 
     @Option(help: ArgumentHelp("Only what has this in its id, source or error code.", valueName: "text"))

@@ -41,7 +41,7 @@ struct QuarantineRow: Encodable {
     /// Entries below each other, as a person reads them.
     static func table(_ rows: [QuarantineRow]) -> TextTable {
         TextTable(
-            columns: ["content", "state", "last", "ending"].map { TextTable.Column(title: $0) }
+            columns: ["content", "status", "last", "ending"].map { TextTable.Column(title: $0) }
                 + [TextTable.Column(title: "source", isAddress: true)],
             rows: rows.map(\.cells),
             // The first digits of a digest are enough to lift it.

@@ -29,7 +29,7 @@ struct TextTable: Sendable {
 
     /// The lines as that reader sees them.
     ///
-    /// - Parameter hasHead: whether this is the first part of a list; files have no head, so that lines can be counted.
+    /// - Parameter hasHead: whether this is the first part of a list; some tables have no head in files.
     func lines(for display: Display, hasHead: Bool = true) -> [StyledText] {
         let hasHead = hasHead && !rows.isEmpty && (display.columns != nil || hasHeadInFiles)
         let head = hasHead ? [columns.map { StyledText($0.title, .heading) }] : []
