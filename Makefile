@@ -11,11 +11,11 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
     libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
     zlib1g-dev git ca-certificates python3
 # What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
-# tracer, a font for the burnt-in clock and for pages, a browser to look at those with, a server for jobs on several
-# machines, and OpenStack Swift, which speaks S3 and checks signatures (never python3-swiftclient: its /usr/bin/swift
-# would hide the compiler).
+# tracer, a font for the burnt-in clock and for pages, a browser to look at those with, and OpenStack Swift, which
+# speaks S3 and checks signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler).
+# tools/nats-server has the server for jobs on several machines: Debian's is older than attachprep takes.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core chromium nghttp2-server openssl \
-    strace libjpeg-turbo-progs nats-server procps file curl jq util-linux mount bsdutils python3-venv \
+    strace libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
     swift-proxy swift-account swift-container swift-object
 # What the comparison measures beside what the tests have already, the bare programs' libraries, and an origin.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev \
@@ -43,9 +43,10 @@ toolchain:
 deps: toolchain ## Install the Debian packages that building and the demo need (only what is missing)
 	@tools/install-packages $(build_packages)
 
-deps-test: toolchain ## Install the Debian packages that the tests need (only what is missing)
+deps-test: toolchain ## Install the Debian packages and servers that the tests need (only what is missing)
 	@tools/install-packages $(test_packages)
 	@tools/schemathesis/install >/dev/null
+	@tools/nats-server/install >/dev/null
 
 deps-bench: deps-test ## Install what the comparison with other tools needs (only what is missing)
 	@tools/install-packages $(bench_packages)

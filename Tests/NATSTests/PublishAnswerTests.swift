@@ -5,7 +5,7 @@ import Testing
 @Suite struct PublishAnswerTests {
     @Test(arguments: [
         (#"{"stream":"KV_jobs", "seq":1}"#, 1), (#"{"stream":"a", "seq":18446744073709551615}"#, UInt64.max),
-        (#"{"stream":"", "seq":0}"#, 0),
+        (#"{"stream":"", "seq":0}"#, 0), (#"{"stream":"KV_jobs","seq":17}"#, 17),
     ])
     func `a number that a server gives is read`(answer: String, number: UInt64) {
         #expect(PublishAnswer.number(in: Array(answer.utf8)) == number)
@@ -15,7 +15,7 @@ import Testing
         "", "{", "{}", #"{"stream":"a"}"#, #"{"stream":"a", "seq":}"#, #"{"stream":"a", "seq":1"#,
         #"{"stream":"a", "seq":-1}"#, #"{"stream":"a", "seq":01}"#, #"{"stream":"a", "seq":1.0}"#,
         #"{"stream":"a", "seq":18446744073709551616}"#, #"{"stream":"a", "seq":1, "duplicate":true}"#,
-        #"{"stream":"a", "seq":1}}"#, #"{"stream":"a\", "seq":1}"#, #"{"stream":"a","seq":1}"#,
+        #"{"stream":"a", "seq":1}}"#, #"{"stream":"a\", "seq":1}"#, #"{"stream":"a",  "seq":1}"#,
         #"{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 7"},"stream":"a","seq":0}"#,
     ])
     func `all else is left to the parser`(answer: String) {

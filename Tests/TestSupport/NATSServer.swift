@@ -77,8 +77,18 @@ public final class NATSServer: Sendable {
         return NATSServer(port: port, folder: folder, command: try launch(folder, diskMegabytes))
     }
 
+    /// The program of `tools/nats-server`; `ATTACHPREP_NATS_SERVER` names another, to try a version by hand.
+    private static let program = Result {
+        if let path = ProcessInfo.processInfo.environment["ATTACHPREP_NATS_SERVER"] { return path }
+        let install = try RunCommand(SourceTree.path("tools/nats-server/install"), timeoutSeconds: 300).runBlocking()
+        guard let path = install.lines.last else {
+            throw CommandFailure(description: "make deps-test installs nats-server: \(install.errorText)")
+        }
+        return path
+    }
+
     private static func launch(_ folder: TemporaryFolder, _ diskMegabytes: Int? = nil) throws -> RunningCommand {
-        let program = ["nats-server", "-c", folder.path("server.conf")]
+        let program = [try program.get(), "-c", folder.path("server.conf")]
         guard let diskMegabytes else {
             return try RunCommand(program[0], Array(program.dropFirst()), timeoutSeconds: 3600).start()
         }

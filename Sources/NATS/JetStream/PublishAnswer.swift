@@ -1,4 +1,5 @@
-/// What a stream's leader says of a message that it keeps: `{"stream":"KV_jobs", "seq":12}`.
+/// What a stream's leader says of a message that it keeps: `{"stream":"KV_jobs","seq":12}`, before 2.12 with a space
+/// after the comma.
 package enum PublishAnswer {
     /// Reads the message's number where the answer is as servers write it, without a JSON parser: that took longer than
     /// all else that is done with an answer, and each job has four of them.
@@ -10,7 +11,9 @@ package enum PublishAnswer {
         // A name with an escape in it is left to the parser.
         guard !rest[..<end].contains(UInt8(ascii: "\\")) else { return nil }
         rest = rest[end...]
-        guard take(middle, from: &rest), rest.popLast() == UInt8(ascii: "}"), let first = rest.first,
+        guard take(quoteAndComma, from: &rest) else { return nil }
+        if rest.first == UInt8(ascii: " ") { rest.removeFirst() }
+        guard take(member, from: &rest), rest.popLast() == UInt8(ascii: "}"), let first = rest.first,
             rest.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
         else { return nil }
         // JSON has no number with a zero before it.
@@ -19,7 +22,8 @@ package enum PublishAnswer {
     }
 
     private static let opening = Array(#"{"stream":""#.utf8)
-    private static let middle = Array(#"", "seq":"#.utf8)
+    private static let quoteAndComma = Array(#"","#.utf8)
+    private static let member = Array(#""seq":"#.utf8)
 
     private static func take(_ start: [UInt8], from rest: inout ArraySlice<UInt8>) -> Bool {
         guard rest.starts(with: start) else { return false }
