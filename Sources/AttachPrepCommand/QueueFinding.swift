@@ -17,16 +17,29 @@ struct QueueFinding: Codable, Sendable {
             (self.examination, faults) = (examination, examination.faults)
         } catch {
             logger.debug("the queue", metadata: ["error": "\(error)"])
-            (examination, faults) = (nil, [(error as? AttachPrepError)?.message ?? "\(error)"])
+            (examination, faults) = (nil, [Self.sentence(error)])
         }
+    }
+
+    /// With the servers' own reason: there is no log here to look at.
+    private static func sentence(_ error: any Error) -> String {
+        guard let known = error as? AttachPrepError else { return "\(error)" }
+        let message = known.message.replacing("; see the log", with: "")
+        return known.detail.map { "\(message) [\($0)]" } ?? message
     }
 
     /// As a person reads it.
     var lines: [StyledText] {
-        let head = StyledText.answer(examination != nil) + "  keep jobs on the NATS servers"
+        let head = StyledText.answer(examination?.isUsable ?? false) + "  keep jobs on the NATS servers"
         guard let examination else { return [head] }
         let time = StyledText(", \(examination.roundTripMilliseconds) ms for an answer", .dim)
-        return [head + time] + examination.parts.map { StyledText(Self.line($0)) }
+        return [head + time] + examination.servers.map { StyledText(Self.line($0)) }
+            + examination.parts.map { StyledText(Self.line($0)) }
+    }
+
+    private static func line(_ server: QueueExamination.Server) -> String {
+        let name = "     \(TerminalText.column(server.address, 26))"
+        return server.version.map { "\(name) nats-server \($0)" } ?? "\(name) cannot be reached from here"
     }
 
     private static func line(_ part: QueueExamination.Part) -> String {

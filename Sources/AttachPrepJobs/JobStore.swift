@@ -14,6 +14,14 @@ public protocol StoreKeeping: Sendable {
     /// Why it does not answer now, in a sentence; nil when it does, as far as is known without asking.
     var fault: String? { get }
 
+    /// Claims so far that were refused because a job had another revision than was heard.
+    var refusedClaims: Int { get }
+
     /// Ends all work with it; what comes afterwards fails with `queue.unavailable`.
     func close() async
+}
+
+extension StoreKeeping {
+    /// None, where what is heard and what is claimed are the same.
+    public var refusedClaims: Int { 0 }
 }

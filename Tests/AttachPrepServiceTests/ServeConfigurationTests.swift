@@ -98,10 +98,11 @@ struct ServeConfigurationTests {
             bucket.merging([
                 "ATTACHPREP_QUEUE": "nats://a,b:5222", "ATTACHPREP_QUEUE_PREFIX": "push-2",
                 "ATTACHPREP_QUEUE_USER": "me", "ATTACHPREP_QUEUE_PASSWORD": "word", "ATTACHPREP_ACCEPT_ONLY": "true",
-                "ATTACHPREP_QUEUE_CA_FILE": "/etc/passwd",
+                "ATTACHPREP_QUEUE_CA_FILE": "/etc/passwd", "ATTACHPREP_QUEUE_ALLOW_DIVERGING_SERVER": "true",
             ]) { $1 })
         let servers = try #require(configuration.queue)
         #expect(servers.settings.servers == ["nats://a", "nats://b:5222"] && servers.prefix == "push-2")
+        #expect(servers.allowsDivergingServer)
         #expect(servers.replicas == 1 && servers.settings.identity == .user("me", password: "word"))
         #expect(servers.settings.tls == NATSSettings.TLS(authorityFile: "/etc/passwd"))
         #expect(configuration.stateFolder.isEmpty && !configuration.works && configuration.unknownVariables.isEmpty)

@@ -22,6 +22,12 @@ import Testing
         #expect(PublishAnswer.number(in: Array(answer.utf8)) == nil)
     }
 
+    @Test(
+        arguments: [(10_071, true), (10_164, true), (10_163, false), (10_037, false), (nil, false)] as [(Int?, Bool)])
+    func `a change that came later is told from all else that is refused`(number: Int?, isConflict: Bool) {
+        #expect(PublishAnswer.isConflict(number) == isConflict)
+    }
+
     @Test func `the server that is installed is read so`() async throws {
         let server = try await NATSServer.start()
         let connection = try await NATSConnection.connect(NATSSettings(servers: [server.url]))

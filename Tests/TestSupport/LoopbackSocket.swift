@@ -37,6 +37,16 @@ final class LoopbackSocket: Sendable {
         return withSocketAddress(&name) { connect(caller.descriptor, $0, $1) } == 0
     }
 
+    /// A connection to somebody who listens on this machine.
+    static func connected(to port: Int) throws -> LoopbackSocket {
+        let caller = LoopbackSocket(stream())
+        var name = socketAddress("127.0.0.1", port)
+        guard withSocketAddress(&name, { connect(caller.descriptor, $0, $1) }) == 0 else {
+            throw Failure(operation: "connect to port \(port)", number: errno)
+        }
+        return caller
+    }
+
     static func listen(address: String, port: Int) throws -> LoopbackSocket {
         let listener = LoopbackSocket(stream())
         var yes: Int32 = 1

@@ -220,6 +220,43 @@ import Testing
         #expect(result.text.contains("JetStream does not answer"), "\(result.text)")
     }
 
+    @Test func `A server whose copies diverge is refused, and the doctor names it`() async throws {
+        let relay = try NATSRelay(to: server, version: "2.9.10")
+        let old = environment.merging(["ATTACHPREP_QUEUE": relay.url]) { $1 }
+        let refused = try await bench.command(["worker", "--port", "0"], environment: old, timeoutSeconds: 30).run()
+        #expect(refused.exitCode == 1 && refused.errorText.contains("nats-server 2.9.10"), "\(refused.errorText)")
+        #expect(refused.errorText.contains("--queue-allow-diverging-server"), "\(refused.errorText)")
+        let words = ["doctor", "--publish", "file:"]
+        let doctor = try await bench.command(words, environment: old).run()
+        #expect(doctor.exitCode == 1 && doctor.text.contains("NO   keep jobs on the NATS servers"), "\(doctor.text)")
+        #expect(doctor.text.contains("2.11.5 or newer"), "\(doctor.text)")
+        let option = "--queue-allow-diverging-server"
+        let allowed = try await bench.command(words + [option], environment: old).run()
+        #expect(
+            allowed.text.contains("yes  keep jobs") && allowed.text.contains("nats-server 2.9.10"), "\(allowed.text)")
+        let worker = try await bench.launch("worker", [option], environment: old)
+        #expect(try await worker.client.get("/readyz").status == 200)
+        relay.become("2.9.11")
+        try await askUntil("it goes on with another old server") {
+            try await worker.client.get("/readyz").status == 200
+        }
+        try await worker.stop()
+    }
+
+    @Test func `Copies that one server cannot have are explained by worker, jobs and doctor`() async throws {
+        for words in [["worker", "--port", "0"], ["jobs", "list"]] {
+            let result = try await bench.command(
+                words + ["--queue-replicas", "3"], environment: environment, timeoutSeconds: 30
+            ).run()
+            #expect(result.exitCode == 1 && result.errorText.contains("this one is alone"), "\(result.errorText)")
+            let reason = "replicas > 1 not supported in non-clustered mode"
+            #expect(result.errorText.components(separatedBy: reason).count == 2, "\(result.errorText)")
+        }
+        let doctor = try await command(["doctor", "--publish", "file:", "--queue-replicas", "3"])
+        #expect(doctor.exitCode == 1 && doctor.text.contains("NO   keep jobs on the NATS servers"), "\(doctor.text)")
+        #expect(doctor.text.contains("--queue-replicas 3 needs 3 NATS servers"), "\(doctor.text)")
+    }
+
     // MARK: What cannot be
 
     @Test(

@@ -16,7 +16,7 @@ struct StoreDesk: JobDesk {
 
     /// - Throws: `queue.unavailable`.
     init(servers: QueueServers) async throws {
-        store = try await JetStreamQueue.open(servers, feed: JobFeed(), logger: .none)
+        store = try await JetStreamQueue.open(servers, feed: JobFeed(), logger: .errors)
         receipts = NoReceipts()
     }
 
@@ -58,5 +58,12 @@ struct StoreDesk: JobDesk {
 }
 
 extension Logger {
+    /// What the NATS servers refuse is explained where the sentence is.
+    fileprivate static var errors: Logger {
+        var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .error
+        return logger
+    }
+
     fileprivate static var none: Logger { Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() } }
 }

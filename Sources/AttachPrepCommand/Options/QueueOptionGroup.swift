@@ -14,6 +14,7 @@ struct QueueOptionGroup: ParsableArguments {
     @Option(help: .of(.queue)) var queue: String?
     @Option(help: .of(.queuePrefix)) var queuePrefix: String?
     @Option(help: .of(.queueReplicas)) var queueReplicas: String?
+    @Flag(help: .of(.queueAllowDivergingServer)) var queueAllowDivergingServer = false
     @Option(help: .of(.queueUser)) var queueUser: String?
     @Option(help: .of(.queuePasswordFile)) var queuePasswordFile: String?
     @Option(help: .of(.queueTokenFile)) var queueTokenFile: String?
@@ -37,7 +38,8 @@ struct QueueOptionGroup: ParsableArguments {
     /// What was given.
     var flags: [Setting: String] {
         let values: [Setting: String?] = [
-            .queue: queue, .queuePrefix: queuePrefix, .queueReplicas: queueReplicas, .queueUser: queueUser,
+            .queue: queue, .queuePrefix: queuePrefix, .queueReplicas: queueReplicas,
+            .queueAllowDivergingServer: SettingText.word(queueAllowDivergingServer), .queueUser: queueUser,
             .queuePasswordFile: queuePasswordFile, .queueTokenFile: queueTokenFile, .queueNKeyFile: queueNKeyFile,
             .queueCredentialsFile: queueCredentialsFile, .queueCAFile: queueCAFile,
             .queueCertificateFile: queueCertificateFile, .queueKeyFile: queueKeyFile,

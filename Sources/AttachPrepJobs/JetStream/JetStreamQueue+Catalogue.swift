@@ -23,7 +23,7 @@ extension JetStreamQueue: JobCatalogue {
     }
 
     public func purge(_ filter: JobFilter) async throws -> Int {
-        try await QueueFault.named {
+        try await named {
             var count = 0
             while true {
                 let found = try await mirror.finished(filter, count: Self.purgedCount)

@@ -1,3 +1,4 @@
+import Logging
 import NATS
 import RichPush
 import SafeArithmetic
@@ -23,15 +24,21 @@ extension JetStreamQueue {
     ///   - known: how it was when we heard of it last; nil asks the servers first.
     ///   - change: nil when it cannot happen to the job as it is.
     /// - Returns: nil when it could not happen, or there is no such job.
+    /// - Throws: `queue.unavailable` when the leader refuses the very revisions that it shows.
     func change(
         _ id: String, from known: KnownJob?, _ change: (KeptJob) throws -> KeptJob?
     ) async throws -> KnownJob? {
         var (current, isFresh) = (known, false)
+        var refusals = 0
         while true {
             if let job = current, let next = try change(job.value) {
                 if let kept = try await make([(next, job.revision)])[0].get() {
                     try await mirror.take([kept], at: clock.now())
                     return kept
+                }
+                if isFresh {
+                    refusals += 1  // Bounded: at most refusalsMax.
+                    try await pause(afterRefusals: refusals, of: id)
                 }
             } else if isFresh {
                 return nil
@@ -39,6 +46,22 @@ extension JetStreamQueue {
             current = try await fetch(id)
             isFresh = true
         }
+    }
+
+    /// Others may have changed the job between our reading it and our change, and then somebody has got further.
+    private static let refusalsMax = 6
+
+    private func pause(afterRefusals count: Int, of id: String) async throws {
+        guard count < Self.refusalsMax else {
+            logger.error(
+                "the NATS servers refuse every change of a job with the revision that they show",
+                metadata: ["job": "\(id)", "stream": "\(jobs.streamName)"])
+            throw AttachPrepError(
+                .queueUnavailable,
+                "The NATS servers refuse every change of the job \(id); their copies of it may differ: see the log.")
+        }
+        let milliseconds = ConflictDecision(count: count).pauseMilliseconds
+        try await ContinuousClock().sleep(for: .milliseconds(clamping: Int(clamping: milliseconds)))
     }
 
     /// Makes changes in their order, without waiting between them.

@@ -7,7 +7,9 @@ extension JetStreamQueue {
     public func claim(
         _ count: Int, by worker: String, lease: Duration, hostLimit: Int
     ) async throws -> [ClaimedJob] {
-        try await QueueFault.named { () async throws -> [ClaimedJob] in
+        try await named { () async throws -> [ClaimedJob] in
+            // A pull that is not sent is not answered either: its end would not say why.
+            if let refusal = connection.refusal { throw refusal }
             run.note(worker: worker)
             let wish = ClaimWish(worker: worker, lease: lease, hostLimit: hostLimit)
             return try await desk.claim(count, wish) { [self] wish, count in
@@ -24,7 +26,7 @@ extension JetStreamQueue {
     func examine(_ delivery: LaneDelivery, _ known: KnownJob?) async throws -> KnownJob? {
         let found: KnownJob?
         do {
-            found = if let known { known } else { try await fetch(delivery.job.text) }
+            found = try await current(delivery.job, known)
         } catch let error as AttachPrepError {
             // One bad value must not stop the others; a later version may be able to read it.
             logger.error(
@@ -36,6 +38,7 @@ extension JetStreamQueue {
         let isHeld = held.held(delivery.job).map { $0.token == found?.value.token } ?? false
         let decision = LaneDecision(
             found, delivery, isHeld: isHeld, leaseMilliseconds: lease.milliseconds, at: clock.now())
+        if decision != .offer { conflicts.forget(delivery.job) }
         switch decision {
         case .offer: return found
         case .wait(let until, let milliseconds): putOff(delivery, until, milliseconds: milliseconds)
@@ -49,6 +52,17 @@ extension JetStreamQueue {
         case .lost: try await takeBack(delivery, found)
         }
         return nil
+    }
+
+    /// A job as it was heard of last; as the stream's leader has it when claims by what was heard are refused.
+    private func current(_ id: JobID, _ known: KnownJob?) async throws -> KnownJob? {
+        guard conflicts.readsLeader(id) else {
+            if let known { return known }
+            return try await fetch(id.text)
+        }
+        let found = try await fetch(id.text)
+        if found?.revision != known?.revision { try await mirror.correct(id.text, found) }
+        return found
     }
 
     /// A value that cannot be read is looked at again after that.

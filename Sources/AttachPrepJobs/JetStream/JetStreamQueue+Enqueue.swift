@@ -13,7 +13,7 @@ extension JetStreamQueue {
     public func enqueue(
         _ submissions: [JobSubmission], idempotency: IdempotencyKey?
     ) async throws -> EnqueuedJobs {
-        try await QueueFault.named { () async throws -> EnqueuedJobs in
+        try await named { () async throws -> EnqueuedJobs in
             while true {
                 if let taken = try await takeIn(submissions, idempotency) { return taken }
             }

@@ -25,6 +25,7 @@ extension JetStreamQueue {
         }
         let taken = try await take(offers, for: wish.lease, at: moment)
         for one in taken {
+            conflicts.moved(one.delivery.job)
             held.add(one)
             // The servers were told to give it to others later.
             if one.delivery.isRemembered { stream.tell(one.delivery.reply, .inProgress) }
@@ -46,7 +47,7 @@ extension JetStreamQueue {
                 taken.append(
                     HeldJobs.Held(
                         job: job, delivery: offer.delivery, until: moment.steady.adding(clamping: lease.milliseconds)))
-            case .success(nil): stream.tell(offer.delivery.reply, .later(Self.changedPause))
+            case .success(nil): refuse(offer, at: moment)
             case .failure(let error): fault = error
             }
         }
@@ -54,8 +55,22 @@ extension JetStreamQueue {
         return taken
     }
 
-    /// A job that somebody changed while it was being claimed is looked at again after that.
-    private static let changedPause = Duration.milliseconds(100)
+    /// A job that somebody changed while it was being claimed, or whose changes we have not heard of as they are.
+    private func refuse(_ offer: Offer, at moment: StoreMoment) {
+        let id = offer.delivery.job
+        let decision = conflicts.refused(id, at: moment.steady)
+        stream.tell(offer.delivery.reply, .later(.milliseconds(clamping: Int(clamping: decision.pauseMilliseconds))))
+        guard decision.isLogged else { return }
+        logger.warning(
+            """
+            the NATS servers refuse to let a job be claimed with the revision that they show; it is read from the \
+            stream's leader from now on
+            """,
+            metadata: [
+                "job": "\(id)", "revision": "\(offer.revision)", "stream": "\(jobs.streamName)",
+                "server": "\(connection.serverAddress ?? "none")",
+            ])
+    }
 
     // MARK: One at a time for a key
 

@@ -10,7 +10,7 @@ import SafeArithmetic
 
 extension JetStreamQueue {
     public func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStanding] {
-        guard connection.isConnected else { throw QueueFault.error(NATSError.disconnected) }
+        guard connection.isConnected else { throw QueueFault.error(connection.refusal ?? NATSError.disconnected) }
         let look = try await mirror.look(leases.map(\.job.text))
         let until = clock.now().steady.adding(clamping: lease.milliseconds)
         var standings: [JobID: LeaseStanding] = [:]
@@ -35,7 +35,7 @@ extension JetStreamQueue {
     public func finish(_ lease: JobLease, _ ending: JobEnding, notice: WebhookNotice?) async throws -> Bool {
         let now = clock.now().wall
         let (end, note) = (try EndedJob(ending), notice.map { KeptNotice($0, at: now) })
-        return try await QueueFault.named {
+        return try await named {
             let ended = try await leave(lease) { $0.ended(end, notice: note, under: lease.token, at: now) }
             guard let (delivery, job) = ended else { return false }
             await conclude(delivery, job)
@@ -47,7 +47,7 @@ extension JetStreamQueue {
         _ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool
     ) async throws -> Bool {
         let (text, now) = (try StoredJSON.text(error), clock.now().wall)
-        return try await QueueFault.named {
+        return try await named {
             let put = try await leave(lease) { job in
                 job.postponed(
                     until: date.milliseconds, error: text, code: error.code.rawValue, isAttempt: isAttempt,
@@ -61,7 +61,7 @@ extension JetStreamQueue {
 
     public func release(_ leases: [JobLease]) async throws {
         let now = clock.now().wall
-        try await QueueFault.named {
+        try await named {
             for lease in leases {
                 let put = try await leave(lease) { $0.released(under: lease.token, at: now) }
                 guard let (delivery, job) = put else { continue }
@@ -86,6 +86,7 @@ extension JetStreamQueue {
         // A message that was given again to us meanwhile stands for it.
         let delivery = held.held(lease)?.delivery ?? had.delivery
         held.remove(lease)
+        if job != nil { conflicts.moved(lease.job) }
         return job.map { (delivery, $0) }
     }
 

@@ -17,7 +17,7 @@ extension JetStreamQueue {
     }
 
     public func log(of id: JobID) async throws -> [JobLogLine] {
-        try await QueueFault.named {
+        try await named {
             let lines = try await lines(of: id)?.lines ?? []
             return lines.map {
                 JobLogLine(job: id, date: Date(milliseconds: $0.date), level: $0.level, text: $0.text)
@@ -32,7 +32,7 @@ extension JetStreamQueue {
     }
 
     public func append(_ lines: [JobLogLine]) async throws {
-        try await QueueFault.named {
+        try await named {
             let byJob = Dictionary(grouping: lines, by: \.job)
             let look = try await mirror.look(byJob.keys.map(\.text))
             try await withThrowingTaskGroup(of: Void.self) { group in

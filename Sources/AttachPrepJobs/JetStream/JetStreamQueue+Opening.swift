@@ -33,23 +33,27 @@ extension JetStreamQueue {
     }
 
     /// The same, of servers as they were named.
+    ///
+    /// - Parameter refusals: where refusals are explained; nil takes one of the queue's own. Who opens it again and
+    ///   again gives the same one, so that a reason is written once.
     package static func open(
         _ servers: QueueServers, folder: String? = nil, lease: Duration = .seconds(Limits.leaseSeconds),
         limits: StoreLimits = StoreLimits(), clock: StoreClock = .system, feed: JobFeed,
-        logger: Logger = Logger(label: "attachprep.jobs"), marksCrashes: Bool = false
+        logger: Logger = Logger(label: "attachprep.jobs"), refusals: RefusalLog? = nil, marksCrashes: Bool = false
     ) async throws -> JetStreamQueue {
-        try await QueueFault.named {
+        let refusals = refusals ?? RefusalLog(logger)
+        let connection = try await QueueFault.named { try await NATSConnection.connect(servers.checkedSettings) }
+        do {
             let shapes = QueueShapes(
                 names: QueueNames(prefix: servers.prefix), replicas: servers.replicas, lease: lease, limits: limits)
-            let rooms = try await QueueRooms(
-                shapes, in: JetStream(try await NATSConnection.connect(servers.settings)))
+            let rooms = try await QueueRooms(shapes, in: JetStream(connection))
             let (own, mirror) = try await BlockingLane().run {
                 let own = try MachineFolder(folder)
                 return (own, try JobMirror(path: own.mirrorPath, feed: feed, at: clock.now()))
             }
             let queue = JetStreamQueue(
                 rooms, names: shapes.names, folder: own, mirror: mirror, lease: lease, limits: limits, clock: clock,
-                logger: logger, marksCrashes: marksCrashes)
+                logger: logger, refusals: refusals, marksCrashes: marksCrashes)
             do {
                 try await queue.startFollowing()
                 try await queue.beginRun()
@@ -58,6 +62,10 @@ extension JetStreamQueue {
                 throw error
             }
             return queue
+        } catch {
+            refusals.note(error, from: connection.serverAddress)
+            connection.close()
+            throw QueueFault.error(error)
         }
     }
 }

@@ -26,7 +26,7 @@ extension JetStreamQueue: WebhookOutbox {
                 if try await take(offer, by: sender) { taken.append(offer.webhook) }
             } catch {
                 try await mirror.letGo(offers[index...].map(\.webhook.id))
-                if taken.isEmpty { throw QueueFault.error(error) }
+                if taken.isEmpty { throw named(error) }
                 break
             }
         }
@@ -45,7 +45,7 @@ extension JetStreamQueue: WebhookOutbox {
 
     public func record(_ id: WebhookID, _ outcome: WebhookOutcome) async throws {
         let now = clock.now().wall
-        try await QueueFault.named {
+        try await named {
             guard let job = try await mirror.job(of: id) else { return }
             _ = try await change(job, from: nil) { job in
                 job.telling { $0.id == id.text ? $0.tried(outcome, at: now) : nil }
@@ -55,7 +55,7 @@ extension JetStreamQueue: WebhookOutbox {
 
     public func giveUpWebhooks(to url: String, error: String) async throws -> Int {
         let now = clock.now().wall
-        return try await QueueFault.named {
+        return try await named {
             var count = 0
             for job in try await mirror.jobs(telling: url) {
                 // Bounded: counts of what is in memory.
@@ -67,7 +67,7 @@ extension JetStreamQueue: WebhookOutbox {
 
     public func replayWebhooks(_ filter: WebhookFilter) async throws -> Int {
         let now = clock.now().wall
-        return try await QueueFault.named {
+        return try await named {
             var count = 0
             for (job, ids) in try await mirror.webhooks(filter) {
                 count += try await changeNotices(of: job) { notice, job in  // Bounded: counts of what is in memory.

@@ -11,12 +11,12 @@ import RichPush
 extension JetStreamQueue: JobQueue {
     /// As the servers have it, so never older than what anybody was told before.
     public func job(_ id: JobID) async throws -> Job? {
-        try await QueueFault.named { try await fetch(id.text)?.value.job() }
+        try await named { try await fetch(id.text)?.value.job() }
     }
 
     public func cancel(_ id: JobID) async throws -> Job {
         let now = clock.now().wall
-        return try await QueueFault.named {
+        return try await named {
             guard let job = try await change(id.text, from: nil, { $0.calledOff(at: now) }) else {
                 throw try await refusal(id, "is not called off")
             }
@@ -26,7 +26,7 @@ extension JetStreamQueue: JobQueue {
 
     public func retry(_ id: JobID) async throws -> Job {
         let now = clock.now().wall
-        return try await QueueFault.named {
+        return try await named {
             try checkRoom(for: 1)
             let job = try await change(id.text, from: nil) { job in
                 if job.state == .cancelled, job.secret == JobSecrets.wiped { throw JobSecrets.wipedError(id) }

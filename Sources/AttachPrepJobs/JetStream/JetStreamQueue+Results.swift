@@ -13,7 +13,7 @@ public import RichPush
 /// Files are published where phones fetch them; what is kept here is where, and how fresh it is.
 extension JetStreamQueue: ResultStore {
     public func result(for key: WorkKey) async throws -> StoredResult? {
-        try await QueueFault.named { try await kept(QueueKeys.result(key))?.value.result() }
+        try await named { try await kept(QueueKeys.result(key))?.value.result() }
     }
 
     private func kept(_ key: String) async throws -> (value: KeptResult, revision: UInt64)? {
@@ -28,7 +28,7 @@ extension JetStreamQueue: ResultStore {
         precondition(folder == nil, "a queue of several machines publishes its results")
         let result = StoredResult(media: .make(), manifest: manifest, freshness: freshness, fetchedAt: fetchedAt)
         let (new, place) = (KeptResult(result), QueueKeys.result(key))
-        return try await QueueFault.named {
+        return try await named {
             let pointer = KeyValueBucket.Change(QueueKeys.media(result.media), Array(place.utf8))
             _ = try await results.make(pointer)
             try await keep(place) { former in
@@ -41,7 +41,7 @@ extension JetStreamQueue: ResultStore {
 
     public func renew(_ media: MediaID, _ freshness: SourceFreshness, fetchedAt: Date) async throws {
         let date = fetchedAt.milliseconds
-        try await QueueFault.named {
+        try await named {
             guard let place = try await results.entry(QueueKeys.media(media))?.value else { return }
             try await keep(String(decoding: place, as: UTF8.self)) { former in
                 guard var result = former, result.media == media.text else { return nil }

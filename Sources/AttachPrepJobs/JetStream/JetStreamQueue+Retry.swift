@@ -8,7 +8,7 @@ extension JetStreamQueue {
 
     public func retry(_ filter: JobFilter) async throws -> Int {
         let selection = try JobSelection(filter, among: JobState.allCases.filter(\.isRetryable))
-        return try await QueueFault.named {
+        return try await named {
             var count = 0
             for state in selection.states ?? [] {
                 var cursor = ""

@@ -24,6 +24,7 @@ public final class JetStreamQueue: Sendable {
     let waiting = WaitingDeliveries()
     let turns = LaneTurns()
     let desk = ClaimDesk()
+    let conflicts = RevisionConflicts()
     let isolation = IsolationTurn()
     /// How this process ends, for the next one on this machine.
     let run: RunRecord
@@ -32,12 +33,13 @@ public final class JetStreamQueue: Sendable {
     let limits: StoreLimits
     let clock: StoreClock
     let logger: Logger
+    let refusals: RefusalLog
     private let follower = Mutex<Task<Void, Never>?>(nil)
     private let folder: MachineFolder
 
     init(
         _ rooms: QueueRooms, names: QueueNames, folder: MachineFolder, mirror: JobMirror, lease: Duration,
-        limits: StoreLimits, clock: StoreClock, logger: Logger, marksCrashes: Bool
+        limits: StoreLimits, clock: StoreClock, logger: Logger, refusals: RefusalLog? = nil, marksCrashes: Bool
     ) {
         run = RunRecord(folder: folder.path, marksCrashes: marksCrashes)
         self.names = names
@@ -55,6 +57,7 @@ public final class JetStreamQueue: Sendable {
         self.limits = limits
         self.clock = clock
         self.logger = logger
+        self.refusals = refusals ?? RefusalLog(logger)
     }
 
     /// Ends all work with the servers; what comes afterwards fails with `queue.unavailable`.

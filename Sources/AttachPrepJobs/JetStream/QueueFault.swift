@@ -32,19 +32,64 @@ enum QueueFault {
     }
 
     /// Whether it may be over by itself.
-    private static func passes(_ fault: NATSError) -> Bool { fault.reason == nil || fault.reason == .network }
+    private static func passes(_ fault: NATSError) -> Bool {
+        switch fault {
+        case .serverTooOld: false
+        // A server without a cluster stays so; others of a cluster may still be starting.
+        case .tooFewServers(_, let number, _, _): number != NATSError.Number.replicasNeedCluster
+        default: fault.reason == nil || fault.reason == .network
+        }
+    }
 
     /// A sentence without library text.
-    private static func sentence(_ fault: NATSError) -> String {
+    static func sentence(_ fault: NATSError) -> String {
         switch fault {
         case .library: sentence(fault.reason ?? .network)
         case .disconnected: "The connection to the NATS servers is lost; try again."
         case .timedOut: "The NATS servers do not answer in time; try again."
         case .noResponders: "JetStream does not answer: it is off, has no leader, or is not for this account."
-        case .refused: "The NATS servers refuse; see the log."
+        case .refused(let code, let number, _, let operation):
+            sentence(number)
+                ?? "The NATS servers refused \(action(operation)) (error \(number > 0 ? number : code)); see the log."
+        case .tooFewServers(let replicas, let number, _, _):
+            "\(replicas) copies need \(replicas) NATS servers with JetStream, and "
+                // Bounded: texts, not numbers.
+                + (number == NATSError.Number.replicasNeedCluster ? "this one is alone" : "the cluster has fewer now")
+                + "; start more of them, or give --queue-replicas 1."
+        case .serverTooOld(let version, let least):
+            "The NATS server is nats-server \(version), and \(least) or newer is required: the copies that older ones "
+                + "keep of the queue can diverge, and jobs are stuck then. Update it, or give "
+                + "--queue-allow-diverging-server."
         case .unreadable: "The NATS servers give an answer that cannot be read; see the log."
         case .tooLarge(let bytes, let limit):
             "The job takes \(bytes) bytes, over the \(limit) that the NATS servers take for a message."
+        }
+    }
+
+    /// Of refusals that have a remedy of their own; nil for others.
+    private static func sentence(_ number: Int) -> String? {
+        switch number {
+        case 10_002, 10_023, 10_028, 10_047:
+            "The NATS servers have no room for it (error \(number)); free storage, or raise the limits of JetStream or "
+                + "of this account."
+        case 10_026, 10_027:
+            "The NATS servers allow this account no more streams or consumers (error \(number)); raise its limits."
+        case 10_039, 10_076: "JetStream is off on the NATS servers, or for this account (error \(number)); turn it on."
+        default: nil
+        }
+    }
+
+    /// An operation of the API, as a person says it: its names are those of streams.
+    private static func action(_ operation: String) -> String {
+        let parts = operation.split(separator: ".").map(String.init)
+        switch (parts.first, parts.dropFirst().first) {
+        case ("STREAM", "CREATE"): return "to create the stream \(parts.last ?? "")"
+        case ("STREAM", "INFO"): return "to describe the stream \(parts.last ?? "")"
+        case ("STREAM", "PURGE"): return "to empty the stream \(parts.last ?? "")"
+        case ("STREAM", "MSG"): return "to read or remove a message of the stream \(parts.last ?? "")"
+        case ("CONSUMER", "MSG"): return "to deliver messages"
+        case ("CONSUMER", _): return "to create or describe a consumer"
+        default: return "to keep a message"
         }
     }
 

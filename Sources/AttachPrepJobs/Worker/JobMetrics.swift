@@ -18,6 +18,7 @@ import Synchronization
 /// | `attachprep_job_attempts_total` | |
 /// | `attachprep_job_retries_total` | `code` |
 /// | `attachprep_results_reused_total` | `kind`: shared, fresh, unchanged |
+/// | `attachprep_claims_refused_total` | |
 /// | `attachprep_job_wait_seconds` | |
 /// | `attachprep_stage_seconds` | `stage`: as in a manifest's timings |
 /// | `attachprep_download_bytes_total` | |
@@ -26,6 +27,7 @@ import Synchronization
 public final class JobMetrics: Sendable {
     private let factory: any MetricsFactory
     private let noted = Mutex(PreparerStatistics())
+    private let refusedClaims = Mutex(0)
 
     /// - Parameter factory: where they are kept: the service's registry.
     public init(factory: any MetricsFactory) {
@@ -33,6 +35,7 @@ public final class JobMetrics: Sendable {
         // What has not happened yet is 0, so that the first time is seen as a rise.
         count("download_bytes_total", 0)
         count("download_loops_abandoned_total", 0)
+        count("claims_refused_total", 0)
         for reason in ["failed", "recycled"] { count("media_children_restarted_total", 0, ("reason", reason)) }
         for kind in ReuseDecision.Kind.allCases { count("results_reused_total", 0, ("kind", kind.rawValue)) }
     }
@@ -83,6 +86,15 @@ public final class JobMetrics: Sendable {
         count("media_children_restarted_total", children.now.failed - children.last.failed, ("reason", "failed"))
         // Bounded: as above.
         count("media_children_restarted_total", children.now.recycled - children.last.recycled, ("reason", "recycled"))
+    }
+
+    /// Counts what has been added to a store's number since the last time.
+    public func note(refusedClaims total: Int) {
+        let added = refusedClaims.withLock { noted in
+            defer { noted = max(noted, total) }
+            return total.subtracting(clamping: noted)
+        }
+        count("claims_refused_total", added)
     }
 
     // MARK: The factory

@@ -16,6 +16,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case queue
     case queuePrefix = "queue-prefix"
     case queueReplicas = "queue-replicas"
+    case queueAllowDivergingServer = "queue-allow-diverging-server"
     case queueUser = "queue-user"
     case queuePassword = "queue-password"
     case queuePasswordFile = "queue-password-file"

@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepJobs
 import RichPush
 
 extension Setting {
@@ -17,6 +18,8 @@ extension Setting {
         case .queue: "Where jobs are: file: (the data folder) or nats://host,host,host (NATS JetStream)."
         case .queuePrefix: "What names on the NATS servers begin with."
         case .queueReplicas: "Copies that the servers keep of everything."
+        case .queueAllowDivergingServer:
+            "Take nats-server before \(QueueServers.leastVersionText), whose copies diverge: jobs may be stuck or lost."
         case .queueUser: "The user that the NATS servers know us as."
         case .queuePassword: "His password."
         case .queuePasswordFile: "A file with his password, else ATTACHPREP_QUEUE_PASSWORD."
@@ -84,7 +87,9 @@ extension Setting {
         case .logFormat: "text|json"
         case .logLevel: "level"
         case .resolve: "host:port:address"
-        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly, .loopbackMetrics: nil
+        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly, .loopbackMetrics,
+            .queueAllowDivergingServer:
+            nil
         }
     }
 

@@ -40,6 +40,7 @@ extension SettingReader {
         }
         servers.prefix = try prefix() ?? servers.prefix
         servers.replicas = try whole(.queueReplicas, 1...5)
+        servers.allowsDivergingServer = try isOn(.queueAllowDivergingServer)
         try identify(&servers)
         try secure(&servers)
         return servers

@@ -15,6 +15,8 @@ extension MetricDescription {
             "Attempts that failed and are made again, by error code."),
         "attachprep_results_reused_total": MetricDescription(
             "Jobs that needed no work: shared with another job, still fresh, or unchanged at the origin."),
+        "attachprep_claims_refused_total": MetricDescription(
+            "Claims that the NATS servers refused because the job had another revision than was heard."),
         "attachprep_job_wait_seconds": MetricDescription(
             "From when a job could run until it ran.", buckets: secondsBuckets + [1_800, 7_200]),
         "attachprep_stage_seconds": MetricDescription("Time in each stage of a preparation."),

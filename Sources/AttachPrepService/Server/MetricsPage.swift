@@ -6,12 +6,13 @@ import Logging
 struct MetricsPage: Sendable {
     let registry: PrometheusRegistry
     let metrics: JobMetrics
-    let store: any JobStore
+    let store: any JobStore & StoreKeeping
     let preparer: AttachmentPreparer
     let logger: Logger
 
     func text() async -> String {
         metrics.note(preparer.statistics)
+        metrics.note(refusedClaims: store.refusedClaims)
         do {
             try await metrics.refresh(store)
         } catch {

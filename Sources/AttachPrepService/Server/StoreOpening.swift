@@ -28,15 +28,21 @@ extension ServeConfiguration {
 
     private func openQueue(_ queue: QueueServers, _ feed: JobFeed, _ logger: Logger) async throws -> JetStreamQueue {
         let end = ContinuousClock.now + .seconds(Limits.queueConnectSecondsMax)
+        let refusals = RefusalLog(logger)
+        var reason = ""
         while true {
             do {
                 return try await JetStreamQueue.open(
-                    queue, folder: stateFolder, limits: storeLimits, feed: feed, logger: logger, marksCrashes: true)
+                    queue, folder: stateFolder, limits: storeLimits, feed: feed, logger: logger, refusals: refusals,
+                    marksCrashes: true)
             } catch let error as AttachPrepError {
                 guard error.isRetryable, ContinuousClock.now < end else { throw error }
-                logger.warning(
-                    "the queue's servers are not there yet",
-                    metadata: ["queue": "\(queue)", "reason": "\(error.message)"])
+                if error.message != reason {
+                    logger.warning(
+                        "the queue's servers are not there yet",
+                        metadata: ["queue": "\(queue)", "reason": "\(error.message)"])
+                }
+                reason = error.message
                 try await ContinuousClock().sleep(for: .seconds(Limits.queueConnectPauseSeconds))
             }
         }

@@ -7,15 +7,21 @@ final class ConnectionEvents: Sendable {
         var isConnected = true
         var onLoss: (@Sendable () -> Void)?
         var onReturn: (@Sendable () -> Void)?
+        var onArrival: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
 
     var isConnected: Bool { state.withLock { $0.isConnected } }
 
-    func listen(onLoss: @escaping @Sendable () -> Void, onReturn: @escaping @Sendable () -> Void) {
+    /// - Parameter onArrival: called before the connection to another server counts as one.
+    func listen(
+        onLoss: @escaping @Sendable () -> Void, onArrival: @escaping @Sendable () -> Void,
+        onReturn: @escaping @Sendable () -> Void
+    ) {
         state.withLock {
             $0.onLoss = onLoss
+            $0.onArrival = onArrival
             $0.onReturn = onReturn
         }
     }
@@ -29,6 +35,7 @@ final class ConnectionEvents: Sendable {
     }
 
     func returned() {
+        state.withLock { $0.onArrival }?()
         let tell = state.withLock { state in
             state.isConnected = true
             return state.onReturn

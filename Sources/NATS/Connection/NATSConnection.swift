@@ -1,5 +1,6 @@
 internal import CNATS
 internal import Dispatch
+internal import Glibc
 internal import SafeArithmetic
 internal import Synchronization
 
@@ -21,6 +22,8 @@ internal import Synchronization
     /// How long the servers may take to answer.
     let answerTime: Duration
     private let listeners = Mutex(Listeners())
+    private let leastVersion: NATSServerVersion?
+    private let currentRefusal = Mutex<NATSError?>(nil)
 
     private struct Listeners {
         var last = 0
@@ -30,7 +33,8 @@ internal import Synchronization
 
     /// Connects to the first of the servers that answers.
     ///
-    /// - Throws: `NATSError.library` with the library's reason, such as an identity that is refused.
+    /// - Throws: `NATSError.library` with the library's reason, such as an identity that is refused;
+    ///   `NATSError.serverTooOld`.
     package static func connect(_ settings: NATSSettings) async throws -> NATSConnection {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue(label: "attachprep.nats.connecting").async {
@@ -53,6 +57,7 @@ internal import Synchronization
         unsafe self.handle = handle
         self.events = events
         answerTime = settings.answerTime
+        leastVersion = settings.leastVersion
         let inbox = inbox
         do {
             subscription = try unsafe NATSSubscription("\(inbox.prefix)*", on: handle) { inbox.hear($0) }
@@ -61,7 +66,11 @@ internal import Synchronization
             throw error
         }
         Self.watchClock(for: inbox)
-        events.listen(onLoss: { [weak self] in self?.hearLoss() }, onReturn: { [weak self] in self?.hearReturn() })
+        events.listen(
+            onLoss: { [weak self] in self?.hearLoss() }, onArrival: { [weak self] in self?.checkVersion() },
+            onReturn: { [weak self] in self?.hearReturn() })
+        checkVersion()
+        if let refusal { throw refusal }
     }
 
     deinit {
@@ -85,8 +94,60 @@ internal import Synchronization
 
     // MARK: What it knows
 
-    /// Whether a server is there now.
-    package var isConnected: Bool { events.isConnected }
+    /// Whether a server is there now that may be used.
+    package var isConnected: Bool { events.isConnected && refusal == nil }
+
+    /// Why the server that is there is not used; nil when it is.
+    package var refusal: NATSError? { currentRefusal.withLock { $0 } }
+
+    /// Of the server that the connection is to, or was to last.
+    package var serverVersion: NATSServerVersion { unsafe NATSServerVersion(of: handle) }
+
+    private func checkVersion() {
+        let version = serverVersion
+        var found: NATSError?
+        if let leastVersion, version < leastVersion { found = .serverTooOld(version, least: leastVersion) }
+        currentRefusal.withLock { [found] refusal in refusal = found }
+    }
+
+    /// The address of the server that the connection is to, without who we are; nil when it is to none.
+    package var serverAddress: String? {
+        unsafe Self.text { unsafe natsConnection_GetConnectedUrl(handle, $0, $1) }.map(Self.withoutIdentity)
+    }
+
+    /// What the server calls itself; nil without one.
+    package var serverID: String? { unsafe Self.text { unsafe natsConnection_GetConnectedServerId(handle, $0, $1) } }
+
+    /// Addresses of all servers that were named or found, without who we are.
+    package var knownServers: [String] {
+        var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        var count: CInt = 0
+        guard unsafe natsConnection_GetServers(handle, &list, &count) == NATS_OK, let list = unsafe list else {
+            return []
+        }
+        defer { unsafe free(list) }
+        return (0..<max(0, Int(clamping: count))).compactMap { index in
+            guard let text = unsafe list[index] else { return nil }
+            defer { unsafe free(text) }
+            return unsafe Self.withoutIdentity(String(cString: text))
+        }
+    }
+
+    /// Longer than any address or identifier that the library keeps.
+    private static let textBytesMax = 1_024
+
+    private static func text(_ read: (UnsafeMutablePointer<CChar>, Int) -> natsStatus) -> String? {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: textBytesMax) { buffer in
+            guard let start = buffer.baseAddress, unsafe read(start, textBytesMax) == NATS_OK else { return nil }
+            let text = unsafe String(cString: start)
+            return text.isEmpty ? nil : text
+        }
+    }
+
+    private static func withoutIdentity(_ address: String) -> String {
+        guard let at = address.lastIndex(of: "@"), let scheme = address.firstRange(of: "://") else { return address }
+        return String(address[..<scheme.upperBound] + address[address.index(after: at)...])  // Bounded: texts.
+    }
 
     /// The longest message that the servers take, in bytes.
     package var messageBytesMax: Int { Int(clamping: unsafe natsConnection_GetMaxPayload(handle)) }
@@ -214,7 +275,8 @@ internal import Synchronization
 
     private func send(_ post: Post) {
         do {
-            guard isConnected else { throw NATSError.disconnected }
+            guard events.isConnected else { throw NATSError.disconnected }
+            if let refusal { throw refusal }
             try unsafe post.message.publish(on: handle, replyTo: post.reply)
         } catch {
             guard post.isRequest, let reply = post.reply else { return }

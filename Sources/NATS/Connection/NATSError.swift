@@ -11,8 +11,13 @@ package enum NATSError: Error, Hashable, Sendable, CustomStringConvertible {
     case timedOut(subject: String)
     /// Nobody listens there: JetStream is off, has no leader now, or this account may not use it.
     case noResponders(subject: String)
-    /// The servers said no: HTTP-like code, JetStream's own number, its text.
-    case refused(code: Int, number: Int, text: String)
+    /// The servers said no: HTTP-like code, JetStream's own number, its text, and what was asked for: an operation of
+    /// the API, or the subject of a message.
+    case refused(code: Int, number: Int, text: String, operation: String)
+    /// So many copies were asked for, and the servers cannot make as many: JetStream's own number, its text.
+    case tooFewServers(replicas: Int, number: Int, text: String, operation: String)
+    /// A server below the least version that is taken.
+    case serverTooOld(NATSServerVersion, least: NATSServerVersion)
     /// An answer that is none.
     case unreadable(subject: String, text: String)
     /// A message is longer than the servers take.
@@ -24,7 +29,11 @@ package enum NATSError: Error, Hashable, Sendable, CustomStringConvertible {
         case .disconnected: "nats: not connected"
         case .timedOut(let subject): "nats: no answer in time from \(subject)"
         case .noResponders(let subject): "nats: nobody answers at \(subject)"
-        case .refused(let code, let number, let text): "jetstream \(code), \(number): \(text)"
+        case .refused(let code, let number, let text, let operation):
+            "\(operation): jetstream \(code), \(number): \(text)"
+        case .tooFewServers(let replicas, let number, let text, let operation):
+            "\(operation) with \(replicas) copies: jetstream \(number): \(text)"
+        case .serverTooOld(let version, let least): "nats-server \(version), below \(least)"
         case .unreadable(let subject, let text): "nats: the answer of \(subject) cannot be read: \(text)"
         case .tooLarge(let bytes, let limit): "nats: a message of \(bytes) bytes, over the servers' \(limit)"
         }
@@ -57,17 +66,20 @@ extension NATSError {
 
     /// JetStream's numbers that lead to something else than an error; see its server's `errors.json`.
     package enum Number {
+        package static let noSuitablePeers = 10_005
         package static let consumerNotFound = 10_014
         package static let messageNotFound = 10_037
         package static let messageNotRemoved = 10_057
         package static let streamNotFound = 10_059
         package static let wrongLastSequence = 10_071
         package static let replicasNeedCluster = 10_074
+        /// As `wrongLastSequence`, when the change that came first is still being made; since 2.11.
+        package static let wrongLastSequenceUnderWay = 10_164
     }
 
     /// Whether what was asked for is not there.
     package func isRefusal(_ number: Int) -> Bool {
-        guard case .refused(_, number, _) = self else { return false }
+        guard case .refused(_, number, _, _) = self else { return false }
         return true
     }
 }

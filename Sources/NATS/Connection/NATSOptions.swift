@@ -17,6 +17,8 @@ internal import CNATS
         try unsafe natsOptions_SetName(handle, settings.name).check("set the connection's name")
         try setIdentity(settings.identity)
         if let tls = settings.tls { try setTLS(tls) }
+        try unsafe natsOptions_SetIgnoreDiscoveredServers(handle, !settings.discoversServers)
+            .check("set the discovery of servers")
         try setManners()
     }
 

@@ -35,6 +35,19 @@ package struct NATSSettings: Sendable, Hashable {
     package var tls: TLS?
     /// How long the servers may take to answer a request.
     package var answerTime: Duration
+    /// Nothing is sent to a server below it; nil takes any.
+    package var leastVersion: NATSServerVersion?
+    /// Whether the other servers of a cluster are found; else only those that are named are used.
+    package var discoversServers = true
+
+    /// Another server's address, with the user and the password that the first of ours names.
+    package func address(like other: String) -> String {
+        guard let first = servers.first, let at = first.lastIndex(of: "@"), let start = first.firstRange(of: "://"),
+            let scheme = other.firstRange(of: "://")
+        else { return other }
+        // Bounded: texts, not numbers.
+        return String(other[..<scheme.upperBound] + first[start.upperBound...at] + other[scheme.upperBound...])
+    }
 
     package init(
         servers: [String], name: String = "attachprep", identity: Identity = .nobody, tls: TLS? = nil,

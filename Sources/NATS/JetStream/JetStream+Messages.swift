@@ -54,7 +54,7 @@ extension JetStream {
     func remove(_ number: UInt64, of name: String) async throws {
         do {
             let _: Removal = try await ask("STREAM.MSG.DELETE.\(name)", NumberWish(seq: number))
-        } catch NATSError.refused(_, NATSError.Number.messageNotRemoved, "no message found") {
+        } catch NATSError.refused(_, NATSError.Number.messageNotRemoved, "no message found", _) {
             // Somebody else removed it, or a later one has its subject. All that can be wrong has the same number.
         }
     }

@@ -43,6 +43,11 @@ extension JetStream {
             where error.isRefusal(NATSError.Number.replicasNeedCluster) && shape.replicas == nil
         {
             try await make(shape, replicas: 1)
+        } catch NATSError.refused(_, let number, let text, let operation)
+            where [NATSError.Number.replicasNeedCluster, NATSError.Number.noSuitablePeers].contains(number)
+        {
+            throw NATSError.tooFewServers(
+                replicas: shape.replicas ?? Self.replicasOfCluster, number: number, text: text, operation: operation)
         }
     }
 

@@ -21,12 +21,20 @@ package struct JetStream: Sendable {
             var err_code: Int?
             var description: String?
 
-            var error: NATSError {
-                .refused(code: code, number: err_code ?? 0, text: description ?? "no text")
+            func error(of subject: String) -> NATSError {
+                .refused(
+                    code: code, number: err_code ?? 0, text: description ?? "no text",
+                    operation: JetStream.operation(subject))
             }
         }
 
         var error: Fault?
+    }
+
+    /// What a message asks for: an operation of the API without its prefix, else the subject.
+    static func operation(_ subject: String) -> String {
+        let prefix = "$JS.API."
+        return subject.hasPrefix(prefix) ? String(subject.dropFirst(prefix.utf8.count)) : subject
     }
 
     /// Asks the API, and reads its answer.
@@ -47,7 +55,9 @@ package struct JetStream: Sendable {
     private static func read<Answer: Decodable>(_ answer: NATSMessage, of message: OutgoingMessage) throws -> Answer {
         do {
             let data = Data(answer.bytes)
-            if let fault = try JSONDecoder().decode(Refusal.self, from: data).error { throw fault.error }
+            if let fault = try JSONDecoder().decode(Refusal.self, from: data).error {
+                throw fault.error(of: message.subject)
+            }
             return try JSONDecoder().decode(Answer.self, from: data)
         } catch let error as DecodingError {
             throw NATSError.unreadable(subject: message.subject, text: "\(error)")
@@ -83,8 +93,10 @@ package struct JetStream: Sendable {
             let bytes = try answer.get().bytes
             if let number = PublishAnswer.number(in: bytes) { return .success(number) }
             let said = try JSONDecoder().decode(Acknowledgement.self, from: Data(bytes))
-            if said.error?.err_code == NATSError.Number.wrongLastSequence { return .success(nil) }
-            if let fault = said.error { throw fault.error }
+            if let fault = said.error {
+                if PublishAnswer.isConflict(fault.err_code) { return .success(nil) }
+                throw fault.error(of: message.subject)
+            }
             guard let number = said.seq else {
                 throw NATSError.unreadable(subject: message.subject, text: "neither a number nor an error")
             }

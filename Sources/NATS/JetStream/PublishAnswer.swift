@@ -21,6 +21,11 @@ package enum PublishAnswer {
         return UInt64(String(decoding: rest, as: UTF8.self))  // Bounded: text, which is nil where it is no number.
     }
 
+    /// Whether an error says that the last message of the subject is not the one that was named.
+    package static func isConflict(_ number: Int?) -> Bool {
+        number == NATSError.Number.wrongLastSequence || number == NATSError.Number.wrongLastSequenceUnderWay
+    }
+
     private static let opening = Array(#"{"stream":""#.utf8)
     private static let quoteAndComma = Array(#"","#.utf8)
     private static let member = Array(#""seq":"#.utf8)

@@ -103,7 +103,10 @@ package final class PullConsumer: Sendable {
         case 404, 408: end()
         case 100, nil: break
         case 503: end(throwing: NATSError.noResponders(subject: subject))
-        case let status?: end(throwing: NATSError.refused(code: status, number: 0, text: "the pull was ended"))
+        case let status?:
+            end(
+                throwing: NATSError.refused(
+                    code: status, number: 0, text: "the pull was ended", operation: JetStream.operation(subject)))
         }
     }
 

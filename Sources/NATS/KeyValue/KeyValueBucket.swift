@@ -21,7 +21,7 @@ package struct KeyValueBucket: Sendable {
 
     private func subject(_ key: String) -> String { "$KV.\(name).\(key)" }
 
-    var streamName: String { "KV_\(name)" }
+    package var streamName: String { "KV_\(name)" }
 
     /// The key of a message of the bucket.
     func key(of subject: String) -> String { String(subject.dropFirst(name.utf8.count + 5)) }

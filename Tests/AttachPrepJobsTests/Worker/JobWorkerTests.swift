@@ -358,4 +358,12 @@ import Testing
         #expect(bench.metrics.value("webhooks{state=pending}") == 0)
         #expect(bench.metrics.value("jobs_oldest_due_seconds").map { $0 >= 0 } == true)
     }
+
+    @Test func `Refused claims are counted once, however often somebody looks`() {
+        let metrics = CountedMetrics()
+        let counted = JobMetrics(factory: metrics)
+        #expect(metrics.value("claims_refused_total") == 0)
+        for total in [3, 3, 2, 5] { counted.note(refusedClaims: total) }
+        #expect(metrics.value("claims_refused_total") == 5)
+    }
 }

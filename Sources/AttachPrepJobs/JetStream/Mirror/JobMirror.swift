@@ -123,6 +123,17 @@ final class JobMirror: Sendable {
         }
     }
 
+    /// Takes a job as the leader has it in the place of what was heard, which the leader does not have.
+    ///
+    /// - Parameter job: nil for one that it does not have.
+    func correct(_ id: String, _ job: KnownJob?) async throws {
+        try await commits.write { database, changes in
+            try MirrorRow.forget(id, database)
+            guard let job else { return }
+            if let change = try MirrorRow.take(job, .others(at: job.heardAt), database) { changes.append(change) }
+        }
+    }
+
     /// Changes come back within milliseconds.
     private static let hearingTime = Duration.seconds(1)
 

@@ -7,15 +7,25 @@ extension JetStreamQueue: StoreKeeping {
     public var isFull: Bool { false }
 
     public var fault: String? {
-        connection.isConnected ? nil : "The connection to the NATS servers is lost; it comes back by itself with them."
+        if let refusal = connection.refusal { return QueueFault.sentence(refusal) }
+        if !connection.isConnected {
+            return "The connection to the NATS servers is lost; it comes back by itself with them."
+        }
+        guard conflicts.isStalled(at: clock.now().steady) else { return nil }
+        return """
+            The NATS servers have refused all claims for \(ClaimStall.stallSeconds) s, and no job moves; \
+            their copies of the queue may differ: see the log, and nats stream info \(jobs.streamName).
+            """
     }
+
+    public var refusedClaims: Int { conflicts.total }
 
     /// Housekeeping: removes jobs and keys that are too old, gives a message to jobs that have lost theirs, and forgets
     /// what a crash left behind. Every machine does it, once a minute; two at the same time do nothing twice.
     ///
     /// - Throws: `queue.unavailable`; what was done until then stays done.
     public func sweep() async throws -> SweepReport {
-        try await QueueFault.named { () async throws -> SweepReport in
+        try await named { () async throws -> SweepReport in
             var report = SweepReport()
             report.jobs = try await sweepFinished()
             report.idempotencyKeys = try await sweepWords()

@@ -19,7 +19,7 @@ extension JetStreamQueue: UploadStore {
     public func keep(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload {
         let file = try await uploadFolder.written(upload, bytes: bytes)
         let createdAt = clock.now().wall
-        _ = try await QueueFault.named {
+        _ = try await named {
             try await uploads.put(
                 upload.id.text, bytes: bytes, digest: sha256, metadata: [Self.createdKey: "\(createdAt)"]
             ) { offset, count in try await file.read(count, at: offset) }
@@ -39,7 +39,7 @@ extension JetStreamQueue: UploadStore {
 
     /// As the servers have it; its path is where `file(of:)` brings it.
     public func upload(_ id: MediaID) async throws -> Upload? {
-        guard let object = try await QueueFault.named({ try await uploads.information(id.text) }),
+        guard let object = try await named({ try await uploads.information(id.text) }),
             let sha256 = object.sha256, let text = object.metadata?[Self.createdKey], let createdAt = Int64(text)
         else { return nil }
         let upload = described(id, bytes: object.size, sha256: sha256, createdAt: createdAt)
@@ -63,7 +63,7 @@ extension JetStreamQueue: UploadStore {
     public func file(of upload: Upload) async throws -> String {
         try await uploadFolder.bring(upload.id) { [self] in
             if try await uploadFolder.use(upload.id, bytes: upload.bytes, at: clock.wall()) { return }
-            try await QueueFault.named { try await fetch(upload) }
+            try await named { try await fetch(upload) }
         }
         return uploadFolder.path(upload.id)
     }
