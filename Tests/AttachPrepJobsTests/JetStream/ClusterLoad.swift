@@ -47,9 +47,12 @@ final class ClusterLoad: Sendable {
         return value
     }
 
-    /// Waits until so many jobs have ended.
+    /// Waits until so many jobs have ended, with the housekeeping that gives a message to jobs that have lost theirs.
     func untilEnded(_ count: Int) async throws {
-        try await askUntil("\(count) jobs have ended", seconds: 120) { self.ended.count >= count }
+        try await askUntil("\(count) jobs have ended", seconds: 120) {
+            for queue in self.queues { _ = try? await queue.sweep() }
+            return self.ended.count >= count
+        }
     }
 
     /// Sends a file, until it is kept.

@@ -31,6 +31,19 @@ struct JetStreamClusterTests {
         #expect(ended.allSatisfy { $0 <= 1 } && ended.count == 300)
     }
 
+    @Test func `servers are killed one after another, and come back`() async throws {
+        let load = try await ClusterLoad(machines: 2)
+        let ended = try await load.run(jobs: 300) { load in
+            for server in load.cluster.servers + load.cluster.servers {
+                try await load.untilEnded(load.ended.count + 10)
+                server.kill()
+                try await ClusterLoad.untilLeasesAreOver()
+                try await server.restart()
+            }
+        }
+        #expect(ended.allSatisfy { $0 <= 1 } && ended.count == 300)
+    }
+
     @Test func `a server is cut off for longer than a lease`() async throws {
         let load = try await ClusterLoad(machines: 2)
         let ended = try await load.run(jobs: 300) { load in
