@@ -65,7 +65,9 @@ final class MemoryStore: JobStore {
     func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: Int) async throws -> [ClaimedJob] { [] }
     func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStanding] { [:] }
     func finish(_ lease: JobLease, _ ending: JobEnding, notice: WebhookNotice?) async throws -> Bool { false }
-    func postpone(_ lease: JobLease, until date: Date, error: ManifestError) async throws -> Bool { false }
+    func postpone(
+        _ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool
+    ) async throws -> Bool { false }
     func release(_ leases: [JobLease]) async throws {}
     func nextDue() async throws -> Date? { nil }
 
