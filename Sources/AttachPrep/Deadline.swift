@@ -4,7 +4,7 @@ extension AttachPrepError {
     /// The budget is used up.
     package static func deadlinePassed(at stage: String) -> AttachPrepError {
         AttachPrepError(
-            .deadlineExceeded, "The time budget ran out during \(stage); raise --budget or send a smaller source.")
+            .deadlineExceeded, "The time budget ran out during \(stage); raise the budget or send a smaller source.")
     }
 }
 

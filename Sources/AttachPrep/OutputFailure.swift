@@ -12,7 +12,7 @@ enum OutputFailure {
                 .outputNoSpace, "The output disk is full; free some space and try again.", detail: detail)
         default:
             AttachPrepError(
-                .outputNotWritable, "The output folder cannot be written to; choose another --output.",
+                .outputNotWritable, "The output folder cannot be written to; choose another one.",
                 detail: detail)
         }
     }

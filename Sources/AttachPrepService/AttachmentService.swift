@@ -27,6 +27,7 @@ public struct AttachmentService: Service, FrontService {
     private let waiters: JobWaiters
     private let health: HealthRoutes
     private let gate: AccessGate
+    private let drained: @Sendable () async -> Void
     /// All that can be asked for.
     let endpoints: [Endpoint]
 
@@ -49,12 +50,13 @@ public struct AttachmentService: Service, FrontService {
 
     init(
         store: any JobStore, intake: JobIntake, feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens,
-        settings: ServiceSettings, health: HealthRoutes, surroundings: Surroundings = Surroundings(), logger: Logger
+        settings: ServiceSettings, health: HealthRoutes, surroundings: Surroundings = Surroundings(), logger: Logger,
+        drained: @escaping @Sendable () async -> Void = {}
     ) throws {
         try LoopbackRule.check(host: settings.host, tokens: tokens)
         (self.feed, self.tokens, self.settings, self.logger) = (feed, tokens, settings, logger)
         waiters = JobWaiters(waitersMax: settings.connectionsMax)
-        self.health = health
+        (self.health, self.drained) = (health, drained)
         gate = AccessGate(tokens: tokens, settings: settings)
         let submission = JobSubmissionRoutes(
             store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
@@ -73,7 +75,8 @@ public struct AttachmentService: Service, FrontService {
             feed: relay, numbers: numbers, heartbeatSeconds: Limits.eventHeartbeatSeconds)
         let overview = OverviewRoutes(store: store, surroundings: surroundings) { await health.report() }
         endpoints =
-            submission.endpoints + payloads.endpoints + JobRoutes(store: store, baseURL: settings.baseURL).endpoints
+            submission.endpoints + payloads.endpoints
+            + JobRoutes(store: store, waiters: waiters, baseURL: settings.baseURL).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
             + overview.endpoints
             + receipts.endpoints + CampaignRoutes(office: office).endpoints
@@ -82,13 +85,13 @@ public struct AttachmentService: Service, FrontService {
             + PageRoutes(policy: PagePolicy(settings), document: OpenAPIDocument.bytes).endpoints
     }
 
-    /// Serves until it is asked to stop: then it takes no new connections, answers those who wait for a job at once,
-    /// ends streams of events, and finishes the answers it has begun.
+    /// Serves until it is asked to stop: then it answers those who wait for a job at once, ends streams of events,
+    /// finishes the answers it has begun, and answers new connections' probes until running jobs have ended.
     public func run() async throws {
         let changes = feed.changes(backlog: Self.backlog)
         let application = FrontApplication(
             endpoints: endpoints, gate: gate, settings: settings, port: boundPort, logger: logger
-        ).make()
+        )
         defer { boundPort.end() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [waiters, relay] in
@@ -99,17 +102,12 @@ public struct AttachmentService: Service, FrontService {
             }
             group.addTask { [tokens] in await Self.watch(tokens) }
             defer { group.cancelAll() }
-            try await withGracefulShutdownHandler {
-                do {
-                    try await application.run()
-                } catch {
-                    throw BindFault.named(error, settings)
-                }
-            } onGracefulShutdown: {
-                health.leave()
-                waiters.finish()
-                relay.finish()
-            }
+            try await application.run(
+                stopping: {
+                    health.leave()
+                    waiters.finish()
+                    relay.finish()
+                }, drained: drained)
         }
     }
 

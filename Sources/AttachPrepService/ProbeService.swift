@@ -9,9 +9,14 @@ struct ProbeService: FrontService {
     private let health: HealthRoutes
     private let settings: ServiceSettings
     private let logger: Logger
+    private let drained: @Sendable () async -> Void
 
-    init(health: HealthRoutes, settings: ServiceSettings, logger: Logger) {
-        (self.health, self.settings, self.logger) = (health, settings, logger)
+    /// - Parameter drained: returns when running jobs have ended after it was asked to stop.
+    init(
+        health: HealthRoutes, settings: ServiceSettings, logger: Logger,
+        drained: @escaping @Sendable () async -> Void = {}
+    ) {
+        (self.health, self.settings, self.logger, self.drained) = (health, settings, logger, drained)
     }
 
     func run() async throws {
@@ -24,14 +29,6 @@ struct ProbeService: FrontService {
             endpoints: endpoints, gate: AccessGate(tokens: try AccessTokens([], logger: logger), settings: settings),
             settings: settings, port: boundPort, logger: logger, hasLoopbackWall: false)
         defer { boundPort.end() }
-        try await withGracefulShutdownHandler {
-            do {
-                try await front.make().run()
-            } catch {
-                throw BindFault.named(error, settings)
-            }
-        } onGracefulShutdown: {
-            health.leave()
-        }
+        try await front.run(stopping: { health.leave() }, drained: drained)
     }
 }

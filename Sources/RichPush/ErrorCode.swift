@@ -34,6 +34,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
     case optionsInvalidTime = "options.invalid_time"
     case optionsInvalidSize = "options.invalid_size"
     case deadlineExceeded = "deadline.exceeded"
+    case deadlineNotAfter = "deadline.not_after"
     case outputNotWritable = "output.not_writable"
     case outputNoSpace = "output.no_space"
     case publishDenied = "publish.denied"
@@ -42,6 +43,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
     case payloadNoMedia = "payload.no_media"
     case payloadTooLarge = "payload.too_large"
     case payloadInvalid = "payload.invalid"
+    case eventsFull = "events.full"
     case queueFull = "queue.full"
     case queueUnavailable = "queue.unavailable"
     case jobCrashedService = "job.crashed_service"
@@ -107,6 +109,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
         case .optionsInvalidTime: Row(422)
         case .optionsInvalidSize: Row(422)
         case .deadlineExceeded: Row(504, retryable: true)
+        case .deadlineNotAfter: Row(422)
         case .outputNotWritable: Row(500)
         case .outputNoSpace: Row(507, retryable: true)
         case .publishDenied: Row(502)
@@ -115,6 +118,7 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
         case .payloadNoMedia: Row(422)
         case .payloadTooLarge: Row(422)
         case .payloadInvalid: Row(422)
+        case .eventsFull: Row(503, retryable: true)
         case .queueFull: Row(503, retryable: true)
         case .queueUnavailable: Row(503, retryable: true)
         case .jobCrashedService: Row(500)

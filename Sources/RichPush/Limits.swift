@@ -506,7 +506,8 @@ public enum Limits {
     public static let sessionBytesMax = 4_096
     /// Addresses whose wrong tokens are counted.
     public static let countedAddressesMax = 10_000
-    /// Connections over the limit that are told so; further ones wait until they are accepted.
+    /// Connections over the limit: probes are answered on them, all else is told so; further ones wait until they are
+    /// accepted.
     public static let refusedConnectionsMax = 100
     /// Between an answer after which a connection ends and its end: the client has so long to read it.
     public static let lingerSeconds = 2.0

@@ -155,15 +155,14 @@ struct ConnectionTests {
             $0.countsEveryAddress = true
             $0.connectionsPerAddressMax = 3
         }
-        var held = try (0..<3).map { _ in try RawConnection(port: service.port) }
-        for connection in held {
-            try await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            _ = await connection.receive(until: "}")
-        }
+        var held = try await busy(3, service)
         let refused = try await service.stranger.get("/healthz")
         #expect(refused.status == 503 && refused.code == "queue.full" && refused.text.contains("This address"))
         held.removeLast()
-        try await askUntil("there is room again") { try await service.stranger.get("/healthz").status == 200 }
+        try await askUntil("there is room again") {
+            self.wake(service)
+            return try await service.stranger.get("/healthz").status == 200
+        }
     }
 
     @Test(arguments: [
@@ -240,17 +239,77 @@ struct ConnectionTests {
 
     @Test func `a connection too many is told so, and room is made by one that goes`() async throws {
         let service = try await LiveService { $0.connectionsMax = 3 }
-        var held = try (0..<3).map { _ in try RawConnection(port: service.port) }
-        for connection in held {
-            try await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            _ = await connection.receive(until: "}")
-        }
-        let refused = try await service.stranger.get("/healthz")
+        var held = try await busy(3, service)
+        let refused = try await service.caller.get("/v1/jobs")
         #expect(refused.status == 503 && refused.code == "queue.full" && refused.field("retry-after") == "1")
         held.removeAll()
         try await askUntil("there is room again") {
-            try await service.stranger.get("/healthz").status == 200
+            self.wake(service)
+            return try await service.caller.get("/v1/jobs").status == 200
         }
+    }
+
+    // MARK: Issue 19, item 9
+
+    @Test func `Probes are answered when every connection is at work`() async throws {
+        let service = try await LiveService { $0.connectionsMax = 3 }
+        let held = try await busy(3, service)
+        for path in ["/healthz", "/readyz", "/metrics"] {
+            let answer = try await service.caller.get(path)
+            #expect(answer.status == 200 && answer.field("connection") == "close", "\(path)")
+        }
+        #expect(try await service.caller.send("HEAD", "/healthz").status == 200)
+        #expect(try await service.caller.get("/v1/jobs").status == 503)
+        #expect(held.count == 3)
+    }
+
+    @Test func `The connection that was idle the longest makes room for a new one`() async throws {
+        let service = try await LiveService { $0.connectionsMax = 3 }
+        let idle = try (0..<3).map { _ in try RawConnection(port: service.port) }
+        for connection in idle {
+            try await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            _ = await connection.receive(until: "}")
+        }
+        try await askUntil("one makes room") { try await service.caller.get("/v1/jobs").status == 200 }
+        #expect(await idle[0].receiveAll().isEmpty)
+        try await idle[2].send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(await idle[2].receive(until: "}").hasPrefix("HTTP/1.1 200"))
+    }
+
+    @Test func `While the service drains it answers probes, and readiness says that it is leaving`() async throws {
+        let gate = LoopbackGate()
+        let service = try await LiveService(drain: gate)
+        let idle = try RawConnection(port: service.port)
+        try await idle.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        _ = await idle.receive(until: "}")
+        await service.beginToStop()
+        #expect(await idle.receiveAll().isEmpty)
+        for _ in 0..<2 {
+            let ready = try await service.stranger.get("/readyz")
+            #expect(ready.status == 503 && ready.object["reasons"] as? [String] == ["The service is stopping."])
+            #expect(try await service.stranger.get("/healthz").status == 200)
+        }
+        let refused = try await service.caller.post("/v1/jobs", json: #"{"source": "https://a.example/1.png"}"#)
+        #expect(refused.status == 503 && refused.code == "queue.unavailable" && refused.field("retry-after") == "5")
+        gate.open()
+        try await service.ended()
+    }
+
+    /// Has listeners written to, so that those who have gone are noticed.
+    private func wake(_ service: LiveService) {
+        service.feed.publish((0..<50).map { _ in .init(job: .make(), state: .queued) })
+    }
+
+    /// Connections on which an answer is under way that does not end: listeners to events.
+    private func busy(_ count: Int, _ service: LiveService) async throws -> [RawConnection] {
+        var connections: [RawConnection] = []
+        for _ in 0..<count {
+            let connection = try RawConnection(port: service.port)
+            try await connection.send("GET /v1/events HTTP/1.1\r\n\(Self.head)\r\n")
+            _ = await connection.receive(until: ": listening")
+            connections.append(connection)
+        }
+        return connections
     }
 
     @Test func `an answer that has begun is finished when the service stops`() async throws {

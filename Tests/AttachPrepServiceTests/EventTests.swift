@@ -52,7 +52,7 @@ struct EventTests {
             listeners.append(listener)
         }
         let refused = try await service.caller.get("/v1/events")
-        #expect(refused.status == 503 && refused.code == "queue.full" && refused.field("retry-after") == "30")
+        #expect(refused.status == 503 && refused.code == "events.full" && refused.field("retry-after") == "30")
         listeners.removeAll()
         try await askUntil("a place is free again") {
             service.feed.publish((0..<50).map { _ in .init(job: .make(), state: .queued) })

@@ -3,6 +3,8 @@ import Foundation
 import RichPush
 import Testing
 
+@testable import AttachPrepService
+
 struct JobSubmissionTests {
     @Test func `a request becomes a job, and the answer says where it is`() async throws {
         let service = try await LiveService()
@@ -144,6 +146,35 @@ struct JobWaitTests {
         #expect(answer.object["state"] as? String == "queued")
     }
 
+    // Issue 19, item 11.
+    @Test func `a caller waits for a job that is there as well, and gets the job`() async throws {
+        let service = try await LiveService()
+        let id = try await service.job()
+        async let answer = service.caller.get("/v1/jobs/\(id)", [("Prefer", "wait=\"20\"")])
+        service.store.change(id) { job in
+            job.state = .failed
+            job.result = Self.manifest
+        }
+        let job = try await answer
+        #expect(job.status == 200 && job.object["state"] as? String == "failed")
+        #expect(job.field("preference-applied") == "wait=20")
+        let waiting = try await service.job()
+        let late = try await service.caller.get("/v1/jobs/\(waiting)", [("Prefer", "wait=1")])
+        #expect(late.status == 200 && late.object["state"] as? String == "queued")
+    }
+
+    @Test(
+        arguments: [
+            (["wait=5"], 5), (["wait=\"5\""], 5), (["wait = \"5\" ; a=1"], 5), (["respond-async, wait=7"], 7),
+            (["foo=\"a, wait=1\"", "WAIT=9"], 9), (["foo=\"\\\", wait=1\", wait=3"], 3), (["wait=2, wait=4"], 2),
+            (["wait=\"\\5\""], 5), (["wait=0"], 0), (["wait=99999999999999999999"], 55), (["wait"], nil),
+            (["wait="], nil), (["wait=\"5"], nil), (["wait=-1"], nil), (["wait=+5"], nil), (["wait=5.5"], nil),
+            (["await=5"], nil), ([], nil),
+        ] as [([String], Int?)])
+    func `a preference is read as RFC 7240 writes it`(fields: [String], seconds: Int?) {
+        #expect(Preference(fields).waitSeconds == seconds)
+    }
+
     @Test func `nobody waits for a service that stops`() async throws {
         let service = try await LiveService()
         async let answer = service.caller.post(
@@ -164,6 +195,15 @@ struct JobWaitTests {
 }
 
 struct JobRouteTests {
+    // Issue 19, item 11.
+    @Test func `a request with a header that cannot be sent is refused, and is no job`() async throws {
+        let service = try await LiveService()
+        let answer = try await service.caller.post(
+            "/v1/jobs", json: #"{"source": "https://a.example/1.png", "headers": {"Host": "b.example"}}"#)
+        #expect(answer.status == 400 && answer.code == "request.invalid" && answer.text.contains("Host"))
+        #expect(service.store.state.withLock(\.jobs).isEmpty)
+    }
+
     @Test func `a job is shown, and its headers are not`() async throws {
         let service = try await LiveService()
         let sent = try await service.caller.post(

@@ -25,7 +25,7 @@ final class LiveService: Sendable {
     init(
         token: String? = LiveService.token, tokens: AccessTokens? = nil, sendsWebhooks: Bool = true,
         reasons: [String] = [], surroundings: Surroundings = Surroundings(), keptIn other: (any JobStore)? = nil,
-        feed: JobFeed = JobFeed(),
+        feed: JobFeed = JobFeed(), drain: LoopbackGate? = nil,
         _ change: (inout ServiceSettings) -> Void = { _ in }
     ) async throws {
         self.feed = feed
@@ -51,7 +51,8 @@ final class LiveService: Sendable {
             settings: settings,
             health: HealthRoutes(
                 metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }),
-            surroundings: surroundings, logger: logger)
+            surroundings: surroundings, logger: logger,
+            drained: { await drain?.untilOpen() })
         self.service = service
         let group = ServiceGroup(services: [service], logger: logger)
         self.group = group

@@ -14,6 +14,15 @@ import Testing
 
     private var page: PrometheusPage { get throws { try PrometheusPage(registry.exposition()) } }
 
+    // Issue 19, item 11.
+    @Test func `No two metrics share a name once OpenMetrics' suffixes are taken off`() {
+        let suffixes = ["_total", "_created", "_count", "_sum", "_bucket", "_info"]
+        let families = MetricDescription.service.keys.map { name in
+            suffixes.first(where: name.hasSuffix).map { String(name.dropLast($0.count)) } ?? name
+        }
+        #expect(Set(families).count == families.count)
+    }
+
     @Test func `Counters count, whole numbers and parts`() throws {
         let counter = Counter(label: "a_total", dimensions: [("state", "queued")], factory: registry)
         counter.increment()

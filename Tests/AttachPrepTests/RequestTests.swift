@@ -164,6 +164,15 @@ struct RequestTests {
         #expect(error?.code == .requestInvalid)
     }
 
+    // Issue 19, item 11.
+    @Test(arguments: ["Host", "content-length", "Transfer-Encoding"])
+    func `A header that belongs to the transfer is refused with the request`(name: String) {
+        var request = AttachmentRequest(source: "https://a.example/1.png")
+        request.headers = ["Accept-Language": "de", name: "b"]
+        let error = #expect(throws: AttachPrepError.self) { try request.validate() }
+        #expect(error?.code == .requestInvalid && error?.message.contains(name) == true)
+    }
+
     @Test func `A header's value does not begin another header`() {
         var request = AttachmentRequest(source: "a")
         request.headers = ["X-A": "b\r\nX-B: c"]

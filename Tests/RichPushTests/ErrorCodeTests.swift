@@ -12,6 +12,7 @@ struct ErrorCodeTests {
         "media.unrecognized", "media.unsupported", "media.corrupt", "media.encrypted", "media.too_many_pixels",
         "media.too_many_frames", "media.too_long", "media.quarantined", "media.decoder_crashed", "limit.exceeded",
         "options.invalid_clipping_rect", "options.invalid_time", "options.invalid_size", "deadline.exceeded",
+        "deadline.not_after", "events.full",
         "output.not_writable", "output.no_space", "publish.denied", "publish.not_found", "publish.unavailable",
         "payload.no_media", "payload.too_large", "payload.invalid", "queue.full", "queue.unavailable",
         "job.crashed_service", "sandbox.unavailable", "cancelled", "internal",
@@ -35,7 +36,9 @@ struct ErrorCodeTests {
 
     @Test func `What a second try may cure is retryable, what is wrong with the file is not`() {
         let retryable: [ErrorCode] = [.downloadDNS, .downloadConnect, .downloadTimeout, .downloadTruncated]
-        let permanent: [ErrorCode] = [.mediaCorrupt, .mediaUnrecognized, .sourceNotFound, .limitExceeded, .downloadTLS]
+        let permanent: [ErrorCode] = [
+            .mediaCorrupt, .mediaUnrecognized, .sourceNotFound, .limitExceeded, .downloadTLS, .deadlineNotAfter,
+        ]
         #expect(retryable.allSatisfy { $0.isRetryable })
         #expect(!permanent.contains { $0.isRetryable })
     }

@@ -35,7 +35,7 @@ import Testing
         #expect(Set(requests.map { $0.headers["webhook-id"] }).count == 1)
         #expect(Set(requests.map(\.body)).count == 1)
         try await askUntil("the webhook is delivered") {
-            try await service.client.get("/metrics").text.contains(#"attachprep_webhooks{state="delivered"} 1"#)
+            try await service.client.get("/metrics").text.contains(#"attachprep_outbox_webhooks{state="delivered"} 1"#)
         }
         try await service.stop()
     }

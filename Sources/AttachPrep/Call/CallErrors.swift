@@ -13,8 +13,8 @@ extension AttachPrepError {
         let sentence: String? =
             switch code {
             case .sourceAddressBlocked:
-                "\(host) leads to an address that nothing is sent to; use a public address, or allow the network it "
-                    + "is in (--allow-callback-network)."
+                "\(host) leads to an address that nothing is sent to; use a public address, or have the service's "
+                    + "operator allow its network."
             case .deadlineExceeded: "\(host) did not answer in the time given; try again later or check the server."
             case .cancelled: "The call to \(host) was given up before its answer came."
             case .internal: "The call to \(host) failed inside attachprep; try again."

@@ -2,9 +2,9 @@ internal import Curl
 internal import RichPush
 
 /// The header lines of a request.
-struct RequestHeaders: Sendable {
-    /// Names the caller may not set: they belong to the transfer itself.
-    private static let reserved: Set<String> = [
+package struct RequestHeaders: Sendable {
+    /// Names the caller may not set, in lower case: they belong to the transfer itself.
+    package static let reserved: Set<String> = [
         "accept-encoding", "connection", "content-length", "expect", "host", "if-range", "keep-alive",
         "proxy-authorization", "proxy-connection", "range", "te", "trailer", "transfer-encoding", "upgrade",
     ]
@@ -21,11 +21,13 @@ struct RequestHeaders: Sendable {
         for (name, value) in callers {
             guard Self.isToken(name), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
                 throw AttachPrepError(
-                    .requestInvalid, "A request header holds characters HTTP does not allow; correct or drop it.")
+                    .requestInvalid,
+                    "The header \"\(name.prefix(64))\" has a name or value HTTP does not allow; correct or drop it."
+                )
             }
             guard !Self.reserved.contains(name.lowercased()) else {
                 throw AttachPrepError(
-                    .requestInvalid, "The request header \(name) is set by attachprep itself; drop it.")
+                    .requestInvalid, "The header \(name) is set by attachprep itself; drop it.")
             }
         }
         self.callers = callers

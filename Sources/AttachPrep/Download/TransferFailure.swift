@@ -102,7 +102,8 @@ extension AttachPrepError {
 
     fileprivate static func tls(_ host: String, _ detail: String) -> AttachPrepError {
         AttachPrepError(
-            .downloadTLS, "No secure connection to \(host) could be made; check its certificate or give --ca-file.",
+            .downloadTLS,
+            "No secure connection to \(host) could be made; check its certificate, or trust its authority's (CA file).",
             detail: detail)
     }
 

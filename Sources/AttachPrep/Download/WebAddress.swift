@@ -107,6 +107,6 @@ extension AttachPrepError {
 
     fileprivate static func httpsOnly(_ shown: String) -> AttachPrepError {
         AttachPrepError(
-            .sourceSchemeNotAllowed, "\(shown) is not https; give an https address or drop --https-only.")
+            .sourceSchemeNotAllowed, "\(shown) is not https, which is required here; give an https address.")
     }
 }

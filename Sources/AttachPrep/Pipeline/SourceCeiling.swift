@@ -13,8 +13,8 @@ struct SourceCeiling: Sendable, Hashable {
             bytesMax = limit
             error = AttachPrepError(
                 .limitExceeded,
-                "The \(format.kind.rawValue) is over its limit of \(limit.grouped) bytes; allow --oversize shrink or "
-                    + "send a smaller file.")
+                "The \(format.kind.rawValue) is over its limit of \(limit.grouped) bytes; allow it to be "
+                    + "shrunk (oversize: shrink) or send a smaller file.")
         } else {
             bytesMax = Limits.sourceBytesMax(format.kind)
             error = Self.tooLarge(bytesMax)

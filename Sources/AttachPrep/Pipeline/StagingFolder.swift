@@ -143,7 +143,7 @@ final class StagingFolder: Sendable {
             guard unsafe access("\(final)/\(Manifest.fileName)", F_OK) == 0 else {
                 throw AttachPrepError(
                     .outputNotWritable,
-                    "The output folder has a \"\(name)\" that is not a result; choose another --output or id.")
+                    "The output folder has a \"\(name)\" that is not a result; choose another folder or id.")
             }
             // The earlier result now has our hidden name, and goes with this object.
             try PathExchange.exchange(path, final)

@@ -44,8 +44,8 @@ struct CourseDecision {
         guard request.oversize == .shrink else {
             throw AttachPrepError(
                 .limitExceeded,
-                "The \(media.kind.rawValue) is \(bytes.grouped) bytes, over the limit of \(limit.grouped); allow "
-                    + "--oversize shrink or send a smaller file.")
+                "The \(media.kind.rawValue) is \(bytes.grouped) bytes, over the limit of \(limit.grouped); allow it "
+                    + "to be shrunk (oversize: shrink) or send a smaller file.")
         }
         return .rewrite(
             renditions.rendition(), .shrunk, reason: "\(bytes.grouped) bytes are over the limit of \(limit.grouped)")
@@ -57,7 +57,8 @@ struct CourseDecision {
         guard request.unsupported == .convert else {
             throw AttachPrepError(
                 .mediaUnsupported,
-                "The source cannot be attached as it is (\(reason)); allow --unsupported convert or send another type.")
+                "The source cannot be attached as it is (\(reason)); allow conversion (unsupported: convert) or send "
+                    + "another type.")
         }
         return .rewrite(renditions.rendition(), .converted, reason: reason)
     }
@@ -66,7 +67,8 @@ struct CourseDecision {
         let reason = "the file is damaged: \(held(damage)) can be read"
         guard request.unsupported == .convert else {
             throw AttachPrepError(
-                .mediaCorrupt, "The source is damaged (\(reason)); allow --unsupported convert to have it repaired.")
+                .mediaCorrupt,
+                "The source is damaged (\(reason)); allow conversion (unsupported: convert) to have it repaired.")
         }
         return .rewrite(renditions.rendition(), .converted, reason: reason)
     }

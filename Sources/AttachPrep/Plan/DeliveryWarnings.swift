@@ -18,8 +18,8 @@ struct DeliveryWarnings {
             warnings.append(
                 PreparationWarning(
                     .videoRotated,
-                    "The movie is stored turned; a device may draw its thumbnail sideways. --bake-rotation encodes it "
-                        + "upright."))
+                    "The movie is stored turned; a device may draw its thumbnail sideways. Baked rotation encodes it "
+                        + "upright (bakeRotation)."))
         }
         if isSource, media.hasLocation {
             warnings.append(

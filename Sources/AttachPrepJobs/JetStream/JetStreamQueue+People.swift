@@ -44,7 +44,8 @@ extension JetStreamQueue: JobQueue {
 
     private func refusal(_ id: JobID, _ what: String) async throws -> AttachPrepError {
         guard let job = try await fetch(id.text) else {
-            return AttachPrepError(.requestNotFound, "There is no job \(id); see attachprep jobs list.")
+            return AttachPrepError(
+                .requestNotFound, "There is no job \(id); it never was, or its time of keeping is over.")
         }
         return AttachPrepError(.requestConflict, "The job \(id) is \(job.value.state.rawValue); it \(what).")
     }

@@ -8,7 +8,7 @@ public struct NoReceipts: ReceiptStore {
         AttachPrepError(
             .requestInvalid,
             "This service counts no arrivals, since its jobs are on NATS servers; let a service with a data folder "
-                + "of its own (without --queue) count them.")
+                + "of its own count them.")
     }
 
     public func keep(_ dispatch: Dispatch) async throws { throw refusal }

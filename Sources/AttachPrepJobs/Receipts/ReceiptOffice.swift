@@ -47,7 +47,7 @@ public struct ReceiptOffice: Sendable {
     public func receipt(campaign: String?, recipients: Int, sentAt: Date? = nil) async throws -> PushReceipt {
         guard let baseURL else {
             throw AttachPrepError(
-                .requestInvalid, "Receipts go to the service's own address; give it with --base-url.")
+                .requestInvalid, "Receipts go to the service's own address, which its operator has not set (base URL).")
         }
         let dispatch = try Dispatch(
             campaign: try CampaignName(naming: campaign), sentAt: sentAt ?? .now, recipients: recipients)

@@ -52,7 +52,7 @@ extension SQLiteStore {
         throw AttachPrepError(
             .outputNoSpace,
             "Files take \(bytes) bytes, over the quota of \(quota), and all of them are needed or too young to go; "
-                + "try again later, or raise --media-quota.")
+                + "try again later, or have the service's operator raise the quota.")
     }
 
     /// - Throws: `queue.full`.

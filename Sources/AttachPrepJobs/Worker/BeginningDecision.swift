@@ -41,8 +41,14 @@ extension AttachPrepError {
 
     fileprivate static func begunTooLate(_ date: Date) -> AttachPrepError {
         AttachPrepError(
-            .deadlineExceeded,
-            "The job's time was over at \(Timestamp.text(date)) before work on it began; give it a later notAfter.",
-            isRetryable: false)
+            .deadlineNotAfter,
+            "The job's notAfter, \(Timestamp.text(date)), passed before work on it began; send it with a later one.")
+    }
+
+    /// - Parameter date: the job's notAfter.
+    static func cutShort(_ date: Date) -> AttachPrepError {
+        AttachPrepError(
+            .deadlineNotAfter,
+            "The job's notAfter, \(Timestamp.text(date)), passed during the work on it; send it with a later one.")
     }
 }

@@ -38,7 +38,7 @@ extension JobAttempt {
             let key = isCut && manifest.outcome == .bestAttempt ? privateKey : job.key
             return manifest.error == nil
                 ? try await keep(manifest, freshness, fetchedAt, for: key)
-                : await note(manifest, fetchedAt, isCut: isCut)
+                : await note(isCut ? cutShort(manifest) : manifest, fetchedAt)
         }
     }
 
@@ -89,12 +89,12 @@ extension JobAttempt {
     }
 
     /// A failure is that of all who wait for the same work, unless it is one of this job's own time or of the machine.
-    private func note(_ manifest: Manifest, _ fetchedAt: Date, isCut: Bool) async -> AttemptEnd {
+    private func note(_ manifest: Manifest, _ fetchedAt: Date) async -> AttemptEnd {
         guard manifest.error?.code != .cancelled, rooms.hands.standing(of: job.lease) == .held else {
             return .interrupted
         }
         let isStorage = manifest.error.map { StorageBreaker.isStorage($0.code) } ?? false
-        if !isStorage, !(isCut && manifest.error?.code == .deadlineExceeded) {
+        if !isStorage, manifest.error?.code != .deadlineNotAfter {
             do {
                 _ = try await rooms.store.store(
                     manifest, folder: nil, for: job.key, freshness: nil, fetchedAt: fetchedAt)
@@ -104,6 +104,16 @@ extension JobAttempt {
             }
         }
         return rejected(JobManifest.made(manifest, for: job, waited: waited), fetchedAt: fetchedAt)
+    }
+
+    /// A budget that ended at the job's own deadline: more of it would not have helped.
+    private func cutShort(_ manifest: Manifest) -> Manifest {
+        guard manifest.error?.code == .deadlineExceeded, let notAfter = job.request.terms.notAfter else {
+            return manifest
+        }
+        var manifest = manifest
+        manifest.error = ManifestError(AttachPrepError.cutShort(notAfter))
+        return manifest
     }
 
     private func log(_ manifest: Manifest) {

@@ -13,7 +13,7 @@ import RichPush
 /// | `attachprep_jobs` | `state` |
 /// | `attachprep_jobs_due` | |
 /// | `attachprep_jobs_oldest_due_seconds` | |
-/// | `attachprep_webhooks` | `state` |
+/// | `attachprep_outbox_webhooks` | `state` |
 /// | `attachprep_media_bytes` | |
 extension JobMetrics {
     /// - Throws: `queue.unavailable`; the gauges then keep what they last showed.
@@ -27,7 +27,7 @@ extension JobMetrics {
         set("jobs_due", Double(counts.due))
         set("jobs_oldest_due_seconds", counts.oldestDue.map { max(0, Date.now.timeIntervalSince($0)) } ?? 0)
         for state in WebhookState.allCases {
-            set("webhooks", Double(webhooks[state] ?? 0), ("state", state.rawValue))
+            set("outbox_webhooks", Double(webhooks[state] ?? 0), ("state", state.rawValue))
         }
     }
 }

@@ -14,6 +14,7 @@ extension ErrorCode {
         case .internal: "The service failed"
         case .limitExceeded: "The attachment is over its limit"
         case .deadlineExceeded: "The time was over"
+        case .deadlineNotAfter: "The job's notAfter has passed"
         case .sandboxUnavailable: "The walls around decoders are not available"
         default: sourceTitle ?? mediaTitle ?? laterTitle
         }
@@ -67,6 +68,7 @@ extension ErrorCode {
         case .payloadNoMedia: "The payload names no media"
         case .payloadTooLarge: "The payload is too large"
         case .payloadInvalid: "The payload is not valid"
+        case .eventsFull: "There are too many listeners to events"
         case .queueFull: "The queue is full"
         case .queueUnavailable: "The queue is not available"
         case .jobCrashedService: "The job crashed the service"

@@ -21,6 +21,13 @@ struct ConnectionClock {
         (bodySince, lastByteAt, bodyBytes) = (now, now, 0)
     }
 
+    /// Until when the body has come fast enough: each byte is good for a while, and none for the time after the last.
+    func bodyProgress(bytesPerSecond: Double) -> NIODeadline {
+        // Bounded: a body has a limit, and so has the time that its bytes are good for.
+        let end = bodySince + .nanoseconds(Int64(clamping: Double(bodyBytes) / bytesPerSecond * 1e9))
+        return min(end, lastByteAt)
+    }
+
     mutating func body(_ bytes: Int, at now: NIODeadline) {
         lastByteAt = now
         bodyBytes = bodyBytes.adding(clamping: bytes)

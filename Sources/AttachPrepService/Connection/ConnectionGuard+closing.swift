@@ -8,8 +8,8 @@ extension ConnectionGuard {
     /// Looks whether the connection has stood still for too long.
     func look(context: ChannelHandlerContext) {
         let now = NIODeadline.now()
-        if refusal != nil, !isClosing { return tell(refusal, context: context) }
         guard !isClosing else { return }
+        if refusal != nil, exchanges.isEmpty { return tell(refusal, context: context) }
         // Bounded: times of one clock of ours.
         let isBehind = clock.unreadSince.map { now - $0 > rules.idle } ?? false
         // Bounded: times of one clock of ours.
@@ -24,10 +24,23 @@ extension ConnectionGuard {
         context.close(promise: nil)
     }
 
+    /// Closes the connection for a new one. One that has begun to be answered meanwhile ends with its answer.
+    func makeRoom(context: ChannelHandlerContext) {
+        guard !isClosing else { return }
+        let isUnread = clock.unreadSince != nil
+        guard exchanges.isEmpty || exchanges.isBodyAlone || isUnread else {
+            isQuiescing = true
+            return
+        }
+        if isUnread { dropUnread(context: context) }
+        context.close(promise: nil)
+    }
+
     /// An answer has been written: on to the next request, or to the end.
     func answerEnded(context: ChannelHandlerContext) {
         let isLast = exchanges.endAnswer()
         clock.rest(from: .now())
+        noteActivity()
         if isLast {
             closeGently(context: context)
         } else if exchanges.isEmpty, let fault {
@@ -93,6 +106,11 @@ extension Problem {
     static func tooManyConnections(_ limit: Int) -> Problem {
         Problem(.queueFull, "There are already \(limit) connections; come back later, or use fewer.").retrying(after: 1)
     }
+
+    /// To who comes while running jobs are finished.
+    static let stopping = Problem(
+        .queueUnavailable, "The service is stopping; come back later, or ask another one of its kind."
+    ).retrying(after: 5)
 
     static func tooManyConnectionsOfAddress(_ limit: Int) -> Problem {
         Problem(.queueFull, "This address already has \(limit) connections; come back later, or use fewer.")

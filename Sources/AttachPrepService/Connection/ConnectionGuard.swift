@@ -16,10 +16,13 @@ final class ConnectionGuard: ChannelDuplexHandler {
     let count: ConnectionCount
     var exchanges = ExchangeOrder()
     var clock = ConnectionClock()
-    /// Over a limit of connections: the client is told when it asks for something.
+    /// Over a limit of connections, or opened while the service stops: what the client is told that asks for more than
+    /// a probe.
     var refusal: Problem?
-    /// Whom the connection is counted for.
-    private var client: String?
+    /// Whether probes are answered all the same.
+    private var answersProbes = false
+    /// This connection, as it is counted.
+    private var connection: OpenConnection?
     /// Nothing is read or written any more; the client may still read what it was told.
     var isClosing = false
     var isQuiescing = false
@@ -35,11 +38,16 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        client = rules.client(context.remoteAddress?.ipAddress)
+        let connection = OpenConnection(
+            client: rules.client(context.remoteAddress?.ipAddress), channel: context.channel)
+        self.connection = connection
+        let verdict = count.begin(connection)
+        answersProbes = verdict != .tooManyOfAddress
         refusal =
-            switch count.begin(client) {
+            switch verdict {
             case .accepted: nil
             case .tooMany: Problem.tooManyConnections(count.limit)
+            case .stopping: Problem.stopping
             case .tooManyOfAddress: Problem.tooManyConnectionsOfAddress(count.addressLimit)
             }
         clock.rest(from: .now())
@@ -53,7 +61,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        count.end(client)
+        if let connection { count.end(connection) }
         ticks?.cancel()
         ticks = nil
         // Whoever reads the body must not take its beginning for all of it.
@@ -62,17 +70,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let part = unwrapInboundIn(data)
-        if let refusal, !isClosing, case .head = part { return tell(refusal, context: context) }
-        guard !isClosing, refusal == nil, fault == nil else { return }
-        switch part {
+        guard !isClosing, fault == nil else { return }
+        switch unwrapInboundIn(data) {
         case .head(let head):
+            if let refusal, !(answersProbes && ProbeRule.isProbe(head)) { return refuse(refusal, context: context) }
             if let problem = HostRule.objection(to: head) { return refuse(problem, context: context) }
             exchanges.begin(head)
             clock.bodyBegins(at: .now())
         case .body(let bytes): clock.body(bytes.readableBytes, at: .now())
         case .end: exchanges.endBody()
         }
+        noteActivity()
         context.fireChannelRead(data)
     }
 
@@ -98,6 +106,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case is ChannelShouldQuiesceEvent:
             isQuiescing = true
             if exchanges.isEmpty { context.close(promise: nil) }
+        case is ConnectionEvicted: makeRoom(context: context)
         case ChannelEvent.inputClosed where isClosing: context.close(promise: nil)
         case ChannelEvent.inputClosed where exchanges.isBodyOpen:
             context.fireErrorCaught(HTTPParserError.invalidEOFState)
@@ -108,6 +117,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         clock.unreadSince = context.channel.isWritable ? nil : .now()
+        noteActivity()
         context.fireChannelWritabilityChanged()
     }
 
@@ -125,6 +135,20 @@ final class ConnectionGuard: ChannelDuplexHandler {
         promise?.succeed()
     }
 
+    /// Tells the others what this connection waits for.
+    func noteActivity() {
+        connection?.activity =
+            if let since = clock.unreadSince {
+                .unread(since: since)
+            } else if exchanges.isEmpty {
+                .idle(since: clock.restingSince)
+            } else if exchanges.isBodyAlone {
+                .receiving(progress: clock.bodyProgress(bytesPerSecond: rules.bodyBytesPerSecondMin))
+            } else {
+                .answering
+            }
+    }
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard !isClosing, !exchanges.isEmpty else {
             promise?.succeed()
@@ -132,7 +156,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
         switch unwrapOutboundIn(data) {
         case .head(let head):
-            let framed = exchanges.answer(head, isLast: isQuiescing || fault != nil)
+            let framed = exchanges.answer(head, isLast: isQuiescing || fault != nil || refusal != nil)
             context.write(wrapOutboundOut(.head(framed)), promise: promise)
         case .body:
             let promise = promise ?? context.eventLoop.makePromise()

@@ -6,7 +6,7 @@ extension MetricDescription {
         "attachprep_jobs": MetricDescription("Jobs there are, by state."),
         "attachprep_jobs_due": MetricDescription("Queued jobs that could run now."),
         "attachprep_jobs_oldest_due_seconds": MetricDescription("How long the oldest of those could have run."),
-        "attachprep_webhooks": MetricDescription("Webhooks there are, by state; pending is the backlog."),
+        "attachprep_outbox_webhooks": MetricDescription("Webhooks there are, by state; pending is the backlog."),
         "attachprep_media_bytes": MetricDescription("Bytes of the files that are kept."),
         "attachprep_jobs_ended_total": MetricDescription(
             "Jobs that ended, by state and error code (empty for success)."),

@@ -21,7 +21,7 @@ enum RequestSchemas {
             "properties": ["source": ["type": "string"], "headers": ["type": "object", "maxProperties": 0]],
         ],
         "Options": [
-            "type": ["object", "null"], "additionalProperties": false, "properties": RequestOptionSchemas.members,
+            "type": "object", "additionalProperties": false, "properties": RequestOptionSchemas.members,
         ],
     ]
 
@@ -49,7 +49,7 @@ enum RequestSchemas {
             "type": ["string", "null"], "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$",
             "description": "The caller's name for the result; else one is derived from the request",
         ],
-        "options": ["$ref": "#/components/schemas/Options"],
+        "options": Schema.orNull("Options"),
         "rendition": Schema.choice(RequestedRendition.self, "How much of the source is kept"),
         "oversize": Schema.choice(AttachmentRequest.Oversize.self, "What to do with a file over its limit"),
         "unsupported": Schema.choice(AttachmentRequest.Unsupported.self, "What to do with what iOS does not attach"),
@@ -61,14 +61,16 @@ enum RequestSchemas {
         "network": network,
         "deviceBudget": seconds("The seconds that a phone on that network has to fetch it", nil),
         "headers": [
-            "type": ["object", "null"], "description": "Sent to the first origin alone, never shown",
-            "propertyNames": ["pattern": "^[!-9;-~]+$"],
-            "additionalProperties": ["type": "string", "pattern": "^[^\\x00-\\x08\\x0A-\\x1F]*$"],
+            "type": ["object", "null"], "propertyNames": headerName,
+            "description": "Sent to the first origin alone, never shown; not those that belong to the transfer",
+            "additionalProperties": ["type": "string", "pattern": "^[^\\x00-\\x08\\x0A-\\x1F\\x7F]*$"],
         ],
         "callbackURL": [
             "type": ["string", "null"], "maxLength": .whole(Limits.urlBytesMax),
-            "pattern": "^https?://[a-z][a-z0-9.-]*(:[1-9][0-9]{0,3})?(/[!-~]*)?$",
-            "description": "Told by a webhook (Standard Webhooks) when the job ends; the service needs a secret for it",
+            "pattern": .text(CallbackPattern.text),
+            "description": """
+            Told by a webhook (Standard Webhooks) when the job ends, as in "webhooks"; the service needs a secret for it
+            """,
         ],
         "priority": Schema.choice(JobPriority.self, "The lane"),
         "notBefore": [
@@ -76,7 +78,7 @@ enum RequestSchemas {
         ],
         "notAfter": [
             "type": ["string", "null"], "format": "date-time",
-            "description": "Neither begun nor tried again after; later than notBefore",
+            "description": "Neither begun nor tried again after; later than notBefore", "x-later-than": "notBefore",
         ],
     ]
 
@@ -89,6 +91,17 @@ enum RequestSchemas {
         return schema
     }
 
+    /// A token (RFC 9110, 5.6.2) that is none of those that the service sets itself, in whatever case.
+    private static let headerName: JSONValue = [
+        "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+        "not": ["pattern": .text("^(\(RequestHeaders.reserved.sorted().map(anyCase).joined(separator: "|")))$")],
+    ]
+
+    /// `[Hh][Oo]…`: patterns have no flag for it.
+    private static func anyCase(_ word: String) -> String {
+        word.map { $0.isLetter ? "[\($0.uppercased())\($0)]" : "\($0)" }.joined()
+    }
+
     private static let network: JSONValue = [
         "description": "The network that the phone is expected on, or kilobits a second",
         "anyOf": [
@@ -97,4 +110,28 @@ enum RequestSchemas {
             ["type": "string", "pattern": "^[1-9][0-9]{1,6}$"],
         ],
     ]
+}
+
+/// An http or https URI with a name, an IPv4 or an IPv6 address, as the service takes it for `callbackURL`.
+enum CallbackPattern {
+    static let text = "^[Hh][Tt][Tt][Pp][Ss]?://(\(user)@)?(\(name)|\\[(\(address))\\])(:(\(port)))?([/?#][!-~]*)?$"
+
+    private static let user = "[A-Za-z0-9._~-]+(:[A-Za-z0-9._~-]*)?"
+    /// Names, and IPv4 addresses with them.
+    private static let name = "[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
+    /// 1 to 65,535.
+    private static let port =
+        "[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
+    private static let group = "[0-9A-Fa-f]{1,4}"
+    private static let byte = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+
+    /// RFC 3986, 3.2.2: `::` stands for the groups that are left out.
+    private static let address: String = {
+        let shortened = (1...6).map { "(\(group):){1,\($0)}(:\(group)){1,\(7 - $0)}" }
+        let others = [
+            "(\(group):){7}\(group)", "(\(group):){1,7}:", ":(:\(group)){1,7}", "::",
+            "::([Ff]{4}:)?\(byte)([.]\(byte)){3}",
+        ]
+        return (others + shortened).joined(separator: "|")
+    }()
 }

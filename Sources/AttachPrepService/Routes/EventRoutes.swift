@@ -47,7 +47,7 @@ final class EventRoutes: Sendable {
         }
         guard isFree else {
             throw Problem(
-                .queueFull, "There are already \(Limits.eventListenersMax) listeners to events; ask for jobs instead."
+                .eventsFull, "There are already \(Limits.eventListenersMax) listeners to events; ask for jobs instead."
             ).retrying(after: 30)
         }
         return ListenerPlace { [weak self] in self?.listeners.withLock { $0 -= 1 } }

@@ -2,10 +2,12 @@ import AttachPrepJobs
 import HTTPTypes
 import Hummingbird
 import RichPush
+import SafeArithmetic
 
 /// Jobs that are there: shown, listed, called off, asked for again, removed.
 struct JobRoutes: Sendable {
     let store: any JobStore
+    let waiters: JobWaiters
     let baseURL: String?
 
     var endpoints: [Endpoint] {
@@ -39,7 +41,16 @@ struct JobRoutes: Sendable {
     }
 
     @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        try JSONAnswer.response(try await job(context).located(at: baseURL))
+        let job = try await job(context)
+        guard let seconds = Preference(request.headers[values: .prefer]).waitSeconds, request.method != .head else {
+            return try JSONAnswer.response(job.located(at: baseURL))
+        }
+        let ended = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds))) {
+            guard let job = try await store.job(job.id) else { throw Self.unknown }
+            return job
+        }
+        return try JSONAnswer.response(
+            ended.located(at: baseURL), headers: [.preferenceApplied: "wait=\(seconds)"])
     }
 
     @Sendable private func cancel(_ request: Request, _ context: ServiceContext) async throws -> Response {

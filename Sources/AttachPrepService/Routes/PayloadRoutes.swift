@@ -24,7 +24,8 @@ struct PayloadRoutes: Sendable {
         let submission = try PayloadSubmission(try await body.all())
         guard knowsAddresses else {
             throw AttachPrepError(
-                .requestInvalid, "This service does not know its own address (--base-url), and a payload needs it.")
+                .requestInvalid,
+                "A payload needs the service's own address, which its operator has not set (base URL).")
         }
         let seconds = Preference(request.headers[values: .prefer]).waitSeconds.map(Double.init)
         let deadline = jobs.deadline(of: submission.template, preferring: seconds)

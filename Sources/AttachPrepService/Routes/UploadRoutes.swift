@@ -17,7 +17,7 @@ struct UploadRoutes: Sendable {
         let body = try RequestBytes(request, context, max: Limits.sourceBytesMax)
         if body.mediaType?.hasPrefix("multipart/") == true {
             throw Problem(
-                .requestInvalid, "Send the file's bytes as the body, not a form (curl --data-binary @file).",
+                .requestInvalid, "Send the file's bytes as the body, not a form.",
                 status: 415)
         }
         let place = try await store.beginUpload()

@@ -109,6 +109,7 @@ public struct AttachmentServer: Service {
         async let work: Void = leave(within: limit)
         async let calls: Void = rooms.sender.drain(within: limit)
         _ = await (work, calls)
+        rooms.drained.finish()
         rooms.housekeeping.stop()
         rooms.target?.stop()
     }

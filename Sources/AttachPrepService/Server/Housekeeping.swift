@@ -18,7 +18,7 @@ final class Housekeeping: Sendable {
     /// Why no job can be taken; nil when there is room.
     var fault: String? {
         store.isFull
-            ? "Files take more room than --media-quota, and all of them are needed or too young to go." : nil
+            ? "Files take more room than the media quota, and all of them are needed or too young to go." : nil
     }
 
     /// Returns after `stop`.

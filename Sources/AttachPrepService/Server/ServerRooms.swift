@@ -21,6 +21,8 @@ protocol FrontService: Service {
 /// What a server is made of, each part given what it needs of the others.
 struct ServerRooms: Sendable {
     let front: any FrontService
+    /// Finished when running jobs and webhooks have ended after a signal: then the front may go.
+    let drained: AsyncStream<Never>.Continuation
     /// Nil where jobs are taken in alone.
     let worker: JobWorker?
     let sender: WebhookSender
@@ -93,25 +95,29 @@ struct ServerRooms: Sendable {
             housekeeping: housekeeping)
         var service = configuration.service
         service.publishedURL = preparer.publishedURL
+        let (drain, drained) = AsyncStream.makeStream(of: Never.self)
+        self.drained = drained
         front = try Self.front(
             configuration, service, health, surroundings, opened.store, feed: feed, office: office,
-            tokens: tokens, logger: logger)
+            tokens: tokens, drain: drain, logger: logger)
     }
 
     private static func front(
         _ configuration: ServeConfiguration, _ service: ServiceSettings, _ health: HealthRoutes,
         _ surroundings: Surroundings, _ store: any JobStore, feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens,
-        logger: Logger
+        drain: AsyncStream<Never>, logger: Logger
     ) throws -> any FrontService {
+        let drained = { @Sendable in for await _ in drain {} }
         guard configuration.role == .serve else {
-            return ProbeService(health: health, settings: configuration.service, logger: logger)
+            return ProbeService(
+                health: health, settings: configuration.service, logger: logger, drained: drained)
         }
         let sends = !configuration.webhookSecrets.isEmpty || configuration.webhookSecretFile != nil
         let intake = JobIntake(
             uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly)
         return try AttachmentService(
             store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: service,
-            health: health, surroundings: surroundings, logger: logger)
+            health: health, surroundings: surroundings, logger: logger, drained: drained)
     }
 
     /// Reads tokens again; secrets are, when they are needed and their file has changed.

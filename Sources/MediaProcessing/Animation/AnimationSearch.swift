@@ -72,7 +72,7 @@ struct AnimationSearch {
             ? AttachPrepError(
                 .deadlineExceeded, "The animation could not be converted in the time it had; allow a larger budget.")
             : AttachPrepError(
-                .limitExceeded, "The animation cannot be brought under \(bytesMax) bytes; raise --max-bytes.")
+                .limitExceeded, "The animation cannot be brought under \(bytesMax) bytes; raise its limit (maxBytes).")
     }
 
     private func pass(

@@ -164,5 +164,5 @@ func reducedNote(_ picture: Picture, _ bytesMax: Int) -> String {
 /// What is thrown when nothing of a picture fits.
 func tooSmall(_ bytesMax: Int) -> AttachPrepError {
     AttachPrepError(
-        .limitExceeded, "The picture cannot be brought under \(bytesText(bytesMax)); raise --max-bytes.")
+        .limitExceeded, "The picture cannot be brought under \(bytesText(bytesMax)); raise its limit (maxBytes).")
 }

@@ -132,6 +132,6 @@ struct DecisionTests {
             return
         }
         #expect(poison.code == .internal)
-        #expect(late.code == .deadlineExceeded)
+        #expect(late.code == .deadlineNotAfter && !late.isRetryable)
     }
 }

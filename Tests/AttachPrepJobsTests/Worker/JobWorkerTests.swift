@@ -167,7 +167,7 @@ import Testing
         let id = try await bench.enqueue(submission)[0]
         let job = try await bench.working { _ in try await bench.ended(id) }
         #expect(job.state == .failed)
-        #expect(job.error?.code == .deadlineExceeded)
+        #expect(job.error?.code == .deadlineNotAfter && job.error?.retryable == false)
         #expect(bench.orders.isEmpty)
     }
 
@@ -184,6 +184,19 @@ import Testing
         #expect(bench.orders[0].request.budgetSeconds <= 20)
         #expect(bench.orders.contains { $0.request.budgetSeconds == Limits.budgetSeconds })
         #expect(try await bench.job(ids[1]).state == .succeeded)
+    }
+
+    // Issue 19, item 10.
+    @Test func `notAfter that passes during the work is named as the cause, with its remedy`() async throws {
+        let bench = try await WorkerBench { order, _, _ in order.rejected(.deadlineExceeded) }
+        var hurried = JobSubmission.sample()
+        hurried.request.terms.notAfter = .now + 20
+        let id = try await bench.enqueue(hurried)[0]
+        let job = try await bench.working { _ in try await bench.ended(id) }
+        #expect(job.state == .failed)
+        #expect(job.error?.code == .deadlineNotAfter && job.error?.retryable == false)
+        #expect(job.error?.message.contains("notAfter") == true)
+        #expect(job.error?.message.contains("--") == false)
     }
 
     @Test func `A job that too many workers ended with is dead, and is not begun again`() async throws {
@@ -355,7 +368,7 @@ import Testing
         #expect(bench.metrics.value("jobs{state=succeeded}") == 1)
         #expect(bench.metrics.value("jobs_due") == 2)
         #expect(bench.metrics.value("media_bytes") == 4)
-        #expect(bench.metrics.value("webhooks{state=pending}") == 0)
+        #expect(bench.metrics.value("outbox_webhooks{state=pending}") == 0)
         #expect(bench.metrics.value("jobs_oldest_due_seconds").map { $0 >= 0 } == true)
     }
 

@@ -139,7 +139,7 @@ struct PayloadChoiceTests {
     ) throws {
         let error = #expect(throws: AttachPrepError.self) { try found(text) }
         #expect(error?.code == .payloadNoMedia)
-        for remedy in ["--media-key", "--dialect", "airship", "wonderpush"] {
+        for remedy in ["media key", "dialect", "airship", "wonderpush"] {
             #expect(error?.message.contains(remedy) == true)
         }
     }
@@ -151,7 +151,7 @@ struct PayloadChoiceTests {
         text: String, key: String
     ) throws {
         let error = #expect(throws: AttachPrepError.self) { try found(text) }
-        #expect(error?.message.contains("there is a URL at \(key), which --media-key \(key) takes") == true)
+        #expect(error?.message.contains("there is a URL at \(key), which the media key \(key) takes") == true)
         #expect(try PayloadReader.media(in: payload(text), dialect: .custom(mediaKey: key)).items.count == 1)
     }
 

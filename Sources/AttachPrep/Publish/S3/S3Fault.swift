@@ -38,7 +38,7 @@ struct S3Fault: Error, Sendable, Hashable {
         if let region = refusal.region, region != bucket.region, refusal.isElsewhere {
             return S3Fault(
                 .publishNotFound,
-                "The bucket \(name) is in the region \(region), not in \(bucket.region); give --s3-region \(region).",
+                "The bucket \(name) is in the region \(region), not in \(bucket.region); correct the S3 region.",
                 detail)
         }
         switch refusal.code {
@@ -49,7 +49,8 @@ struct S3Fault: Error, Sendable, Hashable {
                 "\(host) has taken back an upload before it was complete; look for a rule that expires them, and try "
                     + "again.", detail)
         case "InvalidBucketName":
-            return S3Fault(.publishNotFound, "\(host) takes no bucket called \(name); correct --publish.", detail)
+            return S3Fault(
+                .publishNotFound, "\(host) takes no bucket called \(name); correct the publish target.", detail)
         case "SignatureDoesNotMatch":
             return S3Fault(
                 .publishDenied,
@@ -80,11 +81,11 @@ struct S3Fault: Error, Sendable, Hashable {
         case 300..<400:
             self.init(
                 .publishNotFound,
-                "The bucket \(name) is not to be found at \(host), which points elsewhere; correct --s3-endpoint or "
-                    + "--s3-region.", detail)
+                "The bucket \(name) is not to be found at \(host), which points elsewhere; correct the S3 endpoint or "
+                    + "region.", detail)
         default:
             self.init(
-                .publishDenied, "\(host) refused the file (status \(status)); -v shows why.", detail)
+                .publishDenied, "\(host) refused the file (status \(status)); the log says why.", detail)
         }
     }
 
@@ -110,12 +111,13 @@ struct S3Fault: Error, Sendable, Hashable {
     /// What answers there says yes, but not as S3 does.
     static func strange(_ bucket: S3Bucket, _ what: String) -> S3Fault {
         S3Fault(
-            .publishUnavailable, "\(bucket.host) does not answer as S3 does; check --s3-endpoint.", what, .retry)
+            .publishUnavailable, "\(bucket.host) does not answer as S3 does; check the S3 endpoint.", what, .retry)
     }
 
     private static func noBucket(_ name: String, _ host: String, _ detail: String) -> S3Fault {
         S3Fault(
-            .publishNotFound, "There is no bucket \(name) at \(host); create it, or correct --publish.", detail)
+            .publishNotFound, "There is no bucket \(name) at \(host); create it, or correct the publish target.", detail
+        )
     }
 
     private static func busy(_ status: Int, _ host: String, _ detail: String) -> S3Fault {

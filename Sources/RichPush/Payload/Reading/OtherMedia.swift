@@ -14,7 +14,7 @@ enum OtherMedia {
                     PayloadWarning(
                         .otherMedia,
                         "\(place) has media as well, as \(other.name) writes it, and stays as it "
-                            + "is; leave it out, or take it instead with --dialect \(other.name)."))
+                            + "is; leave it out, or take it instead with the dialect \(other.name)."))
             }
         }
         return warnings

@@ -48,12 +48,12 @@ public enum PayloadReader {
 
     private static func noMedia(_ dialect: PayloadDialect?, in payload: PayloadValue) -> AttachPrepError {
         let stray = StrayURL.mediaKey(in: payload).map { SpokenText.path(PayloadPath([.key($0)])) }
-        let found = stray.map { "; there is a URL at \($0), which --media-key \($0) takes" }
+        let found = stray.map { "; there is a URL at \($0), which the media key \($0) takes" }
         guard let dialect else {
             return AttachPrepError(
                 .payloadNoMedia,
-                "The payload has no media where a known service puts it\(found ?? ""); name the key with --media-key "
-                    + "a.b.c, or the service with --dialect (\(PayloadDialect.knownNames)).")
+                "The payload has no media where a known service puts it\(found ?? ""); give the media key, as in "
+                    + "a.b.c, or the dialect (\(PayloadDialect.knownNames)).")
         }
         if dialect.name == PayloadDialect.customName {
             let remedy = found ?? "; write the keys that lead to it, with dots between them"
@@ -62,8 +62,8 @@ public enum PayloadReader {
         let places = dialect.places.prefix(3).map(\.address.spoken).joined(separator: ", ")
         return AttachPrepError(
             .payloadNoMedia,
-            "The payload has no media where \(dialect.name) puts it (\(places))\(found ?? ""); leave --dialect out to "
-                + "look everywhere, or name the key with --media-key a.b.c.")
+            "The payload has no media where \(dialect.name) puts it (\(places))\(found ?? ""); leave the dialect out "
+                + "to look everywhere, or give the media key, as in a.b.c.")
     }
 }
 
