@@ -47,6 +47,7 @@ deps-test: toolchain ## Install the Debian packages and servers that the tests n
 	@tools/install-packages $(test_packages)
 	@tools/schemathesis/install >/dev/null
 	@tools/nats-server/install >/dev/null
+	@tools/openapi-client/install >/dev/null
 
 deps-bench: deps-test ## Install what the comparison with other tools needs (only what is missing)
 	@tools/install-packages $(bench_packages)

@@ -195,6 +195,22 @@ struct JobWaitTests {
 }
 
 struct JobRouteTests {
+    // Issue 19, item 7.
+    @Test func `a batch has a name, which stays the same when it is sent again`() async throws {
+        let service = try await LiveService()
+        let lines = (1...2).map { #"{"source": "https://a.example/\#($0).png"}"# }.joined(separator: "\n")
+        var batches: [String?] = []
+        for _ in 0..<2 {
+            let answer = try await service.caller.post(
+                "/v1/jobs", json: lines, type: "application/x-ndjson", [("Idempotency-Key", "k")])
+            batches.append(answer.object["batch"] as? String)
+        }
+        let batch = try #require(batches[0])
+        #expect(batches[1] == batch && JobID(batch) != nil)
+        let origins = service.store.state.withLock { $0.jobs.values.map(\.origin) }
+        #expect(origins == Array(repeating: JobOrigin(batch: batch, idempotencyKey: "k"), count: 2))
+    }
+
     // Issue 19, item 11.
     @Test func `a request with a header that cannot be sent is refused, and is no job`() async throws {
         let service = try await LiveService()

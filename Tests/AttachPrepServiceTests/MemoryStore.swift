@@ -53,8 +53,10 @@ final class MemoryStore: JobStore {
                 }
                 return EnqueuedJobs(jobs: known.ids.compactMap { state.jobs[$0] }, areRepeated: true)
             }
-            let jobs = submissions.map {
-                Job(id: .make(), state: .queued, request: $0.request.shown, createdAt: .now)
+            let jobs = submissions.map { submission in
+                var job = Job(id: .make(), state: .queued, request: submission.request.shown, createdAt: .now)
+                job.origin = submission.origin
+                return job
             }
             for job in jobs { state.jobs[job.id] = job }
             if let name, let idempotency { state.keys[name] = (idempotency.bodyDigest, jobs.map(\.id)) }

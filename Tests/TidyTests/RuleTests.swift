@@ -141,6 +141,12 @@ import Testing
         #expect(lines(EscapeRules.unexplained(TextFile("Sources/A/B.swift", text))) == [1, 7])
     }
 
+    @Test func `Flags in messages`() {
+        let text = "let a = \"raise --budget\"\n// see --budget\nlet b = \"a--b\"\nlet c = n--\n"
+        #expect(lines(FlagRules.check(TextFile("Sources/AttachPrep/B.swift", text))) == [1])
+        #expect(FlagRules.check(TextFile("Sources/AttachPrepCommand/B.swift", text)).isEmpty)
+    }
+
     @Test func `Sleeping tests`() {
         let text = "try await Task.sleep(for: .seconds(1))\nusleep(5)\n// sleep(1)\nlet sleepy = 1\n"
         #expect(lines(EscapeRules.sleeps(TextFile("Tests/A/B.swift", text))) == [1, 2])

@@ -55,6 +55,8 @@ import Testing
         try check(ForeignNumberRules.arithmetic)
     }
 
+    @Test func `Messages that callers of the service read name no flags`() throws { try check(FlagRules.check) }
+
     @Test func `Tests do not sleep`() throws { try check(EscapeRules.sleeps) }
 
     @Test func `Nothing generated is tracked`() throws {

@@ -39,13 +39,16 @@ extension JetStreamQueue {
         } else {
             for job in new { try await keepOne(job) }
         }
-        return EnqueuedJobs(jobs: zip(shown, new).map(Self.job), areRepeated: false)
+        let jobs = zip(submissions, zip(shown, new)).map { Self.job($1.0, $1.1, $0.origin) }
+        return EnqueuedJobs(jobs: jobs, areRepeated: false)
     }
 
     /// As everybody may see it.
-    private static func job(_ request: AttachmentRequest, _ kept: KeptJob) -> Job {
+    private static func job(_ request: AttachmentRequest, _ kept: KeptJob, _ origin: JobOrigin) -> Job {
         guard let id = JobID(kept.id) else { preconditionFailure("it was made by us") }
-        return Job(id: id, state: .queued, request: request, createdAt: Date(milliseconds: kept.createdAt))
+        var job = Job(id: id, state: .queued, request: request, createdAt: Date(milliseconds: kept.createdAt))
+        job.origin = origin
+        return job
     }
 
     /// - Throws: `queue.full`. What other machines take in within the same milliseconds is not seen.

@@ -27,6 +27,8 @@ public struct Job: Sendable, Hashable {
     public var finishedAt: Date?
     /// Where its files are served; not in the JSON.
     public var media: MediaID?
+    /// What it came in with; not in the JSON.
+    public var origin = JobOrigin()
 
     public init(id: JobID, state: JobState, request: AttachmentRequest, attempts: Int = 0, createdAt: Date) {
         self.id = id

@@ -8,6 +8,8 @@ public struct JobSubmission: Sendable, Hashable {
     public var key: WorkKey
     /// The host it fetches from, in lower case; nil for an upload.
     public var host: String?
+    /// What it comes in with.
+    public var origin = JobOrigin()
 
     public init(request: AttachmentRequest, key: WorkKey, host: String?) {
         self.request = request

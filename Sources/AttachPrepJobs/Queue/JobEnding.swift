@@ -9,4 +9,14 @@ public enum JobEnding: Sendable {
     /// Retries used up.
     case dead(Manifest)
     case cancelled
+
+    /// The state that it leads to.
+    var state: JobState {
+        switch self {
+        case .succeeded: .succeeded
+        case .failed: .failed
+        case .dead: .dead
+        case .cancelled: .cancelled
+        }
+    }
 }

@@ -11,7 +11,7 @@ import RichPush
 /// A row of jobs as it is read: it leaves the database's thread before its JSON is decoded.
 struct JobRecord: Sendable {
     static let columns = """
-        uuid, state, request, result, error, attempts, created_at, started_at, finished_at, media
+        uuid, state, request, result, error, attempts, created_at, started_at, finished_at, media, origin
         """
 
     var uuid: String
@@ -24,6 +24,7 @@ struct JobRecord: Sendable {
     var startedAt: Int64?
     var finishedAt: Int64?
     var media: String?
+    var origin: String?
 
     init(_ row: StoredRow) {
         uuid = row[0]
@@ -36,6 +37,7 @@ struct JobRecord: Sendable {
         startedAt = row[7]
         finishedAt = row[8]
         media = row[9]
+        origin = row[10]
     }
 
     /// - Throws: `queue.unavailable` for a row that none of our versions wrote.
@@ -51,6 +53,7 @@ struct JobRecord: Sendable {
         job.startedAt = startedAt.map { Date(milliseconds: $0) }
         job.finishedAt = finishedAt.map { Date(milliseconds: $0) }
         job.media = media.flatMap(MediaID.init)
+        job.origin = try JobOrigin(stored: origin)
         return job
     }
 }
@@ -58,6 +61,7 @@ struct JobRecord: Sendable {
 /// The same in a worker's hands.
 struct ClaimedRecord: Sendable {
     static let columns = "\(JobRecord.columns), secret, key, due_at, losses, crashes"
+    static let columnsCount = 16
 
     var record: JobRecord
     var secret: String?
@@ -69,11 +73,11 @@ struct ClaimedRecord: Sendable {
 
     init(_ row: StoredRow, token: Int64) {
         record = JobRecord(row)
-        secret = row[10]
-        key = row[11]
-        dueAt = row[12]
-        losses = row[13]
-        crashes = row[14]
+        secret = row[11]
+        key = row[12]
+        dueAt = row[13]
+        losses = row[14]
+        crashes = row[15]
         self.token = token
     }
 

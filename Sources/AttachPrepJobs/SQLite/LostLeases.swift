@@ -19,6 +19,9 @@ enum LostLeases {
     private static func takeBack(
         _ database: Database, until end: Int64, at moment: StoreMoment
     ) throws -> [JobFeed.Change] {
+        let notices = try CancelledNotices(
+            "state = 'running' AND lease_until <= ? AND cancelling = 1", [end], index: "INDEXED BY job_lease", database,
+            at: moment)
         let rows = try database.rows(
             """
             UPDATE job INDEXED BY job_lease
@@ -35,13 +38,16 @@ enum LostLeases {
                 // Bounded: a product of our own limits and settings.
                 Int64(Limits.lossBackOffSeconds * 1000), CrashPolicy.lossesAloneMin,
             ])
+        try notices.insert(database)
         return rows.compactMap(JobFeed.Change.init)
     }
 
     /// All jobs that a process had when it crashed, which is proven: each comes back alone, later than the last time.
     static func takeBackCrashed(_ database: Database, at moment: StoreMoment) throws -> [CrashedJob] {
+        let notices = try CancelledNotices(
+            "state = 'running' AND cancelling = 1", [], index: "INDEXED BY job_lease", database, at: moment)
         let held = try database.rows("SELECT id, crashes FROM job INDEXED BY job_lease WHERE state = 'running'")
-        return try held.compactMap { row in
+        let jobs: [CrashedJob] = try held.compactMap { row in
             let (id, former): (Int64, Int) = (row[0], row[1])
             let crashes = min(max(former, 0), CrashPolicy.crashesMax - 1) + 1  // Bounded: constants of ours.
             let due = moment.wall.adding(clamping: CrashPolicy.backOffMilliseconds(crashes: crashes))
@@ -53,6 +59,8 @@ enum LostLeases {
                 """, [id, moment.wall, crashes, due]
             ).flatMap { JobID($0[0]) }.map { CrashedJob(id: $0, crashes: crashes) }
         }
+        try notices.insert(database)
+        return jobs
     }
 
     /// Webhooks that were being sent when the process crashed are sent alone, and given up after too many crashes.

@@ -35,13 +35,17 @@ struct NewJob: Sendable {
     private let submission: JobSubmission
     private let request: String
     private let secret: String?
+    private let origin: String?
 
     init(_ submission: JobSubmission, at date: Date) throws {
         self.submission = submission
         let shown = submission.request.shown
         request = try StoredJSON.text(shown)
         secret = try JobSecrets(submission.request).map { try StoredJSON.text($0) }
-        job = Job(id: .make(at: date), state: .queued, request: shown, createdAt: date.wholeMilliseconds)
+        origin = try submission.origin.stored()
+        var job = Job(id: .make(at: date), state: .queued, request: shown, createdAt: date.wholeMilliseconds)
+        job.origin = submission.origin
+        self.job = job
     }
 
     func insert(_ database: Database) throws {
@@ -52,13 +56,14 @@ struct NewJob: Sendable {
         try database.run(
             """
             INSERT INTO job (uuid, state, lane, caller_id, source, host, key, upload, created_at, due_at, not_before,
-                wait, request, secret)
-            VALUES (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                wait, request, secret, origin)
+            VALUES (?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 job.id.text, terms.priority.lane, job.request.id, job.request.source, submission.host,
                 submission.key.text, Upload.named(by: submission.request.source)?.text, created,
                 waits ? notBefore : created, notBefore, (waits ? JobWait.notBefore : .none).rawValue, request, secret,
+                origin,
             ])
     }
 }

@@ -15,15 +15,17 @@ extension SQLiteStore {
     }
 
     public func cancel(_ id: JobID) async throws -> Job {
-        let now = clock.now().wall
+        let moment = clock.now()
         return try await write { database, changes in
+            let notices = try CancelledNotices("uuid = ? AND state = 'queued'", [id.text], database, at: moment)
             let ended = try database.row(
                 """
                 UPDATE job SET state = 'cancelled', parked = 0, finished_at = ?2,
                     secret = CASE WHEN secret IS NULL THEN NULL ELSE '\(JobSecrets.wiped)' END
                 WHERE uuid = ?1 AND state = 'queued' RETURNING \(JobRecord.columns)
-                """, [id.text, now])
+                """, [id.text, moment.wall])
             if let ended {
+                try notices.insert(database)
                 changes.append(JobFeed.Change(job: id, state: .cancelled))
                 return JobRecord(ended)
             }
@@ -73,7 +75,8 @@ extension SQLiteStore {
 
     private static func refusal(_ id: JobID, _ what: String, _ database: Database) throws -> AttachPrepError {
         guard let state: String = try database.row("SELECT state FROM job WHERE uuid = ?", [id.text])?[0] else {
-            return AttachPrepError(.requestNotFound, "There is no job \(id); see attachprep jobs list.")
+            return AttachPrepError(
+                .requestNotFound, "There is no job \(id); it never was, or its time of keeping is over.")
         }
         return AttachPrepError(.requestConflict, "The job \(id) is \(state); it \(what).")
     }

@@ -56,25 +56,25 @@ extension SQLiteStore {
     public func postpone(
         _ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool
     ) async throws -> Bool {
-        let now = clock.now().wall
+        let moment = clock.now()
         let text = try StoredJSON.text(error)
         let attempts = isAttempt ? "" : ", \(JobReturn.withoutAttempt)"
         return try await write { database, changes in
             let change = try JobReturn.putBack(
                 lease, "due_at = ?4, wait = \(JobWait.backOff.rawValue), error = ?5, error_code = ?6\(attempts)",
-                database, [now, date.milliseconds, text, error.code.rawValue])
+                database, at: moment, [date.milliseconds, text, error.code.rawValue])
             changes += change.map { [$0] } ?? []  // Bounded: lists, not numbers.
             return change != nil
         }
     }
 
     public func release(_ leases: [JobLease]) async throws {
-        let now = clock.now().wall
+        let moment = clock.now()
         try await write { database, changes in
             for lease in leases {
                 let change = try JobReturn.putBack(
                     lease,
-                    "due_at = min(due_at, ?3), \(JobReturn.withoutAttempt)", database, [now])
+                    "due_at = min(due_at, ?3), \(JobReturn.withoutAttempt)", database, at: moment, [])
                 changes += change.map { [$0] } ?? []  // Bounded: lists, not numbers.
             }
         }
@@ -90,11 +90,15 @@ enum JobReturn {
 
     /// - Parameters:
     ///   - assignments: what else changes; parameters from `?4` on.
-    ///   - arguments: the time, then those.
+    ///   - arguments: of those.
     /// - Returns: nil when the lease was lost.
     static func putBack(
-        _ lease: JobLease, _ assignments: String, _ database: Database, _ arguments: StatementArguments
+        _ lease: JobLease, _ assignments: String, _ database: Database, at moment: StoreMoment,
+        _ arguments: StatementArguments
     ) throws -> JobFeed.Change? {
+        let notices = try CancelledNotices(
+            "uuid = ? AND state = 'running' AND token = ? AND cancelling = 1", [lease.job.text, lease.token], database,
+            at: moment)
         let row = try database.row(
             """
             UPDATE job SET \(assignments), token = NULL, worker = NULL, lease_until = NULL, cancelling = 0,
@@ -102,7 +106,8 @@ enum JobReturn {
                 finished_at = CASE cancelling WHEN 1 THEN ?3 END,
                 secret = CASE WHEN cancelling = 1 AND secret IS NOT NULL THEN '\(JobSecrets.wiped)' ELSE secret END
             WHERE uuid = ?1 AND state = 'running' AND token = ?2 RETURNING uuid, state
-            """, [lease.job.text, lease.token] + arguments)  // Bounded: lists, not numbers.
+            """, [lease.job.text, lease.token, moment.wall] + arguments)  // Bounded: lists, not numbers.
+        try notices.insert(database)
         return row.flatMap(JobFeed.Change.init)
     }
 }

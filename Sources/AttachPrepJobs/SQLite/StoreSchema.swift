@@ -4,16 +4,16 @@ import GRDB
 enum StoreSchema {
     /// Written into the file's header, so that it can be told from anybody else's: "ATPR".
     static let applicationID = 0x4154_5052
-    static let version = 4
+    static let version = 5
 
     /// What each version added to the one before.
     private static let steps = [
         [jobs, tallies, webhooks, results], [receipts], [catalogue],
-        [JobIsolation.schema, WebhookWiping.schema, UnknownFiles.schema],
+        [JobIsolation.schema, WebhookWiping.schema, UnknownFiles.schema], [origins],
     ]
 
     /// Those of jobs and of what their callers are told.
-    static let jobTables = [jobs, tallies, webhooks, catalogue, JobIsolation.schema, WebhookWiping.schema]
+    static let jobTables = [jobs, tallies, webhooks, catalogue, JobIsolation.schema, WebhookWiping.schema, origins]
 
     /// Makes what is not there yet.
     static func make(in database: Database) throws {
@@ -67,6 +67,9 @@ enum StoreSchema {
         ) WITHOUT ROWID;
         CREATE INDEX idempotency_age ON idempotency (created_at);
         """
+
+    /// JSON of `JobOrigin`; since version 5.
+    private static let origins = "ALTER TABLE job ADD COLUMN origin TEXT;"
 
     /// Numbers that would take a walk over all rows.
     private static let tallies = """

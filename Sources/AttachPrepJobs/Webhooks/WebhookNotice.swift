@@ -6,6 +6,7 @@ public struct WebhookNotice: Sendable, Hashable {
         case attachmentPrepared = "attachment.prepared"
         case attachmentRejected = "attachment.rejected"
         case jobDead = "job.dead"
+        case jobCancelled = "job.cancelled"
     }
 
     /// With its secrets: what is sent goes there.

@@ -138,10 +138,9 @@ extension JobEnding {
     /// The state that it leads to, and why.
     fileprivate var summary: (JobState, ErrorCode?) {
         switch self {
-        case .succeeded: (.succeeded, nil)
-        case .failed(let manifest): (.failed, manifest.error?.code)
-        case .dead(let manifest): (.dead, manifest.error?.code)
-        case .cancelled: (.cancelled, .cancelled)
+        case .succeeded: (state, nil)
+        case .failed(let manifest), .dead(let manifest): (state, manifest.error?.code)
+        case .cancelled: (state, .cancelled)
         }
     }
 }

@@ -22,7 +22,7 @@ enum HealthPaths {
     private static var metrics: JSONValue {
         var operation = Operation.operation(
             "metrics", tag: "service", "Figures for Prometheus",
-            description: "With --loopback-metrics a caller on the same machine needs no token, unless it is a proxy.",
+            description: "A service may let callers on its own machine in without a token, unless they are proxies.",
             answers: [
                 "200": [
                     "description": "In Prometheus' text format", "headers": .object(HeaderDescriptions.usual),

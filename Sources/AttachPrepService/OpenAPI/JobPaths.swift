@@ -33,8 +33,21 @@ enum JobPaths {
         ],
         "/v1/jobs/{id}": [
             "get": Operation.operation(
-                "showJob", tag: "jobs", "Show a job", parameters: [name],
-                answers: ["200": Operation.answer("The job", schema: "Job")], problems: [404, 406]),
+                "showJob", tag: "jobs", "Show a job",
+                parameters: [
+                    name,
+                    Operation.header(
+                        "Prefer",
+                        """
+                        RFC 7240: wait=N waits at most N seconds (up to \(Int(Limits.preferredWaitSecondsMax))) for \
+                        its end
+                        """, schema: SubmissionPaths.preference),
+                ],
+                answers: [
+                    "200": Operation.answer(
+                        "The job", schema: "Job",
+                        headers: ["Preference-Applied": HeaderDescriptions.reference("Preference-Applied")])
+                ], problems: [404, 406]),
             "delete": Operation.operation(
                 "cancelJob", tag: "jobs", "Cancel a job",
                 description: "A queued job ends at once, a running one as soon as its worker hears of it.",

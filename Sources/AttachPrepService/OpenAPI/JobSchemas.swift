@@ -15,7 +15,15 @@ enum JobSchemas {
             "startedAt": Schema.timeOrNull,
             "finishedAt": Schema.timeOrNull,
         ]),
-        "Jobs": Schema.object(["jobs": Schema.list("Job")]),
+        "Jobs": Schema.object([
+            "batch": [
+                "type": ["string", "null"], "format": "uuid", "description": "Names them together, in webhooks as well",
+            ],
+            "jobs": Schema.list("Job"),
+        ]),
+        "JobChange": Schema.object([
+            "id": Schema.text("The job's", format: "uuid"), "state": ["$ref": "#/components/schemas/JobState"],
+        ]),
         "JobPage": Schema.object([
             "jobs": Schema.list("Job"),
             "next": ["type": ["string", "null"], "description": "The cursor of the next page; null on the last one"],
@@ -36,19 +44,13 @@ enum JobSchemas {
 
     /// Which jobs are meant: by at least one of these members.
     private static func choice(_ isPossible: (JobState) -> Bool) -> JSONValue {
-        let types = [
-            "states": "array", "ids": "array", "search": "string", "createdBefore": "string",
-        ]
-        let named = types.sorted { $0.key < $1.key }.map { key, type -> JSONValue in
-            ["required": [.text(key)], "properties": [key: ["type": .text(type)]]]
-        }
         let code: JSONValue = ["$ref": "#/components/schemas/ErrorCode"]
-        let coded: JSONValue = ["required": ["error"], "properties": ["error": ["type": ["string", "array"]]]]
         let states = JobState.allCases.filter(isPossible).map { JSONValue.text($0.rawValue) }
         return [
-            "type": "object", "additionalProperties": false, "anyOf": .list(named + [coded]),
+            "type": "object", "additionalProperties": false, "description": "At least one member that is not null",
+            "not": Schema.notEmpty(["states", "ids", "search", "createdBefore", "error"]),
             "properties": [
-                "states": ["type": ["array", "null"], "items": ["enum": .list(states)]],
+                "states": ["type": ["array", "null"], "items": ["type": "string", "enum": .list(states)]],
                 "ids": [
                     "type": ["array", "null"], "description": "At most \(Limits.batchRequestsMax)",
                     "items": JobPaths.id,

@@ -8,7 +8,7 @@ enum MediaPaths {
                 "fetchMedia", tag: "media", "Fetch a file of a result",
                 description: """
                     Needs no token: the id has 128 random bits. What it answers never changes. Files of a service that \
-                    publishes to a bucket (--publish) are there alone: their manifest's url leads to them.
+                    publishes to a bucket are there alone: their manifest's url leads to them.
                     """,
                 parameters: [
                     Operation.path(
@@ -25,7 +25,9 @@ enum MediaPaths {
     ]
 
     private static func content(_ description: String) -> JSONValue {
-        let types = Set(AttachmentType.allCases.map(\.mimeType)).map { ($0, JSONValue.object(["schema": binary])) }
+        // The last one is never sent: clients whose generator knows no type of media read it as bytes.
+        let names = Set(AttachmentType.allCases.map(\.mimeType)).union(["application/octet-stream"])
+        let types = names.map { ($0, JSONValue.object(["schema": binary])) }
         return [
             "description": .text(description), "headers": .object(headers),
             "content": .object(Dictionary(uniqueKeysWithValues: types)),

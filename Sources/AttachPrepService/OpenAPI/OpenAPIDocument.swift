@@ -28,6 +28,7 @@ enum OpenAPIDocument {
         ],
         "security": [["bearer": []], ["session": []]],
         "paths": .object(paths),
+        "webhooks": .object(WebhookDescription.events),
         "components": [
             "securitySchemes": [
                 "bearer": [
@@ -36,7 +37,7 @@ enum OpenAPIDocument {
                 ],
                 "session": [
                     "type": "apiKey", "in": "cookie", "name": "attachprep",
-                    "description": "A browser's, of POST /v1/session; __Host-attachprep where --base-url is https.",
+                    "description": "A browser's, of POST /v1/session; __Host-attachprep where the base URL is https.",
                 ],
             ],
             "schemas": .object(schemas),
@@ -70,7 +71,7 @@ enum OpenAPIDocument {
     private static var schemas: [String: JSONValue] {
         [
             RequestSchemas.all, PayloadSchemas.all, ManifestSchemas.all, JobSchemas.all, WebhookSchemas.all,
-            ReceiptSchemas.all, ServiceSchemas.all, OverviewSchemas.all,
+            ReceiptSchemas.all, ServiceSchemas.all, OverviewSchemas.all, EventPaths.schemas,
         ]
         .reduce(into: [:]) { $0.merge($1) { $1 } }
     }

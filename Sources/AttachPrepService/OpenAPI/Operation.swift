@@ -5,12 +5,14 @@ enum Operation {
     ///   - isOpen: nobody is asked for a token.
     static func operation(
         _ id: String, tag: String, _ summary: String, description: String? = nil, parameters: [JSONValue] = [],
-        body: JSONValue? = nil, answers: [String: JSONValue], problems: [Int] = [], isOpen: Bool = false
+        body: JSONValue? = nil, answers: [String: JSONValue], problems: [Int] = [], isOpen: Bool = false,
+        callbacks: JSONValue? = nil
     ) -> JSONValue {
         var operation: JSONValue = ["operationId": .text(id), "tags": [.text(tag)], "summary": .text(summary)]
         if let description { operation["description"] = .text(description) }
         if !parameters.isEmpty { operation["parameters"] = .list(parameters) }
         if let body { operation["requestBody"] = body }
+        if let callbacks { operation["callbacks"] = callbacks }
         if isOpen { operation["security"] = [] }
         let usual = [400, 431, 500, 503] + (isOpen ? [] : [401, 403, 429])
         var responses = answers

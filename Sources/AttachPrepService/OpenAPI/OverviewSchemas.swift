@@ -29,6 +29,10 @@ enum OverviewSchemas {
             ]),
             "ready": ["type": "boolean"], "reasons": ["type": "array", "items": ["type": "string"]],
         ]),
+        "JobNumbers": Schema.object([
+            "jobs": numbers(JobState.self, "Jobs there are, by state"),
+            "due": whole("Queued jobs that could run now"), "oldestDueSeconds": Schema.numberOrNull,
+        ]),
         "JobPace": Schema.object(
             latencies.merging([
                 "until": Schema.time,

@@ -16,11 +16,11 @@ enum PayloadPaths {
                 parameters: [
                     Operation.header(
                         "Prefer", "RFC 7240: wait=N waits at most N seconds for the media",
-                        schema: ["type": "string", "examples": ["wait=5"]])
+                        schema: SubmissionPaths.preference)
                 ],
                 body: Operation.body(schema: "PayloadSubmission", example: example),
                 answers: ["200": Operation.answer("The payload to send", schema: "PayloadResult")],
-                problems: [406, 413, 415, 422])
+                problems: [406, 413, 415, 422], callbacks: WebhookDescription.callbacks("/request/callbackURL"))
         ]
     ]
 
@@ -36,6 +36,11 @@ enum PayloadSchemas {
     static let all: [String: JSONValue] = [
         "PayloadSubmission": [
             "type": "object", "additionalProperties": false, "required": ["payload"], "properties": .object(members),
+            "description": "A dialect and a mediaKey are two ways to say where media is: at most one of them.",
+            "not": [
+                "required": ["dialect", "mediaKey"],
+                "properties": ["dialect": ["type": "string"], "mediaKey": ["type": "string"]],
+            ],
         ],
         "PayloadResult": Schema.object([
             "payload": ["type": "object", "description": "As it can be sent: at most 4,096 bytes"],

@@ -8,6 +8,13 @@ enum Schema {
         ]
     }
 
+    /// An object that has all these members, and may have others later.
+    static func growing(_ members: [String: JSONValue]) -> JSONValue {
+        var schema = object(members)
+        schema["additionalProperties"] = true
+        return schema
+    }
+
     static func text(_ description: String, format: String? = nil) -> JSONValue {
         var schema: JSONValue = ["type": "string", "description": .text(description)]
         if let format { schema["format"] = .text(format) }
@@ -25,6 +32,12 @@ enum Schema {
     static func words<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) -> JSONValue
     where Word.RawValue == String {
         .list(Word.allCases.map { .text($0.rawValue) })
+    }
+
+    /// What an object is that has at least one of these members, null being as good as none: a rule that leaves the
+    /// object a plain one for generated clients, which make a union of an `anyOf`.
+    static func notEmpty(_ members: [String]) -> JSONValue {
+        ["properties": .object(Dictionary(uniqueKeysWithValues: members.map { ($0, ["type": "null"]) }))]
     }
 
     /// One of the words, or null.

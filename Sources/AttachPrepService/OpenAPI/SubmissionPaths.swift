@@ -21,7 +21,7 @@ enum SubmissionPaths {
                         """
                         RFC 7240: wait=N waits at most N seconds (up to \(Int(Limits.preferredWaitSecondsMax))) for \
                         the manifest of a single request; what is not understood is passed over
-                        """, schema: ["type": "string", "examples": ["wait=1"]]),
+                        """, schema: preference),
                 ],
                 body: body,
                 answers: [
@@ -30,7 +30,7 @@ enum SubmissionPaths {
                         schema: "Manifest",
                         headers: headers),
                     "202": accepted,
-                ], problems: [406, 409, 413, 415, 422])
+                ], problems: [406, 409, 413, 415, 422], callbacks: WebhookDescription.callbacks("/callbackURL"))
         ]
     ]
 
@@ -44,10 +44,18 @@ enum SubmissionPaths {
                     "long": ["value": RequestSchemas.example],
                 ],
             ],
-            "application/x-ndjson": ["schema": ["$ref": "#/components/schemas/AttachmentRequestLines"]],
-            "application/jsonl": ["schema": ["$ref": "#/components/schemas/AttachmentRequestLines"]],
+            "application/x-ndjson": ["schema": lines],
+            "application/jsonl": ["schema": lines],
         ],
     ]
+
+    /// Bytes, as clients send them; what stands in them is another schema's matter.
+    private static let lines: JSONValue = [
+        "type": "string", "format": "binary", "contentMediaType": "application/x-ndjson",
+        "contentSchema": ["$ref": "#/components/schemas/AttachmentRequestLines"],
+    ]
+
+    static let preference: JSONValue = ["type": "string", "examples": ["wait=1", "wait=\"1\""]]
 
     private static let accepted: JSONValue = [
         "description": "Taken in: the job, or the jobs in the order of the lines",

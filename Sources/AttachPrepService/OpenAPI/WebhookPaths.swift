@@ -1,3 +1,4 @@
+import AttachPrepJobs
 import RichPush
 
 /// Webhooks.
@@ -28,4 +29,56 @@ enum WebhookPaths {
                 problems: [406, 413, 415])
         ],
     ]
+}
+
+/// What the service sends: OpenAPI's `webhooks`, and the `callbacks` of the operations that ask for them.
+enum WebhookDescription {
+    /// By event, as in the body's `type`.
+    static let events: [String: JSONValue] = Dictionary(
+        uniqueKeysWithValues: WebhookNotice.Event.allCases.map {
+            ($0.rawValue, ["post": call(meaning($0))])
+        })
+
+    /// - Parameter place: where the address stands in the operation's body, as a JSON pointer.
+    static func callbacks(_ place: String) -> JSONValue {
+        .object(["jobEnded": .object(["{$request.body#\(place)}": ["post": call("The job has ended")]])])
+    }
+
+    private static func meaning(_ event: WebhookNotice.Event) -> String {
+        switch event {
+        case .attachmentPrepared: "There is an attachment"
+        case .attachmentRejected: "There is none, for an error that stays"
+        case .jobDead: "There is none, and all tries are used up"
+        case .jobCancelled: "The job was cancelled; data is a rejected manifest with the error cancelled"
+        }
+    }
+
+    private static func call(_ summary: String) -> JSONValue {
+        [
+            "summary": .text(summary), "tags": ["webhooks"], "security": [],
+            "description": """
+            Standard Webhooks: the signature covers the id, the timestamp and the body's bytes. An answer that is not \
+            2xx has it sent again, with the same webhook-id, up to \(Limits.webhookScheduleSeconds.count) times in \
+            all; 410 ends what waits for this address.
+            """,
+            "parameters": [
+                header("webhook-id", "The same for each try", ["type": "string", "pattern": "^msg_[0-9a-f]{32}$"]),
+                header("webhook-timestamp", "Seconds since 1970", ["type": "integer"]),
+                header("webhook-signature", "v1, and base64; several with spaces between", ["type": "string"]),
+            ],
+            "requestBody": [
+                "required": true,
+                "content": ["application/json": ["schema": ["$ref": "#/components/schemas/WebhookEvent"]]],
+            ],
+            "responses": [
+                "2XX": ["description": "It was taken"], "410": ["description": "No more of them are wanted here"],
+            ],
+        ]
+    }
+
+    private static func header(_ name: String, _ description: String, _ schema: JSONValue) -> JSONValue {
+        var parameter = Operation.header(name, description, schema: schema)
+        parameter["required"] = true
+        return parameter
+    }
 }

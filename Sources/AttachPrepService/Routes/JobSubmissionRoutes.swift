@@ -27,18 +27,26 @@ struct JobSubmissionRoutes: Sendable {
         }
         switch form {
         case .one:
-            let submission = try await intake.submission(
+            var submission = try await intake.submission(
                 for: try AttachmentRequest(json: bytes, defaults: AttachmentRequest(source: "")))
+            submission.origin.idempotencyKey = word?.text
             let kept = try await store.enqueue([submission], idempotency: key)
             guard let job = kept.jobs.first else {
                 throw AttachPrepError(.internal, "The service failed.", detail: "no job came of a submission")
             }
             return try await answer(job, isRepeated: kept.areRepeated, to: request)
         case .lines:
-            let submissions = try await RequestLines(bytes).submissions(intake)
+            let origin = JobOrigin(batch: JobID.make().text, idempotencyKey: word?.text)
+            let submissions = try await RequestLines(bytes).submissions(intake).map { submission in
+                var submission = submission
+                submission.origin = origin
+                return submission
+            }
             let kept = try await store.enqueue(submissions, idempotency: key)
             return try JSONAnswer.response(
-                JobsAnswer(jobs: kept.jobs.map { $0.located(at: baseURL) }), status: .accepted,
+                JobsAnswer(
+                    batch: kept.jobs.first?.origin.batch, jobs: kept.jobs.map { $0.located(at: baseURL) }),
+                status: .accepted,
                 headers: Self.fields(isRepeated: kept.areRepeated))
         }
     }

@@ -1,6 +1,7 @@
 import AttachPrepJobs
 import Foundation
 import RichPush
+import TestSupport
 import Testing
 
 /// What every outbox does.
@@ -139,6 +140,41 @@ enum OutboxConformance {
             let urls = try await claim(driver).map(\.notice.url)
             #expect(Set(urls) == ["https://hooks.example/first", "https://hooks.example/second"])
         },
+        // Issue 19, item 7.
+        Behaviour("a job that is cancelled while it waits is told, at its own address and with its origin") { driver in
+            let id = try await driver.enqueue(wanting("https://hooks.example/?token=secret"))[0]
+            _ = try await driver.enqueue(.sample(host: nil))
+            _ = try await driver.jobs.cancel(id)
+            let webhook = try #require(try await claim(driver).first)
+            #expect(webhook.job == id && webhook.notice.event == .jobCancelled)
+            #expect(webhook.notice.url == "https://hooks.example/?token=secret")
+            #expect(webhook.notice.body.contains(#""id":"\#(id)""#) && webhook.notice.body.contains(#""batch":"b""#))
+            #expect(webhook.notice.body.contains(#""idempotencyKey":"k""#) && !webhook.notice.body.contains("secret"))
+        },
+        Behaviour("a job that is cancelled while it runs is told once, however its run ends") { driver in
+            for end in RunEnd.allCases {
+                let id = try await driver.enqueue(wanting("https://hooks.example/\(end)"))[0]
+                let lease = try await driver.claimOne().lease
+                _ = try await driver.jobs.cancel(id)
+                #expect(try await claim(driver).isEmpty)
+                try await end.happen(to: lease, driver)
+                #expect(try await driver.job(id).state == .cancelled, "\(end)")
+                let webhooks = try await claim(driver)
+                #expect(webhooks.map(\.notice.event) == [.jobCancelled], "\(end)")
+                #expect(webhooks.map(\.notice.url) == ["https://hooks.example/\(end)"])
+                for webhook in webhooks { try await driver.jobs.record(webhook.id, .delivered(status: 204)) }
+            }
+        },
+        Behaviour("a job's origin is there for who works on it, and for who sends it again") { driver in
+            let key = IdempotencyKey(caller: "me", key: "k", bodyDigest: "d")
+            let submissions = [wanting("https://hooks.example/1"), wanting("https://hooks.example/2")]
+            let first = try await driver.jobs.enqueue(submissions, idempotency: key)
+            let second = try await driver.jobs.enqueue(submissions, idempotency: key)
+            let origin = JobOrigin(batch: "b", idempotencyKey: "k")
+            #expect(first.jobs.map(\.origin) == [origin, origin] && second.jobs.map(\.origin) == [origin, origin])
+            #expect(try await driver.claim(2).map(\.job.origin) == [origin, origin])
+            #expect(try await driver.job(first.jobs[0].id).origin == origin)
+        },
         Behaviour("webhooks go with their job") { driver in
             let id = try await told(driver, "https://hooks.example/")[0]
             #expect(try await driver.jobs.purge(JobFilter(ids: [id])) == 1)
@@ -146,6 +182,34 @@ enum OutboxConformance {
             #expect(try await driver.jobs.nextWebhookDue() == nil)
         },
     ]
+
+    /// How a run that is cancelled may end.
+    private enum RunEnd: CaseIterable {
+        case postponed, released, lost
+
+        func happen(to lease: JobLease, _ driver: DriverUnderTest) async throws {
+            switch self {
+            case .postponed:
+                _ = try await driver.jobs.postpone(
+                    lease, until: driver.clock.now + 60, error: .sample(), isAttempt: true)
+            case .released: try await driver.jobs.release([lease])
+            case .lost:
+                driver.clock.advance(61)
+                try await askUntil("the lease is taken back") {
+                    _ = try await driver.claim()
+                    return try await driver.job(lease.job).state != .running
+                }
+            }
+        }
+    }
+
+    /// One whose caller wants to be told, of a batch with a key.
+    private static func wanting(_ url: String) -> JobSubmission {
+        var submission = JobSubmission.sample(host: nil)
+        submission.request.terms.callbackURL = url
+        submission.origin = JobOrigin(batch: "b", idempotencyKey: "k")
+        return submission
+    }
 
     /// Jobs that have failed, and whose callers are to be told so.
     @discardableResult

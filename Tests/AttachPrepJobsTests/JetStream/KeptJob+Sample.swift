@@ -16,6 +16,7 @@ extension KeptJob {
         var job = KeptJob(
             id: "01a1ffe0-72f0-7d1e-88ac-0abf1ff0fdc0", state: state, lane: 2, host: "cdn.example", key: "key",
             upload: "upload", caller: "mine", source: "https://cdn.example/a.jpg", request: #"{"source":"a\"b"}"#,
+            origin: #"{"batch":"b"}"#,
             secret: #"{"headers":{}}"#, createdAt: 1, dueAt: 2, notBefore: 3, wait: 1)
         guard state != .queued else { return job }
         (job.attempts, job.losses, job.startedAt) = (3, 1, 4)

@@ -9,10 +9,13 @@ import Testing
 struct WebhookNoticeTests {
     private static let date = Date(timeIntervalSince1970: 1_795_294_262.5)
 
+    private static let origin = JobOrigin(batch: "batch", idempotencyKey: "key")
+
     private func claimed(_ callbackURL: String?) -> ClaimedJob {
         var request = AttachmentRequest(source: "https://cdn.example/cat")
         request.terms.callbackURL = callbackURL
-        let job = Job(id: .make(), state: .running, request: request.shown, attempts: 1, createdAt: Self.date)
+        var job = Job(id: .make(), state: .running, request: request.shown, attempts: 3, createdAt: Self.date)
+        job.origin = Self.origin
         return ClaimedJob(
             job: job, request: request, key: WorkKey("key"), lease: JobLease(job: job.id, token: 1), dueAt: Self.date,
             failures: 0, losses: 0)
@@ -31,7 +34,7 @@ struct WebhookNoticeTests {
         #expect(told.url == "https://hooks.example/a?token=s3cr3t")
         #expect(told.event == .attachmentPrepared)
         let body = try #require(try JSONSerialization.jsonObject(with: Data(told.body.utf8)) as? [String: Any])
-        #expect(Set(body.keys) == ["type", "timestamp", "data"])
+        #expect(Set(body.keys) == ["type", "timestamp", "data", "job"])
         #expect(body["type"] as? String == "attachment.prepared")
         #expect(body["timestamp"] as? String == Timestamp.text(Self.date))
         let attachment = try #require((body["data"] as? [String: Any])?["attachment"] as? [String: Any])
@@ -39,10 +42,42 @@ struct WebhookNoticeTests {
         #expect(!told.body.contains("s3cr3t"))
     }
 
-    @Test func `Each end has its event, and being called off has none`() {
+    // Issue 19, item 7.
+    @Test func `The job is told beside its manifest, by the id of the submission's answer`() throws {
+        let job = claimed("https://hooks.example/")
+        let notice = try #require(WebhookNotice(for: job, .dead(.rejected(.downloadTimeout)), at: nil, date: Self.date))
+        let body = try #require(try JSONSerialization.jsonObject(with: Data(notice.body.utf8)) as? [String: Any])
+        let told = try #require(body["job"] as? [String: Any])
+        #expect(told["id"] as? String == job.id.text && told["state"] as? String == "dead")
+        #expect(told["attempts"] as? Int == 3 && told["createdAt"] as? String == Timestamp.text(Self.date))
+        #expect(told["batch"] as? String == "batch" && told["idempotencyKey"] as? String == "key")
+        #expect((body["data"] as? [String: Any])?["id"] as? String == "sample")
+    }
+
+    @Test func `A job that came alone and without a key says so by null`() throws {
+        var job = claimed("https://hooks.example/")
+        job.job.origin = JobOrigin()
+        let notice = try #require(WebhookNotice(for: job, .failed(.rejected(.mediaCorrupt)), at: nil, date: Self.date))
+        let body = try #require(try JSONSerialization.jsonObject(with: Data(notice.body.utf8)) as? [String: Any])
+        let told = try #require(body["job"] as? [String: Any])
+        #expect(told["batch"] is NSNull && told["idempotencyKey"] is NSNull)
+    }
+
+    @Test func `A cancelled job is told with a rejected manifest`() throws {
+        let notice = try #require(self.notice(.cancelled))
+        let body = try #require(try JSONSerialization.jsonObject(with: Data(notice.body.utf8)) as? [String: Any])
+        let data = try #require(body["data"] as? [String: Any])
+        #expect(body["type"] as? String == "job.cancelled" && data["outcome"] as? String == "rejected")
+        #expect((data["error"] as? [String: Any])?["code"] as? String == "cancelled")
+        #expect((body["job"] as? [String: Any])?["state"] as? String == "cancelled")
+        #expect(!notice.body.contains("s3cr3t"))
+    }
+
+    @Test func `Each end has its event`() {
         #expect(notice(.failed(.rejected(.mediaCorrupt)))?.event == .attachmentRejected)
         #expect(notice(.dead(.rejected(.downloadTimeout)))?.event == .jobDead)
-        #expect(notice(.cancelled) == nil)
+        #expect(notice(.cancelled)?.event == .jobCancelled)
+        #expect(notice(.cancelled, to: nil) == nil)
         #expect(notice(.failed(.rejected(.mediaCorrupt)), to: nil) == nil)
     }
 }

@@ -8,7 +8,7 @@ extension KnownJob {
         job.uuid, job.state, job.batch, job.lane, job.host, job.key, job.upload, job.caller_id, job.source,
         job.request, job.secret, job.attempts, job.losses, job.created_at, job.started_at, job.finished_at, job.due_at,
         job.not_before, job.wait, job.token, job.worker, job.cancelling, job.result, job.error, job.error_code,
-        job.media, job.notices, job.revision, job.heard_at, job.crashes, job.lost_by
+        job.media, job.notices, job.revision, job.heard_at, job.crashes, job.lost_by, job.origin
         """
 
     /// Of these columns.
@@ -21,7 +21,8 @@ extension KnownJob {
         self.init(
             value: KeptJob(
                 id: row[0], state: state, batch: row[2], lane: row[3], host: row[4], key: row[5], upload: row[6],
-                caller: row[7], source: row[8], request: row[9], secret: row[10], attempts: row[11], losses: row[12],
+                caller: row[7], source: row[8], request: row[9], origin: row[31], secret: row[10], attempts: row[11],
+                losses: row[12],
                 crashes: row[29] == 0 ? nil : row[29], lostBy: row[30],
                 createdAt: row[13], startedAt: row[14], finishedAt: row[15], dueAt: row[16], notBefore: row[17],
                 wait: row[18], token: row[19], worker: row[20], isCancelling: row[21], result: row[22], error: row[23],
@@ -73,9 +74,10 @@ extension KnownJob {
             """
             INSERT INTO job (uuid, state, lane, caller_id, source, error_code, host, key, upload, attempts, losses,
                 created_at, started_at, finished_at, due_at, not_before, wait, token, worker, cancelling, media,
-                request, secret, result, error, notices, batch, revision, heard_at, begun, crashes, lost_by)
+                request, secret, result, error, notices, batch, revision, heard_at, begun, crashes, lost_by,
+                origin)
             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                ?23, ?24, ?25, ?26, ?27, ?28, ?29, iif(?2 = 'running', ?28, NULL), ?30, ?31
+                ?23, ?24, ?25, ?26, ?27, ?28, ?29, iif(?2 = 'running', ?28, NULL), ?30, ?31, ?32
             WHERE NOT EXISTS (SELECT 1 FROM removed WHERE uuid = ?1 AND revision > ?28)
             ON CONFLICT (uuid) DO NOTHING
             """,
@@ -85,6 +87,7 @@ extension KnownJob {
                 value.finishedAt, value.dueAt, value.notBefore, value.wait, value.token, value.worker,
                 value.isCancelling, value.media, value.request, value.secret, value.result, value.error,
                 try writtenNotices(), value.batch, Int64(clamping: revision), heardAt, value.crashes ?? 0, value.lostBy,
+                value.origin,
             ])
         return database.changesCount > 0
     }

@@ -1,6 +1,12 @@
 import RichPush
 import SafeArithmetic
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// What may happen to a job: pure. Each gives the job as it is afterwards, or nil when that cannot happen to it now.
 extension KeptJob {
     func claimed(by worker: String, token: Int64, at now: Int64) -> KeptJob? {
@@ -108,7 +114,7 @@ extension KeptJob {
     func calledOff(at now: Int64) -> KeptJob? {
         var job = self
         switch state {
-        case .queued: job.finish(.cancelled, at: now)
+        case .queued: job.cancel(at: now)
         case .running: job.isCancelling = true
         default: return nil
         }
@@ -133,9 +139,19 @@ extension KeptJob {
 
     /// Back into the queue, or to its end when it was called off meanwhile.
     private mutating func putBack(at now: Int64) {
-        if isCancelling { return finish(.cancelled, at: now) }
+        if isCancelling { return cancel(at: now) }
         state = .queued
         (token, worker) = (nil, nil)
+    }
+
+    /// Ends as nobody wants it any more; its caller is told, at an address that is wiped with this.
+    private mutating func cancel(at now: Int64) {
+        if request.contains("\"callbackURL\""), let job = try? claimed(),
+            let notice = WebhookNotice(for: job, .cancelled, at: nil, date: Date(milliseconds: now))
+        {
+            add(KeptNotice(notice, at: now))
+        }
+        finish(.cancelled, at: now)
     }
 
     /// The token stays, so that who ended it knows it again when the answer was lost.

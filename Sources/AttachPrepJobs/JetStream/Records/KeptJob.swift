@@ -24,6 +24,8 @@ struct KeptJob: Decodable, Sendable, Hashable {
     var caller: String?
     var source: String
     var request: String
+    /// What it came in with: JSON; nil for nothing, as in values of versions before it.
+    var origin: String?
     /// What `request` does not show; empty once it was wiped.
     var secret: String?
     var attempts = 0
@@ -63,7 +65,7 @@ extension KeptJob {
             id: JobID.make(at: date).text, state: .queued, batch: batch,
             lane: submission.request.terms.priority.lane, host: submission.host, key: submission.key.text,
             upload: Upload.named(by: submission.request.source)?.text, caller: shown.id, source: shown.source,
-            request: try StoredJSON.text(shown),
+            request: try StoredJSON.text(shown), origin: try submission.origin.stored(),
             secret: try JobSecrets(submission.request).map { try StoredJSON.text($0) }, createdAt: created,
             dueAt: waits ? notBefore ?? created : created, notBefore: notBefore,
             wait: (waits ? JobWait.notBefore : .none).rawValue)
@@ -102,6 +104,7 @@ extension KeptJob {
         members.add("caller", caller)
         members.add("source", source)
         members.add("request", request)
+        members.add("origin", origin)
         members.add("createdAt", createdAt)
         members.add("notBefore", notBefore)
     }
@@ -159,5 +162,6 @@ extension JobRecord {
         startedAt = job.startedAt
         finishedAt = job.finishedAt
         media = job.media
+        origin = job.origin
     }
 }

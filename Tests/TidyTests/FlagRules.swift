@@ -1,0 +1,45 @@
+/// Sentences that callers of the HTTP service may read name no command-line flag: they have no command line.
+enum FlagRules {
+    /// Modules whose messages reach callers.
+    static let rooms: Set<String> = [
+        "RichPush", "MediaProcessing", "AttachPrep", "AttachPrepJobs", "AttachPrepService",
+    ]
+
+    /// Files whose messages only the operator reads: at the start of a command or in the log.
+    static let operators: Set<String> = [
+        "Sources/AttachPrep/Download/AddressBlock.swift",
+        "Sources/AttachPrep/Download/ProxyServer.swift",
+        "Sources/AttachPrep/Download/ResolveOverrides.swift",
+        "Sources/AttachPrep/Publish/PublishPlace.swift",
+        "Sources/AttachPrep/Publish/S3/S3Bucket.swift",
+        "Sources/AttachPrepJobs/SQLite/DatabaseExamination.swift",
+        "Sources/AttachPrepJobs/SQLite/FolderLock.swift",
+        "Sources/AttachPrepJobs/SQLite/SQLiteStore+Opening.swift",
+        "Sources/AttachPrepJobs/SQLite/StoreFolder.swift",
+        "Sources/AttachPrepJobs/Webhooks/WebhookSecrets.swift",
+        "Sources/AttachPrepService/Access/LoopbackRule.swift",
+        "Sources/AttachPrepService/Access/TokenFile.swift",
+        "Sources/AttachPrepService/Configuration/ServeConfiguration.swift",
+        "Sources/AttachPrepService/Configuration/SettingHelp.swift",
+        "Sources/AttachPrepService/Connection/BindFault.swift",
+        "Sources/AttachPrepService/Server/AttachmentServer.swift",
+        "Sources/AttachPrepService/Server/ListeningAddress.swift",
+    ]
+
+    static func check(_ file: TextFile) -> [Finding] {
+        guard file.isSwift, let room = file.room, rooms.contains(room), !operators.contains(file.path) else {
+            return []
+        }
+        return file.lines.enumerated().compactMap { index, line in
+            guard !line.drop(while: \.isWhitespace).hasPrefix("//"), let flag = flag(in: line) else { return nil }
+            return Finding(
+                file.path, index + 1,
+                "\(flag): callers of the service may read this; name the request's key, or say it in words")
+        }
+    }
+
+    private static func flag(in line: Substring) -> Substring? {
+        let match = line.firstMatch(of: /(^|[^-a-z])(--[a-z][a-z0-9-]+)/)
+        return match?.2
+    }
+}
