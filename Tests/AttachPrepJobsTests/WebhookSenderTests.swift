@@ -200,7 +200,7 @@ import Testing
         server.serve("/in", .status(200))
         outbox.add(server.url("/in?token=s3cr3t"))
         try await running(sender(networks: ["127.0.0.2"])) { await outbox.until { $0[0].attempts == 1 } }
-        #expect(outbox.webhooks[0].lastError?.contains("--allow-callback-network") == true)
+        #expect(outbox.webhooks[0].lastError?.contains("operator allow its network") == true)
         #expect(outbox.webhooks[0].lastError?.contains("s3cr3t") == false)
         #expect(server.connectionCount == 0)
         try await running(sender(networks: ["127.0.0.1/32"])) { await later(6, until: { $0[0].state == .delivered }) }

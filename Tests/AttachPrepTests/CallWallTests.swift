@@ -22,7 +22,7 @@ import Testing
         let order = order(url)
         let error = await #expect(throws: AttachPrepError.self) { try await sender.send(order) }
         #expect(error?.code == .sourceAddressBlocked)
-        #expect(error?.message.contains("--allow-callback-network") == true)
+        #expect(error?.message.contains("operator allow its network") == true)
         #expect(server.connectionCount == 0)
     }
 

@@ -52,7 +52,7 @@ import Testing
         let error = await #expect(throws: AttachPrepError.self) {
             try await office.receipt(campaign: "a", recipients: 1)
         }
-        #expect(error?.message.contains("--base-url") == true)
+        #expect(error?.message.contains("base URL") == true)
         #expect(try await office.campaigns(after: nil, limit: 9).campaigns.isEmpty)
     }
 

@@ -124,7 +124,7 @@ import Testing
 
     @Test func `A wrong region is told the right one`() async throws {
         let error = try await failure(of: target(nil, ["AWS_REGION": "eu-west-1"]))
-        #expect(error.code == .publishNotFound && error.message.contains("give --s3-region us-east-1"), "\(error)")
+        #expect(error.code == .publishNotFound && error.message.contains("region us-east-1"), "\(error)")
     }
 
     @Test func `A probe says whether results could be published, and leaves nothing`() async throws {

@@ -69,7 +69,7 @@ struct S3FaultTests {
     func `A wrong region is told the right one`(status: Int, body: String, fields: [(String, String)]) {
         let fault = S3Fault(S3Refusal(answer(status, body, fields)), bucket)
         #expect(fault.error.code == .publishNotFound)
-        #expect(fault.error.message.contains("--s3-region eu-west-1"), "\(fault.error.message)")
+        #expect(fault.error.message.contains("region eu-west-1"), "\(fault.error.message)")
     }
 
     @Test func `A region that is none is not repeated`() {
