@@ -50,8 +50,11 @@ struct StoreOptionGroup: SettingFlags {
 struct DataFolderOptionGroup: SettingFlags {
     @Option(help: .of(.mediaQuota)) var mediaQuota: String?
     @Option(help: .of(.fsync)) var fsync: String?
+    @Option(help: .of(.unknownFileRetention)) var unknownFileRetention: String?
 
-    var values: [Setting: String?] { [.mediaQuota: mediaQuota, .fsync: fsync] }
+    var values: [Setting: String?] {
+        [.mediaQuota: mediaQuota, .fsync: fsync, .unknownFileRetention: unknownFileRetention]
+    }
 }
 
 /// How much is worked on at a time.

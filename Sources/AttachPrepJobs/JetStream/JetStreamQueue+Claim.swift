@@ -61,7 +61,7 @@ extension JetStreamQueue {
             return try await fetch(id.text)
         }
         let found = try await fetch(id.text)
-        if found?.revision != known?.revision { try await mirror.correct(id.text, found) }
+        if found?.revision != known?.revision { try await mirror.correct(id.text, found, at: clock.now()) }
         return found
     }
 

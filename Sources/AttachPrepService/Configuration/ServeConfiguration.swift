@@ -43,6 +43,7 @@ public struct ServeConfiguration: Sendable {
     public var drainSeconds: Double
     public var retentionSeconds: Double
     public var deadRetentionSeconds: Double
+    public var unknownFileSeconds: Double
     public var mediaQuotaBytes: Int
     public var queuedJobsMax: Int
     public var jobsPerHostMax: Int
@@ -73,6 +74,8 @@ public struct ServeConfiguration: Sendable {
         drainSeconds = try reader.seconds(.drain, 0...3_600) ?? Limits.drainSeconds
         retentionSeconds = try reader.seconds(.retention, 60...Self.yearsMax) ?? Limits.retentionSeconds
         deadRetentionSeconds = try reader.seconds(.deadRetention, 60...Self.yearsMax) ?? Limits.deadRetentionSeconds
+        unknownFileSeconds =
+            try reader.seconds(.unknownFileRetention, 0...Self.yearsMax) ?? StoreLimits().unknownFileSeconds
         mediaQuotaBytes = try Self.quota(reader)
         queuedJobsMax = try reader.whole(.maxQueue, 1...10_000_000) ?? Limits.queuedJobsMax
         jobsPerHostMax = try reader.whole(.perHost, 1...10_000) ?? Limits.jobsPerHostMax

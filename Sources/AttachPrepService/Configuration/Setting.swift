@@ -38,6 +38,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case drain
     case retention
     case deadRetention = "dead-retention"
+    case unknownFileRetention = "unknown-file-retention"
     case mediaQuota = "media-quota"
     case maxQueue = "max-queue"
     case connections

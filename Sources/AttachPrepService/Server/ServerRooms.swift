@@ -150,6 +150,7 @@ extension ServeConfiguration {
         limits.queuedJobsMax = queuedJobsMax
         limits.retentionSeconds = retentionSeconds
         limits.deadRetentionSeconds = deadRetentionSeconds
+        limits.unknownFileSeconds = unknownFileSeconds
         limits.mediaQuotaBytes = mediaQuotaBytes
         return limits
     }

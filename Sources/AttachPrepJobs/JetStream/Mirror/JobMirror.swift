@@ -126,11 +126,11 @@ final class JobMirror: Sendable {
     /// Takes a job as the leader has it in the place of what was heard, which the leader does not have.
     ///
     /// - Parameter job: nil for one that it does not have.
-    func correct(_ id: String, _ job: KnownJob?) async throws {
+    func correct(_ id: String, _ job: KnownJob?, at moment: StoreMoment) async throws {
         try await commits.write { database, changes in
             try MirrorRow.forget(id, database)
             guard let job else { return }
-            if let change = try MirrorRow.take(job, .others(at: job.heardAt), database) { changes.append(change) }
+            if let change = try MirrorRow.take(job, .others(at: moment), database) { changes.append(change) }
         }
     }
 
