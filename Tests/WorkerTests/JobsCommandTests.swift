@@ -39,6 +39,7 @@ import Testing
         let all = try await run(["jobs", "list"], place, service)
         #expect(all.lines.count == 4 && all.lines.first?.hasPrefix("job ") == true, "\(all.text)\(all.errorText)")
         #expect(all.lines.dropFirst().first?.hasPrefix(waiting) == true)
+        #expect(all.lines.contains { $0.hasPrefix(succeeded) && $0.contains("  cat  ") }, "\(all.text)")
         let some = try await run(["jobs", "list", "--status", "failed", "--format", "json"], place, service)
         let job = try JobFacts(
             try #require(try JSONSerialization.jsonObject(with: Data(some.text.utf8)) as? [String: Any]))
@@ -55,6 +56,7 @@ import Testing
         }
         let shown = try await run(["jobs", "show", succeeded], place, service)
         #expect(shown.exitCode == 0 && shown.text.contains("succeeded") && shown.text.contains("public.jpeg"))
+        #expect(shown.lines.contains { $0.hasPrefix("id ") && $0.hasSuffix(" cat") }, "\(shown.text)")
         #expect(shown.lines.contains { $0.hasPrefix("log ") }, "\(shown.text)")
         try await service.stop()
     }

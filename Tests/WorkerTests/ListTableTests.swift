@@ -93,6 +93,24 @@ import Testing
             ])
     }
 
+    /// Issue 19, 13.
+    @Test func `A caller's id is in the list, and on 80 columns stays rather than the source`() throws {
+        let table = JobTable.table(
+            try Self.decoded(
+                """
+                [{"id": "01a2003d-a3b2-700b-ba31-e2f7b414981c", "state": "dead", "attempts": 5,
+                  "request": {"source": "https://cdn.example/cat.webp", "id": "push-4711"},
+                  "error": {"code": "download.connect", "message": "", "retryable": true},
+                  "createdAt": "2026-11-21T22:32:49.331Z"}]
+                """))
+        #expect(
+            lines(table, 80) == [
+                "job                                   status     result            id",
+                "01a2003d-a3b2-700b-ba31-e2f7b414981c  dead       download.connect  push-4711",
+            ])
+        #expect(lines(table, nil)[1].hasSuffix("download.connect  push-4711  https://cdn.example/cat.webp"))
+    }
+
     @Test func `Statuses have their colours`() throws {
         let lines = try Self.jobs().lines(for: Display(columns: 200, isColoured: true)).map(\.painted)
         #expect(lines[0].contains("\u{1B}[1mstatus\u{1B}[0m"))

@@ -27,8 +27,10 @@ struct JobRow {
 
     /// All there is to say of one job, with its log.
     func whole(log: [JobLogLine]) -> String {
-        var lines = [
-            ("job", job.id.text), ("status", job.state.rawValue), ("source", job.request.source),
+        var lines = [("job", job.id.text)]
+        if let id = job.request.id { lines.append(("id", id)) }
+        lines += [
+            ("status", job.state.rawValue), ("source", job.request.source),
             ("attempts", "\(job.attempts)"), ("created", Timestamp.text(job.createdAt)),
         ]
         if let startedAt = job.startedAt { lines.append(("started", Timestamp.text(startedAt))) }

@@ -18,7 +18,11 @@ enum RequestSchemas {
         "ShownRequest": [
             "type": "object", "required": ["source"],
             "description": "An AttachmentRequest as it may be shown: without headers, its addresses redacted.",
-            "properties": ["source": ["type": "string"], "headers": ["type": "object", "maxProperties": 0]],
+            "properties": [
+                "source": ["type": "string"],
+                "id": ["type": "string", "description": "The caller's id; absent when the caller gave none"],
+                "headers": ["type": "object", "maxProperties": 0],
+            ],
         ],
         "Options": [
             "type": "object", "additionalProperties": false, "properties": RequestOptionSchemas.members,

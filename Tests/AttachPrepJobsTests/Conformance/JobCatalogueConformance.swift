@@ -51,6 +51,14 @@ enum JobCatalogueConformance {
             #expect(try await names(driver, JobFilter(search: "cat%jpg")).isEmpty)
             #expect(try await names(driver, JobFilter(search: "mine\\")).isEmpty)
         },
+        Behaviour("jobs that are listed or found carry the caller's id") { driver in
+            let named = try await driver.enqueue(.sample(id: "push-4711"))[0]
+            for filter in [JobFilter(), JobFilter(search: "push-47")] {
+                let page = try await driver.jobs.list(filter, after: nil, limit: 10)
+                #expect(page.jobs.map(\.id) == [named])
+                #expect(page.jobs.map(\.request.id) == ["push-4711"])
+            }
+        },
         Behaviour("a search goes page by page as well, and together with states, names and codes") { driver in
             var dead: [JobID] = []
             for number in 0..<5 {

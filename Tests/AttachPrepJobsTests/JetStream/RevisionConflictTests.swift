@@ -14,8 +14,9 @@ import Testing
         let look = try await machine.queue.mirror.look([id.text])
         var job = try #require(look.jobs[id.text])
         job.revision += 1_000
+        let moment = machine.queue.clock.now()
         try await machine.queue.mirror.write { [job] database, _ in
-            _ = try MirrorRow.take(job, .others(at: job.heardAt), database)
+            _ = try MirrorRow.take(job, .others(at: moment), database)
         }
         return id
     }
