@@ -1,34 +1,155 @@
 "use strict";
 
-// What is done with all jobs of a state, or with all that are found.
+// Actions on many jobs: on those that are selected in the table, or on all of a state.
 
-/** The same bar while the same jobs are meant. */
-function standingBulkBar(here) {
-  const key = [here.state, here.search, here.error].join("\n");
-  if (jobTable.bulk?.key !== key) jobTable.bulk = { key, bar: bulkBar(here) };
-  return jobTable.bulk.bar;
+/** The ids of the selected jobs; only jobs that the table shows are selected. */
+const selectedJobs = new Set();
+
+const jobActions = {
+  Retry: { applies: ({ state }) => retryableStates.includes(state), run: retryJobs },
+  Cancel: {
+    applies: ({ state }) => ["queued", "running"].includes(state), run: cancelJobs, isFinal: true,
+    sentence: "Queued jobs end now, running jobs as soon as their worker notices. Secrets are wiped: a job whose "
+      + "request had headers or a signed address cannot be retried.",
+  },
+  Remove: {
+    applies: ({ state }) => !["queued", "running"].includes(state), run: removeJobs, isFinal: true,
+    sentence: "The jobs, their logs and the files that no other job uses are deleted. This cannot be undone.",
+  },
+};
+
+const jobsText = (count) => `${grouped.format(count)} ${count === 1 ? "job" : "jobs"}`;
+
+async function retryJobs(order) {
+  const { retried } = (await ask("POST", "/v1/jobs/retry", { body: order })).said;
+  tell(`${jobsText(retried)} queued again.`);
 }
 
-function bulkBar(here) {
+async function removeJobs(order) {
+  const { purged } = (await ask("POST", "/v1/jobs/purge", { body: order })).said;
+  tell(`${jobsText(purged)} removed.`);
+}
+
+async function cancelJobs({ ids }) {
+  const answers = await Promise.allSettled(ids.map((id) => ask("DELETE", `/v1/jobs/${id}`)));
+  const failures = answers.filter(({ status }) => status === "rejected");
+  if (failures.length < ids.length) tell(`${jobsText(ids.length - failures.length)} cancelled.`);
+  if (failures.length) tell(`${jobsText(failures.length)} not cancelled: ${failures[0].reason.message}`, true);
+}
+
+// MARK: Selected jobs
+
+/** The box of one job; the table's head has one for all of the page. */
+function selectionBox(job) {
+  const name = [nameOf(job.request.source), job.request.id].filter(Boolean).join(", ");
+  return make("label", { class: "select" }, make("input", { type: "checkbox", "aria-label": `Select ${name}`,
+    "data-focus": `${job.id} select`, "data-job": job.id, onchange: ({ target }) => {
+      if (target.checked) selectedJobs.add(job.id);
+      else selectedJobs.delete(job.id);
+      showSelection();
+    } }));
+}
+
+function selectAllBox() {
+  return make("label", { class: "select all" }, make("input", { type: "checkbox", "data-focus": "select all",
+    onchange: ({ target }) => {
+      for (const { job } of jobTable.rows.values()) {
+        if (target.checked) selectedJobs.add(job.id);
+        else selectedJobs.delete(job.id);
+      }
+      showSelection();
+    } }), make("span", { class: "select-words" }, "Select all on this page"));
+}
+
+/** Brings boxes and bar in line with what is selected, and forgets jobs that the table no longer shows. */
+function showSelection() {
+  for (const id of selectedJobs) if (!jobTable.rows.has(id)) selectedJobs.delete(id);
+  for (const box of jobTable.box.querySelectorAll("[data-job]")) {
+    box.checked = selectedJobs.has(box.dataset.job);
+    box.closest(".row").classList.toggle("selected", box.checked);
+  }
+  const all = jobTable.box.querySelector(".select.all input");
+  if (all) {
+    all.checked = selectedJobs.size > 0 && selectedJobs.size === jobTable.rows.size;
+    all.indeterminate = selectedJobs.size > 0 && !all.checked;
+  }
+  showBulkBar();
+}
+
+// MARK: The bar
+
+/** The same bar while the same jobs are meant: it must not change under the pointer. */
+function standingBulkBar(here) {
+  const key = [here.state, here.search, here.error].join("\n");
+  if (jobTable.bulk?.key === key) return jobTable.bulk.bar;
+  const count = make("span", { class: "bulk-count", role: "status" });
+  const buttons = Object.entries(jobActions).map(([word, action]) => make("button", {
+    class: word === "Remove" ? "button danger" : "button", type: "button", "data-action": word,
+    "data-focus": `selected ${word}`, onclick: () => actOnSelection(word, action) }, word));
+  const bar = make("div", { class: "bulk", role: "group", "aria-label": "Actions on jobs" }, count, buttons,
+    allActions(here));
+  jobTable.bulk = { key, bar, count };
+  return bar;
+}
+
+function showBulkBar() {
+  if (!jobTable.bulk) return;
+  const { bar, count } = jobTable.bulk;
+  const words = selectedJobs.size ? `${jobsText(selectedJobs.size)} selected` : "No jobs selected";
+  // A status that is written again is read out again.
+  if (count.textContent !== words) count.textContent = words;
+  bar.classList.toggle("active", selectedJobs.size > 0);
+  for (const button of bar.querySelectorAll("[data-action]")) {
+    const number = applicable(jobActions[button.dataset.action]).length;
+    button.disabled = number === 0;
+    button.textContent = number ? `${button.dataset.action} ${grouped.format(number)}` : button.dataset.action;
+    button.setAttribute("aria-label", number
+      ? `${button.textContent} of ${jobsText(selectedJobs.size)} selected` : button.textContent);
+  }
+}
+
+/** Ids of the selected jobs that an action is possible for. */
+function applicable({ applies }) {
+  return [...jobTable.rows.values()].filter(({ job }) => selectedJobs.has(job.id) && applies(job))
+    .map(({ job }) => job.id);
+}
+
+function actOnSelection(word, { run, sentence, isFinal, applies }) {
+  const ids = applicable({ applies });
+  const act = async () => {
+    await run({ ids });
+    selectedJobs.clear();
+    showSelection();
+    // The button that was pressed is disabled now.
+    jobTable.box.querySelector(".select.all input")?.focus({ preventScroll: true });
+    refreshJobs();
+  };
+  if (isFinal) return confirmed({ title: `${word} ${jobsText(ids.length)}?`, sentence, word, isFinal }, act);
+  act().catch((problem) => tell(problem.message, true));
+}
+
+// MARK: All jobs of a state
+
+/** Jobs on other pages included. */
+function allActions(here) {
   if (!retryableStates.includes(here.state)) return null;
   const order = { states: [here.state], ...(here.search && { search: here.search }),
     ...(here.error && { error: here.error }) };
-  const act = (word, sentence, path, said) => make("button", {
-    class: word === "Remove" ? "button danger" : "button", type: "button", "data-focus": `bulk ${word}`,
-    onclick: () => confirmed(`${word} ${bulkWords(here)}?`, sentence, word, async () => {
-      tell(said((await ask("POST", path, { body: order })).said));
+  const act = (word, sentence) => make("button", {
+    class: word === "Remove" ? "button danger" : "button", type: "button", "data-focus": `all ${word}`,
+    onclick: () => confirmed({ title: `${word} ${bulkWords(here)}?`, sentence, word,
+      isFinal: jobActions[word].isFinal }, async () => {
+      await jobActions[word].run(order);
       refreshJobs();
     }) }, `${word} all`);
-  return make("div", { class: "bulk", role: "group", "aria-label": "All of them at once" },
-    act("Retry", "They are queued again, with their attempts counted anew.", "/v1/jobs/retry",
-      ({ retried }) => `${grouped.format(retried)} jobs are queued again.`),
-    act("Remove", "They are gone for good, with their logs and the files that nobody else needs.", "/v1/jobs/purge",
-      ({ purged }) => `${grouped.format(purged)} jobs were removed.`));
+  return make("span", { class: "bulk-all" },
+    act("Retry", "They are queued again, and their attempts are counted from zero."),
+    act("Remove", jobActions.Remove.sentence));
 }
 
 /** Which jobs are meant: all of a state, with their number where it is known, or those that are found. */
 function bulkWords({ state, search, error }) {
   const number = overview.said?.jobs?.[state];
-  if (search || error) return `all ${state} jobs that are found`;
+  if (search || error) return `all matching ${state} jobs`;
   return number === undefined ? `all ${state} jobs` : `all ${grouped.format(number)} ${state} jobs`;
 }

@@ -2,8 +2,10 @@
 
 // The page of a service: puts its parts together, and follows where somebody goes.
 
-const views = { jobs: jobsView, job: () => jobView(whereWeAre().job), try: tryView, webhooks: webhooksView };
-const parts = { main: null, nav: null, live: null, session: { required: false } };
+const views = {
+  overview: overviewView, jobs: jobsView, job: () => jobView(whereWeAre().job), try: tryView, webhooks: webhooksView,
+};
+const parts = { main: null, nav: null, live: null, trouble: null, session: { required: false } };
 
 async function start() {
   const saved = savedTheme();
@@ -43,10 +45,12 @@ function begin() {
   parts.nav = make("nav", { "aria-label": "Parts" });
   parts.main = make("main", { id: "main", tabindex: -1 });
   parts.live = make("span", { class: "live", role: "status" });
+  parts.trouble = make("p", { class: "trouble", role: "alert" });
+  overview.said = null;
   document.body.replaceChildren(
     make("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); parts.main.focus(); } },
       "To the content"),
-    pageHead(), overviewPart(), parts.main, make("div", { id: "toasts", class: "toasts", role: "status" }));
+    pageHead(), parts.trouble, parts.main, make("div", { id: "toasts", class: "toasts", role: "status" }));
   showPlace();
   refreshOverview();
   events.begin();
@@ -60,21 +64,22 @@ function pageHead() {
 
 function drawNav() {
   const here = whereWeAre().view;
-  const entry = (view, words) => link(view === "jobs" ? {} : { view }, {
+  const entry = (view, words) => link({ view }, {
     "aria-current": here === view || (view === "jobs" && here === "job") ? "page" : null,
     "data-focus": `nav ${view}` }, words);
-  fill(parts.nav, entry("jobs", "Jobs"), entry("try", "Try it"), entry("webhooks", "Webhooks"));
+  fill(parts.nav, entry("overview", "Overview"), entry("jobs", "Jobs"), entry("try", "Try it"),
+    entry("webhooks", "Webhooks"));
 }
 
 function showPlace() {
   const { view } = whereWeAre();
   if (!parts.main?.isConnected) return;
-  document.title = { jobs: "Jobs", try: "Try it", webhooks: "Webhooks", job: "Job" }[view] + " – attachprep";
-  jobTable.box = jobPage.box = webhookTable.box = null;
+  document.title = { overview: "Overview", jobs: "Jobs", try: "Try it", webhooks: "Webhooks", job: "Job" }[view]
+    + " – attachprep";
+  overview.box = jobTable.box = jobPage.box = webhookTable.box = null;
   jobPage.id = null;
-  parts.main.replaceChildren(views[view]());
+  parts.main.replaceChildren(...[views[view]()].flat());
   drawNav();
-  showOverview();
 }
 
 document.addEventListener("place", () => {
@@ -90,7 +95,7 @@ document.addEventListener("signedout", signIn);
 document.addEventListener("counts", ({ detail }) => takeCounts(detail));
 document.addEventListener("job", ({ detail }) => {
   if (jobPage.id === detail.id) refreshJob();
-  if (whereWeAre().view === "jobs") jobsChanged();
+  jobsChanged();
 });
 document.addEventListener("overview", () => {
   // Where no stream tells of changes, they are looked up with the numbers.

@@ -40,14 +40,15 @@ function rawFate(manifest) {
   const { error, reasons } = manifest;
   if (error) {
     const isFetched = /^(media|limit)\./.test(error.code);
-    return { isShown: false, word: isFetched ? "Dropped without a word." : "Nothing to show.", why: error.message };
+    // The error itself is shown once, beside the drawing.
+    return { isShown: false, word: isFetched ? "Silently dropped by iOS." : "Nothing to show.", why: "" };
   }
   if (manifest.outcome === "passed" || manifest.attachment?.sha256 === manifest.source.sha256) {
     return { isShown: true, word: "Shown.", why: "A phone takes it as it is." };
   }
   if (isFitForPhone(manifest)) return { isShown: true, word: "Shown.",
     why: `It became another file: ${sentences(reasons)}` };
-  return { isShown: false, word: "Dropped without a word.", why: sentences(reasons) };
+  return { isShown: false, word: "Silently dropped by iOS.", why: sentences(reasons) };
 }
 
 /** Whether it was within Apple's rules, and was made anew because somebody wanted it otherwise. */

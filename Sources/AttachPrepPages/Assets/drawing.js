@@ -7,7 +7,9 @@ const drawingChoices = { scale: 1, appearance: null, showsPart: false };
 /** The notification as it came and as it was prepared, with its bars; follows its own choices. */
 function drawing(item) {
   const stage = make("div", { class: "drawing-stage" });
-  const section = make("section", { class: "drawing", "aria-label": "The notification as a phone draws it" });
+  // A group: named sections are landmarks, and a page may have many drawings.
+  const section = make("div", {
+    class: "drawing", role: "group", "aria-label": "The notification as a phone draws it" });
   const draw = () => {
     stage.dataset.scale = drawingChoices.scale;
     fill(stage, rawPhone(item), preparedPhone(item));
@@ -75,7 +77,7 @@ function preparedPhone(item) {
   const { manifest } = item;
   if (!manifest.attachment) {
     return phone("Prepared", item, make("p", { class: "fate bad" },
-      make("strong", {}, "Nothing can be attached. "), manifest.error?.message ?? ""));
+      make("strong", {}, "Nothing can be attached.")));
   }
   const [none, file] = [whyNoThumbnail(manifest), manifest.attachment];
   const size = file.width ? `, ${file.width} × ${file.height}` : "";
@@ -91,7 +93,8 @@ function phone(title, item, caption) {
   screen.dataset.scale = scale;
   screen.style.setProperty("--scale", scale);
   return make("figure", { class: "drawing-side" },
-    make("figcaption", {}, make("h3", {}, title), caption), make("div", { class: "phone-frame" }, screen));
+    make("figcaption", {}, make("h3", {}, title), caption), make("div", {
+      class: "phone-frame", tabindex: 0, role: "group", "aria-label": `${title}, on a phone` }, screen));
 }
 
 /** How long a phone fetches each, on each network, against the time it has. */

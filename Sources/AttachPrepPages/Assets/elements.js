@@ -25,12 +25,23 @@ function unseen(text) {
   return make("span", { class: "unseen" }, text);
 }
 
+/** Text that may be wider than its box; it can be scrolled with the keyboard. */
+function codeBlock(label, text) {
+  return make("pre", { tabindex: 0, role: "group", "aria-label": label }, text);
+}
+
 /** Shows other children, and keeps the focus: on what has the same name, else on the next heading above. */
 function fill(element, ...children) {
   const former = element.contains(document.activeElement) ? document.activeElement : null;
   const name = former?.getAttribute("data-focus");
-  element.replaceChildren(...children.flat(Infinity).filter(Boolean));
-  if (!former || former === element || element.contains(former)) return;
+  const next = children.flat(Infinity).filter(Boolean);
+  if (next.length === element.childNodes.length && next.every((child, index) => child === element.childNodes[index])) {
+    return;
+  }
+  element.replaceChildren(...next);
+  if (!former || former === element) return;
+  // An element that was put in again has lost the focus on the way.
+  if (element.contains(former)) return former.focus({ preventScroll: true });
   const heir = (name && element.querySelector(`[data-focus="${CSS.escape(name)}"]`))
     || element.querySelector("h1[tabindex], h2[tabindex]") || element.closest("main") || document.querySelector("main");
   heir?.focus({ preventScroll: true });

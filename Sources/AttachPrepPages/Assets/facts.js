@@ -24,8 +24,8 @@ function factList(rows) {
     .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
 }
 
-/** Source, what became of it, and why. */
-function manifestFacts(manifest) {
+/** Source, what became of it, and why; without the error where the page shows it already. */
+function manifestFacts(manifest, { hasError = true } = {}) {
   const { source, attachment, thumbnail, crop, options } = manifest;
   return factList([
     ["Source", source.url],
@@ -38,8 +38,8 @@ function manifestFacts(manifest) {
     ["Options", options && make("code", {}, JSON.stringify(withoutEmpty(options)))],
     ["Warnings", manifest.warnings.length
       ? manifest.warnings.map(({ code, message }) => make("p", {}, make("code", {}, code), " ", message)) : null],
-    ["Error", manifest.error && [
-      make("p", {}, make("code", {}, manifest.error.code), manifest.error.retryable ? " (trying again may help)" : ""),
+    ["Error", !hasError || !manifest.error ? null : [
+      make("p", {}, make("code", {}, manifest.error.code), manifest.error.retryable ? " (retrying may help)" : ""),
       make("p", {}, manifest.error.message)]],
     ["SHA-256", attachment && make("code", {}, attachment.sha256)],
   ]);
@@ -73,20 +73,32 @@ function withoutEmpty(object) {
 }
 
 const stages = [
-  ["queue", "Queue"], ["dns", "DNS"], ["connect", "Connect"], ["tls", "TLS"], ["firstByte", "First byte"],
+  ["dns", "DNS"], ["connect", "Connect"], ["tls", "TLS"], ["firstByte", "First byte"],
   ["transfer", "Transfer"], ["identify", "Identify"], ["inspect", "Inspect"], ["render", "Render"],
   ["publish", "Publish"],
 ];
 
-/** The time of each stage as bars, against the longest; stages overlap. */
+/**
+ * The time of each stage as bars. With "Other" they add up to the total; where they are more than it, because stages
+ * ran at the same time, a note says so. Waiting is counted apart.
+ */
 function timingBars(timings) {
-  const longest = Math.max(...stages.map(([key]) => timings[key] ?? 0), 0.01);
-  const shown = stages.filter(([key]) => timings[key] > 0);
-  if (!shown.length) return null;
-  return make("table", { class: "bars" }, make("caption", {},
-    `Time by stage, ${millisecondsText(timings.total)} in all`),
-    make("tbody", {}, shown
-      .map(([key, label]) => barRow(label, timings[key] / longest, millisecondsText(timings[key])))));
+  const sum = stages.reduce((total, [key]) => total + (timings[key] ?? 0), 0);
+  // What would be shown as 0.0 ms is left out.
+  const shown = stages.filter(([key]) => timings[key] >= 0.05).map(([key, label]) => [label, timings[key]]);
+  const other = timings.total - sum;
+  if (!(timings.total > 0) && !shown.length) return null;
+  if (other >= 0.05 && shown.length) shown.push(["Other", other]);
+  const longest = Math.max(...shown.map(([, time]) => time), timings.total, 0.01);
+  const foot = (label, time) => make("tr", {}, make("th", { scope: "row" }, label), make("td", {}),
+    make("td", { class: "number" }, millisecondsText(time)));
+  return make("div", {}, make("table", { class: "bars" }, make("caption", {}, "Time by stage"),
+    make("tbody", {}, shown.map(([label, time]) => barRow(label, time / longest, millisecondsText(time)))),
+    make("tfoot", {}, foot("Total", timings.total),
+      timings.queue > 0 && foot("Waiting, not in the total", timings.queue))),
+  !shown.length && make("p", { class: "soft bars-note" }, "No times of single stages were recorded."),
+  other < -0.05 && make("p", { class: "soft bars-note" }, `The stages add up to ${millisecondsText(sum)}, more than `
+    + "the total, because some run at the same time: a file is identified while it is still being downloaded."));
 }
 
 function barRow(label, share, ...values) {

@@ -22,9 +22,9 @@ async function refreshJob() {
     whenReleased(() => isLatest() && drawJob(job, log.lines));
   } catch (problem) {
     jobPage.said = null;
-    if (problem.status !== 401 && isLatest()) fill(box, make("p", { class: "notice bad", role: "alert" },
-      problem.message),
-      link({}, { class: "button" }, "All jobs"));
+    if (problem.status !== 401 && isLatest()) fill(box, make("h1", { tabindex: -1 }, "Job not shown"),
+      make("p", { class: "card bad", role: "alert" }, problem.message),
+      make("p", {}, link({ view: "jobs" }, { class: "button" }, "All jobs")));
   }
 }
 
@@ -33,12 +33,13 @@ function drawJob(job, lines) {
   // What has not changed stays as it is, with whatever somebody is about to press in it.
   if (jobPage.said === said) return;
   jobPage.said = said;
-  document.title = `${nameOf(job.request.source)} – attachprep`;
+  document.title = `${[job.request.id, nameOf(job.request.source)].filter(Boolean).join(" · ")} – attachprep`;
   fill(jobPage.box, jobHead(job), jobError(job), jobDrawing(job), jobTimes(job),
-    job.result && make("section", { class: "card" }, make("h2", {}, "Result"), manifestFacts(job.result)),
+    job.result && make("section", { class: "card" }, make("h2", {}, "Result"),
+      manifestFacts(job.result, { hasError: !jobError(job) })),
     job.result && make("section", { class: "card" }, timingBars(job.result.timings)),
     make("section", { class: "card" }, make("h2", {}, "Request"),
-      make("pre", {}, JSON.stringify(requestOf(job), null, 2))),
+      codeBlock("Request", JSON.stringify(requestOf(job), null, 2))),
     jobLog(lines));
 }
 
@@ -55,13 +56,14 @@ function jobHead(job) {
     } }, word);
   const path = `/v1/jobs/${job.id}`;
   return make("header", { class: "job-head" },
-    make("div", {}, make("h1", { tabindex: -1 }, nameOf(job.request.source)), " ", stateBadge(job.state),
+    make("div", {}, make("h1", { tabindex: -1 }, nameOf(job.request.source),
+      job.request.id && [" ", make("code", { class: "caller-id" }, job.request.id)]), " ", stateBadge(job.state),
       job.result?.attachment && [" ", outcomeBadge(job.result.outcome)],
-      make("p", { class: "soft" }, make("code", {}, job.id))),
+      make("p", { class: "soft job-id" }, "Job ", make("code", {}, job.id))),
     make("div", { class: "actions" },
       retryableStates.includes(job.state) && act("Retry", "POST", `${path}/retry`,
         "The job is queued again."),
-      ["queued", "running"].includes(job.state) && act("Cancel", "DELETE", path, "The job is called off."),
+      ["queued", "running"].includes(job.state) && act("Cancel", "DELETE", path, "The job is cancelled."),
       job.result && make("button", { class: "button", type: "button", "data-focus": "manifest",
         onclick: () => download(`${job.result.id}.json`, JSON.stringify(job.result, null, 2)) }, "Download manifest"),
       make("button", { class: "button", type: "button", "data-focus": "curl", onclick: () => copy(curlOf(job)) },
@@ -69,11 +71,11 @@ function jobHead(job) {
 }
 
 function jobError(job) {
-  const failure = job.error ?? job.result?.error;
-  if (!failure || job.state === "succeeded") return null;
+  const failure = failureOf(job);
+  if (!failure) return null;
   return make("section", { class: "card failure", "aria-label": "What went wrong" },
     make("p", {}, link({ error: failure.code }, { class: "code" }, make("code", {}, failure.code)),
-      failure.retryable ? " (trying again may help)" : " (trying again gives the same)"),
+      failure.retryable ? " (retrying may help)" : " (retrying will fail the same way)"),
     make("p", { class: "failure-message" }, failure.message));
 }
 
@@ -83,19 +85,22 @@ function jobDrawing(job) {
   const key = JSON.stringify(job.result);
   if (jobPage.drawnOf !== key) {
     jobPage.drawnOf = key;
-    jobPage.drawing = make("section", { class: "card" }, drawing(drawnItem(job.result, attachprepFacts.sample)));
+    jobPage.drawing = make("section", { class: "card" }, make("h2", {}, "Notification"),
+      drawing(drawnItem(job.result, attachprepFacts.sample)));
   }
   return jobPage.drawing;
 }
 
 function jobTimes(job) {
   const span = (from, to) => from && to ? millisecondsText(new Date(to) - new Date(from)) : null;
-  return make("section", { class: "card" }, make("h2", {}, "Life"), factList([
+  return make("section", { class: "card" }, make("h2", {}, "Times"), factList([
     ["Created", timeElement(job.createdAt)],
     ["Not before", job.request.notBefore && timeElement(job.request.notBefore)],
-    ["Began last", job.startedAt && [timeElement(job.startedAt), ` after ${span(job.createdAt, job.startedAt)}`]],
-    ["Finished", job.finishedAt && [timeElement(job.finishedAt), job.startedAt
-      ? ` after ${span(job.startedAt, job.finishedAt)} of work` : ""]],
+    [job.attempts > 1 ? "Last attempt" : "Started", job.startedAt && [timeElement(job.startedAt),
+      `, ${span(job.createdAt, job.startedAt)} after it was created`]],
+    ["Finished", job.finishedAt && [timeElement(job.finishedAt),
+      job.startedAt && `, ${span(job.startedAt, job.finishedAt)} after it started`]],
+    ["Took", job.finishedAt && `${span(job.createdAt, job.finishedAt)} from created to finished`],
     ["Attempts", String(job.attempts)], ["Priority", job.request.priority],
     ["Webhook", job.request.callbackURL]]));
 }

@@ -3,50 +3,71 @@
 // The table of jobs: searched and filtered by the address, kept up to date while its first page is looked at.
 
 /** `asked` numbers the questions: an answer to an earlier one comes too late. */
-const jobTable = { box: null, errorBox: null, bulk: null, said: null, asked: 0, rows: new Map() };
+const jobTable = { box: null, parts: null, errorBox: null, bulk: null, said: null, asked: 0, rows: new Map() };
+
+/** Jobs on a page, and on the overview. */
+const [jobPageCount, latestJobCount] = [50, 10];
 
 function jobsView() {
-  Object.assign(jobTable, {
-    box: make("div", { class: "results-body" }), errorBox: make("span", {}), said: null, rows: new Map() });
-  const view = make("section", { class: "card results", "aria-labelledby": "jobs-title" },
+  const view = make("section", { class: "card results selecting", "aria-labelledby": "jobs-title" },
     make("div", { class: "results-head" }, make("h1", { id: "jobs-title", tabindex: -1 }, "Jobs"), jobFilters()),
-    jobTable.box);
+    newJobTable());
   refreshJobs();
   return view;
 }
 
+/** The latest jobs, below the numbers of the overview. */
+function latestJobsView() {
+  const view = make("section", { class: "card results", "aria-labelledby": "jobs-title" },
+    make("div", { class: "results-head" }, make("h2", { id: "jobs-title" }, "Latest jobs"),
+      make("span", { class: "spring" }), link({ view: "jobs" }, { class: "button" }, "All jobs")),
+    newJobTable());
+  refreshJobs();
+  return view;
+}
+
+function newJobTable() {
+  selectedJobs.clear();
+  Object.assign(jobTable, {
+    box: make("div", { class: "results-body" }), parts: null, bulk: null, said: null, rows: new Map() });
+  return jobTable.box;
+}
+
 function jobFilters() {
   const here = whereWeAre();
-  const search = make("input", { type: "search", value: here.search, placeholder: "Search address, id, error",
-    "aria-label": "Search jobs by address, id or error code", maxlength: 200,
+  const search = make("input", { type: "search", value: here.search, placeholder: "Search address, ID, error",
+    "aria-label": "Search jobs by address, ID or error code", maxlength: 200,
     oninput: afterQuiet(250, () => search.isConnected && filterJobs({ search: search.value.trim() },
       "replaceState")) });
   const select = make("select", { "aria-label": "State", onchange: () => filterJobs({ state: select.value }) },
     make("option", { value: "" }, "Any state"), stateWords.map((state) => make("option", { value: state }, state)));
   select.value = here.state;
+  jobTable.errorBox = make("span", {});
   drawErrorFilter();
   return make("div", { class: "filters", role: "search" }, search, select, jobTable.errorBox);
 }
 
 /** Other jobs in the same table: what chooses them keeps the focus. */
 function filterJobs(values, step = "pushState") {
-  history[step](null, "", addressTo({ ...whereWeAre(), cursor: "", ...values }));
+  const place = { ...whereWeAre(), view: "jobs", cursor: "", ...values };
+  if (whereWeAre().view !== "jobs") return goTo(place);
+  history[step](null, "", addressTo(place));
+  selectedJobs.clear();
   drawErrorFilter();
-  showOverview();
   refreshJobs();
 }
 
 function drawErrorFilter() {
   const { error } = whereWeAre();
   fill(jobTable.errorBox, error && make("button", { class: "button", type: "button",
-    onclick: () => filterJobs({ error: "" }) }, make("code", {}, error), " ✕", unseen(" take this filter away")));
+    onclick: () => filterJobs({ error: "" }) }, make("code", {}, error), " ✕", unseen(" remove this filter")));
 }
 
 async function refreshJobs() {
   const [here, { box }, asked] = [whereWeAre(), jobTable, ++jobTable.asked];
-  if (here.view !== "jobs" || !box) return;
-  const words = Object.entries({
-    state: here.state, search: here.search, error: here.error, cursor: here.cursor, limit: "50" });
+  if (!["overview", "jobs"].includes(here.view) || !box) return;
+  const words = Object.entries({ state: here.state, search: here.search, error: here.error, cursor: here.cursor,
+    limit: String(here.view === "jobs" ? jobPageCount : latestJobCount) });
   const isLatest = () => jobTable.asked === asked && jobTable.box === box;
   try {
     const page = await look(`/v1/jobs?${new URLSearchParams(words.filter(([, value]) => value))}`);
@@ -77,40 +98,68 @@ function drawJobs(page) {
   // What has not changed stays as it is, with whatever somebody is about to press in it.
   if (jobTable.said === said) return;
   jobTable.said = said;
-  jobTable.rows = new Map(page.jobs.map((job) => [job.id, standingRow(job)]));
+  const selects = here.view === "jobs";
+  jobTable.rows = new Map(page.jobs.map((job) => [job.id, standingRow(job, selects)]));
   if (!page.jobs.length) return fill(jobTable.box, emptyJobs(here));
-  fill(jobTable.box, standingBulkBar(here),
-    make("div", { class: "table", role: "table", "aria-labelledby": "jobs-title" },
-      make("div", { role: "rowgroup" }, make("div", { class: "row head", role: "row" },
-        ["", "Source", "State", "Result", "Attempts", "Created", "Took"].map((name) =>
-          make("div", { role: "columnheader", class: ["Attempts", "Took"].includes(name) ? "number" : null },
-            name || unseen("Picture"))))),
-      make("div", { class: "rows", role: "rowgroup" }, [...jobTable.rows.values()].map(({ row }) => row))),
-    make("nav", { class: "pages", "aria-label": "Pages" },
-      here.cursor && link({ ...here, cursor: "" }, { class: "button", "data-focus": "newest" }, "Newest"),
-      page.next && link({ ...here, cursor: page.next }, { class: "button", "data-focus": "older" }, "Older")));
+  const standing = jobTable.parts ??= tableParts(selects);
+  // Rows are put from their place into their place, not by way of another table: else the focus in them is lost.
+  fill(standing.rows, [...jobTable.rows.values()].map(({ row }) => row));
+  if (selects) fill(standing.pages,
+    here.cursor && link({ ...here, cursor: "" }, { class: "button", "data-focus": "newest" }, "Newest"),
+    page.next && link({ ...here, cursor: page.next }, { class: "button", "data-focus": "older" }, "Older"));
+  fill(jobTable.box, selects && standingBulkBar(here), standing.table, selects && standing.pages);
+  if (selects) showSelection();
+}
+
+/** What stays while rows come and go. */
+function tableParts(selects) {
+  const rows = make("div", { class: "rows", role: "rowgroup" });
+  return { rows, pages: make("nav", { class: "pages", "aria-label": "Pages" }),
+    table: make("div", { class: "table", role: "table", "aria-labelledby": "jobs-title" },
+      make("div", { role: "rowgroup" }, jobsHead(selects)), rows) };
+}
+
+function jobsHead(selects) {
+  const names = ["", "Source and ID", "State", "Result", "Created", "Took", "Attempts"];
+  return make("div", { class: "row head", role: "row" },
+    selects && make("div", { role: "columnheader", class: "cell-select" }, selectAllBox()),
+    names.map((name) => make("div", { role: "columnheader",
+      class: ["Attempts", "Took"].includes(name) ? "number" : null }, name || unseen("Picture"))));
 }
 
 /** The same element while nothing about the job has changed: who reads it is not disturbed. */
-function standingRow(job) {
+function standingRow(job, selects) {
   const [former, said] = [jobTable.rows.get(job.id), JSON.stringify(job)];
-  return former?.said === said ? former : { said, row: drawnRow(job) };
+  return former?.said === said ? former : { job, said, row: drawnRow(job, selects) };
 }
 
-function drawnRow(job) {
+function drawnRow(job, selects) {
   const cell = (name, ...content) => make("div", { role: "cell", class: `cell-${name}` }, content);
-  const picture = localAddress(job.result?.thumbnail?.url);
-  const failure = job.error ?? job.result?.error;
-  return make("div", { class: "row", role: "row" },
-    cell("picture", picture ? make("img", { src: picture, alt: "", loading: "lazy", decoding: "async" })
-      : job.result?.attachment?.kind === "audio" && make("span", { class: "note", "aria-hidden": "true" }, "♪")),
-    cell("name", link({ job: job.id }, { "data-focus": job.id }, nameOf(job.request.source)),
-      make("span", { class: "row-note" }, failure && job.state !== "succeeded" ? failure.message : job.request.source)),
+  const failure = failureOf(job);
+  return make("div", { class: failure ? "row failed" : "row", role: "row" },
+    selects && cell("select", selectionBox(job)),
+    cell("picture", rowPicture(job, failure)),
+    cell("name", make("span", { class: "row-title" },
+      link({ job: job.id }, { "data-focus": job.id }, nameOf(job.request.source)), " ",
+      job.request.id && make("code", { class: "caller-id" }, job.request.id)),
+    make("span", { class: "row-note" }, failure ? failure.message : job.request.source)),
     cell("state", stateBadge(job.state)),
     cell("result", resultWords(job, failure)),
-    cell("attempts", job.attempts),
     cell("created", timeElement(job.createdAt)),
-    cell("took", tookWords(job)));
+    cell("took", tookWords(job)),
+    cell("attempts", job.attempts));
+}
+
+/** Why a job has failed, or why its last attempt did; null for one that succeeded. */
+function failureOf(job) {
+  return job.state === "succeeded" ? null : job.error ?? job.result?.error ?? null;
+}
+
+function rowPicture(job, failure) {
+  const picture = localAddress(job.result?.thumbnail?.url);
+  if (picture) return make("img", { src: picture, alt: "", loading: "lazy", decoding: "async" });
+  if (failure) return make("span", { class: "note bad", "aria-hidden": "true" }, "!");
+  return job.result?.attachment?.kind === "audio" && make("span", { class: "note", "aria-hidden": "true" }, "♪");
 }
 
 function resultWords(job, failure) {
@@ -130,20 +179,23 @@ function timeElement(text) {
   return make("time", { datetime: text, title: date.toLocaleString(), class: "since" }, sinceText(date, new Date()));
 }
 
-function tookWords({ startedAt, finishedAt }) {
-  if (!startedAt || !finishedAt) return "–";
-  return millisecondsText(new Date(finishedAt) - new Date(startedAt));
+/** From when the job was accepted to its end, with its waits and all its attempts. */
+function tookWords({ createdAt, finishedAt, attempts }) {
+  if (!finishedAt) return "–";
+  return [millisecondsText(new Date(finishedAt) - new Date(createdAt)),
+    attempts > 1 && make("span", { class: "took-attempts" }, make("span", { class: "comma" }, ", "),
+      `${attempts} attempts`)];
 }
 
 /** What nobody has done yet, and how to do it; or that nothing is found. */
 function emptyJobs(here) {
   if (here.state || here.search || here.error || here.cursor) {
-    return make("div", { class: "notice" }, make("p", {}, "No job is like that."),
-      link({}, { class: "button" }, "Show all jobs"));
+    return make("div", { class: "notice" }, make("p", {}, "No matching jobs"),
+      link({ view: "jobs" }, { class: "button" }, "Show all jobs"));
   }
   const token = parts.session.required ? "-H 'Authorization: Bearer TOKEN' \\\n  " : "";
   const command = `curl ${location.origin}/v1/jobs ${token}-H 'Content-Type: application/json' \\\n`
     + `  -d '{"source": "https://cdn.example/cat.webp"}'`;
   return make("div", { class: "notice" }, make("p", {}, "No jobs yet. Send one, or try it here:"),
-    make("pre", {}, command), link({ view: "try" }, { class: "button primary" }, "Try it"));
+    codeBlock("Command to send a job", command), link({ view: "try" }, { class: "button primary" }, "Try it"));
 }

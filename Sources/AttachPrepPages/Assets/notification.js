@@ -126,7 +126,8 @@ function drawnMovie({ manifest, media }) {
   const whole = addressOf(media.attachment);
   if (whole) {
     return make("video", {
-      src: whole, poster, controls: true, playsinline: true, preload: "metadata", "aria-label": "The attached movie",
+      src: poster ? whole : withFirstFrame(whole), poster, controls: true, playsinline: true,
+      preload: "metadata", "aria-label": "The attached movie",
     });
   }
   if (!poster) return missingFile(manifest.attachment);
@@ -134,6 +135,11 @@ function drawnMovie({ manifest, media }) {
     make("img", { src: poster, alt: "The movie's poster" }), make("span", { class: "play", "aria-hidden": "true" }),
     missingNote("Only the poster of the movie is in this page."),
   ];
+}
+
+/** The address of a movie that shows its first frame before it is played: phones load none unless they have to seek. */
+function withFirstFrame(address) {
+  return `${address}#t=0.001`;
 }
 
 function drawnSound({ manifest, media }) {

@@ -1,6 +1,6 @@
 "use strict";
 
-// The head of the page: how many jobs there are, how quick it is, and what is wrong.
+// The overview: how many jobs there are, how quick it is, what is wrong, and the latest jobs.
 
 const stateWords = ["queued", "running", "succeeded", "failed", "dead", "cancelled"];
 /** States that a job can be asked for again from. */
@@ -22,11 +22,11 @@ const unknown = {
 /** `problem` is why the last look failed: numbers beside it are older. */
 const overview = { said: null, problem: null, counted: { at: -1, numbers: {} }, box: null, timer: 0 };
 
-function overviewPart() {
-  overview.box = make("section", { class: "overview", "aria-label": "Overview" });
-  overview.said = null;
+function overviewView() {
+  overview.box = make("div", { class: "overview" });
   showOverview();
-  return overview.box;
+  return [make("section", { "aria-labelledby": "overview-title" },
+    make("h1", { id: "overview-title", tabindex: -1 }, "Overview"), overview.box), latestJobsView()];
 }
 
 async function refreshOverview() {
@@ -35,7 +35,6 @@ async function refreshOverview() {
   const asked = performance.now();
   try {
     const said = await look("/v1/overview");
-    if (overview.box === null) return;
     // Numbers that came by themselves meanwhile are the newer ones.
     overview.said = overview.counted.at > asked ? { ...said, ...overview.counted.numbers } : said;
     overview.problem = null;
@@ -64,27 +63,30 @@ const drawOverview = perFrame(() => whenReleased(showOverview));
 
 function showOverview() {
   const said = overview.said ?? unknown;
-  fill(overview.box, overview.problem && make("p", { class: "card bad", role: "alert" }, overview.problem),
-    stateTiles(said), make("div", { class: "gauges" },
+  showTrouble();
+  if (!overview.box) return;
+  fill(overview.box, stateTiles(said), make("div", { class: "gauges" },
     throughputCard(said.hour), latencyCard(said.hour), healthCard(said)), errorChips(said.errors));
+}
+
+/** That the service does not answer is shown above every view. */
+function showTrouble() {
+  const words = overview.problem ?? "";
+  if (parts.trouble && parts.trouble.textContent !== words) parts.trouble.textContent = words;
 }
 
 /** What failed jobs failed of, most first: each leads to those jobs. */
 function errorChips(errors) {
   if (!errors.length) return null;
-  const here = whereWeAre();
   return make("nav", { class: "chips", "aria-label": "Failed and dead jobs by error" },
     errors.slice(0, 8).map(({ code, jobs }) =>
-    link({ error: code }, { class: "chip", "data-focus": `error ${code}`,
-      "aria-current": here.error === code ? "true" : null },
+    link({ error: code }, { class: "chip", "data-focus": `error ${code}` },
       make("code", {}, code), " ", grouped.format(jobs))));
 }
 
 function stateTiles(said) {
-  const here = whereWeAre();
   const tile = (state) => link({ state, view: "jobs" }, {
-    class: `tile ${stateLooks[state]}${said.jobs[state] ? "" : " none"}`, "data-focus": `tile ${state}`,
-    "aria-current": here.view === "jobs" && here.state === state ? "true" : null },
+    class: `tile ${stateLooks[state]}${said.jobs[state] ? "" : " none"}`, "data-focus": `tile ${state}` },
     make("span", { class: "tile-number" }, state in said.jobs ? grouped.format(said.jobs[state]) : "–"),
     make("span", { class: "tile-name" }, state));
   return make("nav", { class: "tiles", "aria-label": "Jobs by state" }, stateWords.map(tile));
@@ -101,8 +103,8 @@ function throughputCard(hour) {
       height: (48 * lost) / most })]);
   const words = `${grouped.format(done)} succeeded and ${grouped.format(failed)} failed in the last hour, `
     + `at most ${grouped.format(done + failed ? most : 0)} in a minute`;
-  return gauge("Last hour", [make("strong", {}, grouped.format(done + failed)), " jobs",
-    failed > 0 && make("span", { class: "verdict lost" }, ` ${grouped.format(failed)} failed`)],
+  return gauge("Jobs in the last hour", [chartKey("good"), make("strong", {}, grouped.format(done)), " succeeded",
+    failed > 0 && [" ", chartKey("bad"), make("strong", {}, grouped.format(failed)), " failed"]],
     make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img",
       "aria-label": words }, bars),
     chartFoot(done + failed ? `up to ${grouped.format(most)} a minute` : ""));
@@ -113,10 +115,11 @@ function latencyCard(hour) {
   const lines = (key) => runs(hour.minutes.map((minute) => minute[key])).map((run) => make("polyline", {
     class: key, points: run
       .map(([index, value]) => `${index * 4 + 1.5},${(48 - (46 * value) / most).toFixed(1)}`).join(" ") }));
-  const words = `Half of the jobs had ended within ${secondsText(hour.medianSeconds)}, nineteen of twenty within `
+  const words = `Half of the jobs finished within ${secondsText(hour.medianSeconds)}, 95 % within `
     + `${secondsText(hour.p95Seconds)}`;
-  return gauge("From accepted to its end", [make("strong", {}, secondsText(hour.medianSeconds)), " median, ",
-    make("strong", {}, secondsText(hour.p95Seconds)), " 95 %"],
+  return gauge("Latency, from accepted to finished", [
+    chartKey("medianSeconds"), make("strong", {}, secondsText(hour.medianSeconds)), " median ",
+    chartKey("p95Seconds"), make("strong", {}, secondsText(hour.p95Seconds)), " 95th percentile"],
   make("svg", { class: "chart", viewBox: "0 0 240 48", preserveAspectRatio: "none", role: "img", "aria-label": words },
     lines("p95Seconds"), lines("medianSeconds")),
   chartFoot(hour.p95Seconds === null ? "" : `up to ${secondsText(most)}`));
@@ -131,6 +134,11 @@ function runs(values) {
     found.at(-1).push([index, value]);
   });
   return found.map((run) => run.length > 1 ? run : [run[0], [run[0][0] + 0.6, run[0][1]]]);
+}
+
+/** The color of a line or bar, before what it stands for. */
+function chartKey(name) {
+  return make("i", { class: `chart-key ${name}`, "aria-hidden": "true" });
 }
 
 /** What the chart's ends mean. */
@@ -157,7 +165,7 @@ function healthCard(said) {
     row("Children", children ? true : null, children
       ? [children.slots, " slots, ", grouped.format(children.failed), " failed, ", grouped.format(children.recycled),
         " recycled"]
-      : said === unknown ? "…" : "this process takes jobs in, others work"),
+      : said === unknown ? "…" : "this process accepts jobs only"),
     row("Publish", publish.healthy, publish.reason ?? publish.target),
     row("Webhooks", said === unknown ? null : !(webhooks.givenUp > 0),
       link({ view: "webhooks" }, { "data-focus": "webhooks" },

@@ -2,20 +2,26 @@
 
 // Where somebody is in the page, as its address says: what is shown can be sent to a colleague, and gone back to.
 
+const jobFilterKeys = ["state", "search", "error", "cursor"];
+
 function whereWeAre() {
   const words = new URLSearchParams(location.search);
-  const view = words.has("job") ? "job" : words.get("view") ?? "jobs";
-  return {
-    view: ["jobs", "job", "try", "webhooks"].includes(view) ? view : "jobs", job: words.get("job"),
-    state: words.get("state") ?? "", search: words.get("search") ?? "", error: words.get("error") ?? "",
-    cursor: words.get("cursor") ?? "",
-  };
+  const place = { job: words.get("job") };
+  for (const key of jobFilterKeys) place[key] = words.get(key) ?? "";
+  const view = words.has("job") ? "job" : words.get("view") ?? impliedView(place);
+  return { ...place, view: Object.hasOwn(views, view) ? view : "overview" };
 }
 
-/** The address of a place; what is empty is left out. */
+/** The view of an address that names none: a filter leads to the jobs. */
+function impliedView(place) {
+  if (place.job) return "job";
+  return jobFilterKeys.some((key) => place[key]) ? "jobs" : "overview";
+}
+
+/** The address of a place; what is empty or implied is left out. */
 function addressTo(place) {
   const words = Object.entries(place).filter(([key, value]) =>
-    value && !(key === "view" && ["jobs", "job"].includes(value)));
+    value && !(key === "view" && value === impliedView(place)));
   return words.length ? `/?${new URLSearchParams(words)}` : "/";
 }
 

@@ -39,7 +39,7 @@ function show(index) {
 
 function bodyOf(item) {
   return [drawing(item), manifestFacts(item.manifest), timingBars(item.manifest.timings),
-    make("details", {}, make("summary", {}, "Manifest"), make("pre", {}, JSON.stringify(item.manifest, null, 2)))]
+    make("details", {}, make("summary", {}, "Manifest"), codeBlock("Manifest", JSON.stringify(item.manifest, null, 2)))]
       .filter(Boolean);
 }
 

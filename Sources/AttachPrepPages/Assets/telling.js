@@ -1,29 +1,33 @@
 "use strict";
 
-// Questions before what many are touched by, and sentences that go away by themselves.
+// Questions before what touches many jobs, and messages that go away by themselves.
 
-/** Asks before something that many are touched by. */
-function confirmed(title, sentence, word, action) {
+/**
+ * Asks before an action. What cannot be undone is never the highlighted button; the focus is on the way back in any
+ * case.
+ */
+function confirmed({ title, sentence, word, isFinal = false }, action) {
   const dialog = make("dialog", { class: "question", "aria-labelledby": "question-title" },
     make("h2", { id: "question-title" }, title), make("p", {}, sentence),
     make("div", { class: "actions" },
-      make("button", { class: "button", type: "button", onclick: () => dialog.close() }, "Leave it"),
-      make("button", { class: "button primary", type: "button", onclick: async ({ currentTarget }) => {
-        currentTarget.disabled = true;
-        currentTarget.textContent = `${word}…`;
-        try {
-          await action();
-        } catch (problem) {
-          tell(problem.message, true);
-        }
-        dialog.close();
-      } }, word)));
+      make("button", { class: "button", type: "button", onclick: () => dialog.close() }, "Go back"),
+      make("button", { class: isFinal ? "button danger" : "button primary", type: "button",
+        onclick: async ({ currentTarget }) => {
+          currentTarget.disabled = true;
+          currentTarget.textContent = `${word}…`;
+          try {
+            await action();
+          } catch (problem) {
+            tell(problem.message, true);
+          }
+          dialog.close();
+        } }, word)));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
 }
 
-/** A sentence that goes away by itself; screen readers say it. */
+/** A message that goes away by itself; screen readers read it out. */
 function tell(sentence, isBad = false) {
   const note = make("p", { class: isBad ? "toast bad" : "toast" }, sentence);
   document.getElementById("toasts")?.append(note);

@@ -23,7 +23,7 @@ async function send(form) {
   const values = new FormData(form);
   const text = { title: values.get("title"), body: values.get("body") };
   if (!trial.file && !box.source.value.trim()) {
-    box.note.textContent = "Give an address or a file.";
+    box.note.textContent = "Enter an address or choose a file.";
     return box.source.focus();
   }
   box.send.disabled = true;
@@ -47,14 +47,14 @@ async function send(form) {
 function showTrial({ said, status, location: path }, text) {
   const id = path?.split("/").pop();
   if (status !== 200) {
-    trial.box.note.textContent = "It takes longer; its page shows it when it is ready.";
+    trial.box.note.textContent = "This takes longer than 30 seconds; the job's page shows the result.";
     return goTo({ job: id });
   }
   trial.box.note.textContent = "";
   const item = drawnItem(said, text);
   fill(trial.box.result, make("section", { class: "card" },
-    make("div", { class: "job-head" }, make("h2", {}, "What came of it ", outcomeBadge(said.outcome)),
-      id && link({ job: id }, { class: "button" }, "The job's page")),
+    make("div", { class: "job-head" }, make("h2", {}, "Result ", outcomeBadge(said.outcome)),
+      id && link({ job: id }, { class: "button" }, "Job page")),
     drawing(item), manifestFacts(said)));
   // What no browser shows as it came can be cropped on what was made of it.
   const canBeSeen = item.media.attachment && said.attachment.kind !== "audio";

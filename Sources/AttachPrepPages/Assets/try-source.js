@@ -27,15 +27,16 @@ function stageFor(address, family) {
   });
   const isMovie = family === "video";
   const media = isMovie
-    ? make("video", { src: address, muted: true, playsinline: true, preload: "auto", "aria-label": "The source" })
+    ? make("video", { src: withFirstFrame(address), muted: true, playsinline: true, preload: "auto",
+      "aria-label": "The source" })
     : make("img", { src: address, alt: "The source" });
   const frame = make("div", { class: "try-frame" }, media, trial.layer.layer);
   media.addEventListener("error", () => fill(trial.box.stage, make("p", { class: "soft" },
     "This browser cannot show that file. Prepare it first; part and moment can be chosen on the result then.")));
   trial.layer.show(null);
   return [make("p", { class: "soft" }, isMovie
-    ? "Pull a rectangle over the part that the thumbnail shows; pick the moment below."
-    : "Pull a rectangle over the part that the thumbnail shows."), frame, isMovie && timePicker(media)];
+    ? "Draw a rectangle around the part that the thumbnail shows; pick the frame below."
+    : "Draw a rectangle around the part that the thumbnail shows."), frame, isMovie && timePicker(media)];
 }
 
 function timePicker(video) {
@@ -63,7 +64,7 @@ function numberFields() {
       trial.layer?.show(trial.crop);
       drawNumbers();
     } }));
-  return make("fieldset", {}, make("legend", {}, "Part and moment of the thumbnail"),
+  return make("fieldset", {}, make("legend", {}, "Part and frame of the thumbnail"),
     number("X", "x"), number("Y", "y"), number("Width", "width"), number("Height", "height"),
     field("Time", make("input", { type: "text", inputmode: "decimal", "data-part": "time",
       placeholder: "seconds, frame or auto",

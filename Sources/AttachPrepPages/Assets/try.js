@@ -30,12 +30,12 @@ function tryView() {
         if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
       } },
     field("Address", source), make("span", { class: "soft" }, "or drop a file here, or"), field("File", chooser)),
-    make("fieldset", {}, make("legend", {}, "Words of the notification"),
+    make("fieldset", {}, make("legend", {}, "Notification text"),
       field("Title", make("input", {
         type: "text", name: "title", value: attachprepFacts.sample.title, maxlength: 200 })),
       field("Text", make("input", {
         type: "text", name: "body", value: attachprepFacts.sample.body, maxlength: 1000 }))),
-    make("fieldset", {}, make("legend", {}, "How"),
+    make("fieldset", {}, make("legend", {}, "Options"),
       choice("Rendition", "rendition", ["original", "display"]),
       choice("Network", "network", ["", "3g", "lte", "wifi"]),
       choice("Animation", "animation", ["", "still", "gif", "mp4"]),
@@ -52,5 +52,5 @@ function field(label, input) {
 
 function choice(label, name, values) {
   return field(label, make("select", { name }, values
-    .map((value) => make("option", { value }, value || "as it comes"))));
+    .map((value) => make("option", { value }, value || "any"))));
 }

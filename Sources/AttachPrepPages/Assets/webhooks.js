@@ -1,6 +1,6 @@
 "use strict";
 
-// What callers are still to be told, and what they could not be.
+// Webhooks: pending, delivered, given up; each can be sent again.
 
 const webhookTable = { box: null, asked: 0 };
 
@@ -39,11 +39,11 @@ async function refreshWebhooks() {
 function drawWebhooks(page, here) {
   if (!page.webhooks.length) {
     return fill(webhookTable.box, make("p", { class: "notice" },
-      here.state || here.cursor ? "No webhook is like that."
+      here.state || here.cursor ? "No matching webhooks"
         : "No webhooks. A job with a callbackURL makes one when it ends."));
   }
-  fill(webhookTable.box, make("div", { class: "table scrolls" }, make("table", { class: "plain" },
-    make("thead", {}, make("tr", {}, ["Address", "Event", "State", "Tries", "Last answer", "Next", ""].map((name) =>
+  fill(webhookTable.box, make("div", { class: "table scrolls" }, make("table", { class: "plain stacked" },
+    make("thead", {}, make("tr", {}, ["Address", "Event", "State", "Attempts", "Last answer", "Next", ""].map((name) =>
       make("th", { scope: "col" }, name || unseen("Actions"))))),
     make("tbody", {}, page.webhooks.map(webhookRow)))),
   make("nav", { class: "pages", "aria-label": "Pages" },
@@ -57,12 +57,13 @@ function webhookRow(webhook) {
     make("td", {}, webhook.type),
     make("td", {}, make("span", { class: `badge ${looks[webhook.state] ?? "bad"}` },
       webhookStateWords[webhook.state] ?? webhook.state)),
-    make("td", {}, webhook.attempts), make("td", { class: "wraps" }, webhook.lastError ?? webhook.lastStatus ?? "–"),
-    make("td", {}, webhook.nextAt ? timeElement(webhook.nextAt) : "–"),
+    make("td", { "data-label": "Attempts" }, webhook.attempts),
+    make("td", { class: "wraps", "data-label": "Last answer" }, webhook.lastError ?? webhook.lastStatus ?? "–"),
+    make("td", { "data-label": "Next" }, webhook.nextAt ? timeElement(webhook.nextAt) : "–"),
     make("td", {}, make("button", { class: "button", type: "button", "data-focus": webhook.id, onclick: async () => {
       try {
         await ask("POST", "/v1/webhooks/replay", { body: { ids: [webhook.id] } });
-        tell("It is sent again.");
+        tell("The webhook is sent again.");
       } catch (problem) {
         tell(problem.message, true);
       }

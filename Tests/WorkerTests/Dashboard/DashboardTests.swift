@@ -33,7 +33,7 @@ import Testing
         let page = try await bench.open("/?job=\(job.id)")
         try await page.waits(until: "document.querySelector('canvas[data-drawn]')")
         try await page.waits(until: "document.querySelector('.notification-media video').readyState > 0")
-        for text in ["Dropped without a word", "video/x-matroska is not an attachable type", "Inspect", "SHA-256"] {
+        for text in ["Silently dropped by iOS", "video/x-matroska is not an attachable type", "Inspect", "SHA-256"] {
             try await page.shows(text)
         }
         #expect(page.complaints.isEmpty, "\(page.complaints)")
@@ -75,7 +75,7 @@ import Testing
         try await page.shows("Retry all 3 failed jobs?", in: "dialog")
         #expect(try await bench.service.client.jobs(state: "failed").count == 3)
         try await page.press(button: "Retry")
-        try await page.shows("3 jobs are queued again", in: "#toasts")
+        try await page.shows("3 jobs queued again", in: "#toasts")
         try await bench.service.client.allEnded(seconds: 60)
         #expect(try await bench.service.client.jobs(state: "succeeded").count == 3)
     }
@@ -86,7 +86,7 @@ import Testing
         let page = try await bench.open("/?state=failed")
         try await page.press(button: "Remove all")
         try await page.press(button: "Remove")
-        try await page.shows("No job is like that")
+        try await page.shows("No matching jobs")
         #expect(try await bench.service.client.jobs().isEmpty)
     }
 
@@ -107,7 +107,7 @@ import Testing
     @Test func `A filter is chosen with the keyboard, and keeps the focus`() async throws {
         let bench = try await DashboardBench()
         for path in ["/grid.png", "/nothing.png"] { try await bench.work(path) }
-        let page = try await bench.open()
+        let page = try await bench.open("/?view=jobs")
         try await page.waits(until: "document.querySelectorAll('.rows .row').length === 2")
         try await page.evaluate("document.querySelector('.filters select').focus()")
         try await page.press("f")
@@ -128,7 +128,7 @@ import Testing
         #expect(try await page.evaluate("location.search") == "?state=failed&error=media.corrupt")
         try await page.evaluate("history.back()")
         try await page.waits(until: "document.querySelectorAll('.rows .row').length === 2")
-        let other = try await bench.open("/")
+        let other = try await bench.open("/?view=jobs")
         try await other.waits(until: "document.querySelectorAll('.rows .row').length === 4")
         try await other.click("[type=search]")
         try await other.type("grid.")

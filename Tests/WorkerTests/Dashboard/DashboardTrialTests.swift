@@ -11,7 +11,7 @@ import Testing
         try await page.type(bench.origin.url("/grid.webp"))
         try await page.evaluate("document.querySelector('[name=title]').value = 'Otters'")
         try await page.press(button: "Prepare")
-        try await page.shows("What came of it", in: ".try-result")
+        try await page.shows("Result", in: ".try-result h2")
         try await page.shows("Otters", in: ".notification")
         try await page.waits(until: "document.querySelector('canvas[data-drawn]')")
         #expect(page.complaints.isEmpty, "\(page.complaints)")
@@ -32,7 +32,7 @@ import Testing
             #expect(abs((found.number ?? -1) - wanted) < 0.02)
         }
         try await page.press(button: "Prepare")
-        try await page.shows("What came of it", in: ".try-result")
+        try await page.shows("Result", in: ".try-result h2")
         let job = try #require(try await bench.service.client.jobs().first)
         let rect = try #require(
             (job.result?["options"] as? [String: Any])?["thumbnailClippingRect"] as? [String: Double])
@@ -68,7 +68,7 @@ import Testing
         for _ in 0..<50 { try await page.press("ArrowRight") }
         try await page.waits(until: "document.querySelector('.try-frame video').currentTime > 0.45")
         try await page.press(button: "Prepare")
-        try await page.shows("What came of it", in: ".try-result")
+        try await page.shows("Result", in: ".try-result h2")
         let job = try #require(try await bench.service.client.jobs().first)
         let time = (job.result?["thumbnail"] as? [String: Any])?["time"] as? Double
         #expect(abs((time ?? 0) - 0.5) < 0.05, "\(String(describing: time))")
@@ -78,7 +78,7 @@ import Testing
         let bench = try await DashboardBench()
         let page = try await bench.open("/?view=try")
         try await page.press(button: "Prepare")
-        try await page.shows("Give an address or a file")
+        try await page.shows("Enter an address or choose a file")
         try await page.click("#try-source")
         try await page.type("ftp://example.com/a.png")
         try await page.press(button: "Prepare")

@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the lists, charts and tables of the dashboard say (issue 19, 13 and 14).
+@Suite(.timeLimit(.minutes(3))) struct DashboardReadingTests {
+    @Test func `The caller's id is in the lists, in what a search finds, and in the titles`() async throws {
+        let bench = try await DashboardBench()
+        let job = try await bench.work("/grid.png", #", "id": "push-4711""#)
+        try await bench.work("/grid.jpg")
+        for place in ["/", "/?view=jobs", "/?search=push-47"] {
+            let page = try await bench.open(place)
+            try await page.shows("push-4711", in: ".rows .caller-id")
+            if place.contains("search") {
+                #expect(try await page.evaluate("document.querySelectorAll('.rows .row').length") == 1)
+            }
+        }
+        let page = try await bench.open("/?job=\(job.id)")
+        try await page.shows("push-4711", in: "h1")
+        #expect(try await page.evaluate("document.title") == "push-4711 · grid.png – attachprep")
+    }
+
+    @Test func `A failed row says why, in full, and has a mark where others have a picture`() async throws {
+        let bench = try await DashboardBench()
+        try await bench.work("/nothing.png")
+        for width in [390, 1280] {
+            let page = try await bench.open("/?state=failed", width: width, height: 844, isPhone: width == 390)
+            try await page.shows("no such file (status 404); check the address.", in: ".rows .row-note")
+            let note = "document.querySelector('.rows .row-note')"
+            #expect(try await page.evaluate("\(note).scrollWidth <= \(note).clientWidth").isTrue)
+            #expect(try await page.evaluate("document.querySelector('.cell-picture').textContent") == "!")
+        }
+    }
+
+    @Test func `No cell of a row lies over another one`() async throws {
+        let bench = try await DashboardBench()
+        let id = String(repeating: "long-id-", count: 16)
+        try await bench.work("/\(String(repeating: "long-name-", count: 12)).png", #", "id": "\#(id)""#)
+        let overlaps = """
+            [...document.querySelectorAll('.row')].flatMap((row) => {
+              const boxes = [...row.children].filter((cell) => !cell.querySelector(".unseen, .select")).map((cell) => {
+                const range = document.createRange()
+                range.selectNodeContents(cell)
+                return [cell, range.getBoundingClientRect()]
+              }).filter(([cell, box]) => box.width > 2 && !cell.querySelector('.row-title'))
+              return boxes.flatMap(([, one], index) => boxes.slice(index + 1).filter(([, other]) =>
+                one.right > other.left + 1 && other.right > one.left + 1 && one.bottom > other.top + 1
+                  && other.bottom > one.top + 1).map(([cell]) => cell.className))
+            })
+            """
+        for width in [800, 1024, 1280] {
+            let page = try await bench.open("/?view=jobs", width: width)
+            try await page.shows("long-name", in: ".rows")
+            #expect(try await page.evaluate(overlaps) == [], "\(width)")
+            let right = "document.querySelector('.rows .cell-name').getBoundingClientRect().right"
+            let next = "document.querySelector('.rows .cell-state').getBoundingClientRect().left"
+            #expect(try await page.evaluate("\(right) <= \(next)").isTrue)
+        }
+    }
+
+    @Test func `Both lines of latency are named in their own colors`() async throws {
+        let bench = try await DashboardBench()
+        try await bench.work("/grid.png")
+        let page = try await bench.open()
+        for (line, name) in [("medianSeconds", "median"), ("p95Seconds", "95th percentile")] {
+            try await page.waits(until: "document.querySelector('polyline.\(line)')")
+            let colors = try await page.evaluate(
+                "[getComputedStyle(document.querySelector('.chart-key.\(line)')).backgroundColor, "
+                    + "getComputedStyle(document.querySelector('polyline.\(line)')).stroke]")
+            #expect(colors[0] == colors[1])
+            let words = try await page.evaluate(
+                "(key => key.nextSibling.textContent + key.nextSibling.nextSibling.textContent)"
+                    + "(document.querySelector('.chart-key.\(line)'))")
+            #expect(words.text?.contains(name) == true, "\(words)")
+        }
+    }
+
+    @Test func `A job took its whole life, and its attempts stand beside that`() async throws {
+        let bench = try await DashboardBench()
+        try await bench.work("/grid.png")
+        let page = try await bench.open("/?view=jobs")
+        try await page.shows("grid.png", in: ".rows")
+        let job = "{ createdAt: '2026-11-23T10:00:00Z', startedAt: '2026-11-23T10:00:20Z', "
+        let took = "make('p', {}, tookWords(\(job) finishedAt: '2026-11-23T10:00:21Z', attempts: 3 })).textContent"
+        #expect(try await page.evaluate(took) == "21 s, 3 attempts")
+        let heads = "[...document.querySelectorAll('[role=columnheader]')].slice(-2).map((head) => head.textContent)"
+        #expect(try await page.evaluate(heads) == ["Took", "Attempts"])
+    }
+
+    @Test func `Time by stage adds up, or says why it does not`() async throws {
+        let bench = try await DashboardBench()
+        let page = try await bench.open()
+        func text(_ timings: String) async throws -> String {
+            try await page.evaluate("timingBars({ \(timings) }).innerText.replace(/\\s+/g, ' ')").text ?? ""
+        }
+        let whole = try await text("total: 300, queue: 471, inspect: 100, render: 150")
+        #expect(whole.contains("Other50 ms") || whole.contains("Other 50 ms"), "\(whole)")
+        #expect(whole.contains("300 ms") && whole.contains("Waiting, not in the total"), "\(whole)")
+        let overlapping = try await text("total: 600, queue: 0, transfer: 450, identify: 440")
+        #expect(overlapping.contains("The stages add up to 890 ms, more than the total"), "\(overlapping)")
+    }
+
+    @Test func `A failed job's page says its error once, outside its log`() async throws {
+        let bench = try await DashboardBench()
+        for path in ["/nothing.png", "/truncated.jpg"] {
+            let job = try await bench.work(path)
+            let page = try await bench.open("/?job=\(job.id)")
+            try await page.waits(until: "document.querySelector('.failure-message')")
+            let times = try await page.evaluate(
+                """
+                [...document.querySelectorAll("main .card:not(:has(.log))")].map((card) => card.textContent).join("")
+                  .split(document.querySelector(".failure-message").textContent).length - 1
+                """)
+            #expect(times == 1, "\(path)")
+        }
+    }
+}
