@@ -12,6 +12,7 @@ enum FlagRules {
         "Sources/AttachPrep/Download/ResolveOverrides.swift",
         "Sources/AttachPrep/Publish/PublishPlace.swift",
         "Sources/AttachPrep/Publish/S3/S3Bucket.swift",
+        "Sources/AttachPrepJobs/JetStream/QueueExamination.swift",
         "Sources/AttachPrepJobs/SQLite/DatabaseExamination.swift",
         "Sources/AttachPrepJobs/SQLite/FolderLock.swift",
         "Sources/AttachPrepJobs/SQLite/SQLiteStore+Opening.swift",

@@ -225,7 +225,7 @@ import Testing
         let old = environment.merging(["ATTACHPREP_QUEUE": relay.url]) { $1 }
         let refused = try await bench.command(["worker", "--port", "0"], environment: old, timeoutSeconds: 30).run()
         #expect(refused.exitCode == 1 && refused.errorText.contains("nats-server 2.9.10"), "\(refused.errorText)")
-        #expect(refused.errorText.contains("--queue-allow-diverging-server"), "\(refused.errorText)")
+        #expect(refused.errorText.contains("ATTACHPREP_QUEUE_ALLOW_DIVERGING_SERVER"), "\(refused.errorText)")
         let words = ["doctor", "--publish", "file:"]
         let doctor = try await bench.command(words, environment: old).run()
         #expect(doctor.exitCode == 1 && doctor.text.contains("NO   keep jobs on the NATS servers"), "\(doctor.text)")

@@ -55,11 +55,11 @@ enum QueueFault {
             "\(replicas) copies need \(replicas) NATS servers with JetStream, and "
                 // Bounded: texts, not numbers.
                 + (number == NATSError.Number.replicasNeedCluster ? "this one is alone" : "the cluster has fewer now")
-                + "; start more of them, or give --queue-replicas 1."
+                + "; start more of them, or set ATTACHPREP_QUEUE_REPLICAS to 1."
         case .serverTooOld(let version, let least):
             "The NATS server is nats-server \(version), and \(least) or newer is required: the copies that older ones "
-                + "keep of the queue can diverge, and jobs are stuck then. Update it, or give "
-                + "--queue-allow-diverging-server."
+                + "keep of the queue can diverge, and jobs are stuck then. Update it, or accept "
+                + "that with ATTACHPREP_QUEUE_ALLOW_DIVERGING_SERVER."
         case .unreadable: "The NATS servers give an answer that cannot be read; see the log."
         case .tooLarge(let bytes, let limit):
             "The job takes \(bytes) bytes, over the \(limit) that the NATS servers take for a message."

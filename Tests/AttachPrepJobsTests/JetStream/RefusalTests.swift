@@ -17,7 +17,7 @@ import Testing
             _ = try await JetStreamQueue.open(settings, replicas: 3, feed: JobFeed(), logger: log.logger)
         }
         let message = error?.message ?? ""
-        #expect(message.contains("--queue-replicas") && message.contains("3 NATS servers"), "\(message)")
+        #expect(message.contains("ATTACHPREP_QUEUE_REPLICAS") && message.contains("3 NATS servers"), "\(message)")
         #expect(error?.isRetryable == false)
         let line = try #require(log.lines.first { $0.contains("10074") }, "\(log.lines)")
         #expect(line.contains("replicas > 1 not supported in non-clustered mode"), "\(line)")

@@ -21,7 +21,7 @@ import Testing
         let message = error?.message ?? ""
         #expect(error?.code == .queueUnavailable && error?.isRetryable == false)
         #expect(message.contains("2.9.10") && message.contains("2.11.5"), "\(message)")
-        #expect(message.contains("--queue-allow-diverging-server"), "\(message)")
+        #expect(message.contains("ATTACHPREP_QUEUE_ALLOW_DIVERGING_SERVER"), "\(message)")
     }
 
     @Test(arguments: ["2.11.5", "2.12.0", "3.0.0"]) func `newer servers are taken`(version: String) async throws {
