@@ -59,7 +59,11 @@ struct AttachPrepCommand: AsyncParsableCommand {
     private static func usage(_ error: any Error, of command: (any ParsableCommand.Type)?) -> String {
         if let command, let names = CommandNames.all(self).first(where: { $0.command == command }) {
             // ArgumentParser knows which command a value belongs to only while it parses.
-            return "Error: \(message(for: error))\nSee '\(names.path) --help' for more information."
+            return """
+                Error: \(message(for: error))
+                Usage: \(usageString(for: command))
+                  See '\(names.path) --help' for more information.
+                """
         }
         let words = Array(CommandLine.arguments.dropFirst())
         guard command == nil, let meant = CommandNames.suggestion(for: words, below: self) else {
@@ -68,7 +72,7 @@ struct AttachPrepCommand: AsyncParsableCommand {
         let typed = words.prefix(meant.split(separator: " ").count).joined(separator: " ")
         return """
             Error: There is no command '\(TerminalText.safe(typed))'. Did you mean '\(meant)'?
-            See 'attachprep --help' for more information.
+              See 'attachprep --help' for more information.
             """
     }
 }

@@ -58,8 +58,8 @@ final class LoopThread {
     /// Goes on with transfers whose observers have decided. It may call them back, as `perform` does.
     private func resume(_ multi: MultiHandle) {
         for transfer in Array(running.values) where transfer.easy.events.isHeld {
-            let goesOn = transfer.easy.events.resume()
-            if !goesOn { end([transfer], .failed(transfer.easy.error(CURLE_WRITE_ERROR)), multi) }
+            let code = transfer.easy.events.resume()
+            if code != CURLE_OK { end([transfer], .failed(transfer.easy.error(code)), multi) }
         }
     }
 

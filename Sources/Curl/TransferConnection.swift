@@ -52,18 +52,24 @@ internal import SafeArithmetic
         return descriptor.map { watch.sockets.hasInput($0) } ?? true
     }
 
-    /// Reads no more of the transfer, or goes on; false where that cannot be.
+    /// Reads no more of the transfer; false where that cannot be.
     ///
     /// The streams of an HTTP/2 connection are read together: libcurl would keep in memory what comes for one that is
     /// held, and has left such streams lying afterwards.
-    func hold(_ isHeld: Bool) -> Bool {
+    func hold() -> Bool {
         var version = 0
         guard unsafe CCurl_easy_getinfo_long(raw, CURLINFO_HTTP_VERSION, &version) == CURLE_OK,
             version != Int(CURL_HTTP_VERSION_2_0)
         else { return false }
-        let bits = isHeld ? CURLPAUSE_RECV : CURLPAUSE_RECV_CONT
-        // Going on calls back at once with what libcurl has read already.
-        return watch.inside { unsafe curl_easy_pause(raw, bits) } == CURLE_OK
+        return watch.inside { unsafe curl_easy_pause(raw, CURLPAUSE_RECV) } == CURLE_OK
+    }
+
+    /// Goes on with a transfer that was held: calls back at once with what libcurl has read already, and fails with
+    /// whatever is wrong in that.
+    ///
+    /// libcurl: curl_easy_pause.
+    func release() -> CURLcode {
+        watch.inside { unsafe curl_easy_pause(raw, CURLPAUSE_RECV_CONT) }
     }
 
     /// Keeps a stranger's connection for the next request only when nothing can be left on it.

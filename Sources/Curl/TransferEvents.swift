@@ -73,19 +73,19 @@ final class TransferEvents {
     func received(body piece: UnsafeRawBufferPointer) -> Bool {
         clock.receive(piece.count)
         guard unsafe observer.received(body: piece, bytesSent: connection.bringBody()) else { return false }
-        if observer.isHeld, !isHeld { isHeld = connection.hold(true) }
+        if observer.isHeld, !isHeld { isHeld = connection.hold() }
         return true
     }
 
     /// Reads on when the observer wants more; outside of callbacks.
     ///
-    /// - Returns: Whether that was possible.
-    func resume() -> Bool {
-        guard isHeld, !observer.isHeld else { return true }
+    /// - Returns: what ends the transfer, if anything in what had been read already does.
+    func resume() -> CURLcode {
+        guard isHeld, !observer.isHeld else { return CURLE_OK }
         isHeld = false
         // The time in which nothing was read is no stall of the server's.
         clock.receiveHead()
-        return connection.hold(false)
+        return connection.release()
     }
 
     /// When the transfer must be stopped; one that is held by us has all the time there is.

@@ -70,7 +70,7 @@ import Testing
         let result = try await running.result()
         #expect(result.exitCode == 130)
         let screen = PseudoTerminal.screen(result.text)
-        #expect(screen.contains { $0.hasPrefix("1 left; --resume") } && !screen.contains { $0.contains("] 1/2") })
+        #expect(screen.contains { $0.hasPrefix("1 of 2 left;") } && !screen.contains { $0.contains("] 1/2") })
         #expect(!result.text.contains("\u{1B}[?25l"))
     }
 

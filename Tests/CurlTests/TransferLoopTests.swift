@@ -154,6 +154,23 @@ import Testing
         #expect(observer.body == body)
     }
 
+    @Test func `What is wrong behind the place of a hold is the transfer's own failure`() async throws {
+        let trailer = Data("4\r\nmeow\r\n0\r\nno colon in this\r\n\r\n".utf8)
+        let head = Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+        server.serve("/held", LoopbackAnswer([.send(head + trailer), .hang]))
+        let observer = SeenTransfer()
+        observer.hold(true)
+        let transfer = Task { await loop.perform(settings("/held"), observer: observer) }
+        try await waitUntil("the first piece") { !observer.body.isEmpty }
+        observer.hold(false)
+        loop.wakeUp()
+        guard case .failed(let error) = await transfer.value.ending else {
+            Issue.record("a line without a colon is no trailer")
+            return
+        }
+        #expect(error.code != .writeError && error.code != nil, "\(error)")
+    }
+
     @Test func `A transfer that is held can be cancelled`() async throws {
         server.serve("/held", LoopbackAnswer.start(of: Data(count: 9_000_000), bytes: 100_000).then(.hang))
         let observer = SeenTransfer()
