@@ -153,7 +153,7 @@ import Testing
         let front = try await start("serve", ["--accept-only"])
         let id = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("grid.jpg"))"}"#)
         let listed = try await command(["jobs", "list"])
-        #expect(listed.lines.count == 1 && listed.text.contains(id), "\(listed.text)\(listed.errorText)")
+        #expect(listed.lines.count == 2 && listed.text.contains(id), "\(listed.text)\(listed.errorText)")
         #expect(try await command(["jobs", "cancel", id]).text.contains("cancelled"))
         let failing = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("truncated.jpg"))"}"#)
         let worker = try await start("worker")

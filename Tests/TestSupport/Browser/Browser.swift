@@ -65,7 +65,7 @@ public final class Browser: Sendable {
         guard let session = attached["sessionId"].text else {
             throw BrowserFailure(description: "Chromium opened no page: \(attached)")
         }
-        let page = BrowserPage(browser: self, session: session)
+        let page = BrowserPage(browser: self, session: session, context: context)
         try await page.listen()
         try await page.looks(
             width: width, height: height, scale: scale, dark: dark, isPhone: isPhone, hasMotion: hasMotion)

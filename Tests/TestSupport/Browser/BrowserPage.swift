@@ -5,11 +5,20 @@ public final class BrowserPage: Sendable {
     /// Kept while the page is: it is of no use without its browser.
     public let browser: Browser
     private let session: String
+    private let context: PageValue
     private let diary = PageDiary()
 
-    init(browser: Browser, session: String) {
+    init(browser: Browser, session: String, context: PageValue) {
         self.browser = browser
         self.session = session
+        self.context = context
+    }
+
+    /// Its window goes with its last holder: each frame of it is a process.
+    deinit {
+        Task { [browser, context] in
+            _ = try? await browser.link.call("Target.disposeBrowserContext", ["browserContextId": context])
+        }
     }
 
     /// What the page, or the browser about it, complained of so far: exceptions, errors and warnings on the console,
