@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// One request on a connection of its own, and what came back.
 struct HTTPCaller: Sendable {

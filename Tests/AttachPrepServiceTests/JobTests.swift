@@ -1,6 +1,7 @@
 import AttachPrepJobs
 import Foundation
 import RichPush
+import TestSupport
 import Testing
 
 @testable import AttachPrepService

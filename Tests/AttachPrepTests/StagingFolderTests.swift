@@ -49,7 +49,7 @@ import Testing
         let (output, other) = (try TemporaryFolder(), try TemporaryFolder())
         try other.write("dear", to: "kept")
         try FileManager.default.createSymbolicLink(
-            atPath: output.path(".attachprep-x"), withDestinationPath: other.path)
+            atPath: output.path(".attachprep-\(UUID().uuidString)"), withDestinationPath: other.path)
         StagingFolder.sweep(output: output.path)
         #expect(try other.contents() == ["kept"])
     }

@@ -16,6 +16,7 @@ public final class NATSRelay: Sendable {
     private struct State {
         var version: String
         var open: [LoopbackSocket] = []
+        var taken = 0
     }
 
     public init(to server: NATSServer, version: String) throws {
@@ -32,6 +33,9 @@ public final class NATSRelay: Sendable {
         listener.shutDown()
         cut()
     }
+
+    /// Connections so far.
+    public var taken: Int { state.withLock(\.taken) }
 
     public var url: String { "nats://127.0.0.1:\(port)" }
 
@@ -53,6 +57,7 @@ public final class NATSRelay: Sendable {
         guard let server = try? LoopbackSocket.connected(to: self.server.port) else { return client.shutDown() }
         let version = state.withLock { state in
             state.open += [client, server]
+            state.taken += 1
             return state.version
         }
         Thread.detachNewThread { Self.pass(from: server, to: client) { Self.changed($0, to: version) } }

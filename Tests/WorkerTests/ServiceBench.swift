@@ -87,6 +87,11 @@ struct RunningService: Sendable {
 
     var client: ServiceClient { ServiceClient(url: url) }
 
+    /// Waits until it takes jobs: it listens a moment before it has asked its queue for the first time.
+    func untilReady() async throws {
+        try await askUntil("it is ready") { try await client.get("/readyz").status == 200 }
+    }
+
     /// SIGTERM, and its end.
     @discardableResult
     func stop() async throws -> CommandResult {

@@ -22,7 +22,7 @@ import Testing
 
     @Test func `Readers that stop reading cost less than 100 KB each, given back when they go`() async throws {
         let readers = Self.isLong ? 1_000 : 200
-        Self.raiseOpenFiles()
+        raiseOpenFiles()
         let bench = try ServiceBench()
         let origin = try LoopbackServer()
         try bench.folder.makeFolder("files")
@@ -33,7 +33,12 @@ import Testing
         let file = try #require(try await service.client.ended(id).file("attachment"))
         let url = try #require(URL(string: file.url))
         let before = try Self.resident(service)
-        var sockets = try (0..<readers).map { _ in try SilentReader(port: try #require(url.port), path: url.path) }
+        let port = try #require(url.port)
+        var sockets = try (0..<readers).map { _ in
+            let socket = try RawConnection(port: port, receiveBuffer: 4_096)
+            socket.offer("GET \(url.path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return socket
+        }
         // What is in the kernel does not grow any more: all of them wait to be read.
         try await Self.settled(service)
         let held = try Self.resident(service)
@@ -64,39 +69,5 @@ import Testing
     private static func resident(_ service: RunningService) throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(service.running.processID)/statm", encoding: .utf8)
         return (Int(text.split(separator: " ")[1]) ?? 0) * 4_096
-    }
-
-    private static func raiseOpenFiles() {
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        limit.rlim_cur = min(limit.rlim_max, 4_096)
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
-}
-
-/// A connection that has asked for a file, and on which nothing is read.
-private final class SilentReader {
-    private let descriptor: CInt
-
-    init(port: Int, path: String) throws {
-        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-        var buffer: CInt = 4_096
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer, socklen_t(MemoryLayout<CInt>.size))
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_port = in_port_t(UInt16(port)).bigEndian
-        name.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let status = withUnsafePointer(to: &name) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        try #require(status == 0)
-        let text = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
-        try #require(send(descriptor, text, text.count, CInt(MSG_NOSIGNAL)) == text.count)
-    }
-
-    deinit {
-        close(descriptor)
     }
 }

@@ -1,7 +1,6 @@
 import Glibc
 import Linux
 import RichPush
-import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -11,67 +10,41 @@ import Synchronization
 
 /// A hidden folder beside the results, in which one request's files are made; renamed into place whole, or removed.
 ///
-/// The folder is locked while its process lives, so that what a killed process left can be told and swept. Until it is
-/// published only this user can enter it: the output folder may be the system's for temporary files.
+/// Until it is published only this user can enter it: the output folder may be the system's for temporary files.
 final class StagingFolder: Sendable {
     /// How the hidden folders are called.
     private static let prefix = ".attachprep-"
 
-    let path: String
+    private let folder: LockedFolder
     private let output: String
-    /// Holds the lock.
-    private let descriptor: CInt
-    private let isDiscarded = Mutex(false)
+    var path: String { folder.path }
 
-    /// Makes an empty folder inside the output folder.
+    /// Makes an empty folder inside the output folder, which is made when it is missing.
     ///
     /// - Throws: `output.not_writable`, `output.no_space`.
     init(output: String) throws {
-        var made = try Self.makeLocked(in: output)
-        // Another run may sweep the folder between its making and its locking.
-        for _ in 0..<Self.sweptTriesMax where made == nil { made = try Self.makeLocked(in: output) }
-        guard let made else { throw OutputFailure.error(EBUSY) }
         self.output = output
-        path = made.path
-        descriptor = made.descriptor
+        do {
+            folder = try Self.make(in: output)
+        } catch let error as PrivateFolder.Failure {
+            throw OutputFailure.error(error.code)
+        }
     }
 
-    /// Each try has a name of its own: to be swept twice is next to impossible.
-    private static let sweptTriesMax = 5
-
-    /// A new folder and the descriptor that holds its lock; nil when it was swept before it was locked.
-    private static func makeLocked(in output: String) throws -> (path: String, descriptor: CInt)? {
-        let path = "\(output)/\(prefix)\(UUID().uuidString)"
-        if unsafe mkdir(path, 0o700) != 0 {
-            guard errno == ENOENT else { throw OutputFailure.error(errno) }
+    private static func make(in output: String) throws -> LockedFolder {
+        do {
+            return try LockedFolder(in: output, prefix: prefix)
+        } catch  where error.code == ENOENT {
             try makeFolders(output)
-            guard unsafe mkdir(path, 0o700) == 0 else { throw OutputFailure.error(errno) }
+            return try LockedFolder(in: output, prefix: prefix)
         }
-        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, unsafe access(path, F_OK) == 0 {
-            return (path, descriptor)
-        }
-        let code = errno
-        if descriptor >= 0 { close(descriptor) }
-        unsafe rmdir(path)
-        guard code == ENOENT || code == EWOULDBLOCK else { throw OutputFailure.error(code) }
-        return nil
-    }
-
-    deinit {
-        discard()
-        close(descriptor)
     }
 
     /// Removes what stands under the hidden name: the files of a failure, or the earlier result after an exchange.
     ///
     /// Said when a request ends, because the last reference may be let go of while the process is leaving already.
     func discard() {
-        let isFirst = isDiscarded.withLock { isDiscarded in
-            defer { isDiscarded = true }
-            return !isDiscarded
-        }
-        if isFirst { try? FileManager.default.removeItem(atPath: path) }
+        folder.remove()
     }
 
     /// A new empty file, open for reading and writing; the caller closes it.
@@ -157,9 +130,11 @@ final class StagingFolder: Sendable {
     private func openUp() throws {
         let umask = ProcessFlags.umask ?? 0o022
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
-            guard unsafe fchmodat(descriptor, name, 0o644 & ~umask, 0) == 0 else { throw OutputFailure.error(errno) }
+            guard unsafe fchmodat(folder.descriptor, name, 0o644 & ~umask, 0) == 0 else {
+                throw OutputFailure.error(errno)
+            }
         }
-        guard fchmod(descriptor, 0o755 & ~umask) == 0 else { throw OutputFailure.error(errno) }
+        guard fchmod(folder.descriptor, 0o755 & ~umask) == 0 else { throw OutputFailure.error(errno) }
     }
 
     /// Makes the output folder and those above it.
@@ -173,16 +148,6 @@ final class StagingFolder: Sendable {
 
     /// Removes what processes that were killed have left in an output folder.
     static func sweep(output: String) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: output)) ?? []
-        for name in names where name.hasPrefix(prefix) {
-            let path = "\(output)/\(name)"
-            let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else { continue }
-            defer { close(descriptor) }
-            // In a folder for temporary files another user could have made it, to have his own choice removed.
-            var status = stat()
-            guard unsafe fstat(descriptor, &status) == 0, status.st_uid == geteuid() else { continue }
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { try? FileManager.default.removeItem(atPath: path) }
-        }
+        LockedFolder.sweep(output, prefix: prefix)
     }
 }

@@ -39,7 +39,7 @@ public final class JetStreamQueue: Sendable {
 
     init(
         _ rooms: QueueRooms, names: QueueNames, folder: MachineFolder, mirror: JobMirror, lease: Duration,
-        limits: StoreLimits, clock: StoreClock, logger: Logger, refusals: RefusalLog? = nil, marksCrashes: Bool
+        limits: StoreLimits, clock: StoreClock, logger: Logger, refusals: RefusalLog, marksCrashes: Bool
     ) {
         run = RunRecord(folder: folder.path, marksCrashes: marksCrashes)
         self.names = names
@@ -57,7 +57,7 @@ public final class JetStreamQueue: Sendable {
         self.limits = limits
         self.clock = clock
         self.logger = logger
-        self.refusals = refusals ?? RefusalLog(logger)
+        self.refusals = refusals
     }
 
     /// Ends all work with the servers; what comes afterwards fails with `queue.unavailable`.

@@ -22,13 +22,11 @@ final class ClockJumps: Sendable {
         lead = Mutex(moment.lead)
     }
 
-    /// Whether the wall clock was stepped since the last moment that was noted: nearly always only a comparison.
-    func hasJumped(_ moment: StoreMoment) -> Bool {
-        Self.isJump(from: lead.withLock(\.self), to: moment.lead)
-    }
-
-    /// Called when what followed from a step is kept.
-    func note(_ moment: StoreMoment) {
+    /// Moves the waits when the wall clock was stepped since the last moment that was given: nearly always only a
+    /// comparison. Called before each look at what is due.
+    func follow(_ moment: StoreMoment, in commits: GroupCommit) async throws {
+        guard Self.isJump(from: lead.withLock(\.self), to: moment.lead) else { return }
+        try await commits.write { database, _ in try Self.follow(database, at: moment) }
         lead.withLock { $0 = moment.lead }
     }
 

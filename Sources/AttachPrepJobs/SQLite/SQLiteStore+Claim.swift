@@ -26,9 +26,9 @@ extension SQLiteStore {
 
     private func take(_ count: Int, _ claim: JobClaim) async throws -> TakenJobs {
         let moment = clock.now()
-        let (turns, isolation, hasJumped) = (turns, isolation, jumps.hasJumped(moment))
-        let taken = try await write { database, changes in
-            if hasJumped { try ClockJumps.follow(database, at: moment) }
+        try await jumps.follow(moment, in: commits)
+        let (turns, isolation) = (turns, isolation)
+        return try await write { database, changes in
             changes += try LostLeases.takeBack(database, at: moment)  // Bounded: lists, not numbers.
             try JobParking.admit(database, hostLimit: claim.hostLimit)
             let taken = try claim.take(count, turns, isolation, database, at: moment)
@@ -37,8 +37,6 @@ extension SQLiteStore {
             }
             return taken
         }
-        jumps.note(moment)
-        return taken
     }
 }
 

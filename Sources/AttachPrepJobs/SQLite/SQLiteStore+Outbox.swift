@@ -15,16 +15,14 @@ extension SQLiteStore: WebhookOutbox {
 
     public func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook] {
         let moment = clock.now()
-        let (hasJumped, isolation) = (jumps.hasJumped(moment), isolation)
-        let webhooks = try await write { database, _ in
-            if hasJumped { try ClockJumps.follow(database, at: moment) }
+        try await jumps.follow(moment, in: commits)
+        let isolation = isolation
+        return try await write { database, _ in
             try WebhookQuery.takeBackLost(database, at: moment.steady)
             let claim = WebhookClaim(
                 count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: hosts)
             return try claim.take(database, at: moment, isolation)
         }
-        jumps.note(moment)
-        return webhooks
     }
 
     public func record(_ id: WebhookID, _ outcome: WebhookOutcome) async throws {
@@ -64,10 +62,7 @@ extension SQLiteStore: WebhookOutbox {
     public func nextWebhookDue() async throws -> Date? {
         let moment = clock.now()
         // Who waits for the date that this gives does not claim before it: a step of the clock is seen here or never.
-        if jumps.hasJumped(moment) {
-            try await write { database, _ in try ClockJumps.follow(database, at: moment) }
-            jumps.note(moment)
-        }
+        try await jumps.follow(moment, in: commits)
         return try await read { try WebhookQuery.nextDue($0, at: moment.steady) }
     }
 

@@ -18,9 +18,6 @@ extension JobWorker {
             var pause = rooms.settings.poll
             do {
                 if try await !claim() { pause = min(pause, try await untilNextDue()) }
-                if case .none(let until) = rooms.storage.allowance() {
-                    pause = min(rooms.settings.poll, max(.zero, ContinuousClock.now.duration(to: until)))
-                }
                 failures = 0
                 rooms.pulse.answered()
             } catch {

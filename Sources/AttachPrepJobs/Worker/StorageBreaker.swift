@@ -21,8 +21,8 @@ struct StorageBreaker: Sendable, Hashable {
         case all
         /// One, when none is in hand.
         case one
-        /// None until then.
-        case none(until: ContinuousClock.Instant)
+        /// None, until the pause is over.
+        case none
     }
 
     /// Nil while results can be kept.
@@ -70,7 +70,7 @@ struct StorageBreaker: Sendable, Hashable {
 
     func allowance(at now: ContinuousClock.Instant) -> Allowance {
         guard let opening else { return .all }
-        return now < opening.retryAt ? .none(until: opening.retryAt) : .one
+        return now < opening.retryAt ? .none : .one
     }
 }
 

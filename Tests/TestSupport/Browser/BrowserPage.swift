@@ -14,10 +14,10 @@ public final class BrowserPage: Sendable {
         self.context = context
     }
 
-    /// Its window goes with its last holder: each frame of it is a process.
+    /// Its window goes with its last holder: each frame of it is a process. The browser is not kept for that.
     deinit {
-        Task { [browser, context] in
-            _ = try? await browser.link.call("Target.disposeBrowserContext", ["browserContextId": context])
+        Task { [link = browser.link, context] in
+            _ = try? await link.call("Target.disposeBrowserContext", ["browserContextId": context])
         }
     }
 

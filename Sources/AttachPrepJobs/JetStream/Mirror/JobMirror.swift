@@ -81,9 +81,7 @@ final class JobMirror: Sendable {
 
     /// Moves the waits of webhooks with this machine's wall clock, when it was stepped.
     func follow(_ moment: StoreMoment) async throws {
-        guard jumps.hasJumped(moment) else { return }
-        try await commits.write { database, _ in try ClockJumps.follow(database, at: moment) }
-        jumps.note(moment)
+        try await jumps.follow(moment, in: commits)
     }
 
     /// Once a minute: what was wiped is in the log until that is written back.

@@ -5,18 +5,22 @@ import Foundation
 #endif
 
 /// A socket to do with as one likes: to be slow, silent or rude. What blocks is done on threads of its own.
-final class RawConnection: Sendable {
+public final class RawConnection: Sendable {
     private let descriptor: CInt
     /// A test that hangs is a failed one.
     private static let seconds = 30
 
-    struct Failure: Error {
+    public struct Failure: Error {
         let operation: String
         let number: CInt
+
+        public init(operation: String, number: CInt) {
+            (self.operation, self.number) = (operation, number)
+        }
     }
 
     /// - Parameter receiveBuffer: bytes the kernel keeps for a client that does not read.
-    init(port: Int, receiveBuffer: CInt? = nil) throws {
+    public init(port: Int, receiveBuffer: CInt? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: Self.seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -40,12 +44,12 @@ final class RawConnection: Sendable {
         close(descriptor)
     }
 
-    func send(_ text: String) async throws {
+    public func send(_ text: String) async throws {
         try await send(Array(text.utf8))
     }
 
     /// - Throws: when the other side has closed.
-    func send(_ bytes: [UInt8]) async throws {
+    public func send(_ bytes: [UInt8]) async throws {
         let descriptor = descriptor
         try await Self.blocking {
             var sent = 0
@@ -59,13 +63,18 @@ final class RawConnection: Sendable {
         }
     }
 
+    /// Sends what the kernel takes at once, to whom may have closed already.
+    public func offer(_ text: String) {
+        _ = Glibc.send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
+
     /// Says that nothing more will be sent.
-    func finishSending() {
+    public func finishSending() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
     /// What has come; empty at the end, or when the other side broke off.
-    func receive() async -> [UInt8] {
+    public func receive() async -> [UInt8] {
         let descriptor = descriptor
         return
             (try? await Self.blocking {
@@ -75,7 +84,7 @@ final class RawConnection: Sendable {
             }) ?? []
     }
 
-    func receiveAll() async -> [UInt8] {
+    public func receiveAll() async -> [UInt8] {
         var all: [UInt8] = []
         while true {
             let piece = await receive()
@@ -85,7 +94,7 @@ final class RawConnection: Sendable {
     }
 
     /// Waits until a text has come; what came until then.
-    func receive(until text: String) async -> String {
+    public func receive(until text: String) async -> String {
         var all: [UInt8] = []
         while true {
             let piece = await receive()
@@ -103,4 +112,12 @@ final class RawConnection: Sendable {
             thread.start()
         }
     }
+}
+
+/// As many open files as this process may have: for tests of more connections than most have.
+public func raiseOpenFiles() {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
 }
