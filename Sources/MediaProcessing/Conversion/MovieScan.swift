@@ -89,7 +89,6 @@ struct MovieScan {
     /// Seconds of the new timeline at which the last picture ends.
     var end: Double {
         guard let last = pictures.last else { return 0 }
-        // Bounded: floating point.
         return timeline.output(last) + pictures.lastDuration(otherwise: interval)
     }
 
@@ -104,7 +103,6 @@ struct MovieScan {
 
     /// Bytes of a picture of the source on average, in the seconds around a time of the new timeline.
     func bytesPerFrame(around time: Double, reach: Double) -> Double {
-        // Bounded: floating point.
         let near = pictures.weights.filter { abs(timeline.output($0.time) - time) <= reach }
         return near.isEmpty ? 0 : Double(near.map(\.bytes).reduce(0, +)) / Double(near.count)
     }

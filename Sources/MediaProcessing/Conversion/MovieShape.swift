@@ -44,7 +44,6 @@ struct MovieShape: Sendable, Hashable {
     var text: String { "\(width) x \(height)" }
 
     private static func even(_ side: Double, max source: Double) -> Int {
-        // Bounded: floating point, until it is clamped.
         let nearest = Int(clamping: (side / 2).rounded()).multiplied(clamping: 2)
         return max(2, Double(nearest) > source ? nearest.subtracting(clamping: 2) : nearest)
     }

@@ -125,7 +125,6 @@ package final class ByteWindow {
             throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the file was checked.")
         }
         start = offset
-        // Bounded: those who ask have seen that the offset lies in the file.
         window = try read(min(Limits.walkWindowBytes, size - start), at: start, needing: min(count, size - start))
     }
 
