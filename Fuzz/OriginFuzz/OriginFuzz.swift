@@ -94,10 +94,10 @@ import Synchronization
     private static let outcomes = Mutex<[Outcome]>([])
 
     private static func fetch(_ wish: Wish, _ downloader: Downloader) async {
-        let started = ContinuousClock.now
+        let stopwatch = FairStopwatch()
         var request = DownloadRequest(
             url: "http://origin.test:\(peer.port)\(wish.path)", bytesMax: wish.bytesMax,
-            deadline: started + deadline)
+            deadline: .now + deadline)
         if wish.hasValidators {
             request.validators = SourceValidators(entityTag: "\"v\(Content.firstVersion)\"", lastModified: nil)
         }
@@ -126,7 +126,7 @@ import Synchronization
             result = .failure(error)
         }
         let outcome = Outcome(
-            result: result, took: started.duration(to: .now), limit: deadline + grace, descriptor: wish.descriptor,
+            result: result, took: stopwatch.took, limit: deadline + grace, descriptor: wish.descriptor,
             bytesMax: isAccepted.withLock { $0 } ? min(wish.bytesMax, wish.acceptedMax) : wish.bytesMax,
             bytesWritableMax: wish.bytesMax, hadValidators: wish.hasValidators,
             wasUnwanted: { $0 is Unwanted })

@@ -1,0 +1,44 @@
+import Foundation
+import Synchronization
+
+/// How long something took, less the time in which the machine ran nothing of this process.
+///
+/// A thread that only sleeps tells those pauses: on a machine that is busy with other work, or out of memory, it wakes
+/// late, and so does whatever is judged here. A thread of ours that holds up another one is not forgiven by it.
+public struct FairStopwatch: Sendable {
+    private let start = ContinuousClock.now
+    private let pausedAtStart = Self.pausedNanoseconds
+
+    public init() {}
+
+    public var took: Duration {
+        let whole = start.duration(to: .now)
+        // That thread may not have woken yet from the pause that is to be told.
+        if whole > .seconds(1) { usleep(50_000) }
+        return whole - .nanoseconds(Self.pausedNanoseconds - pausedAtStart)
+    }
+
+    private static let turnNanoseconds: Int64 = 10_000_000
+
+    private static let paused: Pauses = {
+        let pauses = Pauses()
+        Thread.detachNewThread {
+            while true {
+                let start = ContinuousClock.now
+                usleep(UInt32(turnNanoseconds / 1_000))
+                let late = start.duration(to: .now) - .nanoseconds(turnNanoseconds)
+                let (seconds, attoseconds) = late.components
+                let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+                // Timers are late by some tenths of a millisecond on every machine.
+                if nanoseconds > turnNanoseconds / 10 { pauses.nanoseconds.add(nanoseconds, ordering: .relaxed) }
+            }
+        }
+        return pauses
+    }()
+
+    private static var pausedNanoseconds: Int64 { paused.nanoseconds.load(ordering: .relaxed) }
+
+    private final class Pauses: Sendable {
+        let nanoseconds = Atomic<Int64>(0)
+    }
+}
