@@ -23,19 +23,4 @@ extension Demuxer {
             unsafe (avformat_index_get_entry(stream, position)?.pointee.size ?? 0) > 0
         }
     }
-
-    /// A stream's groups of pictures in the order of decoding, by the container's own index: the decoding timestamp of
-    /// each keyframe, and how many samples the group has.
-    package func indexedGroups(stream index: Int) -> [(timestamp: Int64, samples: Int)] {
-        guard let stream = unsafe stream(index) else { return [] }
-        var groups: [(timestamp: Int64, samples: Int)] = []
-        for position in 0..<max(0, unsafe avformat_index_get_entries_count(stream)) {
-            guard let entry = unsafe avformat_index_get_entry(stream, position) else { break }
-            if unsafe entry.pointee.flags & AVINDEX_KEYFRAME != 0 {
-                groups.append((unsafe entry.pointee.timestamp, 0))
-            }
-            if let last = groups.indices.last { groups[last].samples += 1 }
-        }
-        return groups
-    }
 }

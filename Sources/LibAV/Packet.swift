@@ -56,10 +56,9 @@ import CLibAV
     /// Whether the demuxer got fewer bytes than the container declared.
     package var isCorrupt: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
-    /// Whether it begins with a run of zeros: what a download that was never finished leaves.
-    package func begins(withZeros count: Int) -> Bool {
-        guard byteCount >= count, let data = unsafe raw.pointee.data else { return false }
-        return (0..<count).allSatisfy { unsafe data[$0] == 0 }
+    /// Lends its bytes.
+    package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+        try body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: raw.pointee.data, count: byteCount)))
     }
 
     /// A copy of its bytes.

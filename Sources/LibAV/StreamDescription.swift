@@ -25,6 +25,8 @@ package struct StreamDescription: Sendable {
     package let reorderDelay: Int
     package let bitRate: Int?
     package let metadata: [String: String]
+    /// What the container keeps for the decoder, such as the contents of `avcC`; empty where it keeps nothing.
+    package let configuration: [UInt8]
 
     // Of pictures; pixels as stored.
     package let width: Int
@@ -60,6 +62,9 @@ package struct StreamDescription: Sendable {
         reorderDelay = Int(clamping: unsafe parameters.video_delay)
         bitRate = unsafe (1...Self.bitRateMax).contains(parameters.bit_rate) ? Int(clamping: parameters.bit_rate) : nil
         metadata = unsafe dictionary(stream.pointee.metadata)
+        configuration = unsafe Array(
+            UnsafeBufferPointer(
+                start: parameters.extradata, count: max(0, Int(clamping: parameters.extradata_size))))
         width = max(0, Int(clamping: unsafe parameters.width))
         height = max(0, Int(clamping: unsafe parameters.height))
         pixelFormat = kind == .video ? PixelFormat(AVPixelFormat(unsafe parameters.format)) : nil

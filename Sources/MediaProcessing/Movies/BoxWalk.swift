@@ -10,6 +10,8 @@ package struct BoxWalk: Sendable, Hashable {
     /// Whether a sample entry says that its samples are encrypted (Common Encryption, FairPlay).
     package private(set) var isEncrypted = false
     private var hasMovie = false
+    /// Whether samples are listed in front of each run of them, so that what follows the movie box is no junk.
+    private var hasFragments = false
     private var boxes = 0
 
     /// Walks the file.
@@ -73,7 +75,7 @@ package struct BoxWalk: Sendable, Hashable {
         if size == 0, type != "\0\0\0\0" { size = end - offset }
         let isPlausible = size >= header && type.unicodeScalars.allSatisfy { $0.value >= 0x20 }
         if !isPlausible {
-            if hasMovie { return nil }
+            if hasMovie, !hasFragments { return nil }
             throw window.broken("no box at \(offset)")
         }
         if size > end - offset { throw window.cut }
@@ -90,8 +92,21 @@ package struct BoxWalk: Sendable, Hashable {
             hasMovie = true
             try checkPackedIndex(box, of: window)
             try descend(box, path: ["trak", "mdia", "minf", "stbl", "stsd"], of: window)
+        case "moof":
+            hasFragments = true
+            try walkFragment(box, of: window)
         default: break
         }
+    }
+
+    /// What a fragment lists; libav goes on behind one that it does not understand, as if it had not been there.
+    private mutating func walkFragment(_ parent: Box, of window: ByteWindow) throws {
+        var offset = parent.content
+        while offset + 8 <= parent.end, let box = try box(at: offset, within: parent.end, of: window) {
+            if box.type == "traf" { try walkFragment(box, of: window) }
+            offset = box.end
+        }
+        if offset != parent.end { throw window.broken("a fragment that its boxes do not fill") }
     }
 
     /// QuickTime's "compressed movie resource": its first bytes say how much is unpacked from it.

@@ -71,11 +71,6 @@ struct FrameWindow {
     /// Whether all packets have come that the frame may lean on, or none of them can be used.
     var isDecided: Bool { isOver || isLost }
 
-    /// Whether that packet may be the frame's own.
-    func mayHold(_ packet: Packet) -> Bool {
-        packet.presentationTimestamp.map { $0 >= earliest.subtracting(clamping: clock.interval) } ?? true
-    }
-
     /// The run of packets to the frame that is shown at a time, to be asked for after the last packet; nil where it is
     /// not sure to be the one that a search would find.
     func run(toMovieTime seconds: Double) throws -> PacketRun? {

@@ -8,6 +8,7 @@ final class MovieSurvey {
     private let deadline: ContinuousClock.Instant
     private let isStrict: Bool
     private var spans: [Int: StreamSpan] = [:]
+    private let structure: SampleStructure?
     private var pictures: PictureProof?
     private var sounds: [Int: SoundProof] = [:]
     private var longestFrame = 0
@@ -29,11 +30,13 @@ final class MovieSurvey {
         self.deadline = deadline
         self.proof = proof
         isStrict = proof != nil
+        structure = movie.video.flatMap { SampleStructure($0, isISOBaseMedia: movie.isISOBaseMedia) }
         guard let proof else { return }
         if let video = movie.video, video.isDecodable {
             pictures = try readingMedia {
                 try PictureProof(
-                    video, of: movie.demuxer, budget: proof, expecting: expected?.moment(in: movie, video))
+                    video, of: movie.demuxer, structure: structure, budget: proof,
+                    expecting: expected?.moment(in: movie, video))
             }
         }
         for stream in movie.audio where stream.isDecodable {
@@ -148,9 +151,9 @@ final class MovieSurvey {
         }
     }
 
-    /// A sample of H.264 or HEVC begins with the length of its first unit, which is never 0.
     private func isHole(_ packet: Packet, of stream: StreamDescription) -> Bool {
-        movie.isISOBaseMedia && ["h264", "hevc"].contains(stream.codec) && packet.begins(withZeros: 8)
+        guard let structure, stream.index == movie.video?.index, packet.byteCount > 0 else { return false }
+        return !structure.holds(packet)
     }
 
     private static let hole = AttachPrepError(

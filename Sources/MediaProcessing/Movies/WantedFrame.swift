@@ -12,15 +12,21 @@ struct WantedFrame {
         guard let tick = run.wanted, run.leader != nil,
             let place = run.packets.lastIndex(where: { $0.presentationTimestamp == tick })
         else { return nil }
-        packets = Array(run.packets[...place])
+        // It is shown behind its keyframe, as they are that it leans on.
+        packets = run.packets[...place].filter { packet in run.packets.first.map(packet.isDependable) ?? true }
         self.tick = tick
     }
+}
 
-    /// Its packets behind those of a group, if it is the group that it leans on; nil if it is another one.
-    func packets(behind group: [Packet]) -> [Packet]? {
-        guard let first = packets.first, let key = group.first, first.isSame(as: key) else { return nil }
-        let rest = Array(packets.dropFirst(group.count))
-        // What stands in the group that follows leans on more than this one.
-        return rest.contains(where: \.isKeyframe) ? nil : rest
+extension Packet {
+    /// Whether the picture needs no group but that of the keyframe. Those shown before it lean on the one before.
+    func isDependable(from key: Packet) -> Bool {
+        guard let first = key.presentationTimestamp, let time = presentationTimestamp else { return true }
+        return time >= first
+    }
+
+    /// Whether it is the same sample of the same stream.
+    func isSame(as other: Packet) -> Bool {
+        presentationTimestamp == other.presentationTimestamp && decodingTimestamp == other.decodingTimestamp
     }
 }

@@ -1,0 +1,112 @@
+import Foundation
+import LibAV
+import MediaEngine
+import RichPush
+import TestSupport
+import Testing
+
+@testable import MediaProcessing
+
+/// What the units of a movie's samples say of their wholeness, without a decoder.
+@Suite struct SampleStructureTests {
+    private static let avc = SampleStructure(codec: "h264", configuration: [1, 100, 0, 31, 0xFF, 0xE1, 0])
+    private static let hevc = SampleStructure(
+        codec: "hevc", configuration: [1] + [UInt8](repeating: 0, count: 20) + [0x0F, 0])
+
+    /// Bytes of a slice that are neither zeros nor headers.
+    private static let body = [UInt8](repeating: 0xB7, count: 3_000)
+    /// Slices of an IDR picture, type I; of a picture that leans on others, type P; and HEVC's IDR.
+    private static let idr: [UInt8] = [0x65, 0x88, 0x80] + body
+    private static let predicted: [UInt8] = [0x41, 0x9A, 0x20] + body
+    private static let idrHEVC: [UInt8] = [0x26, 0x01, 0xAF] + body
+
+    private static func unit(_ bytes: [UInt8]) -> [UInt8] { WalkBytes.bigEndian(bytes.count, 4) + bytes }
+
+    private static func hole(_ unit: [UInt8], bytes: Int, at start: Int = 1_000) -> [UInt8] {
+        var unit = unit
+        for place in start..<start + bytes { unit[place] = 0 }
+        return unit
+    }
+
+    private func holds(_ structure: SampleStructure?, _ bytes: [UInt8]) throws -> Bool {
+        try #require(structure).holds(.holding(bytes))
+    }
+
+    @Test(arguments: [
+        ("one unit", unit(idr), true),
+        ("two units", unit(predicted) + unit(predicted), true),
+        ("parameter sets in front", unit([0x67, 0x64, 0]) + unit([0x68, 0xEB]) + unit(idr), true),
+        ("filled up with zeros", unit(idr) + [UInt8](repeating: 0, count: 9), true),
+        ("zeros behind the last slice", unit(idr + [UInt8](repeating: 0, count: 900)), true),
+        ("nothing but zeros", [UInt8](repeating: 0, count: 64), false),
+        ("a unit that is longer than the sample", unit(idr).dropLast(), false),
+        ("a length of three bytes", unit(idr) + [0, 0, 1], false),
+        ("another part of the file", Array((unit(idr) + unit(idr))[700..<3_700]), false),
+        ("a forbidden bit", unit([0xE5] + idr.dropFirst()), false),
+        ("no such kind of slice", unit([0x41, 0x85, 0xFF] + body), false),
+        ("an IDR picture that leans on others", unit([0x65, 0x9A, 0x20] + body), false),
+        ("no such macroblock", unit([0x41, 0, 0, 0, 1, 0xFF] + body), false),
+        ("a page of zeros in a slice", unit(hole(idr, bytes: 1_024)), false),
+        ("some zeros in what is no slice", unit([0x06, 5] + hole(body, bytes: 1_024)), true),
+    ])
+    func `Samples of H.264`(what: String, sample: [UInt8], isWhole: Bool) throws {
+        #expect(try holds(Self.avc, sample) == isWhole)
+    }
+
+    @Test(arguments: [
+        ("one unit", unit(idrHEVC), true),
+        ("no layer's time", unit([0x26, 0x00, 0xAF] + body), false),
+        ("no such parameter set", unit([0x26, 0x01, 0x80, 0x02] + body), false),
+        ("a page of zeros in a slice", unit(hole(idrHEVC, bytes: 1_024)), false),
+        ("one byte", unit([0x26]), false),
+    ])
+    func `Samples of HEVC`(what: String, sample: [UInt8], isWhole: Bool) throws {
+        #expect(try holds(Self.hevc, sample) == isWhole)
+    }
+
+    @Test(arguments: [(unit(idr), true), (unit([0x06, 5]) + unit(idr), true), (unit(predicted), false), ([], false)])
+    func `An IDR picture begins anew`(sample: [UInt8], isAnew: Bool) throws {
+        #expect(try #require(Self.avc).beginsAnew(.holding(sample)) == isAnew)
+    }
+
+    @Test(
+        arguments: [
+            ("h264", [0, 0, 0, 1, 0x67, 0x64, 0]), ("h264", [1, 100]), ("hevc", [1, 2, 3]),
+            ("vp9", [1, 2, 3, 4, 5, 6, 7]),
+            ("h264", []),
+        ] as [(String, [UInt8])])
+    func `Streams without lengths are not walked`(codec: String, configuration: [UInt8]) {
+        #expect(SampleStructure(codec: codec, configuration: configuration) == nil)
+    }
+
+    private static let h264 = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -an"
+    private static let walked = [
+        MovieFixture("walked.mp4", .mpeg4, "\(h264) -g 25 -bf 3"),
+        MovieFixture("walked-long.mov", .quickTime, "\(h264) -g 9999 -movflags +faststart"),
+        MovieFixture("walked-fragments.mp4", .mpeg4, "\(h264) -g 25 -movflags frag_keyframe+empty_moov"),
+        MovieFixture(
+            "walked-hevc.mp4", .mpeg4, "-c:v libx265 -x265-params log-level=none -tag:v hvc1 -pix_fmt yuv420p -an"),
+    ]
+
+    /// A download's holes and foreign pages, anywhere among the samples.
+    @Test(arguments: walked, [4, 13, 25, 38, 51, 64, 77, 86]) func `A page of zeros or noise never passes`(
+        fixture: MovieFixture, percent: Int
+    ) throws {
+        let whole = [UInt8](try Data(contentsOf: fixture.file()))
+        let samples = try #require(whole.firstRange(of: Array("mdat".utf8))).upperBound
+        var noise = SeededNumbers(UInt64(percent))
+        for isNoise in [false, true] {
+            var bytes = whole
+            let start = samples + (bytes.count - samples) * percent / 100
+            for place in start..<min(start + 4_096, bytes.count) {
+                bytes[place] = isNoise ? UInt8(truncatingIfNeeded: noise.next()) : 0
+            }
+            let file = try GeneratedMedia.file("page.mp4", bytes: bytes)
+            do {
+                #expect(try inspect(file, as: fixture.format).damage != nil, "noise: \(isNoise)")
+            } catch let error as AttachPrepError {
+                #expect([.mediaCorrupt, .mediaUnsupported].contains(error.code))
+            }
+        }
+    }
+}
