@@ -121,6 +121,18 @@ static inline int CVips_thumbnail_source(
         source, out, width, "height", height, "size", VIPS_SIZE_DOWN, "option_string", options, NULL);
 }
 
+// The same for bytes that Swift may move.
+static inline int CVips_thumbnail_bytes(
+    const void *bytes, size_t length, const char *options, VipsImage **out, int width, int height) {
+    VipsBlob *blob = vips_blob_copy(bytes, length);
+    VipsSource *source = vips_source_new_from_blob(blob);
+    vips_area_unref(VIPS_AREA(blob));
+    if (source == NULL) return -1;
+    int code = CVips_thumbnail_source(source, out, width, height, options);
+    g_object_unref(source);
+    return code;
+}
+
 // Variadic. The same for a picture in memory that is upright and sRGB already.
 static inline int CVips_thumbnail_image(VipsImage *in, VipsImage **out, int width, int height) {
     return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_DOWN, NULL);

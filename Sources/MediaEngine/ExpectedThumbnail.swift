@@ -29,10 +29,6 @@ public struct EarlyRender: Codable, Sendable, Hashable {
         self.media = media
     }
 
-    /// Whether it is what is asked for now; a movie's frame is the same in a hurry.
-    public func answers(_ wanted: RenderRequest) -> Bool {
-        var unhurried = wanted
-        unhurried.isHurried = false
-        return unhurried == request
-    }
+    /// Whether it is what is asked for now.
+    public func answers(_ wanted: RenderRequest) -> Bool { wanted == request }
 }

@@ -14,8 +14,6 @@ public struct RenderRequest: Codable, Sendable, Hashable {
     public var crop: CropChoice?
     /// Which picture of the source thumbnail and crop show; where it stands in a new attachment is answered.
     public var picture: PictureChoice
-    /// Whether no more of an animation is decoded than what is shown: it is proved elsewhere, or time is short.
-    public var isHurried: Bool
     /// Whether the source is still written to; the last descriptor then says when there is more of it (`ArrivalWord`).
     /// Only a thumbnail can be made so, of some pictures; of others this fails, which says nothing of the file.
     public var isArriving: Bool
@@ -23,7 +21,6 @@ public struct RenderRequest: Codable, Sendable, Hashable {
     public init(format: MediaFormat, picture: PictureChoice) {
         self.format = format
         self.picture = picture
-        isHurried = false
         isArriving = false
     }
 }

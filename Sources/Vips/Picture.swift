@@ -57,6 +57,16 @@ import CVips
         }
     }
 
+    /// The same of an encoded picture in memory, such as a cover; a truncated one is shown as far as it goes.
+    package static func openReduced(encoded bytes: [UInt8], width: Int, height: Int) throws -> Picture {
+        try make("thumbnail") { out in
+            unsafe bytes.withUnsafeBytes { buffer in
+                unsafe CVips_thumbnail_bytes(
+                    buffer.baseAddress, buffer.count, "", out, CInt(clamping: width), CInt(clamping: height))
+            }
+        }
+    }
+
     /// Opens an encoded picture in memory, such as a cover.
     ///
     /// - Parameter isWhole: Whether a truncated one is an error.

@@ -64,13 +64,6 @@ import Vips
         #expect(error?.code == .mediaTooManyPixels)
     }
 
-    @Test(arguments: [-1, 99, .max])
-    func `a page that an animation does not have cannot be kept`(number: Int) throws {
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: SourceTree.sample("counter.gif")))
-        let pages = try Picture.open(descriptor: file.fileDescriptor, pages: .all)
-        #expect(throws: VipsError.self) { try pages.keptPage(number) }
-    }
-
     @Test(arguments: [0.0, .nan, .infinity, 1e300])
     func `frames are resized to what a side can be`(scale: Double) {
         let resizer = FrameResizer(width: 640, height: 480, scale: scale)

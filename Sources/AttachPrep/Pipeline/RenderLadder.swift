@@ -90,7 +90,7 @@ struct RenderLadder: Sendable {
     /// Without the crop, without the attachment, and of the picture that is the quickest to have.
     private func thumbnailAlone(_ request: RenderRequest) async throws -> Renditions {
         var less = request
-        (less.attachment, less.crop, less.isHurried) = (nil, nil, true)
+        (less.attachment, less.crop) = (nil, nil)
         switch request.format.kind {
         case .movie: less.picture = .movieTime(0)
         case .image where request.picture != .still: less.picture = .animationFrame(0)

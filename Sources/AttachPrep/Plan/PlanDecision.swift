@@ -18,8 +18,6 @@ struct PlanDecision {
         plan.originalType = originalType
         plan.pictures = pictures(choice.picture)
         plan.conversion = conversion(course, choice.picture)
-        // Whoever writes it anew decodes all of it.
-        plan.pictures?.isHurried = plan.conversion != nil
         if case .still = course.rendition {
             plan.pictures?.attachment = course.rendition
             plan.conversion = nil

@@ -28,18 +28,18 @@ extension PictureRendering {
         throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
     }
 
+    /// Inspection has seen that all frames are there; composed is no more than what is shown.
     private func gifFrame(_ number: Int) throws -> Picture {
-        let header = try openStill()
-        guard number < header.pages else {
+        let walk = try GIFWalk.walk(ByteWindow(descriptor: source, noun: "GIF", deadline: deadline))
+        guard number < walk.frames else {
             throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
         }
-        let walk = try GIFWalk.walk(ByteWindow(descriptor: source, noun: "GIF", deadline: deadline))
-        let canvas = GIFCanvas(walk, decodedWidth: header.width, decodedHeight: header.height)
-        return try decodedFrame(number, header).onCanvas(width: canvas.width, height: canvas.height).inSRGB().inMemory()
+        let frame = try openStill(.one(number))
+        let canvas = GIFCanvas(walk, decodedWidth: frame.width, decodedHeight: frame.height)
+        let shown = try frame.onCanvas(width: canvas.width, height: canvas.height).inSRGB()
+        // What is read once is reduced as it comes.
+        return isThumbnailAlone ? shown : try shown.inMemory()
     }
 
-    private func decodedFrame(_ number: Int, _ header: Picture) throws -> Picture {
-        // All frames for validation, and one for the thumbnail, from one pass.
-        try request.isHurried ? openStill(.one(number)).inMemory() : openStill(.all).keptPage(number)
-    }
+    private var isThumbnailAlone: Bool { request.attachment == nil && request.crop == nil }
 }

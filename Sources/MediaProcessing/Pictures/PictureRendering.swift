@@ -104,15 +104,18 @@ struct PictureRendering {
         }
         if let rendered = try renderReducedDirectly(box) { return rendered }
         try StillValidation.requireIntact(request.format, source: source)
-        let stored = try openStill()
-        let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
-        let geometry = ThumbnailGeometry(
-            pictureWidth: swaps ? stored.height : stored.width, pictureHeight: swaps ? stored.width : stored.height,
-            box: box)
+        let geometry = try Self.geometry(of: openStill(), in: box)
         let reduced = try Picture.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(reduced.inSRGB().inMemory(), cut: geometry.cut)
         return rendered
+    }
+
+    private static func geometry(of stored: Picture, in box: ThumbnailRendition) -> ThumbnailGeometry {
+        let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
+        return ThumbnailGeometry(
+            pictureWidth: swaps ? stored.height : stored.width, pictureHeight: swaps ? stored.width : stored.height,
+            box: box)
     }
 
     /// The thumbnail of a picture whose end is still to come.
@@ -260,15 +263,20 @@ struct PictureRendering {
     /// A movie frame is reduced early when nothing but a thumbnail comes of it.
     private var largestSide: Int? { request.crop == nil ? request.thumbnail?.largestSide : nil }
 
-    /// A cover that cannot be read is no reason to refuse the sound.
+    /// A cover is reduced as it is decoded; one that cannot be read is no reason to refuse the sound.
     private func renderCoverArt() throws -> RenderedMedia {
-        guard let bytes = try CoverArt.picture(descriptor: source, format: request.format, deadline: deadline),
+        guard let box = request.thumbnail,
+            let bytes = try CoverArt.picture(descriptor: source, format: request.format, deadline: deadline),
             CoverArt.isHarmless(bytes), let cover = try? Picture.open(encoded: bytes),
             (try? PictureLimits.check(width: cover.width, height: cover.height)) != nil,
             cover.width.multiplied(clamping: cover.height) <= Limits.coverArtPixelsMax,
-            let picture = try? cover.upright().inSRGB().inMemory()
+            case let geometry = Self.geometry(of: cover, in: box),
+            let reduced = try? Picture.openReduced(encoded: bytes, width: geometry.width, height: geometry.height),
+            let picture = try? reduced.inSRGB().inMemory()
         else { return RenderedMedia() }
-        return try still.render(picture)
+        var rendered = RenderedMedia()
+        rendered.thumbnail = try still.writeThumbnail(picture, cut: geometry.cut)
+        return rendered
     }
 
     /// Decoded pixels, turned first, then stretched along what was their width.
