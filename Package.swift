@@ -266,7 +266,7 @@ if isFuzzing {
         "PayloadFuzz": ["RichPush"],
         "PublishFuzz": ["AttachPrep"],
         "QueueFuzz": ["AttachPrepJobs", "NATS"],
-        "MovieWalkFuzz": ["WalkSupport"],
+        "MovieWalkFuzz": ["LibAV", "WalkSupport"],
         "SoundWalkFuzz": ["WalkSupport"],
         "PictureWalkFuzz": ["WalkSupport", "JPEG", "PNG", "WebP"],
         "AnimationWalkFuzz": ["WalkSupport"],

@@ -1,8 +1,10 @@
 import FuzzSupport
-import MediaProcessing
+import LibAV
 import WalkSupport
 
-/// The walks over movies: boxes, chunks, objects, tags, packets.
+@testable import MediaProcessing
+
+/// The walks over movies: boxes, chunks, objects, tags, packets, the units of a sample.
 @main enum MovieWalkFuzz {
     static func main() {
         let file = WalkedFile(noun: "movie")
@@ -21,7 +23,17 @@ import WalkSupport
         { try done(FlashVideoWalk.check($0)) },
         { try done(ProgramStreamWalk.check($0)) },
         { try done(VideoSequenceWalk.check($0)) },
+        { try units("h264", $0) },
+        { try units("hevc", $0) },
     ]
+
+    /// Their lengths have two bytes, so that small inputs have several.
+    private static func units(_ codec: String, _ window: ByteWindow) throws -> AnyHashable {
+        let configuration: [UInt8] = [1, 0, 0, 0, 1] + [UInt8](repeating: 1, count: 18)
+        let structure = SampleStructure(codec: codec, configuration: configuration)
+        let sample = try Packet.holding(Array(window.whole(at: 0, count: window.size)))
+        return [structure?.holds(sample), structure?.beginsAnew(sample)]
+    }
 
     private static func done(_ walk: ()) -> AnyHashable { true }
 }
