@@ -59,6 +59,8 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
     public var hasMetadata: Bool
     /// What is missing of a file that is damaged but worth a repair; nil for an intact file.
     public var damage: MediaDamage?
+    /// What is wrong with the file around streams of which nothing is missing; nil where nothing is.
+    public var containerFault: ContainerFault?
     /// Whether its validity was proved as far as it is ever proved; time may have run short.
     public var isProved: Bool
 
@@ -82,6 +84,12 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
 
     /// Whether it is an image of more than one picture.
     public var isAnimated: Bool { (frames ?? 1) > 1 }
+}
+
+/// How a file misdescribes streams that are all there: they are copied into one that is right.
+public enum ContainerFault: String, Codable, Sendable, Hashable {
+    /// The box of an MP4's samples says more bytes than the file has, though each sample lies in the file.
+    case boxPastEnd
 }
 
 /// How a file is damaged of which enough is there for a repair.

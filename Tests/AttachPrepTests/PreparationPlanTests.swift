@@ -38,6 +38,19 @@ struct PreparationPlanTests {
         #expect(plan.pictures?.attachment == nil)
     }
 
+    @Test func `A movie in a wrong container is copied into a right one`() throws {
+        var media = movie()
+        media.containerFault = .boxPastEnd
+        let plan = PreparationPlan(media: media, bytes: 1_000, request: request())
+        #expect(
+            plan.outcome == .converted
+                && plan.reasons == ["a box of the file ends behind its end, though all samples are there"])
+        guard case .movie(let rendition) = plan.conversion?.attachment else {
+            return #expect(Bool(false), "\(plan)")
+        }
+        #expect(rendition.copiesVideo && rendition.copiesAudio && !rendition.isRepair)
+    }
+
     @Test func `One byte over the limit is shrunk, or refused when that is asked`() {
         let plan = PreparationPlan(media: still(.jpeg), bytes: 10_000_001, request: request())
         #expect(plan.outcome == .shrunk && plan.pictures?.attachment == .still(StillRendition(bytesMax: 10_000_000)))

@@ -23,8 +23,18 @@ import Testing
         #expect(!walk.isEncrypted)
     }
 
-    @Test func `a cut sample box is corrupt`() {
-        #expect(code(brand + movie() + samples.dropLast()) == .mediaCorrupt)
+    @Test func `a sample box that is longer than the file is left to the index in front of it`() throws {
+        #expect(try walk(brand + movie() + samples.dropLast()).hasSamplesPastEnd)
+        #expect(try !walk(brand + movie() + samples).hasSamplesPastEnd)
+        #expect(code(brand + samples.dropLast()) == .mediaCorrupt)
+        #expect(code(brand + movie() + WalkBytes.box("moof") + samples.dropLast()) == .mediaCorrupt)
+        #expect(code(brand + movie() + WalkBytes.box("udta", [1, 2, 3]).dropLast()) == .mediaCorrupt)
+    }
+
+    @Test(arguments: [("traf", [UInt8](repeating: 0, count: 20)), ("traf", [0, 0, 0, 99] + Array("trun".utf8))])
+    func `a fragment that its boxes do not fill is corrupt`(type: String, content: [UInt8]) {
+        let fragment = WalkBytes.box("moof", WalkBytes.box(type, content))
+        #expect(code(brand + movie() + fragment + samples) == .mediaCorrupt)
     }
 
     @Test func `a file without a movie box is corrupt`() {

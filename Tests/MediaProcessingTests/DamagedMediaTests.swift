@@ -82,6 +82,18 @@ import Testing
         #expect(code(try GeneratedMedia.file("noise.mp4", bytes: bytes), as: .mpeg4) == .mediaCorrupt)
     }
 
+    @Test(arguments: [1, 8, 100_000]) func `a sample box that says too much is no damage`(excess: Int) throws {
+        let file = try #require(MovieFixture.attachableMovies.first { $0.name == "faststart.mp4" }).file()
+        var bytes = [UInt8](try Data(contentsOf: file))
+        let size = try #require(bytes.firstRange(of: Array("mdat".utf8))).lowerBound - 4
+        let said = bytes[size..<size + 4].reduce(0) { $0 << 8 | Int($1) }
+        bytes.replaceSubrange(size..<size + 4, with: WalkBytes.bigEndian(said + excess, 4))
+        let media = try inspect(GeneratedMedia.file("past-end.mp4", bytes: bytes))
+        #expect(media.damage == nil && media.containerFault == .boxPastEnd)
+        let cut = try inspect(GeneratedMedia.file("past-end-cut.mp4", bytes: bytes.dropLast(3_000)))
+        #expect(cut.damage != nil)
+    }
+
     @Test func `a movie whose pictures are proved says so`() throws {
         #expect(try inspect(MovieFixture.attachableMovies[0].file()).isProved)
     }

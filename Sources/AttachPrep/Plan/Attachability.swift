@@ -10,6 +10,10 @@ package enum Attachability: Sendable, Hashable {
 
     /// The decision.
     package init(_ media: InspectedMedia) {
+        if media.containerFault == .boxPastEnd {
+            self = .foreign(reason: "a box of the file ends behind its end, though all samples are there")
+            return
+        }
         self =
             switch media.kind {
             case .image: Self.image(media)

@@ -9,6 +9,9 @@ package struct BoxWalk: Sendable, Hashable {
     package private(set) var majorBrand: String?
     /// Whether a sample entry says that its samples are encrypted (Common Encryption, FairPlay).
     package private(set) var isEncrypted = false
+    /// Whether the box of the samples says more bytes than the file has; whether one of them is missing, the movie box
+    /// in front of it tells.
+    package private(set) var hasSamplesPastEnd = false
     private var hasMovie = false
     /// Whether samples are listed in front of each run of them, so that what follows the movie box is no junk.
     private var hasFragments = false
@@ -78,7 +81,11 @@ package struct BoxWalk: Sendable, Hashable {
             if hasMovie, !hasFragments { return nil }
             throw window.broken("no box at \(offset)")
         }
-        if size > end - offset { throw window.cut }
+        if size > end - offset {
+            guard hasMovie, !hasFragments, type == "mdat", end == window.size else { throw window.cut }
+            hasSamplesPastEnd = true
+            return nil
+        }
         return Box(type: type, content: offset + header, end: offset + size)
     }
 
