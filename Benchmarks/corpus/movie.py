@@ -10,25 +10,36 @@ SHAKE = "x='(iw-ow)/2*(1+0.9*sin(t/3))+6*sin(t*5)':y='(ih-oh)/2*(1+0.9*cos(t/4))
 
 
 def mp4(path, seed, width, height, seconds, rotation=0, group=250, rate=None, index_first=True, preset="medium",
-        crf=23, noise=5):
-    """A movie; `rotation` is what the display matrix says, `rate` in bits a second instead of a constant quality."""
+        crf=23, noise=5, fps=30, codec="h264", profile=None, has_sound=True):
+    """A movie; `rotation` is what the display matrix says, `rate` in bits a second instead of a constant quality.
+    `profile` is H.264's, if not the encoder's own choice."""
     still = path + ".png"
     photograph(seed, width * 5 // 4, height * 5 // 4, grain=0.5).save(still, "PNG", compress_level=1)
     try:
-        write(path, still, width, height, seconds, group, rate, index_first, preset, crf, noise)
+        video = encoder(codec, profile, preset, group, ["-b:v", str(rate), "-maxrate", str(rate), "-bufsize", str(rate)]
+                        if rate else ["-crf", str(crf)])
+        write(path, still, width, height, seconds, index_first, noise, fps, video, has_sound)
     finally:
         os.remove(still)
     if rotation:
         rotate(path, rotation, index_first)
 
 
-def write(path, still, width, height, seconds, group, rate, index_first, preset, crf, noise):
-    amount = ["-b:v", str(rate), "-maxrate", str(rate), "-bufsize", str(rate)] if rate else ["-crf", str(crf)]
-    sound = f"aevalsrc=0.2*sin(330*2*PI*t)*sin(t)+0.05*random(0)|0.2*sin(440*2*PI*t):d={seconds}:s=48000"
-    run("-loop", "1", "-framerate", "30", "-t", str(seconds), "-i", still, "-f", "lavfi", "-i", sound,
-        "-vf", f"crop={width}:{height}:{SHAKE},noise=alls={noise}:allf=t,format=yuv420p",
-        "-c:v", "libx264", "-preset", preset, *amount, "-g", str(group), "-keyint_min", str(group),
-        "-sc_threshold", "0", "-c:a", "aac", "-b:a", "128k", "-shortest", *faststart(index_first), path)
+def encoder(codec, profile, preset, group, amount):
+    """ffmpeg's options; key frames stand exactly `group` frames apart."""
+    if codec == "hevc":
+        parameters = f"keyint={group}:min-keyint={group}:scenecut=0:log-level=error"
+        return ["-c:v", "libx265", "-preset", preset, *amount, "-x265-params", parameters, "-tag:v", "hvc1"]
+    return ["-c:v", "libx264", *(["-profile:v", profile] if profile else []), "-preset", preset, *amount,
+            "-g", str(group), "-keyint_min", str(group), "-sc_threshold", "0"]
+
+
+def write(path, still, width, height, seconds, index_first, noise, fps, video, has_sound):
+    tone = f"aevalsrc=0.2*sin(330*2*PI*t)*sin(t)+0.05*random(0)|0.2*sin(440*2*PI*t):d={seconds}:s=48000"
+    sound = ["-f", "lavfi", "-i", tone] if has_sound else []
+    run("-loop", "1", "-framerate", str(fps), "-t", str(seconds), "-i", still, *sound,
+        "-vf", f"crop={width}:{height}:{SHAKE},noise=alls={noise}:allf=t,format=yuv420p", *video,
+        "-c:a", "aac", "-b:a", "128k", "-shortest", *faststart(index_first), path)
 
 
 def rotate(path, rotation, index_first):

@@ -1,4 +1,5 @@
-"""The colour profile that phones put into their pictures: P3's primaries, daylight white, sRGB's curve.
+"""The colour profile that phones put into their pictures: P3's primaries, daylight white, sRGB's curve; and others
+of three primaries and a curve.
 
 Source: ICC.1:2010 (profile version 4.3), 8.3.3 (three-component matrix-based profiles); SMPTE RP 431-2.
 """
@@ -16,27 +17,33 @@ CONES = numpy.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.03
 CURVE = (2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
 
 
-def profile():
-    """The whole profile as bytes."""
-    red, green, blue = colorants().T
-    curve = b"para" + bytes(4) + struct.pack(">HH", 3, 0) + b"".join(fixed(value) for value in CURVE)
+def profile(primaries=PRIMARIES, gamma=None):
+    """The whole profile as bytes; `gamma` instead of sRGB's curve."""
+    red, green, blue = colorants(primaries).T
+    curve = b"para" + bytes(4) + (struct.pack(">HH", 0, 0) + fixed(gamma) if gamma else
+                                  struct.pack(">HH", 3, 0) + b"".join(fixed(value) for value in CURVE))
     tags = {
         b"desc": text("Wide gamut of the benchmarks"), b"cprt": text("No rights reserved"),
         b"wtpt": place(CONNECTION_WHITE), b"rXYZ": place(red), b"gXYZ": place(green), b"bXYZ": place(blue),
         b"rTRC": curve, b"gTRC": curve, b"bTRC": curve,
         b"chad": b"sf32" + bytes(4) + b"".join(fixed(value) for value in adaptation().flat),
     }
+    return document(tags, b"mntrRGB XYZ ")
+
+
+def document(tags, kinds):
+    """A profile of these tags; `kinds` are device class, colour space and connection space."""
     table, body, start = struct.pack(">I", len(tags)), b"", 128 + 4 + 12 * len(tags)
     for name, data in tags.items():
         table += name + struct.pack(">II", start + len(body), len(data))
         body += data.ljust(-(-len(data) // 4) * 4, b"\0")
-    return header(start + len(body)) + table + body
+    return header(start + len(body), kinds) + table + body
 
 
-def header(size):
+def header(size, kinds):
     dated = struct.pack(">6H", 2026, 6, 1, 0, 0, 0)
     white = b"".join(fixed(value) for value in CONNECTION_WHITE)
-    return (struct.pack(">I", size) + bytes(4) + b"\x04\x30\0\0mntrRGB XYZ " + dated + b"acsp" + bytes(28) + white
+    return (struct.pack(">I", size) + bytes(4) + b"\x04\x30\0\0" + kinds + dated + b"acsp" + bytes(28) + white
             ).ljust(128, b"\0")
 
 
@@ -50,9 +57,9 @@ def adaptation():
     return numpy.linalg.inv(CONES) @ numpy.diag(scale) @ CONES
 
 
-def colorants():
+def colorants(primaries):
     """The primaries in the connection space, as columns."""
-    columns = numpy.array([xyz(*primary) for primary in PRIMARIES]).T
+    columns = numpy.array([xyz(*primary) for primary in primaries]).T
     return adaptation() @ (columns * numpy.linalg.solve(columns, xyz(*DAYLIGHT)))
 
 

@@ -1,4 +1,7 @@
-"""What a process of the pool does with a file: look what it is, make what is needed, put it in place."""
+"""What a process of the pool does with a file: look what it is, make what is needed, put it in place.
+
+Everything that iOS attaches is taken as it is, every other kind of picture is converted.
+"""
 
 import hashlib
 import json
@@ -6,20 +9,25 @@ import os
 
 import magic
 
+import animation
 import movie
 import picture
 
-NATIVE = {
-    "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "video/mp4": "mp4", "audio/mpeg": "mp3",
-    "application/octet-stream": "mp3",
+STILLS = {"image/jpeg": "jpg", "image/png": "png", "image/gif": "gif"}
+# libmagic knows some MP3s by nothing; an MP4 may turn out to be a sound.
+MOVIES = {"video/mp4": "mp4"}
+SOUNDS = {
+    "audio/mpeg": "mp3", "application/octet-stream": "mp3", "audio/x-wav": "wav", "audio/x-aiff": "aiff",
+    "audio/x-m4a": "m4a", "audio/mp4": "m4a",
 }
-CONVERTED = {"image/webp", "image/heic", "image/heif", "image/avif"}
+NATIVE = {**STILLS, **MOVIES, **SOUNDS}
+CONVERTED = {"image/webp", "image/heic", "image/heif", "image/avif", "image/tiff", "image/apng"}
 
 
-def warm():
+def warm(side):
     """Before the first file: what takes time at the start of a process."""
     global COOKIE
-    picture.warm()
+    picture.warm(side)
     COOKIE = magic.Magic(mime=True)
 
 
@@ -42,7 +50,7 @@ def made(path, folder, digest, url):
     kind = mime_type(path)
     size = os.path.getsize(path)
     if kind in CONVERTED:
-        attachment, thumbnail = picture.convert(path, folder, kind)
+        attachment, thumbnail = converted(kind, path, folder)
         attachment["sha256"] = file_digest(folder, attachment)
         os.remove(path)
     elif kind in NATIVE:
@@ -59,15 +67,24 @@ def made(path, folder, digest, url):
 
 def mime_type(path):
     with open(path, "rb") as file:
-        return COOKIE.from_buffer(file.read(4096))
+        beginning = file.read(4096)
+    kind = COOKIE.from_buffer(beginning)
+    # The chunk that makes a PNG move stands before its pixels.
+    return "image/apng" if kind == "image/png" and b"acTL" in beginning.split(b"IDAT")[0] else kind
+
+
+def converted(kind, path, folder):
+    if kind == "image/apng":
+        return animation.of_png(path, folder)
+    if kind == "image/webp" and picture.pages(path) > 1:
+        return animation.of_webp(path, folder)
+    return picture.convert(path, folder)
 
 
 def thumbnail_of(kind, path, folder):
-    if kind == "video/mp4":
-        return movie.thumbnail(path, folder)
-    if kind in ("audio/mpeg", "application/octet-stream"):
-        return movie.cover(path, folder)
-    return picture.thumbnail(path, folder, kind)
+    if kind in STILLS:
+        return picture.thumbnail(path, folder, kind)
+    return movie.thumbnail(path, folder) if kind in MOVIES else movie.cover(path, folder)
 
 
 def file_digest(folder, written):

@@ -9,7 +9,7 @@ def thumbnail(path, folder):
     """The exact frame in the middle: from the key frame before it, leaving out what no other frame needs."""
     with av.open(path) as container:
         stream = container.streams.video[0]
-        if stream.codec_context.name != "h264":
+        if stream.codec_context.name not in ("h264", "hevc"):
             raise ValueError(f"{stream.codec_context.name} is not passed on here")
         stream.thread_type = "FRAME"
         stream.codec_context.thread_count = 2

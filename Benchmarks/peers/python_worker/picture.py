@@ -1,14 +1,14 @@
-"""Stills and animations through pyvips."""
+"""Stills through pyvips, and animations as it holds them: page below page."""
 
 import os
 
-SIDE = 300
 
-
-def warm():
-    global pyvips
+def warm(side):
+    """`side` is the longer one of a thumbnail, in pixels."""
+    global pyvips, SIDE
     import pyvips
 
+    SIDE = side
     pyvips.cache_set_max(0)
 
 
@@ -22,26 +22,37 @@ def thumbnail(path, folder, kind):
     return write(in_srgb(reduced).copy_memory(), folder, "thumbnail", quality=85)
 
 
-def convert(path, folder, kind):
+def convert(path, folder):
     """Attachment and thumbnail from one decode."""
     header = pyvips.Image.new_from_file(path, fail_on="truncated", access="sequential")
-    if kind == "image/webp" and header.get_n_pages() > 1:
-        return convert_animation(path, folder, header.get_n_pages())
     whole = in_srgb(header.autorot() if orientation(header) == 1 else header.copy_memory().autorot()).copy_memory()
     small = whole.thumbnail_image(SIDE, height=SIDE, size="down").copy_memory()
     return write(whole, folder, "attachment", quality=90), write(small, folder, "thumbnail", quality=85)
 
 
-def convert_animation(path, folder, pages):
-    frames = pyvips.Image.new_from_file(path, n=-1, fail_on="truncated").copy_memory()
-    name = "attachment.gif"
-    # Half the default's effort; dithering makes moving pictures large.
-    frames.gifsave(os.path.join(folder, name), dither=0, effort=3)
-    height = frames.get_page_height()
-    middle = frames.crop(0, pages // 2 * height, frames.width, height)
+def pages(path):
+    return pyvips.Image.new_from_file(path).get_n_pages()
+
+
+def all_pages(path):
+    return pyvips.Image.new_from_file(path, n=-1, fail_on="truncated").copy_memory()
+
+
+def stacked(frames, delays, plays):
+    """The same of arrays of RGBA; delays in hundredths of a second."""
+    whole = pyvips.Image.arrayjoin([pyvips.Image.new_from_array(frame, interpretation="srgb") for frame in frames],
+                                   across=1).copy_memory()
+    whole.set_type(pyvips.GValue.gint_type, "page-height", frames[0].shape[0])
+    whole.set_type(pyvips.GValue.gint_type, "loop", plays)
+    whole.set_type(pyvips.GValue.array_int_type, "delay", [delay * 10 for delay in delays])
+    return whole
+
+
+def middle_page(whole, folder):
+    height = whole.get_page_height()
+    middle = whole.crop(0, whole.height // height // 2 * height, whole.width, height)
     small = middle.thumbnail_image(SIDE, height=SIDE, size="down").copy_memory()
-    return {"file": name, "bytes": os.path.getsize(os.path.join(folder, name)), "width": frames.width,
-            "height": height}, write(small, folder, "thumbnail", quality=85)
+    return write(small, folder, "thumbnail", quality=85)
 
 
 def orientation(image):
@@ -56,16 +67,20 @@ def in_srgb(image):
 
 def write(image, folder, stem, quality):
     """JPEG, or PNG when something in it is transparent."""
-    is_transparent = image.hasalpha() and image[image.bands - 1].min() < 255
-    name = f"{stem}.{'png' if is_transparent else 'jpg'}"
+    has_holes = is_transparent(image)
+    name = f"{stem}.{'png' if has_holes else 'jpg'}"
     path = os.path.join(folder, name)
-    if is_transparent:
+    if has_holes:
         image.pngsave(path, strip=True)
     else:
         image = image[:-1] if image.hasalpha() else image
         image.jpegsave(path, Q=quality, strip=True, optimize_coding=True,
                        subsample_mode="off" if quality >= 90 else "on")
     return {"file": name, "bytes": os.path.getsize(path), "width": image.width, "height": image.height}
+
+
+def is_transparent(image):
+    return image.hasalpha() and image[image.bands - 1].min() < 255
 
 
 def from_pixels(pixels, width, height):
