@@ -18,7 +18,7 @@ test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-
     strace libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
     swift-proxy swift-account swift-container swift-object
 # What the comparison measures beside what the tests have already, the bare programs' libraries, and an origin.
-bench_packages := nginx-light ffmpegthumbnailer libheif-dev \
+bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
     liblcms2-dev make
 
 release_build := swift build -c release --static-swift-stdlib

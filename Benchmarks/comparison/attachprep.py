@@ -9,22 +9,29 @@ from places import ATTACHPREP, BENCH
 from process import run
 
 
-def batch(urls, concurrency=8, slots=2):
-    """One batch over these addresses; the manifests are in `manifests`. Ends the benchmark if one was rejected."""
+def batch(urls, concurrency=8, slots=2, side=None):
+    """One batch over these addresses; the manifests are in `manifests`. Ends the benchmark if one was rejected.
+    `side` is the thumbnail's, if not the default."""
     folder = tempfile.mkdtemp(prefix="out-", dir=BENCH)
     path = os.path.join(folder, "list.jsonl")
-    with open(path, "w", encoding="utf-8") as file:
-        file.writelines(json.dumps({"source": url, "id": f"f{index}"}) + "\n" for index, url in enumerate(urls))
-    spent = run([*batch_command(path, os.path.join(folder, "prepared"), concurrency, slots)], may_fail=True)
+    write_list(path, urls)
+    spent = run(batch_command(path, os.path.join(folder, "prepared"), concurrency, slots, side), may_fail=True)
     spent.manifests = [json.loads(line) for line in spent.output.splitlines()]
     shutil.rmtree(folder)
     check(spent.manifests, len(urls))
     return spent
 
 
-def batch_command(path, output, concurrency, slots):
+def write_list(path, urls):
+    """Results stand in folders f0, f1 and so on."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"source": url, "id": f"f{index}"}) + "\n" for index, url in enumerate(urls))
+
+
+def batch_command(path, output, concurrency, slots=2, side=None):
     return [ATTACHPREP, "batch", path, "--allow-private-network", "--output", output, "--format", "json",
-            "--concurrency", str(concurrency), "--media-slots", str(slots), "--budget", "300s"]
+            "--concurrency", str(concurrency), "--media-slots", str(slots), "--budget", "300s",
+            *(["--thumbnail-size", f"{side}x{side}"] if side else [])]
 
 
 def check(manifests, count):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 
@@ -17,13 +18,24 @@ class File:
         self.path = os.path.join(folder, self.name)
 
 
-def prepare():
-    """Makes what is missing."""
-    subprocess.run([sys.executable, os.path.join(ROOT, "Benchmarks/corpus/make")], check=True)
+# The same order in every run; kinds come as they happen to come.
+ORDER = 20
+
+
+def prepare(parts):
+    """Makes what is missing of these parts."""
+    subprocess.run([sys.executable, os.path.join(ROOT, "Benchmarks/corpus/make"), "--parts", ",".join(parts)],
+                   check=True)
 
 
 def batch():
     return files("batch")
+
+
+def mix():
+    shuffled = files("mix")
+    random.Random(ORDER).shuffle(shuffled)
+    return shuffled
 
 
 def special(name):

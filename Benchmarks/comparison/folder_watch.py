@@ -20,10 +20,11 @@ class Event:
 
 
 class FolderWatch:
-    """Collects events while it is entered."""
+    """Collects events while it is entered; with `is_shallow` only of what is moved into the folder itself."""
 
-    def __init__(self, path):
+    def __init__(self, path, is_shallow=False):
         self.path = path
+        self.mask = MOVED_TO if is_shallow else MODIFY | CLOSE_WRITE | MOVED_TO | CREATE
         self.events = []
 
     def __enter__(self):
@@ -36,7 +37,7 @@ class FolderWatch:
         return self
 
     def watch(self, path):
-        return LIBC.inotify_add_watch(self.descriptor, path.encode(), MODIFY | CLOSE_WRITE | MOVED_TO | CREATE)
+        return LIBC.inotify_add_watch(self.descriptor, path.encode(), self.mask)
 
     def run(self):
         while not self.ends.is_set():

@@ -1,5 +1,6 @@
 """The origin on loopback: nginx with sendfile, so that it costs next to nothing; started and ended by the benchmark."""
 
+import math
 import os
 import shutil
 import socket
@@ -25,9 +26,11 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
+    log_format times "$msec $request_time $arg_n";
     types {{
         image/jpeg jpg; image/png png; image/webp webp; image/gif gif; image/heic heic; image/avif avif;
-        video/mp4 mp4; video/quicktime mov; audio/mpeg mp3; text/html html;
+        image/tiff tiff; video/mp4 mp4; video/quicktime mov; audio/mpeg mp3; audio/mp4 m4a; audio/wav wav;
+        audio/aiff aiff; text/html html;
     }}
     server {{
         listen 127.0.0.1:{port};
@@ -36,6 +39,11 @@ http {{
         location /slow/ {{
             alias {root}/;
             limit_rate 256k;
+        }}
+        # Requests whose beginnings are asked for.
+        location /timed/ {{
+            alias {root}/;
+            access_log {folder}/times times;
         }}
     }}
 }}
@@ -88,6 +96,19 @@ class Origin:
     def slow_url(self, file):
         """The same at 256 KiB a second."""
         return self.address(f"slow/{file.part}/{file.name}")
+
+    def timed_url(self, file):
+        """The same, and when it was asked for is known afterwards."""
+        return self.address(f"timed/{file.part}/{file.name}")
+
+    def begun(self):
+        """When the first request for each timed address came, by its number; seconds of `time.time`."""
+        found = {}
+        with open(os.path.join(self.folder, "times"), encoding="ascii") as file:
+            for line in file:
+                ended, took, number = line.split()
+                found[int(number)] = min(float(ended) - float(took), found.get(int(number), math.inf))
+        return found
 
     def address(self, path):
         self.count += 1

@@ -47,16 +47,25 @@ class Work:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def python_command(work, concurrency):
-    return [PYTHON, os.path.join(PEERS, "python-worker"), work.list, work.output, "--concurrency", str(concurrency)]
+def python_command(work, concurrency, side=None):
+    return [PYTHON, os.path.join(PEERS, "python-worker"), work.list, work.output, "--concurrency", str(concurrency),
+            *(["--thumbnail", str(side)] if side else [])]
 
 
-def python_worker(urls, concurrency=8):
+def python_worker(urls, concurrency=8, side=None):
     with Work(urls) as work:
-        spent = run(python_command(work, concurrency))
-    answers = [json.loads(line) for line in spent.output.splitlines()]
-    expect("the Python worker", len(urls), [answer for answer in answers if "error" not in answer])
+        spent = run(python_command(work, concurrency, side))
+    expect_all(urls, spent.output)
     return spent
+
+
+def expect_all(urls, output):
+    """All of the Python worker's lines say that it is done."""
+    answers = [json.loads(line) for line in output.splitlines()]
+    for answer in answers:
+        if "error" in answer:
+            raise SystemExit(f"side-by-side: the Python worker: {answer['url']}: {answer['error']}")
+    expect("the Python worker", len(urls), answers)
 
 
 def pipeline_command(work, concurrency):

@@ -27,20 +27,23 @@ def measure(run):
     alone = {file.name: ours_of([run.origin.url(file)])[0].bytes for file in heaviest(files)}
     culprit = max(alone, key=alone.get)
     peaks = [statistics.median(peak.bytes for peak, *_ in each) / 1e6 for each in (ours, theirs)]
-    show(largest, theirs[0][0], alone, culprit)
+    show(largest, theirs[0][0])
+    print("alone, in a batch of one:", ", ".join(
+        f"{name} {size / 1e6:.0f} MB" for name, size in sorted(alone.items(), key=lambda item: -item[1])[:6]))
+    print("  the heaviest:", culprit)
     run.row("batch-memory", TITLE, ours=peaks[0], other=peaks[1], against="python worker", unit="MB",
             details={"heaviestAlone": culprit, "alone": alone, "atPeak": largest[0].processes,
                      "underWayAtPeak": under_way(*largest), "peersAtPeak": theirs[0][0].processes})
 
 
-def ours_of(urls):
+def ours_of(urls, concurrency=CONCURRENCY, side=None):
     with peers.Work(urls) as work:
-        return watched(attachprep.batch_command(work.list, work.output, CONCURRENCY, 2))
+        return watched(attachprep.batch_command(work.list, work.output, concurrency, side=side))
 
 
-def theirs_of(urls):
+def theirs_of(urls, concurrency=CONCURRENCY, side=None):
     with peers.Work(urls) as work:
-        return watched(peers.python_command(work, CONCURRENCY))
+        return watched(peers.python_command(work, concurrency, side))
 
 
 def watched(command):
@@ -68,13 +71,10 @@ def under_way(peak, lines):
     return names
 
 
-def show(ours, theirs, alone, culprit):
+def show(ours, theirs):
     print(f"peak PSS: attachprep {ours[0].bytes / 1e6:.0f} MB, of it", processes(ours[0]))
     print("  under way then:", ", ".join(under_way(*ours)) or "nothing that can be told")
     print(f"python worker {theirs.bytes / 1e6:.0f} MB, of it", processes(theirs))
-    print("alone, in a batch of one:", ", ".join(
-        f"{name} {size / 1e6:.0f} MB" for name, size in sorted(alone.items(), key=lambda item: -item[1])[:6]))
-    print("  the heaviest:", culprit)
 
 
 def processes(peak):
