@@ -79,11 +79,11 @@ def gifs():
     """2 to 300 frames, 50 KB to 9 MB, and a canvas that is large where the file is small."""
     shapes = [
         ("panned", 480, 270, 24), ("panned", 320, 240, 40), ("panned", 498, 280, 64), ("panned", 240, 240, 30),
-        ("panned", 600, 400, 72), ("panned", 200, 150, 10), ("panned", 400, 225, 90),
+        ("panned", 600, 400, 88), ("panned", 200, 150, 10), ("panned", 400, 225, 90),
         ("recorded", 800, 500, 120), ("recorded", 1280, 720, 60), ("recorded", 640, 400, 300),
         ("recorded", 1024, 640, 150),
         ("sticker", 480, 480, 16), ("sticker", 256, 256, 30), ("sticker", 200, 200, 10),
-        ("drawn", 4000, 4000, 6), ("drawn", 600, 600, 2), ("drawn", 400, 400, 90), ("drawn", 500, 300, 200),
+        ("drawn", 4000, 4000, 6), ("panned", 400, 300, 2), ("drawn", 400, 400, 90), ("drawn", 500, 300, 200),
     ]
     for number, (motif, width, height, frames) in enumerate(shapes):
         yield (f"gif-{motif}-{number}.gif", "gif", animation.gif, (23000 + number, width, height, frames),
@@ -131,7 +131,7 @@ def sounds():
 def movies():
     """Width, height, frames a second, seconds, seconds between key frames, kilobits a second of 0.2 to 45 MB."""
     h264 = [
-        (1920, 1080, 30, 60, 10, 5800), (1920, 1080, 60, 2, 2, 20000), (1920, 1080, 30, 6, 4, 6500),
+        (1920, 1080, 30, 60, 10, 7100), (1920, 1080, 60, 2, 2, 20000), (1920, 1080, 30, 6, 4, 6500),
         (1920, 1080, 24, 20, 10, 8000), (1920, 1080, 60, 8, 5, 9000), (1080, 1920, 30, 10, 1, 8000),
         (1080, 1920, 30, 5, 5, 4000), (1920, 1080, 25, 12, 8, 2500), (1280, 720, 30, 10, 8, 2500),
         (1280, 720, 30, 15, 5, 3000), (1280, 720, 60, 6, 2, 4000), (1280, 720, 24, 30, 10, 2000),
