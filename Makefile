@@ -31,7 +31,7 @@ swift_test := tools/tests --disable-xctest --no-parallel
 .NOTPARALLEL:
 .PHONY: help deps deps-test build demo test lint check test-long test-hostile test-asan test-tsan fuzz fuzz-ci install \
     bench bench-on-time bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign bench-budget \
-    bench-peers bench-compare bench-report bench-programs deps-bench clean toolchain
+    bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -172,6 +172,9 @@ bench-peers: bench-programs ## Measure attachprep against other tools and a bare
 
 bench-compare: bench-programs ## The same, and report what got more than 15 % worse than recorded
 	Benchmarks/compare $(OPTIONS)
+
+bench-damage: build deps-bench ## Measure what is noticed of damaged movies, GIFs and audio [OPTIONS='--label before']
+	nice Benchmarks/damage $(OPTIONS)
 
 clean: ## Remove what building and the demo made
 	rm -rf .build prepared

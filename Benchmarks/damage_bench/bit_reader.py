@@ -1,0 +1,26 @@
+"""Bits of a NAL unit, without the bytes that keep its content from looking like a start code."""
+
+
+class BitReader:
+    def __init__(self, data, length=64):
+        """Of the first so many bytes."""
+        data = bytes(data[:length]).replace(b"\0\0\3", b"\0\0")
+        self.value, self.left = int.from_bytes(data, "big"), 8 * len(data)
+
+    def read(self, count):
+        self.left -= count
+        if self.left < 0:
+            raise EOFError
+        return self.value >> self.left & (1 << count) - 1
+
+    def golomb(self):
+        zeros = 0
+        while not self.read(1):
+            zeros += 1
+            if zeros > 31:
+                raise EOFError
+        return (1 << zeros) - 1 + self.read(zeros)
+
+    def signed_golomb(self):
+        value = self.golomb()
+        return (value + 1) // 2 if value % 2 else -(value // 2)

@@ -1,0 +1,58 @@
+"""What the judge says of every file, and what other methods notice, kept between runs: it is the slow part.
+
+It is known by a file's content and the versions of judge and methods, and does not depend on attachprep.
+"""
+
+import json
+import multiprocessing
+import os
+import sys
+import time
+
+import judge
+import methods
+from locations import JUDGEMENT
+
+NICE = 19
+SAVED_EVERY = 100
+
+
+def judged(cases, jobs):
+    """By the name of a file: its class, measures, and what methods notice."""
+    known = load()
+    open_cases = [case for case in cases if case.name not in known or stamp(case) != known[case.name]["of"]]
+    started = time.monotonic()
+    with multiprocessing.Pool(jobs, initializer=os.nice, initargs=(NICE,)) as pool:
+        # Files of one origin follow each other, so that it is decoded once by each process.
+        for number, (name, entry) in enumerate(pool.imap_unordered(look, open_cases, 25), 1):
+            known[name] = entry
+            if number % SAVED_EVERY == 0 or number == len(open_cases):
+                save(known)
+                print(f"judged {number} of {len(open_cases)} in {time.monotonic() - started:.0f} s", file=sys.stderr,
+                      flush=True)
+    return {case.name: known[case.name] for case in cases}
+
+
+def stamp(case):
+    return f"{case.sha256} {judge.VERSION} {methods.VERSION}"
+
+
+def look(case):
+    verdict = judge.judge(case)
+    noticed = methods.noticed(case, judge.reference(case.base), verdict["messages"])
+    return case.name, {"of": stamp(case), **verdict, "noticed": noticed}
+
+
+def load():
+    try:
+        with open(JUDGEMENT, encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return {}
+
+
+def save(known):
+    part = JUDGEMENT + ".part"
+    with open(part, "w", encoding="utf-8") as file:
+        json.dump(known, file, indent=0)
+    os.replace(part, JUDGEMENT)
