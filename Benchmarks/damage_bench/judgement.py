@@ -20,27 +20,42 @@ SAVED_EVERY = 100
 def judged(cases, jobs):
     """By the name of a file: its class, measures, and what methods notice."""
     known = load()
-    open_cases = [case for case in cases if case.name not in known or stamp(case) != known[case.name]["of"]]
-    started = time.monotonic()
     with multiprocessing.Pool(jobs, initializer=os.nice, initargs=(NICE,)) as pool:
-        # Files of one origin follow each other, so that it is decoded once by each process.
-        for number, (name, entry) in enumerate(pool.imap_unordered(look, open_cases, 25), 1):
-            known[name] = entry
-            if number % SAVED_EVERY == 0 or number == len(open_cases):
-                save(known)
-                print(f"judged {number} of {len(open_cases)} in {time.monotonic() - started:.0f} s", file=sys.stderr,
-                      flush=True)
+        add(known, pool, look, [case for case in cases if stamp(case) != known.get(case.name, {}).get("of")])
+        add(known, pool, walk, [case for case in cases if walk_stamp(case) != known[case.name].get("structureOf")])
     return {case.name: known[case.name] for case in cases}
+
+
+def add(known, pool, work, cases):
+    """Does the work for these files, and saves now and then what has come of it."""
+    started = time.monotonic()
+    # Files of one origin follow each other, so that it is decoded once by each process.
+    for number, (name, entry) in enumerate(pool.imap_unordered(work, cases, 25), 1):
+        known.setdefault(name, {}).update(entry)
+        if number % SAVED_EVERY == 0 or number == len(cases):
+            save(known)
+            print(f"{work.__doc__}: {number} of {len(cases)} in {time.monotonic() - started:.0f} s", file=sys.stderr,
+                  flush=True)
 
 
 def stamp(case):
     return f"{case.sha256} {judge.VERSION} {methods.VERSION}"
 
 
+def walk_stamp(case):
+    return f"{case.sha256} {methods.STRUCTURE_VERSION}"
+
+
 def look(case):
+    """Judged"""
     verdict = judge.judge(case)
     noticed = methods.noticed(case, judge.reference(case.base), verdict["messages"])
     return case.name, {"of": stamp(case), **verdict, "noticed": noticed}
+
+
+def walk(case):
+    """Structure read"""
+    return case.name, {"structureOf": walk_stamp(case), "structure": methods.structure(case)}
 
 
 def load():

@@ -16,8 +16,9 @@ import structure_movie
 from case import AUDIO, GIF, MOVIE
 from decode import TIMEOUT
 
-# Changes with what these would notice.
+# Changes with what ffmpeg's would notice, and with what our walk would.
 VERSION = 1
+STRUCTURE_VERSION = 2
 METHODS = ["ffprobe", "structure", "places", "structure+places", "full", "structure+full"]
 AUDIO_FRAMES = 20
 # Seconds before the end at which the last pictures and samples are looked for.
@@ -28,21 +29,23 @@ NOTHING = b"d41d8cd98f00b204e9800998ecf8427e"
 
 
 def noticed(case, intact, messages):
-    """What each method notices: nothing, or the names of what it found. `intact` is the file it was made of."""
-    with open(case.path, "rb") as file:
-        data = file.read()
-    return {"ffprobe": ffprobe(case.path, intact), "structure": sorted(structure(case.base, data)),
-            "places": places(case, intact), "full": messages[:1]}
+    """What methods with ffmpeg notice: nothing, or the names of it. `intact` is the file that it was made of."""
+    return {"ffprobe": ffprobe(case.path, intact), "places": places(case, intact), "full": messages[:1]}
 
 
 def catches(entry, method):
     return any(entry[name] for name in method.split("+"))
 
 
-def structure(base, data):
-    if base.kind == MOVIE:
-        return structure_movie.failures(data)
-    return structure_gif.failures(data) if base.kind == GIF else structure_audio.failures(data, base.extension)
+def structure(case):
+    """The checks of its structure that fail."""
+    with open(case.path, "rb") as file:
+        data = file.read()
+    if case.base.kind == MOVIE:
+        return sorted(structure_movie.failures(data))
+    if case.base.kind == GIF:
+        return sorted(structure_gif.failures(data))
+    return sorted(structure_audio.failures(data, case.base.extension))
 
 
 def ffprobe(path, intact):

@@ -2,6 +2,7 @@
 
 import struct
 
+import aac
 import structure_movie
 from bit_reader import BitReader
 from payload import id3_length
@@ -126,7 +127,7 @@ def adts(data):
             failed.add("cut")
             break
         begin = position + (7 if head >> 16 & 1 else 9)
-        if data[begin] >> 5 not in ({1: 0, 2: 1}.get(key >> 6 & 7), 4, 6):
+        if not aac.is_frame(data[begin], key >> 6 & 7):
             failed.add("AAC element")
         position += size
         frames += 1

@@ -1,5 +1,6 @@
 """The structure of an MP4, MOV or M4A: names of the checks that fail, none for an intact file."""
 
+import aac
 from box import boxes
 from nal_units import checked
 from sample_table import Broken, tracks
@@ -16,6 +17,8 @@ def failures(data):
         for offset, size in zip(track.offsets, track.sizes):
             if not any(start <= offset and offset + size <= end for start, end in media):
                 failed.add("sample outside")
+            if size == 0:
+                failed.add("empty sample")
             used.append((offset, offset + size))
         failed |= checked(track, data) if track.handler == b"vide" else audio(track, data)
     used.sort()
@@ -25,15 +28,12 @@ def failures(data):
 
 
 def audio(track, data):
-    """An AAC frame begins with the element of its channels; one or two of them, or with what fills."""
+    """Each AAC frame begins as its channels want it."""
     if track.codec != b"mp4a":
         return {"parameter sets"}
-    failed = set()
-    # One channel begins with element 0, two with 1; 3, 4 and 6 are other data in front.
-    channels = int.from_bytes(track.configuration[16:18], "big")
-    expected = {1: 0, 2: 1}.get(channels)
-    for offset, size in zip(track.offsets, track.sizes):
-        element = data[offset] >> 5 if size and offset < len(data) else None
-        if element is None or element not in (expected, 4, 6):
-            failed.add("AAC element")
-    return failed
+    try:
+        channels = aac.channels(track.configuration)
+    except Broken as error:
+        return {str(error)}
+    starts = [data[offset:offset + 1] for offset, size in zip(track.offsets, track.sizes) if size]
+    return set() if all(each and aac.is_frame(each[0], channels) for each in starts) else {"AAC element"}
