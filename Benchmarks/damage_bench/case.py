@@ -22,6 +22,12 @@ class Base:
         return os.path.splitext(self.name)[1]
 
     @property
+    def format(self):
+        """What decides how much damage can be known at all."""
+        names = {".gif": "GIF", ".wav": "PCM", ".aiff": "PCM", ".mp3": "MP3", ".m4a": "AAC", ".aac": "AAC"}
+        return names.get(self.extension) or ("HEVC" if "hevc" in self.name else "H.264")
+
+    @property
     def stem(self):
         return os.path.splitext(self.name)[0]
 

@@ -15,47 +15,50 @@ from locations import JUDGEMENT
 
 NICE = 19
 SAVED_EVERY = 100
+# What is done with each file, in this order; a number changes with what would come of the same file.
+STEPS = {"judge": judge.VERSION, **{name: version for name, (version, _) in methods.STEPS.items()}}
 
 
 def judged(cases, jobs):
     """By the name of a file: its class, measures, and what methods notice."""
     known = load()
     with multiprocessing.Pool(jobs, initializer=os.nice, initargs=(NICE,)) as pool:
-        add(known, pool, look, [case for case in cases if stamp(case) != known.get(case.name, {}).get("of")])
-        add(known, pool, walk, [case for case in cases if walk_stamp(case) != known[case.name].get("structureOf")])
+        for step in STEPS:
+            add(known, pool, step, [case for case in cases if not is_done(step, case, known.get(case.name))])
     return {case.name: known[case.name] for case in cases}
 
 
-def add(known, pool, work, cases):
-    """Does the work for these files, and saves now and then what has come of it."""
+def is_done(step, case, entry):
+    return entry is not None and entry["stamps"].get(step) == stamp(step, case)
+
+
+def stamp(step, case):
+    return f"{case.sha256} {STEPS[step]}"
+
+
+def add(known, pool, step, cases):
+    """Takes a step for these files, and saves now and then what has come of it."""
     started = time.monotonic()
+    work = [(step, case, known.get(case.name)) for case in cases]
     # Files of one origin follow each other, so that it is decoded once by each process.
-    for number, (name, entry) in enumerate(pool.imap_unordered(work, cases, 25), 1):
-        known.setdefault(name, {}).update(entry)
+    for number, (name, entry) in enumerate(pool.imap_unordered(taken, work, 25), 1):
+        known[name] = entry
         if number % SAVED_EVERY == 0 or number == len(cases):
             save(known)
-            print(f"{work.__doc__}: {number} of {len(cases)} in {time.monotonic() - started:.0f} s", file=sys.stderr,
-                  flush=True)
+            seconds = time.monotonic() - started
+            print(f"{step}: {number} of {len(cases)} in {seconds:.0f} s", file=sys.stderr, flush=True)
 
 
-def stamp(case):
-    return f"{case.sha256} {judge.VERSION} {methods.VERSION}"
-
-
-def walk_stamp(case):
-    return f"{case.sha256} {methods.STRUCTURE_VERSION}"
-
-
-def look(case):
-    """Judged"""
-    verdict = judge.judge(case)
-    noticed = methods.noticed(case, judge.reference(case.base), verdict["messages"])
-    return case.name, {"of": stamp(case), **verdict, "noticed": noticed}
-
-
-def walk(case):
-    """Structure read"""
-    return case.name, {"structureOf": walk_stamp(case), "structure": methods.structure(case)}
+def taken(work):
+    """The entry of a file after one step more."""
+    step, case, entry = work
+    if step == "judge":
+        entry = {**judge.judge(case), "noticed": {}, "stamps": {}}
+    else:
+        _, method = methods.STEPS[step]
+        entry["noticed"][step] = method(case, entry["messages"])
+    entry["stamps"][step] = stamp(step, case)
+    return case.name, entry
 
 
 def load():

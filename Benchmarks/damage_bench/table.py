@@ -35,18 +35,31 @@ def share(part, whole):
 
 
 def single(report):
-    """What was lost and what was caught of it, by attachprep and by others."""
-    rows = report["rows"]
-    lines = ["| kind | damage | files | lost | caught | slight | caught | same | false alarms | "
-             + " | ".join(METHODS) + " |", "| --- | --- |" + " --: |" * (7 + len(METHODS))]
-    for kind, damage, found in groups(rows):
-        lost = [row for row in found if is_lost(row)]
-        slight = [row for row in found if row["class"] == SLIGHT and damage not in CONTROLS]
-        same = [row for row in found if row not in lost and row not in slight]
-        cells = [kind, damage, len(found), len(lost), share(caught(lost), lost), len(slight), len(caught(slight)),
-                 len(same), alarms(same), *[of_method(method, lost, same) for method in METHODS]]
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return lines
+    """What was lost and what was caught of it, by attachprep and by others; by kind and damage."""
+    return [*head("kind | damage"), *[line(f"{kind} | {damage}", found) for kind, damage, found in
+                                      groups(report["rows"])]]
+
+
+def by_format(report):
+    """The same of all that is damaged, by format."""
+    damaged = [row for row in report["rows"] if row["damage"] not in CONTROLS]
+    formats = dict.fromkeys(row["format"] for row in damaged)
+    return [*head("format"), *[line(name, [row for row in damaged if row["format"] == name]) for name in formats],
+            line("**all**", damaged)]
+
+
+def head(first):
+    names = f"| {first} | files | lost | caught | slight | caught | same | false alarms | " + " | ".join(METHODS) + " |"
+    return [names, "|" + " --- |" * len(first.split("|")) + " --: |" * (7 + len(METHODS))]
+
+
+def line(name, rows):
+    lost = [row for row in rows if is_lost(row)]
+    slight = [row for row in rows if row["class"] == SLIGHT and row["damage"] not in CONTROLS]
+    same = [row for row in rows if row["class"] == SAME or row["damage"] in CONTROLS]
+    cells = [name, len(rows), len(lost), share(caught(lost), lost), len(slight), len(caught(slight)), len(same),
+             alarms(same), *[of_method(method, lost, same) for method in METHODS]]
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def caught(rows):
@@ -81,15 +94,19 @@ def beside(first, second):
     names = {row["name"] for row in first["rows"]} & {row["name"] for row in second["rows"]}
     both = [[row for row in report["rows"] if row["name"] in names] for report in (first, second)]
     labels = [first["label"], second["label"]]
-    lines = ["| kind | damage | files | lost | " + " | ".join(f"caught {label}" for label in labels) + " | "
+    found = ["| kind | damage | files | lost | " + " | ".join(f"caught {label}" for label in labels) + " | "
              + " | ".join(f"false alarms {label}" for label in labels) + " |", "| --- | --- |" + " --: |" * 6]
-    for (kind, damage, found), (_, _, later) in zip(*map(groups, both)):
-        lost = [[row for row in rows if is_lost(row)] for rows in (found, later)]
-        wrong = [[row for row in rows if is_false_alarm(row)] for rows in (found, later)]
-        cells = [kind, damage, len(found), len(lost[0]), *[share(caught(rows), rows) for rows in lost],
-                 *[alarms(rows) for rows in wrong]]
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return [*lines, "", cost(first), cost(second), "", *changes(*both)]
+    found += [pair(f"{kind} | {damage}", before, after)
+              for (kind, damage, before), (_, _, after) in zip(*map(groups, both))]
+    return [*found, "", cost(first), cost(second), "", *changes(*both)]
+
+
+def pair(name, *both):
+    lost = [[row for row in rows if is_lost(row)] for rows in both]
+    wrong = [[row for row in rows if is_false_alarm(row)] for rows in both]
+    cells = [name, len(both[0]), len(lost[0]), *[share(caught(rows), rows) for rows in lost],
+             *[alarms(rows) for rows in wrong]]
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def changes(first, second):
