@@ -14,10 +14,16 @@ from places import ATTACHPREP, BENCH, MEDIA, ROOT
 from process import reap_orphans
 
 COUNTED = re.compile(r"Collected : (\d+)")
-VALGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-file={folder}/count-%p"]
+# libvips writes machine code into a file of its own (Orc), which changes behind valgrind's back unless told.
+VALGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--smc-check=all",
+            "--log-file={folder}/count-%p"]
 # What is killed is the shell: the media process ends because its socket does, and tells its count. It is started
-# without its sandbox, for valgrind needs files.
-MEDIA_SCRIPT = "#!/bin/sh\nLD_PRELOAD='{shim}' {valgrind} '{media}' --without-walls \"$@\"\nexit $?\n"
+# without its sandbox, for valgrind needs files, and without a limit of its processor time, which valgrind needs, too.
+MEDIA_SCRIPT = """#!/bin/sh
+ulimit -t unlimited
+LD_PRELOAD='{shim}' {valgrind} '{media}' --without-walls "$@"
+exit $?
+"""
 # Seconds until a media process has told its count.
 PATIENCE = 120
 
@@ -34,8 +40,8 @@ def ours(command):
         with open(media, "w", encoding="utf-8") as file:
             file.write(MEDIA_SCRIPT.format(shim=shim, valgrind=" ".join(valgrind), media=os.path.abspath(MEDIA)))
         os.chmod(media, 0o755)
-        return counted([*valgrind, program, *command[1:]], folder, {"ATTACHPREP_MEDIA": media, "LD_PRELOAD": shim},
-                       fewest=2)
+        environment = {"ATTACHPREP_MEDIA": media, "LD_PRELOAD": shim, "XDG_STATE_HOME": folder}
+        return counted([*valgrind, program, *command[1:]], folder, environment, fewest=2)
 
 
 def theirs(command):

@@ -82,6 +82,21 @@ import Testing
         #expect(code(try GeneratedMedia.file("noise.mp4", bytes: bytes), as: .mpeg4) == .mediaCorrupt)
     }
 
+    @Test func `noise in a keyframe of a large movie is found every time`() throws {
+        let arguments =
+            "-vf scale=1280:960,noise=alls=20:allf=t -t 1 -c:v libx264 -preset veryfast -pix_fmt yuv420p -g 12"
+        var bytes = [UInt8](try Data(contentsOf: GeneratedMedia.numbered("noisy.mp4", arguments + " -bf 3 -an")))
+        var noise = SeededNumbers(7)
+        // Inside the first keyframe.
+        let start = try #require(bytes.firstRange(of: Array("mdat".utf8))).upperBound + 9_000
+        for place in start..<start + 4_096 { bytes[place] = UInt8(truncatingIfNeeded: noise.next()) }
+        let file = try GeneratedMedia.file("noise-page.mp4", bytes: bytes)
+        let verdicts = (0..<8).map { _ in
+            do { return "\(try inspect(file).damage != nil)" } catch { return "\(error)" }
+        }
+        #expect(!verdicts.contains("false"), "\(verdicts)")
+    }
+
     @Test(arguments: [1, 8, 100_000]) func `a sample box that says too much is no damage`(excess: Int) throws {
         let file = try #require(MovieFixture.attachableMovies.first { $0.name == "faststart.mp4" }).file()
         var bytes = [UInt8](try Data(contentsOf: file))
