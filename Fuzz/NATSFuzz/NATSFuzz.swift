@@ -70,10 +70,10 @@ import Synchronization
         let rooms = try await QueueRooms(shapes, in: JetStream(connection))
         let own = try MachineFolder(folder + "/machine")
         defer { own.close() }
-        let mirror = try JobMirror(path: own.mirrorPath, feed: JobFeed())
+        let mirror = try JobMirror(path: own.mirrorPath, feed: JobFeed(), at: StoreClock.system.now())
         let queue = JetStreamQueue(
             rooms, names: shapes.names, folder: own, mirror: mirror, lease: .seconds(30), limits: StoreLimits(),
-            clock: .system, logger: logger, marksCrashes: false)
+            clock: .system, logger: logger, refusals: RefusalLog(logger), marksCrashes: false)
         let start = FollowerStart()
         let follower = Task {
             await JobFollower(bucket: rooms.jobs, mirror: mirror, clock: .system, logger: logger).run(start)
