@@ -3,9 +3,12 @@
 import os
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-VENV = os.path.join(ROOT, ".build/bench/venv")
-RESULTS = os.path.join(ROOT, ".build/bench")
+BENCHMARKS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+for part in ["corpus", "comparison"]:
+    sys.path.append(os.path.join(BENCHMARKS, part))
+
+from places import BENCH as RESULTS, ROOT, VENV  # noqa: E402, F401
+
 WORK = os.path.join(RESULTS, "damage")
 # Intact files, and what is made of them.
 BASE = os.path.join(WORK, "base")
@@ -13,6 +16,3 @@ FILES = os.path.join(WORK, "files")
 # What the intact files decode to.
 REFERENCES = os.path.join(WORK, "references")
 JUDGEMENT = os.path.join(WORK, "judgement.json")
-
-for part in ["corpus", "comparison"]:
-    sys.path.append(os.path.join(ROOT, "Benchmarks", part))

@@ -32,7 +32,7 @@ import WalkSupport
         let configuration: [UInt8] = [1, 0, 0, 0, 1] + [UInt8](repeating: 1, count: 18)
         let structure = SampleStructure(codec: codec, configuration: configuration)
         let sample = try Packet.holding(Array(window.whole(at: 0, count: window.size)))
-        return [structure?.holds(sample), structure?.beginsAnew(sample)]
+        return [structure?.isIntact(sample), structure?.containsIDR(sample)]
     }
 
     private static func done(_ walk: ()) -> AnyHashable { true }

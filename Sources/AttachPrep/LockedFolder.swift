@@ -25,13 +25,18 @@ package final class LockedFolder: Sendable {
             let path = "\(parent)/\(prefix)\(UUID().uuidString)"
             guard unsafe mkdir(path, 0o700) == 0 else { throw .init(path: path, code: errno) }
             // Another process may sweep the folder between its making and its locking.
-            guard let descriptor = Self.lock(path) else { continue }
-            guard unsafe access(path, F_OK) == 0 else {
+            if let descriptor = Self.lock(path) {
+                if unsafe access(path, F_OK) == 0 {
+                    (self.path, self.descriptor) = (path, descriptor)
+                    return
+                }
                 close(descriptor)
-                continue
+            } else {
+                let code = errno
+                unsafe rmdir(path)
+                // Not every file system has locks.
+                guard code == ENOENT || code == EWOULDBLOCK else { throw .init(path: path, code: code) }
             }
-            (self.path, self.descriptor) = (path, descriptor)
-            return
         }
         throw .init(path: parent, code: EBUSY)
     }
@@ -68,12 +73,14 @@ package final class LockedFolder: Sendable {
         }
     }
 
-    /// Nil when somebody else holds the lock, or it is no folder that can be opened.
+    /// Nil, with errno(3), when somebody else holds the lock, or it is no folder that can be opened.
     private static func lock(_ path: String) -> CInt? {
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
             close(descriptor)
+            errno = code
             return nil
         }
         return descriptor

@@ -88,8 +88,8 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
 
 /// How a file misdescribes streams that are all there: they are copied into one that is right.
 public enum ContainerFault: String, Codable, Sendable, Hashable {
-    /// The box of an MP4's samples says more bytes than the file has, though each sample lies in the file.
-    case boxPastEnd
+    /// An MP4's media data box (`mdat`) is declared longer than the file, though each sample lies in the file.
+    case mediaDataExceedsFile
 }
 
 /// How a file is damaged of which enough is there for a repair.

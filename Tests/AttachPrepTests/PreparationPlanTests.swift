@@ -40,11 +40,13 @@ struct PreparationPlanTests {
 
     @Test func `A movie in a wrong container is copied into a right one`() throws {
         var media = movie()
-        media.containerFault = .boxPastEnd
+        media.containerFault = .mediaDataExceedsFile
         let plan = PreparationPlan(media: media, bytes: 1_000, request: request())
         #expect(
             plan.outcome == .converted
-                && plan.reasons == ["a box of the file ends behind its end, though all samples are there"])
+                && plan.reasons == [
+                    "the media data box is declared longer than the file, though every sample is present"
+                ])
         guard case .movie(let rendition) = plan.conversion?.attachment else {
             return #expect(Bool(false), "\(plan)")
         }

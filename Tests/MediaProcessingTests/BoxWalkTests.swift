@@ -24,11 +24,17 @@ import Testing
     }
 
     @Test func `a sample box that is longer than the file is left to the index in front of it`() throws {
-        #expect(try walk(brand + movie() + samples.dropLast()).hasSamplesPastEnd)
-        #expect(try !walk(brand + movie() + samples).hasSamplesPastEnd)
+        #expect(try walk(brand + movie() + samples.dropLast()).mediaDataExceedsFile)
+        #expect(try !walk(brand + movie() + samples).mediaDataExceedsFile)
         #expect(code(brand + samples.dropLast()) == .mediaCorrupt)
         #expect(code(brand + movie() + WalkBytes.box("moof") + samples.dropLast()) == .mediaCorrupt)
         #expect(code(brand + movie() + WalkBytes.box("udta", [1, 2, 3]).dropLast()) == .mediaCorrupt)
+    }
+
+    @Test func `some bytes behind the last fragment are no fragment`() throws {
+        let fragments = brand + movie() + WalkBytes.box("moof") + samples
+        _ = try walk(fragments + [UInt8](repeating: 0, count: 16))
+        #expect(code(fragments + [UInt8](repeating: 0, count: 500)) == .mediaCorrupt)
     }
 
     @Test(arguments: [("traf", [UInt8](repeating: 0, count: 20)), ("traf", [0, 0, 0, 99] + Array("trun".utf8))])

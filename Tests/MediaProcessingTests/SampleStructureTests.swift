@@ -29,7 +29,7 @@ import Testing
     }
 
     private func holds(_ structure: SampleStructure?, _ bytes: [UInt8]) throws -> Bool {
-        try #require(structure).holds(.holding(bytes))
+        try #require(structure).isIntact(.holding(bytes))
     }
 
     @Test(arguments: [
@@ -59,14 +59,15 @@ import Testing
         ("no such parameter set", unit([0x26, 0x01, 0x80, 0x02] + body), false),
         ("a page of zeros in a slice", unit(hole(idrHEVC, bytes: 1_024)), false),
         ("one byte", unit([0x26]), false),
+        ("the end of a sequence, which is a header alone", unit(idrHEVC) + unit([0x48, 0x01]), true),
     ])
     func `Samples of HEVC`(what: String, sample: [UInt8], isWhole: Bool) throws {
         #expect(try holds(Self.hevc, sample) == isWhole)
     }
 
     @Test(arguments: [(unit(idr), true), (unit([0x06, 5]) + unit(idr), true), (unit(predicted), false), ([], false)])
-    func `An IDR picture begins anew`(sample: [UInt8], isAnew: Bool) throws {
-        #expect(try #require(Self.avc).beginsAnew(.holding(sample)) == isAnew)
+    func `An IDR picture is told from others`(sample: [UInt8], isIDR: Bool) throws {
+        #expect(try #require(Self.avc).containsIDR(.holding(sample)) == isIDR)
     }
 
     @Test(

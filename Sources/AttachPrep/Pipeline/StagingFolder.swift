@@ -34,7 +34,7 @@ final class StagingFolder: Sendable {
     private static func make(in output: String) throws -> LockedFolder {
         do {
             return try LockedFolder(in: output, prefix: prefix)
-        } catch  where error.code == ENOENT {
+        } catch let failure where failure.code == ENOENT {
             try makeFolders(output)
             return try LockedFolder(in: output, prefix: prefix)
         }

@@ -10,8 +10,9 @@ package enum Attachability: Sendable, Hashable {
 
     /// The decision.
     package init(_ media: InspectedMedia) {
-        if media.containerFault == .boxPastEnd {
-            self = .foreign(reason: "a box of the file ends behind its end, though all samples are there")
+        if media.containerFault == .mediaDataExceedsFile {
+            self = .foreign(
+                reason: "the media data box is declared longer than the file, though every sample is present")
             return
         }
         self =

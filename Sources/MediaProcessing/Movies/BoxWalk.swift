@@ -9,9 +9,9 @@ package struct BoxWalk: Sendable, Hashable {
     package private(set) var majorBrand: String?
     /// Whether a sample entry says that its samples are encrypted (Common Encryption, FairPlay).
     package private(set) var isEncrypted = false
-    /// Whether the box of the samples says more bytes than the file has; whether one of them is missing, the movie box
-    /// in front of it tells.
-    package private(set) var hasSamplesPastEnd = false
+    /// Whether the media data box is declared longer than the file. Whether a sample is missing is told by the movie
+    /// box in front of it.
+    package private(set) var mediaDataExceedsFile = false
     private var hasMovie = false
     /// Whether samples are listed in front of each run of them, so that what follows the movie box is no junk.
     private var hasFragments = false
@@ -56,6 +56,9 @@ package struct BoxWalk: Sendable, Hashable {
         }
     }
 
+    /// An empty `moof` with a `mfhd` and a `traf` of `tfhd` and `trun`, and an empty `mdat`: less is no fragment.
+    private static let fragmentBytesMin = 72
+
     private struct Box {
         let type: String
         let content: Int
@@ -78,12 +81,12 @@ package struct BoxWalk: Sendable, Hashable {
         if size == 0, type != "\0\0\0\0" { size = end - offset }
         let isPlausible = size >= header && type.unicodeScalars.allSatisfy { $0.value >= 0x20 }
         if !isPlausible {
-            if hasMovie, !hasFragments { return nil }
+            if hasMovie, !hasFragments || end - offset < Self.fragmentBytesMin { return nil }
             throw window.broken("no box at \(offset)")
         }
         if size > end - offset {
             guard hasMovie, !hasFragments, type == "mdat", end == window.size else { throw window.cut }
-            hasSamplesPastEnd = true
+            mediaDataExceedsFile = true
             return nil
         }
         return Box(type: type, content: offset + header, end: offset + size)

@@ -65,7 +65,7 @@ package enum MovieInspection {
         if !movie.holdsSamples(survey) { throw window.cut }
         var media = movie.describe(as: found, survey: survey)
         media.isProved = !proof.isSpent
-        media.containerFault = boxes?.hasSamplesPastEnd == true ? .boxPastEnd : nil
+        media.containerFault = boxes?.mediaDataExceedsFile == true ? .mediaDataExceedsFile : nil
         try checkDuration(media, movie)
         return (media, expected?.picture(survey, movie))
     }

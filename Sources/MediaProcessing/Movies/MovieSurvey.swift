@@ -153,7 +153,7 @@ final class MovieSurvey {
 
     private func isHole(_ packet: Packet, of stream: StreamDescription) -> Bool {
         guard let structure, stream.index == movie.video?.index, packet.byteCount > 0 else { return false }
-        return !structure.holds(packet)
+        return !structure.isIntact(packet)
     }
 
     private static let hole = AttachPrepError(

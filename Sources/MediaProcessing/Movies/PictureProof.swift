@@ -175,7 +175,7 @@ final class PictureProof {
             found = outcome.found
             provedKey = wanted.packets.first
         } else if outcome.isDamaged, !budget.isHalfSpent, let structure,
-            wanted.packets.first.map(structure.beginsAnew) == true
+            wanted.packets.first.map(structure.containsIDR) == true
         {
             throw Self.damaged
         }

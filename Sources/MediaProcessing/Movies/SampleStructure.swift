@@ -36,12 +36,12 @@ struct SampleStructure {
     }
 
     /// Whether a sample is made of whole units, each of them plausible.
-    func holds(_ packet: Packet) -> Bool {
+    func isIntact(_ packet: Packet) -> Bool {
         packet.withBytes { sample in walk(sample) { isPlausible($0) } }
     }
 
-    /// Whether nothing from before a sample is needed to decode it and what follows: it is an IDR picture.
-    func beginsAnew(_ packet: Packet) -> Bool {
+    /// Whether a sample is an IDR picture: neither it nor what follows refers to anything before it.
+    func containsIDR(_ packet: Packet) -> Bool {
         var isAnew = false
         packet.withBytes { sample in
             _ = walk(sample) { unit in
@@ -92,13 +92,13 @@ struct SampleStructure {
             guard (1...5).contains(type) else { return true }
             // The second and third partition of a slice begin otherwise.
             let isWhole = type == 3 || type == 4 || isAVCSlice(SliceBits(unit, from: 1), isIDR: type == 5)
-            return isWhole && !Self.hasHole(unit)
+            return isWhole && !Self.hasZeroRun(unit)
         case .hevc:
-            guard unit.byteCount > 2, unit.byte(1) & 7 != 0 else { return false }
+            guard unit.byteCount >= 2, unit.byte(1) & 7 != 0 else { return false }
             let type = unit.byte(0) >> 1
             guard type < 32 else { return true }
             return isHEVCSlice(SliceBits(unit, from: 2), isRandomAccess: (16...23).contains(type))
-                && !Self.hasHole(unit)
+                && !Self.hasZeroRun(unit)
         }
     }
 
@@ -122,11 +122,11 @@ struct SampleStructure {
     /// A picture of level 6.2.
     private static let macroblocksMax: UInt64 = 139_264
 
-    /// Whether zeros stand in the middle of a unit, where three in a row are forbidden. Pages that were never written
-    /// are looked for: each of these has several of the words that are looked at.
+    /// Whether a run of zeros, such as a page that was never written, stands in the middle of a unit, where three zeros
+    /// in a row are forbidden. One word in `zeroRunStride` bytes is looked at.
     // Bounded throughout: places in the unit.
-    private static func hasHole(_ unit: RawSpan) -> Bool {
-        for place in stride(from: 0, to: unit.byteCount - 8, by: holeStride)
+    private static func hasZeroRun(_ unit: RawSpan) -> Bool {
+        for place in stride(from: 0, to: unit.byteCount - 8, by: zeroRunStride)
         where unsafe unit.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self) == 0 {
             // Behind the last slice some encoders write zeros.
             return !isZero(unit, from: place)
@@ -134,7 +134,7 @@ struct SampleStructure {
         return false
     }
 
-    private static let holeStride = 256
+    private static let zeroRunStride = 256
 }
 
 /// The first 64 bits of a slice's header.

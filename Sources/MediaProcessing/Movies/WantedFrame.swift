@@ -12,7 +12,7 @@ struct WantedFrame {
         guard let tick = run.wanted, run.leader != nil,
             let place = run.packets.lastIndex(where: { $0.presentationTimestamp == tick })
         else { return nil }
-        // It is shown behind its keyframe, as they are that it leans on.
+        // Leading pictures, shown before their keyframe, are no reference of a picture that is shown after it.
         packets = run.packets[...place].filter { packet in run.packets.first.map(packet.isDependable) ?? true }
         self.tick = tick
     }
