@@ -138,6 +138,11 @@ static inline int CVips_thumbnail_image(VipsImage *in, VipsImage **out, int widt
     return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_DOWN, NULL);
 }
 
+// Variadic. By these factors, in the colours as they are.
+static inline int CVips_resize(VipsImage *in, VipsImage **out, double across, double down) {
+    return vips_resize(in, out, across, "vscale", down, NULL);
+}
+
 // Variadic. To exactly that size, whatever the proportions: for pixels that are not square.
 static inline int CVips_thumbnail_image_force(VipsImage *in, VipsImage **out, int width, int height) {
     return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_FORCE, NULL);

@@ -3,5 +3,6 @@
 #define CWEBP_SHIM_H
 
 #include <webp/decode.h>
+#include <webp/demux.h>
 
 #endif

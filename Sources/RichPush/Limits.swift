@@ -66,8 +66,6 @@ public enum Limits {
     public static let animationFramesMax = 4_096
     /// Frames times pixels: ten seconds of decoding at the measured 100 megapixels a second.
     public static let animationPixelsMax = 1_000_000_000
-    /// Pixels of a WebP's frames that are opened together; each further run is decoded from the first frame on again.
-    public static let animationRunBytesMax = 200_000_000
     /// 8K video, 7,680 x 4,320, with its padding.
     public static let moviePixelsMax = 36_000_000
     /// Longer than any notification's movie or song; bounds the walk over its samples.

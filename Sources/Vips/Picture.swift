@@ -28,8 +28,6 @@ import CVips
         case all
         /// One, from 0.
         case one(Int)
-        /// So many from one on, one below the other.
-        case run(from: Int, count: Int)
 
         /// As a loader's options. A truncated or broken file is an error, never a picture with a grey end.
         fileprivate var options: String {
@@ -37,7 +35,6 @@ import CVips
             case .primary: "[fail-on=error]"
             case .all: "[n=-1,fail-on=error]"
             case .one(let number): "[page=\(number),n=1,fail-on=error]"
-            case .run(let first, let count): "[page=\(first),n=\(count),fail-on=error]"
             }
         }
     }
@@ -54,6 +51,20 @@ import CVips
         return try make("thumbnail") { out in
             unsafe CVips_thumbnail_source(
                 source.pointer, out, CInt(clamping: width), CInt(clamping: height), Pages.primary.options)
+        }
+    }
+
+    /// Opens a JPEG and reduces it to exactly that size, neither turned nor its colours converted.
+    ///
+    /// - Parameter shrink: How far the decoder reduces it: 1, 2, 4 or 8.
+    package static func openReducedAsStored(descriptor: CInt, shrink: Int, width: Int, height: Int) throws -> Picture {
+        let source = try PictureSource(descriptor: descriptor)
+        let options = "[shrink=\(shrink),fail-on=error]"
+        let shrunk = try make("load") { out in unsafe CVips_image_new_from_source(source.pointer, options, out) }
+        return try shrunk.derive("resize") { out in
+            // Bounded throughout: floating point; a picture has pixels.
+            unsafe CVips_resize(
+                shrunk.pointer, out, Double(width) / Double(shrunk.width), Double(height) / Double(shrunk.height))
         }
     }
 
@@ -93,7 +104,7 @@ import CVips
                 VIPS_FORMAT_UCHAR)
         }
         guard let image = unsafe image else { throw VipsError("new_from_memory") }
-        unsafe image.pointee.Type = VIPS_INTERPRETATION_sRGB
+        unsafe image.pointee.Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
         unsafe vips_image_set_int(image, "orientation", CInt(clamping: orientation))
         if let colourProfile {
             unsafe colourProfile.withUnsafeBytes { profile in
@@ -154,10 +165,26 @@ import CVips
 
     /// In sRGB, 8 bits, with alpha where there was alpha.
     package func inSRGB() throws -> Picture {
-        let mayHaveProfile = has("icc-profile-data") || isCMYK
-        if mayHaveProfile, let managed = try? throughProfile() { return managed }
+        if hasFittingProfile ?? isCMYK, let managed = try? throughProfile() { return managed }
         return try derive("colourspace") { out in unsafe CVips_colourspace_srgb(pointer, out) }.eightBit()
     }
+
+    /// Whether the embedded profile is one of as many colours as the picture has: libvips takes what is left for alpha.
+    /// Nil without a profile.
+    private var hasFittingProfile: Bool? {
+        var (data, length) = unsafe (UnsafeRawPointer(bitPattern: 0), 0)
+        guard has("icc-profile-data"), unsafe vips_image_get_blob(pointer, "icc-profile-data", &data, &length) == 0,
+            let data = unsafe data, length >= Self.profileHeaderBytes
+        else { return nil }
+        // ICC.1:2010, 7.2.6: the colour space of the data.
+        let space = unsafe String(decoding: UnsafeRawBufferPointer(start: data + 16, count: 4), as: UTF8.self)
+        let colours = ["GRAY": 1, "RGB ": 3, "Lab ": 3, "CMYK": 4][space]
+        // Bounded: a picture with alpha has bands.
+        return colours == (hasAlpha ? bands - 1 : bands)
+    }
+
+    /// ICC.1:2010, 7.2.
+    private static let profileHeaderBytes = 128
 
     /// A profile that does not fit its pixels is dropped, as browsers drop it.
     private func throughProfile() throws -> Picture {

@@ -65,10 +65,16 @@ final class BodyFile: Sendable {
         let generation = try state.withLock { state throws(AttachPrepError) in
             // Bounded: counts our own restarts.
             state = State(generation: state.generation + 1)
-            guard ftruncate(descriptor, 0) == 0 else { throw OutputFailure.error(errno) }
+            guard isEmpty || ftruncate(descriptor, 0) == 0 else { throw OutputFailure.error(errno) }
             return state.generation
         }
         observer?.bodyBegan(generation: generation)
+    }
+
+    /// ext4 writes a file that was truncated to the disk before it closes it, be it empty when it was.
+    private var isEmpty: Bool {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 && status.st_size == 0
     }
 
     /// Takes note of what the server says the whole will be.

@@ -5,13 +5,35 @@ import Vips
 /// A frame of an animation as the picture that is shown.
 extension PictureRendering {
     func renderAnimationFrame(_ number: Int) throws -> RenderedMedia {
-        var rendered = try still.render(animationFrame(number))
+        var rendered = try request.format == .gif ? renderGIF(number) : still.render(composedFrame(number))
         rendered.sourcePosition = .frame(number)
         return rendered
     }
 
-    func animationFrame(_ number: Int) throws -> Picture {
-        request.format == .gif ? try gifFrame(number) : try composedFrame(number)
+    /// A frame of a GIF, which may have no other.
+    func renderGIF(_ number: Int) throws -> RenderedMedia {
+        try renderGIFThumbnail(number) ?? still.render(gifFrame(number).inSRGB().inMemory())
+    }
+
+    /// The quick way for a frame of which nothing but a thumbnail is made; nil where it does not lead to the end.
+    private func renderGIFThumbnail(_ number: Int) throws -> RenderedMedia? {
+        guard request.attachment == nil, request.crop == nil, let box = request.thumbnail,
+            case let frame = try colouredFrame(number),
+            var rows = ReducedRows(width: frame.width, height: frame.height, samples: frame.bands, box: box)
+        else { return nil }
+        try unsafe frame.readRows { row in
+            try checkDeadline(deadline)
+            unsafe rows.take(row)
+        }
+        var rendered = RenderedMedia()
+        rendered.thumbnail = try still.writeThumbnail(rows.thumbnail())
+        return rendered
+    }
+
+    /// With one, three or four bands: grey with alpha has become colours.
+    private func colouredFrame(_ number: Int) throws -> Picture {
+        let frame = try gifFrame(number)
+        return frame.bands == 2 ? try frame.inSRGB() : frame
     }
 
     /// A frame of an animation that is read from its beginning.
@@ -36,10 +58,6 @@ extension PictureRendering {
         }
         let frame = try openStill(.one(number))
         let canvas = GIFCanvas(walk, decodedWidth: frame.width, decodedHeight: frame.height)
-        let shown = try frame.onCanvas(width: canvas.width, height: canvas.height).inSRGB()
-        // What is read once is reduced as it comes.
-        return isThumbnailAlone ? shown : try shown.inMemory()
+        return try frame.onCanvas(width: canvas.width, height: canvas.height)
     }
-
-    private var isThumbnailAlone: Bool { request.attachment == nil && request.crop == nil }
 }

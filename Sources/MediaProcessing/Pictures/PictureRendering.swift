@@ -35,7 +35,7 @@ struct PictureRendering {
         switch request.picture {
         case .still where canReduceWhileDecoding: try renderReduced()
         case .still where request.format == .bmp: try still.render(bitmap())
-        case .still where request.format == .gif: try still.render(animationFrame(0))
+        case .still where request.format == .gif: try renderGIF(0)
         case .still where request.format.isHEIF: try renderHEIF()
         case .still where request.format == .webp: try renderWebP()
         case .still: try renderIntact()
@@ -104,11 +104,27 @@ struct PictureRendering {
         }
         if let rendered = try renderReducedDirectly(box) { return rendered }
         try StillValidation.requireIntact(request.format, source: source)
-        let geometry = try Self.geometry(of: openStill(), in: box)
-        let reduced = try Picture.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
+        let stored = try openStill()
+        let geometry = Self.geometry(of: stored, in: box)
+        let reduced =
+            try stored.colour == "cmyk"
+            ? reducedInk(stored, to: geometry)
+            : Picture.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(reduced.inSRGB().inMemory(), cut: geometry.cut)
         return rendered
+    }
+
+    /// Upright. libvips would convert a picture in CMYK before it reduces it, which takes three times as long.
+    private func reducedInk(_ stored: Picture, to geometry: ThumbnailGeometry) throws -> Picture {
+        let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
+        let (width, height) = swaps ? (geometry.height, geometry.width) : (geometry.width, geometry.height)
+        let eighths = JPEGReduction.eighths(
+            width: stored.width, height: stored.height, target: (width: width, height: height))
+        return try Picture.openReducedAsStored(
+            // Bounded: one of 1, 2, 4 and 8.
+            descriptor: source, shrink: 8 / eighths, width: width, height: height
+        ).upright()
     }
 
     private static func geometry(of stored: Picture, in box: ThumbnailRendition) -> ThumbnailGeometry {
@@ -142,26 +158,22 @@ struct PictureRendering {
             let thumbnail = try png.thumbnail(in: box)
         else { return nil }
         var rendered = RenderedMedia()
-        rendered.thumbnail =
-            switch thumbnail {
-            case .opaque(let picture): try still.writeThumbnail(picture)
-            case .transparent(let picture): try still.writeThumbnail(picture, cut: nil)
-            }
+        rendered.thumbnail = try still.writeThumbnail(thumbnail)
         return rendered
     }
 
     private func renderReducedJPEG(_ box: ThumbnailRendition, _ arrival: Arrival?) throws -> RenderedMedia? {
         guard let jpeg = try ReducedJPEG(source: source, deadline: deadline),
-            let picture = try jpeg.thumbnail(in: box, arrival)
+            case let colours = try jpeg.colours(), let picture = try jpeg.thumbnail(in: box, colours, arrival)
         else { return nil }
         var rendered = RenderedMedia()
-        if try jpeg.isInSRGB() {
-            rendered.thumbnail = try still.writeThumbnail(picture)
-        } else {
+        if case .managed(let profile) = colours {
             let managed = try Picture.wrap(
-                pixels: picture.rgb, width: picture.width, height: picture.height, bands: 3, orientation: 1,
-                colourProfile: jpeg.colourProfile())
+                pixels: picture.isGrey ? picture.luma : picture.rgb, width: picture.width, height: picture.height,
+                bands: picture.isGrey ? 1 : 3, orientation: 1, colourProfile: profile)
             rendered.thumbnail = try still.writeThumbnail(managed.inSRGB().inMemory(), cut: nil)
+        } else {
+            rendered.thumbnail = try still.writeThumbnail(picture)
         }
         return rendered
     }

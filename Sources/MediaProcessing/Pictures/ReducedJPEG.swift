@@ -24,11 +24,22 @@ struct ReducedJPEG {
         (self.jpeg, self.decoder, self.source, self.deadline) = (jpeg, decoder, source, deadline)
     }
 
+    /// What the numbers of its components mean.
+    enum Colours {
+        case sRGB
+        case display(DisplayProfile)
+        /// What colour management has to convert, by this profile.
+        case managed([UInt8])
+    }
+
     /// The thumbnail for a box; nil when the file cannot be read to its end this way, which says nothing of the file.
     ///
-    /// - Parameter arrival: Where the file is still written to.
+    /// - Parameters:
+    ///   - colours: What `colours()` said; what has to be managed is left as it is.
+    ///   - arrival: Where the file is still written to.
     /// - Throws: `media.corrupt` when data had to be invented.
-    func thumbnail(in box: ThumbnailRendition, _ arrival: Arrival? = nil) throws -> ReducedPicture? {
+    func thumbnail(in box: ThumbnailRendition, _ colours: Colours, _ arrival: Arrival? = nil) throws -> ReducedPicture?
+    {
         let geometry = ThumbnailGeometry(pictureWidth: jpeg.width, pictureHeight: jpeg.height, box: box)
         let swaps = jpeg.orientation.swapsSides
         let stored = swaps ? (geometry.height, geometry.width) : (geometry.width, geometry.height)
@@ -38,9 +49,18 @@ struct ReducedJPEG {
         let pixels = jpeg.segments.width * eighths / 8 * (jpeg.segments.height * eighths / 8)
         guard pixels <= PlaneReduction.pixelsMax, let planes = try planes(eighths: eighths, arrival) else { return nil }
         var reduction = PlaneReduction(width: stored.0, height: stored.1)
+        let columns = planes.map { reduction.columns(of: $0) }
         return ReducedPicture(
-            columns: planes.map { reduction.columns(of: $0) },
+            columns: Self.inSRGB(columns, height: stored.1, colours),
             storedWidth: stored.0, storedHeight: stored.1, orientation: jpeg.orientation, cut: geometry.kept)
+    }
+
+    /// Columns one behind the other are the rows of a picture that lies on its side.
+    private static func inSRGB(_ columns: [[UInt8]], height: Int, _ colours: Colours) -> [[UInt8]] {
+        guard case .display(let profile) = colours, columns.count == 3 else { return columns }
+        // Bounded: a picture has pixels.
+        let planes = columns.map { JPEGPlane(width: height, height: $0.count / height, samples: $0) }
+        return ColourTurn(from: .jpeg, profile: profile).apply(planes).map(\.samples)
     }
 
     private func planes(eighths: Int, _ arrival: Arrival?) throws -> [JPEGPlane]? {
@@ -63,13 +83,16 @@ struct ReducedJPEG {
         }
     }
 
-    /// Whether its colours are to be read as sRGB.
-    func isInSRGB() throws -> Bool {
-        try jpeg.segments.profile.isEmpty || colourProfile().map(ICCProfile.isSRGB) ?? true
+    /// Those of a profile whose parts do not make one, which is then as good as none, are sRGB's.
+    func colours() throws -> Colours {
+        guard !jpeg.segments.profile.isEmpty, let profile = try colourProfile(), !ICCProfile.isSRGB(profile) else {
+            return .sRGB
+        }
+        if jpeg.segments.components == 3, let display = DisplayProfile(profile) { return .display(display) }
+        return .managed(profile)
     }
 
-    /// The profile; nil where its parts do not make one, which is then as good as none.
-    func colourProfile() throws -> [UInt8]? {
+    private func colourProfile() throws -> [UInt8]? {
         let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
         let parts = jpeg.segments.profile
         guard parts.count <= ICCProfile.partsMax else { return nil }

@@ -6,6 +6,8 @@ struct ReducedPicture {
     let height: Int
     /// `width * height * 3` bytes.
     let pixels: [UInt8]
+    /// Whether it has no chroma.
+    let isGrey: Bool
 
     /// Stands the part of a stored picture upright.
     ///
@@ -15,7 +17,7 @@ struct ReducedPicture {
     init(columns planes: [[UInt8]], storedWidth: Int, storedHeight: Int, orientation: Orientation, cut: PixelRect) {
         (width, height) = (cut.width, cut.height)
         let walk = StoredWalk(orientation, storedWidth: storedWidth, storedHeight: storedHeight)
-        let isGrey = planes.count < 3
+        isGrey = planes.count < 3
         var pixels = [UInt8](repeating: 128, count: cut.width * cut.height * 3)
         for (component, plane) in planes.enumerated() where component == 0 || !isGrey {
             var place = component
@@ -30,6 +32,9 @@ struct ReducedPicture {
         }
         self.pixels = pixels
     }
+
+    /// Luma alone.
+    var luma: [UInt8] { stride(from: 0, to: pixels.count, by: 3).map { pixels[$0] } }
 
     /// The same as red, green and blue by turns. JFIF 1.02, "Conversion to and from RGB".
     var rgb: [UInt8] {
