@@ -30,7 +30,7 @@ import CWebP
         unsafe (self.file, self.decoder) = (file, decoder)
         // It fails for no decoder that is one.
         _ = unsafe WebPAnimDecoderGetInfo(decoder, &information)
-        (width, height) = (Int(information.canvas_width), Int(information.canvas_height))
+        (width, height) = (Int(clamping: information.canvas_width), Int(clamping: information.canvas_height))
         colourProfile = unsafe Self.colourProfile(decoder)
     }
 
