@@ -176,7 +176,7 @@ import CVips
         guard has("icc-profile-data"), unsafe vips_image_get_blob(pointer, "icc-profile-data", &data, &length) == 0,
             let data = unsafe data, length >= Self.profileHeaderBytes
         else { return nil }
-        // ICC.1:2010, 7.2.6: the colour space of the data. Bounded: a header is there.
+        // Bounded: a header is there; its colour space is in ICC.1:2010, 7.2.6.
         let space = unsafe String(decoding: UnsafeRawBufferPointer(start: data + 16, count: 4), as: UTF8.self)
         let colours = ["GRAY": 1, "RGB ": 3, "Lab ": 3, "CMYK": 4][space]
         // Bounded: a picture with alpha has bands.
