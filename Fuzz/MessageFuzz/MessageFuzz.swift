@@ -37,7 +37,7 @@ import RichPush
         for job in jobs {
             guard let content = try? AnswerCheck(job: job).checked(message.content) else { continue }
             switch content {
-            case .answer(.inspected(let media)): plan(media)
+            case .answer(.inspected(let media, _)): plan(media)
             case .progress(let rendered), .answer(.rendered(let rendered)): publish(rendered)
             case .answer, .failure, .ready: break
             }
