@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -89,7 +90,18 @@ struct RunningService: Sendable {
 
     /// Waits until it takes jobs: it listens a moment before it has asked its queue for the first time.
     func untilReady() async throws {
-        try await askUntil("it is ready") { try await client.get("/readyz").status == 200 }
+        let last = Mutex("")
+        do {
+            try await askUntil("it is ready") {
+                let answer = try await client.get("/readyz")
+                last.withLock { $0 = "\(answer.status) \(answer.text)" }
+                return answer.status == 200
+            }
+        } catch {
+            // What kept it from that is nowhere else.
+            Issue.record("\(last.withLock { $0 })\n\((try? running.errorTextSoFar()) ?? "")")
+            throw error
+        }
     }
 
     /// SIGTERM, and its end.
