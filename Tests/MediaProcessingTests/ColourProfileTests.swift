@@ -38,9 +38,11 @@ struct ColourProfileTests {
         #expect(distance.mean < 3, "\(distance)")
     }
 
-    @Test(arguments: ["600x", "1400x", "3600x"]) func `Inks are shown upright at every reduction`(size: String) throws {
+    @Test(arguments: ["600x", "1400x", "3600x"]) func `A CMYK JPEG stands upright at every reduction`(
+        size: String
+    ) throws {
         let tiff = try StillFixture.converted(
-            "inks.tiff", ["-resize", size, "-rotate", "270", "-colorspace", "CMYK", "-orient", "RightTop"])
+            "cmyk.tiff", ["-resize", size, "-rotate", "270", "-colorspace", "CMYK", "-orient", "RightTop"])
         let file = tiff.replacingOccurrences(of: ".tiff", with: ".jpg")
         try GeneratedMedia.run("vips", ["copy", tiff, "\(file)[Q=95]"])
         let still = try RenderedStill(file, format: .jpeg)

@@ -14,14 +14,18 @@ package struct ResumePoint: Sendable, Hashable {
     package init?(after head: ResponseHead, bytes: Int, total: Int?) {
         guard bytes > 0, !head.isEncoded, head["accept-ranges"]?.lowercased() != "none" else { return nil }
         let strong = head["etag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
-        // It is sent back as it came: a line break in it would begin a header line of the server's choice.
-        guard let validator = strong ?? head["last-modified"], validator.utf8.count <= Limits.validatorBytesMax,
-            validator.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
-        else { return nil }
+        guard let validator = strong ?? head["last-modified"], Self.isSentBack(validator) else { return nil }
         offset = bytes
         self.validator = validator
         self.total = total
         etag = strong
+    }
+
+    /// Whether a validator may be sent back as it came: a line break in it would begin a header line of the server's
+    /// choice.
+    static func isSentBack(_ validator: String) -> Bool {
+        validator.utf8.count <= Limits.validatorBytesMax
+            && validator.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
     }
 
     /// The request's two header lines.

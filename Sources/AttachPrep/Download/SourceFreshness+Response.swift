@@ -90,7 +90,7 @@ extension SourceValidators {
     /// A date; one of the same second as the answer is none, since the file may change again within it.
     private static func lastModified(_ head: ResponseHead) -> String? {
         let dates = Set(head.values("last-modified"))
-        guard dates.count == 1, let text = dates.first, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }),
+        guard dates.count == 1, let text = dates.first, ResumePoint.isSentBack(text),
             let date = HTTPDate.date(text)
         else { return nil }
         if let answered = head.date, date.timeIntervalSince1970 >= answered { return nil }

@@ -8,41 +8,47 @@ final class WebPFrames: FrameSequence {
     let height: Int
     let loopCount: Int
     private let delays: [Int]
+    private let window: ByteWindow
     private let deadline: ContinuousClock.Instant
-    private let animation: WebPAnimation
-    /// Nil where the colours are sRGB's.
-    private let profile: [UInt8]?
+    /// Opened with the first frame: some callers want the size alone.
+    private var animation: WebPAnimation?
     private var number = 0
 
     var count: Int { delays.count }
 
     init(_ descriptor: CInt, deadline: ContinuousClock.Instant) throws {
-        let window = try ByteWindow(descriptor: descriptor, noun: "WebP", deadline: deadline)
+        window = try ByteWindow(descriptor: descriptor, noun: "WebP", deadline: deadline)
         let walk = try WebPWalk.walk(window)
         try PictureLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
         (width, height) = (walk.width, walk.height)
         self.deadline = deadline
         delays = walk.delaysMilliseconds
         loopCount = walk.loopCount
-        do { animation = try WebPAnimation(window.run(0..<window.size)) } catch is WebPError {
-            throw window.broken("no frame that can be decoded")
-        }
-        guard animation.width == width, animation.height == height else { throw window.broken("canvas") }
-        profile = animation.colourProfile.flatMap { ICCProfile.isSRGB($0) ? nil : $0 }
     }
 
     func next() throws -> SequenceFrame? {
         guard number < count else { return nil }
         try checkDeadline(deadline)
+        let animation = try animation ?? open()
+        self.animation = animation
         guard let pixels = try? animation.next() else {
             throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
         }
         defer { number += 1 }
-        return SequenceFrame(pixels: try inSRGB(pixels), delayMilliseconds: AnimationFrames.shown(delays[number]))
+        return SequenceFrame(
+            pixels: try inSRGB(pixels, animation.colourProfile),
+            delayMilliseconds: AnimationFrames.shown(delays[number]))
     }
 
-    private func inSRGB(_ pixels: [UInt8]) throws -> [UInt8] {
-        guard let profile else { return pixels }
+    private func open() throws -> WebPAnimation {
+        guard let opened = try? WebPAnimation(window.run(0..<window.size)), opened.width == width,
+            opened.height == height
+        else { throw window.broken("no animation that can be decoded") }
+        return opened
+    }
+
+    private func inSRGB(_ pixels: [UInt8], _ profile: [UInt8]?) throws -> [UInt8] {
+        guard let profile, !ICCProfile.isSRGB(profile) else { return pixels }
         return try Picture.wrap(
             pixels: pixels, width: width, height: height, bands: 4, orientation: 1, colourProfile: profile
         ).inSRGB().pixels()

@@ -108,7 +108,7 @@ struct PictureRendering {
         let geometry = Self.geometry(of: stored, in: box)
         let reduced =
             try stored.colour == "cmyk"
-            ? reducedInk(stored, to: geometry)
+            ? reducedCMYK(stored, to: geometry)
             : Picture.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
         var rendered = RenderedMedia()
         rendered.thumbnail = try still.writeThumbnail(reduced.inSRGB().inMemory(), cut: geometry.cut)
@@ -116,7 +116,7 @@ struct PictureRendering {
     }
 
     /// Upright. libvips would convert a picture in CMYK before it reduces it, which takes three times as long.
-    private func reducedInk(_ stored: Picture, to geometry: ThumbnailGeometry) throws -> Picture {
+    private func reducedCMYK(_ stored: Picture, to geometry: ThumbnailGeometry) throws -> Picture {
         let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
         let (width, height) = swaps ? (geometry.height, geometry.width) : (geometry.width, geometry.height)
         let eighths = JPEGReduction.eighths(
