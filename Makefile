@@ -85,6 +85,7 @@ test-hostile: deps deps-test ## Run the attack tests and print whether each prom
 sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|NATSTests|AttachPrepTests|PreparationTests
 sanitized := $(sanitized)|AttachPrepJobsTests|AttachPrepServiceTests
 with_child := MediaPoolTests|HostileChildTests|ChildFailureTests|ChildRecyclingTests|[.]WallTests|FlatMemoryTests
+with_child := $(with_child)|ArrivingSourceTests|StillCampaignTests
 with_clock := $(shell cat tools/paced-tests)
 # A tester in Python that has a minute, and needs it without a sanitizer.
 with_tester := SchemathesisTests
