@@ -14,11 +14,17 @@ import WalkSupport
     }
 
     private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
-        mp3, adts,
-        { try done(WaveWalk.check($0)) },
+        mp3, adts, wave,
         { try done(AIFFWalk.check($0)) },
         { try done(OggWalk.check($0)) },
     ]
+
+    private static func wave(_ window: ByteWindow) throws -> AnyHashable {
+        let walk = try WaveWalk.walk(window)
+        Invariant.hold(walk.frameBytes > 0, "\(walk.frameBytes) bytes of all channels")
+        if let chunk = walk.openChunk { Invariant.hold(chunk + 8 < window.size, "\(chunk) in \(window.size)") }
+        return walk
+    }
 
     /// No rate is so low and no frame so short that one has fewer bytes.
     private static let mp3FrameBytesMin = 24

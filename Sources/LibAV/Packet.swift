@@ -50,6 +50,10 @@ import CLibAV
         set { unsafe raw.pointee.duration = newValue }
     }
     package var byteCount: Int { max(0, Int(clamping: unsafe raw.pointee.size)) }
+    /// Whether no bit is set: padding behind a sound, which some demuxers deliver as if it were one.
+    package var isZeros: Bool {
+        unsafe UnsafeBufferPointer(start: raw.pointee.data, count: byteCount).allSatisfy { $0 == 0 }
+    }
     package var isKeyframe: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
     /// Whether an edit list cuts it away: decoded, never shown.
     package var isDiscarded: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }

@@ -56,7 +56,7 @@ extension AttachmentRendition {
     public var isCopy: Bool {
         switch self {
         case .movie(let movie): movie.copiesVideo && movie.copiesAudio
-        case .sound(let sound): sound.copies
+        case .sound(let sound): sound.copies || sound.completesWave
         case .still, .animation: false
         }
     }
@@ -117,12 +117,14 @@ public struct MovieRendition: Codable, Sendable, Hashable {
     }
 }
 
-/// A sound written as M4A.
+/// A sound written as M4A, or a WAV whose header is completed.
 public struct SoundRendition: Codable, Sendable, Hashable {
     /// The file must not be larger; decimal bytes. The bit rate gives way first, then the length.
     public var bytesMax: Int
     /// Whether the stream fits as it is.
     public var copies: Bool
+    /// Whether the source is a WAV that does not say how many samples it holds, and is written with a header that does.
+    public var completesWave: Bool
     /// Bits a second at most; nil leaves it to the encoder's good quality.
     public var bitRateMax: Int?
     /// Whether the source is known to be damaged: it is read as far as it goes.
@@ -131,6 +133,7 @@ public struct SoundRendition: Codable, Sendable, Hashable {
     public init(bytesMax: Int, copies: Bool) {
         self.bytesMax = bytesMax
         self.copies = copies
+        completesWave = false
         isRepair = false
     }
 }

@@ -90,6 +90,8 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
 public enum ContainerFault: String, Codable, Sendable, Hashable {
     /// An MP4's media data box (`mdat`) is declared longer than the file, though each sample lies in the file.
     case mediaDataExceedsFile
+    /// A WAV's data chunk is the last one and does not say how long it is: it was written to a pipe, or never finished.
+    case samplesNotCounted
 }
 
 /// How a file is damaged of which enough is there for a repair.

@@ -53,6 +53,19 @@ struct PreparationPlanTests {
         #expect(rendition.copiesVideo && rendition.copiesAudio && !rendition.isRepair)
     }
 
+    @Test(arguments: [(1_000, true), (6_000_000, false)])
+    func `A WAV whose samples nobody counted stays one where it fits`(bytes: Int, stays: Bool) throws {
+        var media = InspectedMedia(format: .wave)
+        media.duration = 5
+        media.containerFault = .samplesNotCounted
+        let plan = PreparationPlan(media: media, bytes: bytes, request: request())
+        #expect(plan.outcome == .converted && plan.reasons == ["the WAV does not say how many samples it holds"])
+        guard case .sound(let rendition) = plan.conversion?.attachment else {
+            return #expect(Bool(false), "\(plan)")
+        }
+        #expect(rendition.completesWave == stays && !rendition.isRepair)
+    }
+
     @Test func `One byte over the limit is shrunk, or refused when that is asked`() {
         let plan = PreparationPlan(media: still(.jpeg), bytes: 10_000_001, request: request())
         #expect(plan.outcome == .shrunk && plan.pictures?.attachment == .still(StillRendition(bytesMax: 10_000_000)))

@@ -24,6 +24,28 @@ import Testing
         #expect(manifest.reasons.count > 1)
     }
 
+    @Test(arguments: [0, 0xFF] as [UInt8])
+    func `A WAV from a pipe gets the sizes it lacks, and keeps each sample`(size: UInt8) async throws {
+        let bench = try CommandBench()
+        let whole = [UInt8](try Data(contentsOf: URL(filePath: SourceTree.sample("tone.wav"))))
+        let data = try #require(whole.firstRange(of: Array("data".utf8))).upperBound
+        var open = whole
+        for place in [4..<8, data..<data + 4] { open.replaceSubrange(place, with: [UInt8](repeating: size, count: 4)) }
+        let file = try GeneratedMedia.file("piped.wav", bytes: open)
+        let manifest = try await bench.prepare(file.path)
+        let attachment = try #require(manifest.attachment, "\(manifest.error?.message ?? "")")
+        #expect(manifest.outcome == "converted" && attachment.file == "attachment.wav" && manifest.warningCodes == [])
+        #expect([UInt8](try Data(contentsOf: URL(filePath: bench.path(manifest, attachment.file)))) == whole)
+    }
+
+    @Test func `Zeros behind an MP3 are no damage`() async throws {
+        let bench = try CommandBench()
+        let padded = [UInt8](try Data(contentsOf: URL(filePath: SourceTree.sample("cover.mp3"))))
+        let file = try GeneratedMedia.file("padded.mp3", bytes: padded + [UInt8](repeating: 0, count: 5_000))
+        let manifest = try await bench.prepare(file.path)
+        #expect(manifest.outcome == "passed", "\(manifest.reasons)")
+    }
+
     @Test func `What is too long for its bytes is cut, and says so`() async throws {
         let bench = try CommandBench()
         let manifest = try await bench.prepare(CommandBench.url("tone.wav"), "--max-bytes", "12000")

@@ -9,7 +9,9 @@ import Testing
         Array("RIFF".utf8) + WalkBytes.littleEndian(declared ?? chunks.count + 4, 4) + Array("WAVE".utf8) + chunks
     }
 
-    private func passes(_ bytes: [UInt8]) -> Bool { (try? WaveWalk.check(WalkBytes.window(bytes))) != nil }
+    private func passes(_ bytes: [UInt8]) -> Bool { (try? walk(bytes)) != nil }
+
+    private func walk(_ bytes: [UInt8]) throws -> WaveWalk { try WaveWalk.walk(WalkBytes.window(bytes)) }
 
     private let samples = [UInt8](repeating: 7, count: 1000)
 
@@ -27,9 +29,17 @@ import Testing
         #expect(passes(wave(Self.form + WalkBytes.chunk("data", samples + [1])).dropLast()))
     }
 
-    @Test(arguments: [0, 0xFFFF_FFFF]) func `a size that was never filled in is corrupt`(size: Int) {
+    @Test(arguments: [0, 0xFFFF_FFFF]) func `samples that nobody counted reach to the end`(size: Int) throws {
         let data = Array("data".utf8) + WalkBytes.littleEndian(size, 4) + samples
-        #expect(!passes(wave(Self.form + data, declared: size)))
+        let found = try walk(wave(Self.form + data, declared: size))
+        #expect(found.openChunk == 36 && found.frameBytes == 2)
+        #expect(try walk(wave(Self.form + WalkBytes.chunk("data", samples))).openChunk == nil)
+    }
+
+    @Test func `no samples, and a chunk behind them, are corrupt`() {
+        let none = Self.form + Array("data".utf8) + [0, 0, 0, 0]
+        #expect(!passes(wave(none)))
+        #expect(!passes(wave(none + WalkBytes.chunk("LIST", [1, 2, 3, 4]))))
     }
 
     @Test(arguments: [0, 0xFFFF_FFFF, 1036 + 8]) func `the outer size matters little`(size: Int) {

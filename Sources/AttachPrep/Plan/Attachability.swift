@@ -10,17 +10,20 @@ package enum Attachability: Sendable, Hashable {
 
     /// The decision.
     package init(_ media: InspectedMedia) {
-        if media.containerFault == .mediaDataExceedsFile {
+        switch media.containerFault {
+        case .mediaDataExceedsFile:
             self = .foreign(
                 reason: "the media data box is declared longer than the file, though every sample is present")
-            return
+        case .samplesNotCounted:
+            self = .foreign(reason: "the WAV does not say how many samples it holds")
+        case nil:
+            self =
+                switch media.kind {
+                case .image: Self.image(media)
+                case .audio: Self.sound(media)
+                case .movie: Self.movie(media)
+                }
         }
-        self =
-            switch media.kind {
-            case .image: Self.image(media)
-            case .audio: Self.sound(media)
-            case .movie: Self.movie(media)
-            }
     }
 
     private static func image(_ media: InspectedMedia) -> Attachability {

@@ -64,7 +64,7 @@ struct CourseDecision {
     }
 
     private func repair(_ damage: MediaDamage) throws -> Course {
-        let reason = "the file is damaged: \(held(damage)) can be read"
+        let reason = "the file is damaged: \(held(damage))"
         guard request.unsupported == .convert else {
             throw AttachPrepError(
                 .mediaCorrupt,
@@ -75,8 +75,9 @@ struct CourseDecision {
 
     private func held(_ damage: MediaDamage) -> String {
         // Bounded: floating point.
-        if let share = damage.intactShare { return "\(Int(clamping: share * 100)) % of the picture" }
-        return "\(Self.shown(media.duration ?? 0)) of \(Self.shown(damage.declaredDuration ?? 0)) s"
+        if let share = damage.intactShare { return "\(Int(clamping: share * 100)) % of the picture can be read" }
+        let (held, declared) = (Self.shown(media.duration ?? 0), Self.shown(damage.declaredDuration ?? 0))
+        return held == declared ? "less than 0.1 of \(declared) s is lost" : "\(held) of \(declared) s can be read"
     }
 
     // Bounded: floating point.

@@ -27,6 +27,7 @@ struct PlanSteps {
             "write the picture anew, upright and in sRGB, as JPEG or PNG" + within(still.longSideMax, still.bytesMax)
         case .rewrite(.animation(let animation)):
             "write the animation as GIF" + within(animation.longSideMax, animation.bytesMax)
+        case .rewrite(.sound(let sound)) where sound.completesWave: "copy the samples into a WAV with a whole header"
         case .rewrite(.sound(let sound)):
             (sound.copies ? "copy the sound into an M4A" : "encode the sound as AAC into an M4A")
                 // Bounded: text.

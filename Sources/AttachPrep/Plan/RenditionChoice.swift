@@ -53,6 +53,8 @@ struct RenditionChoice {
     private func sound() -> SoundRendition {
         let limit = bytesMax(.audio)
         var rendition = SoundRendition(bytesMax: limit, copies: copiesSound(within: limit))
+        rendition.completesWave =
+            media.containerFault == .samplesNotCounted && bytes < limit && !(isDisplay && isOverRate(bits: bits))
         rendition.bitRateMax = isDisplay ? Limits.displaySoundBitsPerSecondMax : nil
         rendition.isRepair = media.damage != nil
         return rendition
@@ -60,8 +62,11 @@ struct RenditionChoice {
 
     private func copiesSound(within limit: Int) -> Bool {
         guard media.damage == nil, bytes <= limit, let stream = media.audio.first else { return false }
-        return Self.fittingSounds.contains(stream.codec) && !(isDisplay && isOverRate(bits: Double(bytes) * 8))
+        return Self.fittingSounds.contains(stream.codec) && !(isDisplay && isOverRate(bits: bits))
     }
+
+    // Bounded: floating point.
+    private var bits: Double { Double(bytes) * 8 }
 
     private func isOverRate(bits: Double) -> Bool {
         let most = Double(Limits.displaySoundBitsPerSecondMax) * Limits.displayRateTolerance

@@ -2,14 +2,17 @@ import LibAV
 import MediaEngine
 import RichPush
 
-/// Writes a sound as M4A: copied where its stream fits, else encoded as well as the bytes and the time allow.
+/// Writes a sound as M4A: copied where its stream fits, else encoded as well as the bytes and the time allow. A WAV
+/// whose samples nobody counted stays one.
 struct SoundConversion {
+    private let conversion: AttachmentConversion
     private let source: SoundSource
     private let rendition: SoundRendition
     private let file: SoundFile
     private let clock: WorkClock
 
     init(_ conversion: AttachmentConversion, _ rendition: SoundRendition) throws {
+        self.conversion = conversion
         source = try SoundSource.read(
             conversion.source, format: conversion.request.format, deadline: conversion.clock.deadline)
         self.rendition = rendition
@@ -20,6 +23,10 @@ struct SoundConversion {
     }
 
     func run() throws -> RenderedMedia {
+        if rendition.completesWave {
+            let wave = WaveCompletion(source: conversion.source, output: conversion.output, clock: clock)
+            return rendered(try wave.run(), as: .wave, seconds: source.duration)
+        }
         if mayCopy,
             let bytes = try SoundCopy(source: source, file: file, clock: clock).run()
         {
@@ -48,9 +55,9 @@ struct SoundConversion {
             sourceBitRate: source.bitRate, bytesMax: file.bytesMax, bitRateMax: rendition.bitRateMax)
     }
 
-    private func rendered(_ bytes: Int, seconds: Double) -> RenderedMedia {
+    private func rendered(_ bytes: Int, as type: AttachmentType = .mpeg4Audio, seconds: Double) -> RenderedMedia {
         var media = RenderedMedia()
-        media.attachment = RenderedAttachment(type: .mpeg4Audio, bytes: bytes)
+        media.attachment = RenderedAttachment(type: type, bytes: bytes)
         media.attachment?.duration = seconds.roundedToMicroseconds
         if rendition.isRepair {
             media.warnings.append(

@@ -1,3 +1,4 @@
+import MediaEngine
 import RichPush
 
 /// A container by its first bytes, with the walk that proves it whole. Only those whose bytes leave no doubt.
@@ -33,14 +34,16 @@ enum Container: Sendable, Hashable {
         "fLaC", "caff", ".snd", "#!AM", "wvpk", "TTA1", "riff",
     ]
 
-    /// What the walk found out, for ISO base media.
+    /// What the walk found out: boxes for ISO base media, and what is wrong around the streams.
     ///
     /// - Throws: `media.corrupt` when the file does not hold what it declares.
-    func check(_ window: ByteWindow) throws -> BoxWalk? {
+    func check(_ window: ByteWindow) throws -> (boxes: BoxWalk?, fault: ContainerFault?) {
         switch self {
-        case .isoBaseMedia: return try BoxWalk.walk(window)
+        case .isoBaseMedia:
+            let boxes = try BoxWalk.walk(window)
+            return (boxes, boxes.mediaDataExceedsFile ? .mediaDataExceedsFile : nil)
         case .avi: try AVIWalk.check(window)
-        case .wave: try WaveWalk.check(window)
+        case .wave: return (nil, try WaveWalk.walk(window).openChunk == nil ? nil : .samplesNotCounted)
         case .aiff: try AIFFWalk.check(window)
         case .matroska: try SegmentWalk.check(window)
         case .programStream: try ProgramStreamWalk.check(window)
@@ -49,6 +52,6 @@ enum Container: Sendable, Hashable {
         case .flashVideo: try FlashVideoWalk.check(window)
         case .other: break
         }
-        return nil
+        return (nil, nil)
     }
 }

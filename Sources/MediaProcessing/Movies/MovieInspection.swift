@@ -49,7 +49,7 @@ package enum MovieInspection {
         if window.size == 0 { throw AttachPrepError(.mediaEmpty, "The file is empty.") }
         let container = try Container(window)
         if arrival != nil { try checkOrder(container, window) }
-        let boxes = try container?.check(window)
+        let (boxes, fault) = try container?.check(window) ?? (nil, nil)
         if boxes?.isEncrypted == true { throw encrypted }
         var movie = try OpenMovie.open(
             descriptor, format: format, isRecognized: format != nil || container != nil, arrival: arrival,
@@ -65,7 +65,7 @@ package enum MovieInspection {
         if !movie.holdsSamples(survey) { throw window.cut }
         var media = movie.describe(as: found, survey: survey)
         media.isProved = !proof.isSpent
-        media.containerFault = boxes?.mediaDataExceedsFile == true ? .mediaDataExceedsFile : nil
+        media.containerFault = fault
         try checkDuration(media, movie)
         return (media, expected?.picture(survey, movie))
     }

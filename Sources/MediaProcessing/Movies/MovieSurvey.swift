@@ -142,13 +142,20 @@ final class MovieSurvey {
             else {
                 continue
             }
-            // Transport streams mark every lost packet of a broadcast; those are seen, and converted.
-            let isCut = packet.isCorrupt && movie.demuxer.name != "mpegts"
+            if movie.demuxer.name == "mp3", packet.isZeros { continue }
+            let isCut = isCut(packet)
             let isHole = isHole(packet, of: stream)
             if isStrict, isCut || isHole { throw isCut ? Self.cut : Self.hole }
             if isCut || isHole { brokenPackets[stream.index, default: 0] += 1 } else { try take(packet, of: stream) }
             try checkDeadline(deadline)
         }
+    }
+
+    /// Transport streams mark every lost packet of a broadcast; those are seen, and converted. The last packet of a WAV
+    /// that does not count its samples is marked, too; that those of other WAVs are there, `WaveWalk` has seen.
+    private func isCut(_ packet: Packet) -> Bool {
+        let name = movie.demuxer.name
+        return packet.isCorrupt && name != "mpegts" && !(isStrict && name == "wav")
     }
 
     private func isHole(_ packet: Packet, of stream: StreamDescription) -> Bool {
