@@ -21,6 +21,7 @@ import WalkSupport
             // A separator, a place, a code size and the end of its data.
             check(walk.frames, of: 12, in: window)
             checkTime(walk.duration, walk.loopCount)
+            try decode(walk, window)
             return walk
         },
         { window in
@@ -50,6 +51,21 @@ import WalkSupport
 
     private static func checkTime(_ seconds: Double, _ loops: Int) {
         Invariant.hold(seconds >= 0 && seconds.isFinite && loops >= 0, "time goes on")
+    }
+
+    /// Each frame read for itself looks as it does in its turn.
+    private static func decode(_ walk: GIFWalk, _ window: ByteWindow) throws {
+        guard walk.width * walk.height * walk.frames <= 100_000 else { return }
+        let frames = try GIFFrames(window, deadline: .now + .seconds(60))
+        let single = try GIFFrames(window, deadline: .now + .seconds(60))
+        for number in 0..<walk.frames {
+            guard let frame = try frames.next() else { Invariant.broken("there are as many frames as blocks") }
+            var rows: [UInt8] = []
+            try unsafe single.readRows(of: number) { unsafe rows.append(contentsOf: $0) }
+            let samples = try single.samples(of: number)
+            let wanted = frame.pixels.enumerated().filter { $0.offset % 4 < samples }.map(\.element)
+            Invariant.hold(rows == wanted, "frame \(number) is the same both ways")
+        }
     }
 
     private static func frames(_ window: ByteWindow) throws -> AnyHashable {

@@ -159,11 +159,6 @@ static inline int CVips_extract_area(VipsImage *in, VipsImage **out, int left, i
 // Variadic.
 static inline int CVips_addalpha(VipsImage *in, VipsImage **out) { return vips_addalpha(in, out, NULL); }
 
-// Variadic. What the picture does not cover is zero: transparent black.
-static inline int CVips_embed(VipsImage *in, VipsImage **out, int width, int height) {
-    return vips_embed(in, out, 0, 0, width, height, "extend", VIPS_EXTEND_BLACK, NULL);
-}
-
 // Variadic.
 static inline int CVips_extract_bands(VipsImage *in, VipsImage **out, int first, int count) {
     return vips_extract_band(in, out, first, "n", count, NULL);
@@ -239,14 +234,6 @@ static inline int CVips_flatten(VipsImage *in, VipsImage **out, double grey) {
 // Variadic. Only says what the numbers mean; no pixel changes.
 static inline int CVips_copy_as(VipsImage *in, VipsImage **out, VipsInterpretation interpretation) {
     return vips_copy(in, out, "interpretation", interpretation, NULL);
-}
-
-// g_object_unref takes any pointer; see CVips_unref_image.
-static inline void CVips_unref_region(VipsRegion *region) { g_object_unref(region); }
-
-// VIPS_REGION_ADDR is a macro.
-static inline const void *CVips_region_row(VipsRegion *region, int left, int top) {
-    return VIPS_REGION_ADDR(region, left, top);
 }
 
 // vips_image_get_typeof returns a GType that Swift cannot compare with the 0 of a macro.

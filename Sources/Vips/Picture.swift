@@ -26,15 +26,12 @@ import CVips
         case primary
         /// All, one below the other.
         case all
-        /// One, from 0.
-        case one(Int)
 
         /// As a loader's options. A truncated or broken file is an error, never a picture with a grey end.
         fileprivate var options: String {
             switch self {
             case .primary: "[fail-on=error]"
             case .all: "[n=-1,fail-on=error]"
-            case .one(let number): "[page=\(number),n=1,fail-on=error]"
             }
         }
     }
@@ -213,21 +210,6 @@ import CVips
         // A part of a stack of pages is one picture: what is left of the stack's metadata would halve its height.
         _ = unsafe vips_image_remove(part.pointer, VIPS_META_PAGE_HEIGHT)
         return part
-    }
-
-    /// On a canvas of that size, its corner in the canvas's: cut where it is larger, transparent where it is smaller.
-    package func onCanvas(width canvasWidth: Int, height canvasHeight: Int) throws -> Picture {
-        let inside = try area(left: 0, top: 0, width: min(width, canvasWidth), height: min(height, canvasHeight))
-        guard inside.width < canvasWidth || inside.height < canvasHeight else { return inside }
-        let clear =
-            inside.hasAlpha
-            ? inside
-            : try inside.derive("addalpha") { out in
-                unsafe CVips_addalpha(inside.pointer, out)
-            }
-        return try clear.derive("embed") { out in
-            unsafe CVips_embed(clear.pointer, out, CInt(clamping: canvasWidth), CInt(clamping: canvasHeight))
-        }
     }
 
     /// Reduced to fit a box; never enlarged.

@@ -14,34 +14,6 @@ extension Picture {
         return try body(unsafe RawSpan(_unsafeStart: start, byteCount: count))
     }
 
-    /// Rows that are asked of libvips at a time.
-    private static let stripRows = 64
-
-    /// Reads a picture of one page and 8 bits a band once, from its first row to its last.
-    ///
-    /// - Parameter take: Given each row, `width` x `bands` bytes that it may change; what it throws ends the reading.
-    package func readRows(_ take: (UnsafeMutableBufferPointer<UInt8>) throws -> Void) throws {
-        guard unsafe vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR, let region = unsafe vips_region_new(pointer)
-        else { throw VipsError("region") }
-        // Bounded throughout: rows of a picture, whose sides are `CInt`.
-        let row = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: width * bands)
-        defer {
-            unsafe CVips_unref_region(region)
-            unsafe row.deallocate()
-        }
-        for top in stride(from: 0, to: height, by: Self.stripRows) {
-            let count = min(Self.stripRows, height - top)
-            var strip = VipsRect(left: 0, top: CInt(top), width: CInt(width), height: CInt(count))
-            try check(unsafe vips_region_prepare(region, &strip), "region_prepare")
-            for number in top..<top + count {
-                guard let source = unsafe CVips_region_row(region, 0, CInt(number)) else { throw VipsError("region") }
-                unsafe UnsafeMutableRawBufferPointer(row).copyMemory(
-                    from: UnsafeRawBufferPointer(start: source, count: row.count))
-                try unsafe take(row)
-            }
-        }
-    }
-
     /// Mean over all pixels and bands of the squared difference, in squared steps of 8 bits; 0 is the same picture.
     package func meanSquaredDifference(from other: Picture) throws -> Double {
         let difference = try derive("subtract") { out in unsafe CVips_subtract(pointer, other.pointer, out) }

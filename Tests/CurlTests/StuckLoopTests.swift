@@ -30,7 +30,7 @@ import Testing
                 connect: .seconds(30), firstByte: .seconds(30), stall: .seconds(30), deadline: .now + time))
     }
 
-    /// A transfer that holds libcurl. What is begun from then on waits behind it; until then it would be taken up with it.
+    /// A transfer that holds libcurl when this returns; what is begun before that would be taken up together with it.
     private func holdingTransfer(within time: Duration, _ seen: SeenTransfer = SeenTransfer()) async throws
         -> Task<TransferReport, Never>
     {

@@ -46,8 +46,9 @@ import Testing
     @Test func `interlace and local colour tables are seen`() throws {
         let local: [UInt8] = [0x2C, 0, 0, 0, 0, 10, 0, 20, 0, 0xC0, 1, 2, 3, 4, 5, 6, 2, 1, 9, 0]
         let walk = try walk(screen + local + image + [0x3B])
-        #expect(walk.isInterlaced)
-        #expect(walk.frames == 2)
+        #expect(walk.blocks.map(\.isInterlaced) == [true, false])
+        #expect(walk.blocks.map(\.colours.count) == [6, 6])
+        #expect(walk.blocks.map(\.hasOwnColours) == [true, false])
     }
 
     @Test func `no picture and no GIF are corrupt`() {

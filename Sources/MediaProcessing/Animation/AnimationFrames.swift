@@ -1,5 +1,4 @@
 package import RichPush
-import Vips
 
 /// Opens the frames of any animated image: the decision which decoder composes it.
 package enum AnimationFrames {
@@ -9,7 +8,9 @@ package enum AnimationFrames {
         descriptor: CInt, format: MediaFormat, deadline: ContinuousClock.Instant
     ) throws -> any FrameSequence {
         switch format {
-        case .gif: try PageFrames.gif(descriptor, deadline: deadline)
+        case .gif:
+            try GIFFrames(
+                ByteWindow(descriptor: descriptor, noun: "GIF", deadline: deadline), deadline: deadline)
         case .webp: try WebPFrames(descriptor, deadline: deadline)
         case .png: try PNGFrames(descriptor, deadline: deadline)
         case .avif: try AVIFFrames(descriptor, deadline: deadline)

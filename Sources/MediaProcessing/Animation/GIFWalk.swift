@@ -2,19 +2,16 @@ import RichPush
 
 /// The blocks of a GIF, walked to the trailer: frames, delays and loops, and that the file is whole, to the last pixel.
 ///
-/// Nothing else tells: libvips stops counting at 4,097 frames, and every decoder shows a cut GIF without an error; what
-/// pixels a frame lacks libnsgif leaves as they were.
+/// Nothing else tells: every decoder shows a cut GIF without an error.
 /// Source: CompuServe, "Graphics Interchange Format 89a"; the NETSCAPE2.0 extension.
 package struct GIFWalk: Sendable, Hashable {
     /// The canvas, in pixels.
     package private(set) var width = 0
     package private(set) var height = 0
-    /// Delay of each frame in milliseconds, as the file has it; 0 where it says nothing.
-    package private(set) var delaysMilliseconds: [Int] = []
+    /// The frames in the order in which they are shown.
+    package private(set) var blocks: [GIFFrameBlock] = []
     /// How often it plays: 0 is for ever, 1 without an extension. The extension counts repetitions, so one more.
     package private(set) var loopCount = 1
-    /// Whether a frame is stored interlaced.
-    package private(set) var isInterlaced = false
 
     /// Whether it carries comments or application blocks other than its loops and its colour profile.
     package private(set) var hasMetadata = false
@@ -22,18 +19,33 @@ package struct GIFWalk: Sendable, Hashable {
     /// What is wrong with a frame's data, where that was looked for.
     package private(set) var damage: String?
 
-    private var pendingDelay = 0
+    /// What an extension says of the frame behind it.
+    private var pending = GIFFrameBlock()
+    /// Colours of frames without their own.
+    private var sharedColours = 0..<0
     private let countsPixels: Bool
 
     private init(countsPixels: Bool) { self.countsPixels = countsPixels }
 
     /// Pictures of the file.
-    package var frames: Int { delaysMilliseconds.count }
+    package var frames: Int { blocks.count }
+
+    /// Delay of each frame in milliseconds, as the file has it; 0 where it says nothing.
+    package var delaysMilliseconds: [Int] { blocks.map(\.delay) }
+
+    /// Whether nothing is shown in places: browsers and iOS draw no background there.
+    package var hasTransparency: Bool {
+        blocks.contains { $0.transparent != nil } || blocks.first?.covers(width: width, height: height) == false
+    }
 
     /// Seconds of one play as browsers and iOS show it: a delay of up to 10 ms is taken for 100 ms.
     package var duration: Double {
         delaysMilliseconds.reduce(0.0) { $0 + Double($1 <= 10 ? 100 : $1) / 1000 }
     }
+
+    /// Pixels from the canvas's corner to the last one that is drawn.
+    var drawnWidth: Int { blocks.map(\.right).max() ?? 0 }
+    var drawnHeight: Int { blocks.map(\.bottom).max() ?? 0 }
 
     // Bounded throughout: an offset lies in the file when it is added to, since a byte was read there; lengths have one
     // byte, all other numbers two.
@@ -48,11 +60,15 @@ package struct GIFWalk: Sendable, Hashable {
         var walk = GIFWalk(countsPixels: countsPixels)
         walk.width = try window.littleEndian(at: 6, bytes: 2)
         walk.height = try window.littleEndian(at: 8, bytes: 2)
-        var offset = 13 + colourTableBytes(try window.byte(at: 10))
+        walk.sharedColours = 13..<13 + colourTableBytes(try window.byte(at: 10))
+        var offset = walk.sharedColours.upperBound
         while let next = try walk.block(at: offset, of: window) { offset = next }
         // The trailer is one byte; what follows it is no part of the picture.
         if offset + 1 < window.size { walk.hasMetadata = true }
         if walk.frames == 0 { throw window.broken("no frame") }
+        // A canvas without a size is as large as what is drawn on it.
+        if walk.width == 0 { walk.width = walk.drawnWidth }
+        if walk.height == 0 { walk.height = walk.drawnHeight }
         return walk
     }
 
@@ -74,19 +90,25 @@ package struct GIFWalk: Sendable, Hashable {
 
     private mutating func frame(at offset: Int, of window: ByteWindow) throws -> Int {
         let flags = try window.byte(at: offset + 9)
-        if flags & 0x40 != 0 { isInterlaced = true }
         if frames == Limits.animationFramesMax { throw tooManyFrames("GIF") }
-        delaysMilliseconds.append(pendingDelay)
-        pendingDelay = 0
-        let (width, height) = (
-            try window.littleEndian(at: offset + 5, bytes: 2), try window.littleEndian(at: offset + 7, bytes: 2)
-        )
-        // One byte of code size stands before the data.
-        let data = offset + 10 + Self.colourTableBytes(flags)
-        guard countsPixels, damage == nil else { return try end(ofSubBlocksAt: data + 1, of: window) }
-        var code = LZWPixelCount(codeBits: Int(try window.byte(at: data)), pixels: width * height)
+        var block = pending
+        pending = GIFFrameBlock()
+        block.left = try window.littleEndian(at: offset + 1, bytes: 2)
+        block.top = try window.littleEndian(at: offset + 3, bytes: 2)
+        block.width = try window.littleEndian(at: offset + 5, bytes: 2)
+        block.height = try window.littleEndian(at: offset + 7, bytes: 2)
+        block.isInterlaced = flags & 0x40 != 0
+        let ownColours = offset + 10..<offset + 10 + Self.colourTableBytes(flags)
+        block.hasOwnColours = !ownColours.isEmpty
+        block.colours = block.hasOwnColours ? ownColours : sharedColours
+        block.code = ownColours.upperBound
+        blocks.append(block)
+        guard countsPixels, damage == nil else { return try Self.end(ofSubBlocksAt: block.code + 1, of: window) }
+        var code = LZWDecoder(codeBits: Int(try window.byte(at: block.code)), pixels: block.width * block.height)
         var isCode = true
-        let end = try end(ofSubBlocksAt: data + 1, of: window) { if isCode { isCode = code.take($0) } }
+        let end = try Self.end(ofSubBlocksAt: block.code + 1, of: window) {
+            if isCode { isCode = unsafe code.take($0, into: nil) }
+        }
         if !isCode { damage = "no LZW code in frame \(frames)" }
         if isCode, !code.isComplete { damage = "pixels are missing in frame \(frames)" }
         return end
@@ -95,10 +117,22 @@ package struct GIFWalk: Sendable, Hashable {
     private mutating func block(extension offset: Int, of window: ByteWindow) throws -> Int {
         let label = try window.byte(at: offset + 1)
         let size = Int(try window.byte(at: offset + 2))
-        if label == 0xF9, size >= 4 { pendingDelay = try window.littleEndian(at: offset + 4, bytes: 2) * 10 }
+        if label == 0xF9, size >= 4 { try readControl(at: offset + 3, of: window) }
         if label == 0xFE { hasMetadata = true }
         if label == 0xFF, size == 11 { try readApplication(at: offset + 3, of: window) }
-        return try end(ofSubBlocksAt: offset + 2, of: window)
+        return try Self.end(ofSubBlocksAt: offset + 2, of: window)
+    }
+
+    private mutating func readControl(at offset: Int, of window: ByteWindow) throws {
+        let flags = try window.byte(at: offset)
+        switch flags >> 2 & 7 {
+        case 2: pending.disposal = .clear
+        // The second is a mistake that many writers have made.
+        case 3, 4: pending.disposal = .restore
+        default: pending.disposal = .keep
+        }
+        pending.delay = try window.littleEndian(at: offset + 1, bytes: 2) * 10
+        pending.transparent = flags & 1 != 0 ? try window.byte(at: offset + 3) : nil
     }
 
     private mutating func readApplication(at offset: Int, of window: ByteWindow) throws {
@@ -115,8 +149,10 @@ package struct GIFWalk: Sendable, Hashable {
         loopCount = repetitions == 0 ? 0 : repetitions + 1
     }
 
+    /// Steps over sub-blocks, and gives what stands behind their end.
+    ///
     /// - Parameter take: Given the content of each.
-    private func end(
+    static func end(
         ofSubBlocksAt start: Int, of window: ByteWindow, _ take: (ArraySlice<UInt8>) throws -> Void = { _ in }
     ) throws -> Int {
         var offset = start
@@ -129,7 +165,7 @@ package struct GIFWalk: Sendable, Hashable {
     }
 }
 
-/// What is thrown for an animation of more frames than libvips can hold.
+/// What is thrown for an animation of more frames than we read.
 func tooManyFrames(_ noun: String) -> AttachPrepError {
     AttachPrepError(
         .mediaTooManyFrames, "The \(noun) has more than \(Limits.animationFramesMax) frames; send a shorter one.")

@@ -139,14 +139,12 @@ struct PictureInspection {
 
     private func inspectGIF() throws -> InspectedMedia {
         let walk = try GIFWalk.walk(window("GIF"), countsPixels: true)
-        let picture = try Picture.open(descriptor: source, pages: .all)
-        let canvas = GIFCanvas(walk, decodedWidth: picture.width, decodedHeight: picture.height)
-        try PictureLimits.check(width: canvas.width, height: canvas.height, frames: walk.frames)
-        try PictureLimits.check(width: picture.width, height: picture.height, frames: walk.frames)
+        try PictureLimits.check(walk)
         if let damage = walk.damage { throw StillValidation.corrupt(damage) }
         var media = InspectedMedia(format: .gif)
-        describe(picture, in: &media)
-        (media.width, media.height) = (canvas.width, canvas.height)
+        (media.width, media.height) = (walk.width, walk.height)
+        media.hasAlpha = walk.hasTransparency
+        media.colour = "srgb"
         media.hasMetadata = walk.hasMetadata
         media.frames = walk.frames
         if walk.frames > 1 {
@@ -154,7 +152,6 @@ struct PictureInspection {
             media.loopCount = walk.loopCount
             media.duration = walk.duration
         }
-        if request.decodesStills { try picture.decodeToEnd() }
         return media
     }
 

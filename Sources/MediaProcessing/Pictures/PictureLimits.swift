@@ -41,4 +41,10 @@ package enum PictureLimits {
                     + "\(Limits.animationPixelsMax) in all; send fewer or smaller frames.")
         }
     }
+
+    /// The same for a GIF, whose frames may reach over its canvas.
+    static func check(_ walk: GIFWalk) throws {
+        try check(width: walk.width, height: walk.height, frames: walk.frames)
+        try check(width: walk.drawnWidth, height: walk.drawnHeight, frames: walk.frames)
+    }
 }
