@@ -135,6 +135,14 @@ import Testing
         #expect(try (0..<3).map(opened.samples) == [3, 4, 4])
     }
 
+    @Test(arguments: [-1, 1, .max]) func `a frame that is not there is corrupt`(number: Int) throws {
+        let opened = try GIFFrames(window(Written(indices: "111111").bytes), deadline: .now + .seconds(60))
+        #expect(#expect(throws: AttachPrepError.self) { try opened.samples(of: number) }?.code == .mediaCorrupt)
+        #expect(
+            #expect(throws: AttachPrepError.self) { try unsafe opened.readRows(of: number) { _ in } }?.code
+                == .mediaCorrupt)
+    }
+
     @Test func `without any colours, numbers are black and white`() throws {
         let frames = try GIFFrames(window(Written(indices: "010101").bytes, table: []), deadline: .now + .seconds(60))
         let pixels = try #require(try frames.next()).pixels

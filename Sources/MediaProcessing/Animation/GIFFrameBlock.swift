@@ -23,8 +23,6 @@ package struct GIFFrameBlock: Sendable, Hashable {
     package var transparent: UInt8?
     /// The frame's colours in the file, three bytes each; empty where it has none.
     package var colours = 0..<0
-    /// Whether the colours are the frame's own.
-    package var hasOwnColours = false
     /// Where the minimum code size is, which the blocks of code follow.
     package var code = 0
 

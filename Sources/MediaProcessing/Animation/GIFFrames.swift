@@ -42,7 +42,14 @@ package final class GIFFrames: FrameSequence {
     // MARK: A single frame
 
     /// Samples of a pixel of a frame: 3 for red, green and blue, 4 with alpha.
-    package func samples(of number: Int) throws -> Int { try coversAll(number) ? 3 : 4 }
+    ///
+    /// - Throws: `media.corrupt` for a frame that is not there.
+    package func samples(of number: Int) throws -> Int {
+        guard walk.blocks.indices.contains(number) else {
+            throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
+        }
+        return try coversAll(number) ? 3 : 4
+    }
 
     /// Whether nothing can be seen of what lies below a frame.
     private func coversAll(_ number: Int) throws -> Bool {
@@ -57,9 +64,6 @@ package final class GIFFrames: FrameSequence {
     /// - Parameter take: Given each row, `width` times `samples(of:)` bytes that it may change.
     /// - Throws: What `take` throws, `media.corrupt`.
     package func readRows(of number: Int, _ take: (UnsafeMutableBufferPointer<UInt8>) throws -> Void) throws {
-        guard number < count else {
-            throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); it is broken.")
-        }
         let samples = try samples(of: number)
         let below = try number == 0 || samples == 3 ? nil : canvas(below: number)
         let frame = try GIFFrame(walk.blocks[number], of: window)

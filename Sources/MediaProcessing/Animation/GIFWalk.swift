@@ -99,8 +99,7 @@ package struct GIFWalk: Sendable, Hashable {
         block.height = try window.littleEndian(at: offset + 7, bytes: 2)
         block.isInterlaced = flags & 0x40 != 0
         let ownColours = offset + 10..<offset + 10 + Self.colourTableBytes(flags)
-        block.hasOwnColours = !ownColours.isEmpty
-        block.colours = block.hasOwnColours ? ownColours : sharedColours
+        block.colours = ownColours.isEmpty ? sharedColours : ownColours
         block.code = ownColours.upperBound
         blocks.append(block)
         guard countsPixels, damage == nil else { return try Self.end(ofSubBlocksAt: block.code + 1, of: window) }
