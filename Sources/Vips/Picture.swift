@@ -15,9 +15,6 @@ import CVips
         unsafe CVips_unref_image(pointer)
     }
 
-    /// For what else of this room works on it.
-    var handle: UnsafeMutablePointer<VipsImage> { unsafe pointer }
-
     // MARK: Opening
 
     /// Which pages of a file to load.
