@@ -33,6 +33,7 @@ struct FlatMemoryTests {
         let preparer = try AttachmentPreparer(configuration)
         try await prepare(0..<200, preparer)
         let early = try figures()
+        #expect(!early.childBytes.isEmpty)
         try await prepare(200..<1_000, preparer)
         let late = try figures()
         let said = "\(early) then \(late)"
@@ -96,10 +97,11 @@ struct FlatMemoryTests {
             descriptors: try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count)
     }
 
+    /// The media processes alone: servers that other suites share for the whole run are children of this process, too.
     private func children() throws -> [pid_t] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter { number in
             guard let text = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8),
-                let end = text.lastIndex(of: ")")
+                let end = text.lastIndex(of: ")"), text[..<end].contains("(attachprep-medi")
             else { return false }
             return text[end...].split(separator: " ").dropFirst(2).first.flatMap { pid_t($0) } == getpid()
         }
