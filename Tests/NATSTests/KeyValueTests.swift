@@ -1,7 +1,8 @@
-import NATS
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import NATS
 
 @Suite struct KeyValueTests {
     private struct Store {
@@ -16,6 +17,19 @@ import Testing
 
         func put(_ key: String, _ text: String, after revision: UInt64? = nil) async throws -> UInt64? {
             try await bucket.make(KeyValueBucket.Change(key, Array(text.utf8), after: revision))
+        }
+
+        /// What a server does whose copy has stopped: it answers, and delivers nothing.
+        func pauseConsumers() async throws {
+            struct Names: Decodable { var consumers: [String] }
+            struct Pause: Encodable { var pause_until = "2100-01-01T00:00:00Z" }
+            struct Paused: Decodable { var paused: Bool }
+            let stream = bucket.stream
+            let names: Names = try await stream.ask("CONSUMER.NAMES.\(bucket.streamName)")
+            for name in names.consumers {
+                let answer: Paused = try await stream.ask("CONSUMER.PAUSE.\(bucket.streamName).\(name)", Pause())
+                #expect(answer.paused)
+            }
         }
 
         func text(_ key: String) async throws -> String? {
@@ -148,6 +162,31 @@ import Testing
         try await store.bucket.erase(mark)
         #expect(try await store.bucket.entry("key") == nil)
         try await store.bucket.erase(mark)
+    }
+
+    @Test func `A watch ends when its server no longer gets the changes that the leader has`() async throws {
+        let store = try await Store()
+        let (heard, bucket) = (Heard(), store.bucket)
+        let watch = Task { try await bucket.follow(after: 0, pullTime: .milliseconds(300)) { heard.add($0, $1) } }
+        try await waitUntil("it is current") { heard.isCurrent }
+        try await store.pauseConsumers()
+        _ = try await store.put("key", "one")
+        await #expect(throws: CopyIsBehind(stream: "KV_things", number: 0)) { try await watch.value }
+    }
+
+    @Test func `A watch of a bucket whose last change was erased goes on`() async throws {
+        let store = try await Store()
+        let (heard, bucket) = (Heard(), store.bucket)
+        _ = try await store.put("key", "one")
+        let mark = try #require(try await bucket.make(KeyValueBucket.Change("other", nil)))
+        try await bucket.erase(mark)
+        let watch = Task { try await bucket.follow(after: 0, pullTime: .milliseconds(50)) { heard.add($0, $1) } }
+        defer { watch.cancel() }
+        try await waitUntil("it is current") { heard.isCurrent }
+        let end = ContinuousClock.now + .milliseconds(500)
+        try await askUntil("several pulls are over") { ContinuousClock.now > end }
+        _ = try await store.put("key", "two")
+        try await waitUntil("it is heard of") { heard.entries.map(\.revision) == [1, 3] }
     }
 
     @Test func `a watch ends when the server goes`() async throws {

@@ -26,6 +26,7 @@ public final class JetStreamQueue: Sendable {
     let desk = ClaimDesk()
     let conflicts = RevisionConflicts()
     let isolation = IsolationTurn()
+    let laneStalls = Mutex<[JobPriority: LaneStall]>([:])
     /// How this process ends, for the next one on this machine.
     let run: RunRecord
     /// A message's time to be acknowledged.

@@ -66,4 +66,10 @@ struct ConsumerInformation: Decodable, Sendable {
     var config: ConsumerConfiguration
     /// Messages that it has not given to anybody yet.
     var num_pending: UInt64
+    var delivered: Delivered?
+
+    struct Delivered: Decodable, Sendable {
+        /// The number in the stream of the last message that it gave for the first time.
+        var stream_seq: UInt64
+    }
 }

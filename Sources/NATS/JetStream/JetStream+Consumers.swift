@@ -18,6 +18,27 @@ extension JetStream {
         return (try await PullConsumer(self, stream: shape.stream, name: made.name), made.num_pending)
     }
 
+    /// Whether a shared consumer's leader misses messages that the stream's leader has, and so never delivers them.
+    ///
+    /// The copy of a server whose disk is full stops, while the server goes on to lead consumers
+    /// (seen with nats-server 2.15.1).
+    /// - Returns: the last message that it delivered; nil when it misses nothing now.
+    package func missedMessages(_ name: String, _ shape: ConsumerShape) async throws -> UInt64? {
+        let found: ConsumerInformation = try await ask("CONSUMER.INFO.\(shape.stream).\(name)")
+        guard found.num_pending == 0, let delivered = found.delivered?.stream_seq else { return nil }
+        let next = try await next(after: delivered, on: shape.filter, of: shape.stream)
+        return next == nil ? nil : delivered
+    }
+
+    private struct StepDown: Decodable {
+        var success: Bool
+    }
+
+    /// Has the servers elect another leader of a consumer. Its configuration and messages stay.
+    package func electLeader(ofConsumer name: String, of stream: String) async throws {
+        let _: StepDown = try await ask("CONSUMER.LEADER.STEPDOWN.\(stream).\(name)")
+    }
+
     private func information(_ shape: ConsumerShape, _ name: String) async throws -> ConsumerInformation {
         do {
             return try await ask("CONSUMER.INFO.\(shape.stream).\(name)")

@@ -1,3 +1,5 @@
+internal import SafeArithmetic
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -36,6 +38,22 @@ extension JetStream {
             return StreamMessage(
                 number: found.message.seq, headers: String(decoding: Self.bytes(found.message.hdrs), as: UTF8.self),
                 bytes: Self.bytes(found.message.data))
+        } catch let error as NATSError where error.isRefusal(NATSError.Number.messageNotFound) {
+            return nil
+        }
+    }
+
+    private struct NextWish: Encodable {
+        var seq: UInt64
+        var next_by_subj: String
+    }
+
+    /// The number of the first message after `number` that a stream's leader has on matching subjects; nil for none.
+    package func next(after number: UInt64, on subjects: String, of name: String) async throws -> UInt64? {
+        do {
+            let wish = NextWish(seq: number.adding(clamping: 1), next_by_subj: subjects)
+            let found: FoundMessage = try await ask("STREAM.MSG.GET.\(name)", wish)
+            return found.message.seq
         } catch let error as NATSError where error.isRefusal(NATSError.Number.messageNotFound) {
             return nil
         }

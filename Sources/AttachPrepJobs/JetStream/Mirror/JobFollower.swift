@@ -31,6 +31,10 @@ final class JobFollower: Sendable {
                     state.withLock { $0.isCurrent = true }
                     start.isThere()
                 }
+            } catch let error as CopyIsBehind {
+                logger.warning(
+                    "a NATS server's copy of the queue is behind its leader's; changes are followed through another",
+                    metadata: ["stream": "\(error.stream)", "number": "\(error.number)"])
             } catch {
                 if Task.isCancelled { return }
                 logger.debug("follows the jobs again", metadata: ["error": "\(error)"])

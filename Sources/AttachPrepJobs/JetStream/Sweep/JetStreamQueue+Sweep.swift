@@ -27,6 +27,7 @@ extension JetStreamQueue: StoreKeeping {
     public func sweep() async throws -> SweepReport {
         try await named { () async throws -> SweepReport in
             var report = SweepReport()
+            try await sweepLaneLeaders()
             report.jobs = try await sweepFinished()
             report.idempotencyKeys = try await sweepWords()
             try await sweepLanes()
