@@ -32,6 +32,7 @@ struct PayloadCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !payload.listDialects else { return }
+        _ = try payload.silenced()
         guard file != nil else { throw ValidationError("Give the file of a payload, or - for standard input.") }
         guard !payload.check || preview.preview == nil else {
             throw ValidationError("--check fetches nothing that --preview could show; leave one of them out.")
@@ -60,12 +61,12 @@ struct PayloadCommand: AsyncParsableCommand {
     }
 
     private func check(_ order: PayloadOrder, _ bytes: Int) throws {
-        let found = PayloadReport(order)
+        let found = PayloadReport(order, silenced: try payload.silenced())
         switch report.format {
         case .json: StandardStreams.result(try found.json())
         case .text: StandardStreams.result(found.lines)
         }
-        if !found.warnings.isEmpty { throw CommandEnd.someRejected }
+        if !found.isShown { throw CommandEnd.someRejected }
     }
 
     private func rewrite(_ order: PayloadOrder) async throws {
@@ -90,7 +91,9 @@ struct PayloadCommand: AsyncParsableCommand {
             }
         }
         await session.preparer.shutdown()
-        let result = try end.get()
+        var result = try end.get()
+        let silenced = try payload.silenced()
+        result.warnings.removeAll { silenced.contains($0.code) }
         if let page, let shelf { try page.write(.preview(shelf.items)) }
         try show(result)
     }

@@ -18,6 +18,19 @@ struct PayloadOptionGroup: ParsableArguments {
     @Option(help: ArgumentHelp("A key of your own that holds the media.", valueName: "a.b.c"))
     var mediaKey: String?
 
+    @Option(help: ArgumentHelp("Do not report this warning; may be repeated.", valueName: "code"))
+    var silence: [String] = []
+
+    /// - Throws: `ValidationError` for a code that no warning has.
+    func silenced() throws -> Set<PayloadWarning.Code> {
+        Set(
+            try silence.map { text in
+                if let code = PayloadWarning.Code(rawValue: text) { return code }
+                let known = PayloadWarning.Code.allCases.map(\.rawValue).sorted().joined(separator: ", ")
+                throw ValidationError("--silence takes the code of a warning: \(known).")
+            })
+    }
+
     /// - Throws: `ValidationError` for a name that is none.
     func row() throws -> PayloadDialect? {
         do {

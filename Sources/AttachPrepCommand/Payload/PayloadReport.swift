@@ -36,7 +36,11 @@ struct PayloadReport: Encodable {
     let media: [Media]
     let warnings: [PayloadWarning]
 
-    init(_ order: PayloadOrder) {
+    /// Whether the notification comes with its media.
+    var isShown: Bool { !warnings.contains { $0.level == .error } }
+
+    /// - Parameter silenced: warnings that are not reported.
+    init(_ order: PayloadOrder, silenced: Set<PayloadWarning.Code> = []) {
         dialect = order.media.dialect.name
         service = order.media.dialect.service
         bytes = order.bytes
@@ -50,7 +54,7 @@ struct PayloadReport: Encodable {
             return Media(
                 path: item.path.description, address: RedactedURL.redact(address), kind: kind, type: item.declaredType)
         }
-        warnings = order.warnings
+        warnings = order.warnings.filter { !silenced.contains($0.code) }
     }
 
     /// One line of JSON.
@@ -65,13 +69,16 @@ struct PayloadReport: Encodable {
         var rows = [("dialect", "\(dialect) (\(service))")]
         rows += media.map { ("media", "\($0.path)  \($0.address)\($0.type.map { "  as \($0)" } ?? "")") }
         rows.append(("bytes", "\(bytes.grouped) of \(Limits.payloadBytesMax.grouped)"))
-        rows += warnings.map { ("warning", "\($0.code.rawValue): \($0.message)") }
-        if warnings.isEmpty { rows.append(("good", "iOS starts the service extension, and the media can be shown.")) }
+        rows += warnings.map { ($0.level.rawValue, "\($0.code.rawValue): \($0.message)") }
+        if !warnings.contains(where: { $0.level != .note }) {
+            rows.append(("good", "iOS starts the service extension, and the media can be shown."))
+        }
         return rows.map { StyledText($0.0, Self.style(of: $0.0)).filled(to: 8) + " \($0.1)" }
     }
 
     private static func style(of label: String) -> TerminalStyle {
         switch label {
+        case "error": .bad
         case "warning": .warning
         case "good": .good
         default: .dim

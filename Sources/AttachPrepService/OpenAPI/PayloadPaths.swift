@@ -49,6 +49,7 @@ enum PayloadSchemas {
                 "type": "array",
                 "items": Schema.object([
                     "code": ["type": "string", "enum": Schema.words(PayloadWarning.Code.self)],
+                    "level": ["type": "string", "enum": Schema.words(PayloadWarning.Level.self)],
                     "message": ["type": "string"],
                 ]),
             ],

@@ -61,6 +61,8 @@ public struct MediaPlace: Sendable, Hashable {
     public let thumbnailID: PayloadPattern?
     /// What else is about this media alone, options that we do not know for one: goes when the media goes.
     public let companions: [PayloadPattern]
+    /// What takes another value's place along with the fallback's address.
+    public let fallbackMoves: [FallbackMove]
     /// How the type is written.
     public let types: TypeSpelling
     /// What the key itself says of the media, and the key for other types: `movie` becomes `image`.
@@ -74,20 +76,32 @@ public struct MediaPlace: Sendable, Hashable {
 
     public init(
         _ address: PayloadPattern, _ fields: [Field: PayloadPattern] = [:], otherFields: [[Field: PayloadPattern]] = [],
-        thumbnailID: PayloadPattern? = nil, companions: [PayloadPattern] = [], types: TypeSpelling = .none,
-        keys: [MediaKey] = [],
-        namesLocalFiles: Bool = false, root: PayloadPath = PayloadPath(), isRequest: Bool = false
+        thumbnailID: PayloadPattern? = nil, companions: [PayloadPattern] = [], fallbackMoves: [FallbackMove] = [],
+        types: TypeSpelling = .none, keys: [MediaKey] = [], namesLocalFiles: Bool = false,
+        root: PayloadPath = PayloadPath(), isRequest: Bool = false
     ) {
         self.address = address
         self.fields = fields
         self.otherFields = otherFields
         self.thumbnailID = thumbnailID
         self.companions = companions
+        self.fallbackMoves = fallbackMoves
         self.isRequest = isRequest
         self.types = types
         self.keys = keys
         self.namesLocalFiles = namesLocalFiles
         self.root = root
+    }
+}
+
+/// A value that is written elsewhere when the fallback's address is used.
+public struct FallbackMove: Sendable, Hashable {
+    public let from: PayloadPattern
+    public let to: PayloadPattern
+
+    public init(from: PayloadPattern, to: PayloadPattern) {
+        self.from = from
+        self.to = to
     }
 }
 

@@ -147,9 +147,22 @@ extension DialectSample {
             [Found(path: "media-attachment-url", address: .other("item:Camera"))]),
         DialectSample(
             "adobe-mobile", #""attachment-url":"https://c.example/a.jpg""#,
+            [.url("attachment-url", "https://c.example/a.jpg")], isShadowed: true),
+        DialectSample(
+            "adobe-mobile", #""attachment-url":"https://c.example/a.jpg","adb_m_id":"5""#,
             [.url("attachment-url", "https://c.example/a.jpg")]),
         DialectSample(
-            "emarsys", #""image_url":"https://c.example/a.jpg""#, [.url("image_url", "https://c.example/a.jpg")]),
+            "emarsys", #""image_url":"https://c.example/a.jpg","ems":{}"#,
+            [.url("image_url", "https://c.example/a.jpg")]),
+        DialectSample(
+            "generic", #""attachment-url":"https://c.example/a.jpg""#,
+            [.url("attachment-url", "https://c.example/a.jpg")]),
+        DialectSample(
+            "generic", #""image_url":"https://c.example/a.jpg""#, [.url("image_url", "https://c.example/a.jpg")]),
+        DialectSample("generic", #""image":"https://c.example/a.jpg""#, [.url("image", "https://c.example/a.jpg")]),
+        DialectSample(
+            "emarsys", #""image_url":"https://c.example/a.jpg""#, [.url("image_url", "https://c.example/a.jpg")],
+            isShadowed: true),
         DialectSample(
             "emarsys", #""notification":{"imageUrl":"https://c.example/a.jpg"}"#,
             [.url("notification.imageUrl", "https://c.example/a.jpg")]),
@@ -165,7 +178,12 @@ extension DialectSample {
                 .url("carousel_elements[0].image_url", "https://c.example/a.jpg"),
                 .url("carousel_elements[1].image_url", "https://c.example/b.jpg"),
             ]),
-        DialectSample("exponea", #""image":"https://c.example/a.jpg""#, [.url("image", "https://c.example/a.jpg")]),
+        DialectSample(
+            "exponea", #""image":"https://c.example/a.jpg""#, [.url("image", "https://c.example/a.jpg")],
+            isShadowed: true),
+        DialectSample(
+            "exponea", #""image":"https://c.example/a.jpg","source":"xnpe_platform""#,
+            [.url("image", "https://c.example/a.jpg")]),
         DialectSample(
             "bark", #""image":"https://c.example/a.jpg","group":"home""#, [.url("image", "https://c.example/a.jpg")]),
         DialectSample(

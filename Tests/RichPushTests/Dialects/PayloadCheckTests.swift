@@ -17,8 +17,9 @@ struct PayloadCheckTests {
         (aps(#""alert":"Hi","mutable-content":1e0"#), [], ""),
         (aps(#""alert":"Hi""#), [.mutableContentMissing], "aps.mutable-content is missing"),
         (aps(#""alert":"Hi","mutable-content":0"#), [.mutableContentMissing], "does not start"),
-        (aps(#""alert":"Hi","mutable-content":true"#), [.mutableContentMissing], "is true instead of the number 1"),
-        (aps(#""alert":"Hi","mutable-content":"true""#), [.mutableContentMissing], "is true instead"),
+        // https://github.com/home-assistant/iOS, https://github.com/CleverTap/clevertap-ios-sdk
+        (aps(#""alert":"Hi","mutable-content":true"#), [.mutableContentSpelling], "Apple documents the number 1"),
+        (aps(#""alert":"Hi","mutable-content":"true""#), [.mutableContentMissing], "is \"true\" instead"),
         (aps(#""alert":"Hi","mutable-content":null"#), [.mutableContentMissing], "not the number 1"),
         (aps(#""alert":"Hi","mutable-content":[1]"#), [.mutableContentMissing], "not the number 1"),
         (
@@ -131,8 +132,12 @@ struct PayloadCheckTests {
             "write gif as its type"
         ),
         (aps(good, #""ct_mediaUrl":"https://c.example/a.gif","ct_mediaType":"gif""#), [], ""),
-        (aps(good, #""image":"https://c.example/a.gif""#), [.typeNotShown], "names every file .png"),
-        (aps(good, #""image":"https://c.example/a.mp4""#), [.typeNotShown], "names every file .png"),
+        (
+            aps(good, #""image":"https://c.example/a.gif","source":"xnpe_platform""#), [.typeNotShown],
+            "names every file .png"
+        ),
+        (aps(good, #""image":"https://c.example/a.mp4","group":"g""#), [.typeNotShown], "names every file .png"),
+        (aps(good, #""image":"https://c.example/a.mp4""#), [], ""),
         (
             aps(good, #""image_url":"https://c.example/a.gif","bsft_message_uuid":"u""#), [.typeNotShown],
             "use gif_url"
@@ -156,6 +161,31 @@ struct PayloadCheckTests {
         let warnings = PayloadCheck.warnings(for: value, media: try PayloadReader.media(in: value))
         #expect(warnings.map(\.code) == row.codes, "\(warnings.map(\.message))")
         #expect(row.says.isEmpty || warnings.contains { $0.message.contains(row.says) }, "\(warnings.map(\.message))")
+    }
+
+    typealias LevelRow = (payload: String, levels: [PayloadWarning.Level])
+
+    static let levels: [LevelRow] = [
+        (aps(#""alert":"Hi""#), [.error]),
+        (aps(#""alert":"Hi","mutable-content":true"#), [.note]),
+        (aps(#""mutable-content":1"#), [.error]),
+        (aps(good + #","category":"photo""#), [.note]),
+        (#"{"attach":"https://c.example/a.jpg"}"#, [.note, .note]),
+        (#"{"attach":"https://c.example/a.jpg","alert":"Hi"}"#, [.error, .error]),
+        (#"{"attach":"https://c.example/a.jpg","mutable-content":1}"#, [.error, .error]),
+        (aps(good, #""attach":"http://c.example/a.jpg""#), [.error]),
+        (aps(good, #""attach":"https://c.example/a""#), [.warning]),
+        (aps(good, #""attach":"https://c.example/a.webp""#), [.error]),
+        (aps(good, #""attach":"https://c.example/a.heic""#), [.warning]),
+        (aps(good, #""ct_mediaUrl":"https://c.example/a.jpg""#), [.error]),
+        (aps(good, #""image":"https://c.example/a.gif","group":"g""#), [.warning]),
+        (aps(good, #""image":"https://c.example/a.mp4","group":"g""#), [.error]),
+    ]
+
+    @Test(arguments: levels) func `An error is what keeps the media from being shown`(row: LevelRow) throws {
+        let value = try payload(row.payload)
+        let warnings = PayloadCheck.warnings(for: value, media: try PayloadReader.media(in: value))
+        #expect(warnings.map(\.level) == row.levels, "\(warnings.map(\.message))")
     }
 
     @Test func `A payload without media is checked as well`() throws {

@@ -57,6 +57,58 @@ struct OptionWritingTests {
                 == #"{"com.urbanairship.media_attachment":{"url":"https://push.example/a/attachment.jpg"}}"#)
     }
 
+    /// Two of Airship's pieces of media share their options. Source: airship.com/docs/api/urban-airship, iOS override.
+    @Test func `A still beside a movie leaves the movie's options`() throws {
+        let payload =
+            #"{"com.urbanairship.media_attachment":{"url":["https://c/a.jpg","https://c/b.mp4"],"#
+            + #""options":{"time":1}}}"#
+        let written = try WrittenPayloads(
+            payload,
+            [
+                PreparedSample.ready(.jpeg, at: "a"),
+                PreparedSample.ready(.mpeg4, at: "b") { $0.thumbnailTime = .movie(MovieTime(seconds: 1)) },
+            ])
+        #expect(try written.value["com.urbanairship.media_attachment"]?["options"]?["time"]?.double == 1)
+        #expect(written.warnings.isEmpty)
+    }
+
+    @Test func `The item whose thumbnail is shown decides on shared options`() throws {
+        let payload =
+            #"{"com.urbanairship.media_attachment":{"urls":[{"url":"https://c/a.gif","url_id":"one"},"#
+            + #"{"url":"https://c/b.mp4","url_id":"two"}],"thumbnail_id":"two","options":{"time":1}}}"#
+        let written = try WrittenPayloads(
+            payload,
+            [
+                PreparedSample.ready(.gif, at: "a") { $0.thumbnailTime = .frame(7) },
+                PreparedSample.ready(.mpeg4, at: "b") { $0.thumbnailTime = .movie(MovieTime(seconds: 1)) },
+            ])
+        #expect(try written.value["com.urbanairship.media_attachment"]?["options"]?["time"]?.double == 1)
+    }
+
+    @Test func `An option without a meaning for any of the media is taken out with a note`() throws {
+        let written = try WrittenPayloads(airship(#"{"time":1,"n":1}"#), [PreparedSample.ready()])
+        #expect(written.warnings.map(\.code) == [.optionRemoved])
+        #expect(written.warnings.first?.level == .note)
+        #expect(
+            written.warnings.first?.message
+                == "com.urbanairship.media_attachment.options.time is taken out, because it has no meaning for "
+                + "image/jpeg.")
+    }
+
+    /// https://github.com/Swrve/swrve-ios-sdk: SwrveNotificationManager writes `_sd` when the fallback is attached.
+    @Test(arguments: [
+        (#""_sd":"app://movie","#, #"{"_sd":"app://still","_sw":{"media":{"url":"U"}}}"#),
+        ("", #"{"_sw":{"media":{"url":"U"}},"_sd":"app://still"}"#),
+    ])
+    func `Swrve's fallback brings its deep link along`(before: String, after: String) throws {
+        let payload =
+            #"{\#(before)"_sw":{"media":{"url":"https://c/a","fallback_url":"https://c/b","#
+            + #""fallback_sd":"app://still"}}}"#
+        let written = try WrittenPayloads(payload, [.fallback(PreparedSample.manifest())])
+        #expect(
+            written.withoutNeutralObject == after.replacing("U", with: "https://push.example/a/attachment.jpg"))
+    }
+
     @Test func `That a thumbnail is shown may stay said`() throws {
         #expect(try written(#"{"hidden":false}"#) { _ in } == #"{"hidden":false}"#)
     }

@@ -2,7 +2,7 @@
 enum AlertCheck {
     static func warnings(_ push: PushCheck) -> [PayloadWarning] {
         guard !isAlert(push.aps?["alert"]), !push.hasNotification else { return [] }
-        return [PayloadWarning(.alertMissing, sentence(push))]
+        return [PayloadWarning(.alertMissing, sentence(push), level: push.maybeLocal ? .note : nil)]
     }
 
     private static func sentence(_ push: PushCheck) -> String {

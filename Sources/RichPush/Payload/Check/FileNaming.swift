@@ -38,7 +38,7 @@ enum FileNaming: Sendable, Hashable {
     ]
 
     /// Dialects of tutorials and of nobody: what reads them is the app itself.
-    static let ownApps: Set<String> = ["attach", "podcast", "image-url", "aps-media", "custom"]
+    static let ownApps: Set<String> = ["attach", "podcast", "image-url", "aps-media", "generic", "custom"]
 
     /// What becomes of a URL without an extension; nil when nothing is wrong with it.
     func missingExtension(_ service: String, hasType: Bool) -> String? {

@@ -75,7 +75,8 @@ enum ItemCheck {
                     ? "\(name), which iOS takes so far but Apple does not document as attachable; send "
                         + "\(format.kind.remedy) instead."
                     : "\(name), which iOS drops (error 101): the notification comes without it; send "
-                        + "\(format.kind.remedy) instead.")
+                        + "\(format.kind.remedy) instead.",
+                level: format.isTakenUndocumented ? .warning : nil)
         ]
     }
 
@@ -106,7 +107,8 @@ enum ItemCheck {
             PayloadWarning(
                 .optionInvalid,
                 "The type hint of \(item.path) is no uniform type identifier, so iOS does not know the type and drops "
-                    + "the file; write one\(remedy).")
+                    + "the file; write one\(remedy).",
+                level: .error)
         ]
     }
 
@@ -117,7 +119,8 @@ enum ItemCheck {
             PayloadWarning(
                 .extensionMissing,
                 "\(item.path) comes without its type (\(pattern.spoken)), and \(item.service)'s SDK then shows no "
-                    + "media; give both.")
+                    + "media; give both.",
+                level: .error)
         ]
     }
 
@@ -145,7 +148,8 @@ enum ItemCheck {
             PayloadWarning(
                 .typeNotShown,
                 "\(item.path) is \(format.mimeType), but \(item.service) names every file .png, so iOS shows nothing; "
-                    + "send a picture.")
+                    + "send a picture.",
+                level: .error)
         ]
     }
 }

@@ -30,6 +30,11 @@ struct PushCheck {
 
     var aps: PayloadValue? { top["aps"] }
 
+    /// What an app may show by itself, as a local notification: nothing in it is a push's.
+    var maybeLocal: Bool {
+        aps == nil && !["alert", "mutable-content", "mutable_content", "mutableContent"].contains { top[$0] != nil }
+    }
+
     init(_ payload: PayloadValue, _ media: PayloadMedia?) {
         let root = media.map(\.root) ?? Self.likelyRoot(payload)
         self.payload = payload

@@ -22,7 +22,11 @@ extension PayloadDialect {
         PayloadDialect(
             "swrve", service: "Swrve",
             places: [
-                MediaPlace(["_sw", "media", "url"], [.fallbackURL: ["_sw", "media", "fallback_url"]]),
+                // The deep link changes with the address: Swrve/swrve-ios-sdk, SwrveNotificationManager.m.
+                MediaPlace(
+                    ["_sw", "media", "url"], [.fallbackURL: ["_sw", "media", "fallback_url"]],
+                    companions: [["_sw", "media", "fallback_sd"]],
+                    fallbackMoves: [FallbackMove(from: ["_sw", "media", "fallback_sd"], to: ["_sd"])]),
                 MediaPlace(["_sw", "media", "fallback_url"]),
             ]),
         PayloadDialect("salesforce", service: "Salesforce Marketing Cloud", places: [MediaPlace(["_mediaUrl"])]),

@@ -26,8 +26,10 @@ extension MediaPlace {
             address.inside(envelope), fields.mapValues { $0.inside(envelope) },
             otherFields: otherFields.map { $0.mapValues { $0.inside(envelope) } },
             thumbnailID: thumbnailID?.inside(envelope),
-            companions: companions.map { $0.inside(envelope) }, types: types, keys: keys,
-            namesLocalFiles: namesLocalFiles,
+            companions: companions.map { $0.inside(envelope) },
+            fallbackMoves: fallbackMoves.map {
+                FallbackMove(from: $0.from.inside(envelope), to: $0.to.inside(envelope))
+            }, types: types, keys: keys, namesLocalFiles: namesLocalFiles,
             root: PayloadPath(envelope.steps + root.steps), isRequest: isRequest)
     }
 }

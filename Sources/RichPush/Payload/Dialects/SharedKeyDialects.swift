@@ -10,7 +10,6 @@ extension PayloadDialect {
             ], places: [MediaPlace(["media-attachment-url"])]),
         PayloadDialect(
             "adobe-campaign", service: "Adobe Campaign Standard", places: [MediaPlace(["media-attachment-url"])]),
-        PayloadDialect("adobe-mobile", service: "Adobe Mobile Services", places: [MediaPlace(["attachment-url"])]),
         PayloadDialect(
             "blueshift", service: "Blueshift", choice: .allPlaces, marks: blueshiftMarks,
             places: [
@@ -18,9 +17,6 @@ extension PayloadDialect {
                 MediaPlace(["audio_url"], keys: blueshiftKeys), MediaPlace(["gif_url"], keys: blueshiftKeys),
                 MediaPlace(["carousel_elements", .each, "image_url"]),
             ]),
-        PayloadDialect(
-            "emarsys", service: "Emarsys",
-            places: [MediaPlace(["notification", "imageUrl"]), MediaPlace(["image_url"])]),
     ]
 
     private static let blueshiftKeys = [

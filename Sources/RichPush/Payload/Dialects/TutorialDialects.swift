@@ -23,7 +23,21 @@ extension PayloadDialect {
             "bark", service: "Bark",
             marks: ["group", "icon", "isarchive", "isArchive", "level", "autocopy", "autoCopy", "ciphertext", "call"]
                 .map { DialectMark([.key($0)]) }, places: [MediaPlace(["image"])]),
-        PayloadDialect("exponea", service: "Exponea (Bloomreach)", places: [MediaPlace(["image"])]),
+        // Its own payloads are marked: exponea/exponea-ios-sdk, PushNotificationManager.
+        PayloadDialect(
+            "exponea", service: "Exponea (Bloomreach)", marks: [DialectMark(["source"], prefix: "xnpe_platform")],
+            places: [MediaPlace(["image"])]),
+        // adobe/aepsdk-core-ios, LaunchInformation: what its pushes are known by.
+        PayloadDialect(
+            "adobe-mobile", service: "Adobe Mobile Services",
+            marks: [DialectMark(["adb_m_id"]), DialectMark(["adb_deeplink"])],
+            places: [MediaPlace(["attachment-url"])]),
+        PayloadDialect(
+            "emarsys", service: "Emarsys", marks: [DialectMark(["ems"])],
+            places: [MediaPlace(["notification", "imageUrl"]), MediaPlace(["image_url"])]),
+        PayloadDialect(
+            "generic", service: "Keys that many apps and tutorials share",
+            places: [MediaPlace(["attachment-url"]), MediaPlace(["image_url"]), MediaPlace(["image"])]),
         PayloadDialect(
             "pushward", service: "Pushward",
             places: [MediaPlace(["media", "url"], [.type: ["media", "type"]], types: .any, isRequest: true)]),

@@ -10,8 +10,11 @@ struct MediaRewriting {
     /// To keys that what goes leaves free.
     private var lateRenames: [PayloadEdit] = []
     private var doomed: Set<PayloadPath> = []
-    /// What an item has had its say about: of a field that several share, the first one decides.
+    /// Fields that an item has decided: of one that several share, the item whose thumbnail is shown comes first, then
+    /// the others in their order.
     private var decided: Set<PayloadPath> = []
+    /// Options without a meaning for one of the items; they go when they have none for any.
+    private var meaningless: [PayloadPath: String] = [:]
     /// Fields of the media that stays; some stand for several items.
     private let kept: Set<PayloadPath>
 
@@ -27,17 +30,49 @@ struct MediaRewriting {
     /// In an order that keeps their paths true: what goes, goes last and from the end.
     mutating func edits() throws(AttachPrepError) -> [PayloadEdit] {
         for case (let item, .failed(let error)) in zip(media.items, prepared) { takeOut(item, error) }
-        for (item, prepared) in zip(media.items, prepared) {
+        let pairs = zip(media.items, prepared).map { (item: $0.0, prepared: $0.1) }
+        // Bounded: lists, not numbers.
+        for (item, prepared) in pairs.filter({ isShown($0.item) }) + pairs.filter({ !isShown($0.item) }) {
             switch prepared {
             case .ready(let manifest): try put(manifest, into: item)
             case .fallback(let manifest):
                 try put(manifest, into: item)
-                if let path = item.fields[.fallbackURL] { doomed.insert(path) }
+                useFallback(of: item)
             case .failed, .untouched: break
             }
         }
+        removeMeaningless()
         let removals = PayloadRemovals(doomed: doomed, root: media.root).edits(in: value)
         return changes + renames + removals + lateRenames
+    }
+
+    /// Whether the payload names it as the one whose thumbnail is shown.
+    private func isShown(_ item: PayloadMediaItem) -> Bool {
+        guard let id = item.id, let path = item.place.thumbnailID?.path(like: item.path, of: item.place.address)
+        else { return false }
+        return value.standing(at: path)?.string == id
+    }
+
+    /// The fallback's address is in the other's place now; so are the values that belong to it.
+    private mutating func useFallback(of item: PayloadMediaItem) {
+        if let path = item.fields[.fallbackURL] { doomed.insert(path) }
+        for move in item.place.fallbackMoves {
+            let (from, to) = (move.from.path(choosing: []), move.to.path(choosing: []))
+            guard let moved = value.standing(at: from), case .key(let key)? = to.steps.last, let parent = to.parent
+            else { continue }
+            doomed.insert(from)
+            changes.append(value.standing(at: to) == nil ? .set(key: key, moved, in: parent) : .replace(to, moved))
+        }
+    }
+
+    private mutating func removeMeaningless() {
+        for (path, type) in meaningless.sorted(by: { $0.key.description < $1.key.description })
+        where !decided.contains(path) {
+            doomed.insert(path)
+            warnings.append(
+                PayloadWarning(
+                    .optionRemoved, "\(SpokenText.path(path)) is taken out, because it has no meaning for \(type)."))
+        }
     }
 
     private mutating func put(_ manifest: Manifest, into item: PayloadMediaItem) throws(AttachPrepError) {
@@ -52,12 +87,16 @@ struct MediaRewriting {
         rename(item, to: type)
         let shapes = FieldShapes(item: item, attachment: attachment, type: type, options: manifest.options)
         for field in MediaPlace.Field.allCases {
-            guard let path = item.fields[field], decided.insert(path).inserted,
-                let found = value.standing(at: path)
+            guard let path = item.fields[field], !decided.contains(path), let found = value.standing(at: path)
             else { continue }
-            switch shapes.change(of: field, found: found) {
-            case .keep: break
-            case .remove: doomed.insert(path)
+            let change = shapes.change(of: field, found: found)
+            if change == .remove {
+                meaningless[path] = meaningless[path] ?? type.mimeType
+                continue
+            }
+            decided.insert(path)
+            switch change {
+            case .keep, .remove: break
             case .write(let value): replace(path, with: value)
             case .writeParts(let parts):
                 for part in parts { replace(PayloadPath(path.steps + part.steps), with: part.value) }
