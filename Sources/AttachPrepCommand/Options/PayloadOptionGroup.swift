@@ -15,7 +15,9 @@ struct PayloadOptionGroup: ParsableArguments {
             "Whose way of naming media is meant, as in airship or fcm; else it is found out.", valueName: "name"))
     var dialect: String?
 
-    @Option(help: ArgumentHelp("A key of your own that holds the media.", valueName: "a.b.c"))
+    @Option(
+        help: ArgumentHelp(
+            "A key of your own that holds the media; a.b[].c means each element of a list.", valueName: "a.b.c"))
     var mediaKey: String?
 
     @Option(help: ArgumentHelp("Do not report this warning; may be repeated.", valueName: "code"))

@@ -93,6 +93,53 @@ extension DialectSample {
         DialectSample(
             "expo", #""to":"ExponentPushToken[x]","richContent":{"image":"https://c.example/a.jpg"}"#,
             [.url("richContent.image", "https://c.example/a.jpg")]),
+        // https://github.com/Countly/countly-sdk-ios
+        DialectSample(
+            "countly", #""c":{"i":"5d3f","a":"https://c.example/a.jpg"}"#, [.url("c.a", "https://c.example/a.jpg")]),
+        // https://github.com/segment-integrations/analytics-swift-engage
+        DialectSample(
+            "twilio-engage", #""media":["https://c.example/a.jpg","https://c.example/b.jpg"]"#,
+            [.url("media[0]", "https://c.example/a.jpg")]),
+        // https://github.com/xingePush/xinge-api-java
+        DialectSample(
+            "xinge", #""xg_media_resources":"https://c.example/a.jpg""#,
+            [.url("xg_media_resources", "https://c.example/a.jpg")]),
+        DialectSample(
+            "moengage", #""moengage":{"media-type":"image","media-attachment":"https://c.example/a.jpg"}"#,
+            [.url("moengage.media-attachment", "https://c.example/a.jpg", type: "image")]),
+        // https://github.com/MotiSig-Public/ios-motisig-sdk
+        DialectSample(
+            "motisig", #""_motisig":{"imageUrl":"https://c.example/a.jpg"}"#,
+            [.url("_motisig.imageUrl", "https://c.example/a.jpg")]),
+        // https://github.com/aws-amplify/amplify-swift
+        DialectSample(
+            "pinpoint", #""data":{"media-url":"https://c.example/a.jpg"}"#,
+            [.url("data.media-url", "https://c.example/a.jpg")]),
+        // https://github.com/CleverTap/CTNotificationContent
+        DialectSample(
+            "clevertap",
+            #""ct_mediaUrl":"https://c.example/a.jpg","ct_mediaType":"image","ct_ContentSlider":{"items":["#
+                + #"{"imageUrl":"https://c.example/b.jpg"},{"imageUrl":"https://c.example/c.jpg"}]}"#,
+            [
+                .url("ct_mediaUrl", "https://c.example/a.jpg", type: "image"),
+                .url("ct_ContentSlider.items[0].imageUrl", "https://c.example/b.jpg"),
+                .url("ct_ContentSlider.items[1].imageUrl", "https://c.example/c.jpg"),
+            ]),
+        // https://github.com/Pushwoosh/pushwoosh-ios-sdk
+        DialectSample(
+            "pushwoosh", #""pw_stories":{"pages":[{"image":"https://c.example/a.jpg","duration":7}]}"#,
+            [.url("pw_stories.pages[0].image", "https://c.example/a.jpg")]),
+        DialectSample(
+            "generic", #""my-attachment":"https://c.example/a.jpg""#,
+            [.url("my-attachment", "https://c.example/a.jpg")]),
+        DialectSample(
+            "generic", #""media-url":"https://c.example/a.jpg""#, [.url("media-url", "https://c.example/a.jpg")]),
+        DialectSample(
+            "generic", #""image-url":"https://c.example/a.jpg""#, [.url("image-url", "https://c.example/a.jpg")]),
+        // https://github.com/phonegap/phonegap-plugin-push/issues/2663
+        DialectSample(
+            "generic", #""data":{"attachment-url":"https://c.example/a.jpg"}"#,
+            [.url("data.attachment-url", "https://c.example/a.jpg")]),
         DialectSample(
             "mixpanel", #""mp":{},"mp_media_url":"https://c.example/a.jpg""#,
             [.url("mp_media_url", "https://c.example/a.jpg")]),

@@ -54,6 +54,11 @@ struct PayloadChoiceTests {
         (#"{"image":"https://c.example/a.jpg","source":"news"}"#, "generic", "image"),
         (#"{"image":"https://c.example/a.jpg","level":"active"}"#, "bark", "image"),
         (#"{"aps":{"image":"https://c.example/a.jpg"}}"#, "aps-media", "aps.image"),
+        // https://github.com/Ometria/ometria.ios_sdk
+        (
+            #"{"aps":{"alert":{"body":"Hi","ometria":{"imageUrl":"https://c.example/a.jpg"}}}}"#, "ometria",
+            "aps.alert.ometria.imageUrl"
+        ),
         (#"{"aps":{"imageUrl":"https://c.example/a.jpg"}}"#, "image-url", "aps.imageUrl"),
         (#"{"notification":{"imageUrl":"https://c.example/a.jpg"}}"#, "emarsys", "notification.imageUrl"),
         (#"{"apns":{"fcm_options":{"image":"https://c.example/a.jpg"}}}"#, "fcm", "apns.fcm_options.image"),

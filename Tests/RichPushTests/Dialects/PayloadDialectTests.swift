@@ -41,6 +41,11 @@ struct PayloadDialectTests {
             "a", #"{"a":[{"url":"https://c.example/a.jpg"},{"url":"https://c.example/b.jpg"}]}"#,
             ["a[0].url", "a[1].url"]
         ),
+        (
+            "a.b[].c", #"{"a":{"b":[{"c":"https://c.example/a.jpg"},{"d":1},{"c":"https://c.example/b.jpg"}]}}"#,
+            ["a.b[0].c", "a.b[2].c"]
+        ),
+        ("a.b[]", #"{"a":{"b":["https://c.example/a.jpg"]}}"#, ["a.b[0]"]),
         (" a ", #"{"a":"https://c.example/a.jpg"}"#, ["a"]),
         ("a..b", #"{"a..b":"https://c.example/a.jpg"}"#, ["a..b"]),
         ("a", #"{"message":{"apns":{"payload":{"a":"https://c.example/a.jpg"}}}}"#, ["message.apns.payload.a"]),
@@ -73,7 +78,9 @@ struct PayloadDialectTests {
             #expect(throws: AttachPrepError.self) { try PayloadDialect.custom(mediaKey: key) }?.code == .requestInvalid)
     }
 
-    @Test(arguments: ["[", "]", ".", "a[", "a[x]", "a[-1]", "a[99999999999999999999]", "a.b[0"])
+    @Test(arguments: [
+        "[]", "[].c", "[][]", "x[].c", "[", "]", ".", "a[", "a[x]", "a[-1]", "a[99999999999999999999]", "a.b[0",
+    ])
     func `A key that is found nowhere is no media`(key: String) throws {
         let value = try payload(#"{"a":["https://c.example/a.jpg"]}"#)
         let dialect = try PayloadDialect.custom(mediaKey: key)

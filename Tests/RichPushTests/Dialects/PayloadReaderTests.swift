@@ -16,7 +16,9 @@ struct PayloadReaderTests {
     }
 
     @Test func `Every row of the table has a sample, and a name of its own`() {
-        #expect(Set(DialectSample.all.map(\.dialect)).union(["aps-media"]) == Set(PayloadDialect.all.map(\.name)))
+        // Those whose media stands inside aps are in `PayloadChoiceTests`.
+        let sampled = Set(DialectSample.all.map(\.dialect)).union(["aps-media", "ometria"])
+        #expect(sampled == Set(PayloadDialect.all.map(\.name)))
         #expect(Set(PayloadDialect.all.map(\.name)).count == PayloadDialect.all.count)
     }
 }

@@ -36,12 +36,13 @@ struct SamplePayloadTests {
         }
     }
 
-    @Test func `The campaign sends every sample, and each of its names is one notification`() throws {
+    /// Its notifications stay as they are, so that its figures can be compared: later dialects are not in it.
+    @Test func `The campaign sends samples alone, and each of its names is one notification`() throws {
         let lines = try Self.text("samples/campaign.jsonl").split(separator: "\n").map {
             try PayloadDocument(Array($0.utf8)).value
         }
         let files = Set(lines.compactMap { $0["payload"]?.string })
-        #expect(files == Set(PayloadDialect.all.map { "\($0.name).json" }))
+        #expect(files.count >= 41 && files.isSubset(of: Set(PayloadDialect.all.map { "\($0.name).json" })))
         #expect(Set(lines.compactMap { $0["name"]?.string }).count == lines.count)
     }
 

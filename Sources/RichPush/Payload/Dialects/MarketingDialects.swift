@@ -8,14 +8,16 @@ extension PayloadDialect {
                 MediaPlace(["ab", "att", "url"], [.type: ["ab", "att", "type"]], types: .fileExtension(standard: nil))
             ] + brazeRequests),
         PayloadDialect(
-            "clevertap", service: "CleverTap",
+            "clevertap", service: "CleverTap", choice: .allPlaces,
             places: [
                 MediaPlace(
                     ["ct_mediaUrl"], [.type: ["ct_mediaType"]],
                     types: .words([
                         TypeWord("image", .image), TypeWord("video", .movie), TypeWord("audio", .audio),
                         TypeWord("gif", .gif),
-                    ]))
+                    ])),
+                // A carousel: CleverTap/CTNotificationContent, README.
+                MediaPlace(["ct_ContentSlider", "items", .each, "imageUrl"]),
             ]),
         PayloadDialect("iterable", service: "Iterable", places: [MediaPlace(["itbl", "attachment-url"])]),
         PayloadDialect("batch", service: "Batch", places: [MediaPlace(["com.batch", "at", "u"])]),
@@ -36,6 +38,24 @@ extension PayloadDialect {
                 MediaPlace(["rich-media"], [.type: ["rich-media-type"]], types: .fileExtension(standard: "jpg"))
             ]),
         PayloadDialect("customer-io", service: "Customer.io", places: [MediaPlace(["CIO", "push", "image"])]),
+        // Countly/countly-sdk-ios, CountlyNotificationService.m.
+        PayloadDialect("countly", service: "Countly", places: [MediaPlace(["c", "a"])]),
+        // Ometria/ometria.ios_sdk, the notification handler's parseNotificationContent.
+        PayloadDialect("ometria", service: "Ometria", places: [MediaPlace(["aps", "alert", "ometria", "imageUrl"])]),
+        // segment-integrations/analytics-swift-engage, TwilioEngageServiceExtension.swift: the first one alone.
+        PayloadDialect("twilio-engage", service: "Twilio Engage (Segment)", places: [MediaPlace(["media", .first])]),
+        // xingePush/xinge-api-java, its raw iOS message; Tencent Cloud's documentation of the push API.
+        PayloadDialect("xinge", service: "Xinge (Tencent Push)", places: [MediaPlace(["xg_media_resources"])]),
+        // MotiSig-Public/ios-motisig-sdk, MotiSigRichPushHandler.swift.
+        PayloadDialect(
+            "motisig", service: "MotiSig",
+            places: ["imageUrl", "image_url", "image"].map { MediaPlace(["_motisig", .key($0)]) }),
+        // MOPushPayload.h of MoEngage's MORichNotification framework.
+        PayloadDialect(
+            "moengage", service: "MoEngage",
+            places: [
+                MediaPlace(["moengage", "media-attachment"], [.type: ["moengage", "media-type"]], types: .any)
+            ]),
         PayloadDialect("mixpanel", service: "Mixpanel", places: [MediaPlace(["mp_media_url"])]),
         PayloadDialect("infobip", service: "Infobip", places: [MediaPlace(["internalData", "atts", .first, "url"])]),
         PayloadDialect(

@@ -20,7 +20,7 @@ extension PayloadDialect {
     /// The name of dialects that no row has.
     static let customName = "custom"
 
-    /// An app's own key: `image`, `data.media.url`, `gallery[0].src`.
+    /// An app's own key: `image`, `data.media.url`, `gallery[0].src`, `gallery[].src` for each element.
     ///
     /// Keys may hold dots themselves. What stands there is an address, an array of addresses, or objects with `url`.
     /// Throws `request.invalid` for an empty key.
@@ -31,6 +31,12 @@ extension PayloadDialect {
                 .requestInvalid,
                 "The media key has \(key.utf8.count) bytes; write 1 to \(Limits.payloadMediaKeyBytesMax), "
                     + "with dots between the keys: data.image.")
+        }
+        if key.contains("[]") {
+            let pattern = eachElement(key)
+            return PayloadDialect(
+                customName, service: "The app's own key \(SpokenText.quoted(key))",
+                places: [MediaPlace(pattern), addressed(pattern)])
         }
         let plain = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let indexed = key.replacing("[", with: ".").replacing("]", with: "")
@@ -45,6 +51,17 @@ extension PayloadDialect {
                     MediaPlace(here), MediaPlace(each), addressed(here), addressed(each),
                 ]
             })
+    }
+
+    /// `a.b[].c`: keys with dots between them, every element of an array where `[]` stands.
+    private static func eachElement(_ key: String) -> PayloadPattern {
+        let parts = key.split(separator: "[]", omittingEmptySubsequences: false).map(String.init)
+        let steps = parts.enumerated().flatMap { index, part in
+            let keys = part.split(separator: ".").map(String.init)
+            let own: [PayloadPattern.Step] = keys.isEmpty ? [] : [.dotted(keys)]
+            return index == 0 ? own : [.each] + own  // Bounded: lists, not numbers.
+        }
+        return PayloadPattern(steps)
     }
 
     /// An object with the address in `url`.

@@ -9,6 +9,8 @@ extension PayloadDialect {
                 MediaPlace(["message", "notification", "image"], root: request),
                 MediaPlace(["apns", "fcm_options", "image"], root: PayloadPath([.key("apns"), .key("payload")])),
             ]),
+        // aws-amplify/amplify-swift, PinpointNotificationPayload.swift.
+        PayloadDialect("pinpoint", service: "Amazon Pinpoint", places: [MediaPlace(["data", "media-url"])]),
         PayloadDialect(
             "expo", service: "Expo",
             places: [

@@ -18,7 +18,10 @@ extension PayloadDialect {
     ]
 
     static let generalKeys: [PayloadDialect] = [
-        PayloadDialect("pushwoosh", service: "Pushwoosh", places: [MediaPlace(["attachment"])]),
+        // Stories: Pushwoosh/pushwoosh-ios-sdk, StoryPayloadParserTests.swift.
+        PayloadDialect(
+            "pushwoosh", service: "Pushwoosh", choice: .allPlaces,
+            places: [MediaPlace(["attachment"]), MediaPlace(["pw_stories", "pages", .each, "image"])]),
         PayloadDialect(
             "bark", service: "Bark",
             marks: ["group", "icon", "isarchive", "isArchive", "level", "autocopy", "autoCopy", "ciphertext", "call"]
@@ -37,7 +40,12 @@ extension PayloadDialect {
             places: [MediaPlace(["notification", "imageUrl"]), MediaPlace(["image_url"])]),
         PayloadDialect(
             "generic", service: "Keys that many apps and tutorials share",
-            places: [MediaPlace(["attachment-url"]), MediaPlace(["image_url"]), MediaPlace(["image"])]),
+            places: [
+                MediaPlace(["attachment-url"]), MediaPlace(["image_url"]), MediaPlace(["image"]),
+                MediaPlace(["image-url"]), MediaPlace(["media-url"]), MediaPlace(["my-attachment"]),
+                // phonegap/phonegap-plugin-push#2663
+                MediaPlace(["data", "attachment-url"]),
+            ]),
         PayloadDialect(
             "pushward", service: "Pushward",
             places: [MediaPlace(["media", "url"], [.type: ["media", "type"]], types: .any, isRequest: true)]),
