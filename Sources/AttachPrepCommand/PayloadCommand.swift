@@ -37,6 +37,9 @@ struct PayloadCommand: AsyncParsableCommand {
         guard !payload.check || preview.preview == nil else {
             throw ValidationError("--check fetches nothing that --preview could show; leave one of them out.")
         }
+        guard !payload.noNeutral || receipts.campaign == nil else {
+            throw ValidationError("--campaign writes into the member that --no-neutral leaves out; give one of them.")
+        }
         guard try payload.check || output.baseURL != nil || publish.place().isRemote else {
             throw ValidationError(
                 "--base-url is missing: the payload needs the public address of the output folder, or --publish. "
@@ -76,11 +79,14 @@ struct PayloadCommand: AsyncParsableCommand {
         let session = try PreparerSession(
             machine: machine, output: output, publish: publish, report: report, requests: order.media.items.count)
         let (resume, receipts, state) = (output.resume, receipts, machine.state)
+        let addsNeutralObject = !payload.noNeutral
         let end = await Interruption.watch { () async -> Result<PayloadResult, any Error> in
             do {
                 let receipt = try await receipts.receipt(state: state)
                 return .success(
-                    try await order.rewritten(asking: template, receipt: receipt) { request in
+                    try await order.rewritten(
+                        asking: template, receipt: receipt, addsNeutralObject: addsNeutralObject
+                    ) { request in
                         let place = shelf?.nextPlace(text: text)
                         let manifest = await session.prepare(request.source, resume: resume, shelf: place) { request }
                         if manifest.error?.code == .cancelled { throw CommandEnd.interrupted }

@@ -7,20 +7,29 @@ extension PayloadOrder {
     /// - Parameters:
     ///   - template: what is asked of all media; its source is not looked at.
     ///   - receipt: where devices say that it arrived.
+    ///   - addsNeutralObject: whether the member `attachprep` is added.
     ///   - prepare: prepares one request, whose files then have public addresses.
     /// - Throws: `payload.too_large`, and what `prepare` throws.
     public func rewritten(
-        asking template: AttachmentRequest, receipt: PushReceipt? = nil,
+        asking template: AttachmentRequest, receipt: PushReceipt? = nil, addsNeutralObject: Bool = true,
         prepare: @escaping @Sendable (AttachmentRequest) async throws -> Manifest
     ) async throws -> PayloadResult {
         let ends = try await prepared(template, prepare)
         let written = try PayloadWriter.write(
-            document, media: media, prepared: ends.map(\.prepared), receipt: receipt)
+            document, media: media, prepared: ends.map(\.prepared), receipt: receipt,
+            addsNeutralObject: addsNeutralObject)
         return PayloadResult(
             payload: written.bytes, manifests: ends.flatMap(\.manifests),
             // Bounded: lists.
-            warnings: media.warnings + written.warnings + (try Self.look(at: written.bytes, dialect: media.dialect)),
+            warnings: media.warnings + Self.timeWarnings(ends) + written.warnings
+                + (try Self.look(at: written.bytes, dialect: media.dialect)),
             isComplete: !ends.contains { if case .failed = $0.prepared { true } else { false } })
+    }
+
+    /// A thumbnail time that the media does not have: what is written back is another.
+    private static func timeWarnings(_ ends: [End]) -> [PayloadWarning] {
+        ends.flatMap { $0.manifests.last?.warnings ?? [] }.filter { $0.code == .timePastEnd }
+            .map { PayloadWarning(.optionInvalid, $0.message) }
     }
 
     /// What is still wrong with it: what was not ours to mend.

@@ -20,6 +20,9 @@ struct PayloadOptionGroup: ParsableArguments {
             "A key of your own that holds the media; a.b[].c means each element of a list.", valueName: "a.b.c"))
     var mediaKey: String?
 
+    @Flag(name: .customLong("no-neutral"), help: "Leave the member attachprep out: an SDK reads its own keys.")
+    var noNeutral = false
+
     @Option(help: ArgumentHelp("Do not report this warning; may be repeated.", valueName: "code"))
     var silence: [String] = []
 

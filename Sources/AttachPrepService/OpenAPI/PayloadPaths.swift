@@ -78,6 +78,10 @@ enum PayloadSchemas {
             "type": ["integer", "null"], "minimum": 1, "maximum": .whole(Limits.dispatchRecipientsMax),
             "description": "Phones that the payload is sent to; 1 when left out",
         ],
+        "neutral": [
+            "type": ["boolean", "null"],
+            "description": "Whether the member \"attachprep\" is added; true when left out. Not false with a campaign",
+        ],
         "sentAt": [
             "type": ["string", "null"], "format": "date-time", "description": "When it goes out; now when left out",
         ],

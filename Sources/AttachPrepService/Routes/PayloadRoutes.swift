@@ -30,7 +30,8 @@ struct PayloadRoutes: Sendable {
         let seconds = Preference(request.headers[values: .prefer]).waitSeconds.map(Double.init)
         let deadline = jobs.deadline(of: submission.template, preferring: seconds)
         let result = try await submission.order.rewritten(
-            asking: submission.template, receipt: try await receipt(for: submission)
+            asking: submission.template, receipt: try await receipt(for: submission),
+            addsNeutralObject: submission.addsNeutralObject
         ) { try await jobs.manifest(of: $0, before: deadline) }
         return try PayloadAnswer.response(result)
     }

@@ -9,7 +9,7 @@ import RichPush
 
 /// The body of `POST /v1/payloads`, whose payload stays as it was written.
 struct PayloadSubmission {
-    static let keys = ["payload", "dialect", "mediaKey", "request", "campaign", "recipients", "sentAt"]
+    static let keys = ["payload", "dialect", "mediaKey", "request", "campaign", "recipients", "sentAt", "neutral"]
 
     let order: PayloadOrder
     /// What is asked of all media; it has no source.
@@ -20,6 +20,8 @@ struct PayloadSubmission {
     let recipients: Int
     /// When it goes out; nil is now.
     let sentAt: Date?
+    /// Whether the member `attachprep` is added.
+    let addsNeutralObject: Bool
 
     /// - Throws: `payload.invalid`, `payload.no_media`, `request.invalid`.
     init(_ bytes: [UInt8]) throws {
@@ -38,6 +40,12 @@ struct PayloadSubmission {
         campaign = try Self.text("campaign", in: body.value)
         recipients = try Self.recipients(body.value)
         sentAt = try Self.time("sentAt", in: body.value)
+        addsNeutralObject = try Self.neutral(body.value)
+        guard addsNeutralObject || campaign == nil else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "A receipt is asked for in the member that \"neutral\": false leaves out; leave out one of the two.")
+        }
         let dialect = try PayloadOrder.dialect(
             named: Self.text("dialect", in: body.value), mediaKey: Self.text("mediaKey", in: body.value))
         order = try PayloadOrder(PayloadDocument(text), dialect: dialect)
@@ -68,6 +76,14 @@ struct PayloadSubmission {
                 .requestInvalid, "The body's \"recipients\" is not a whole number of phones, 1 or more.")
         }
         return count
+    }
+
+    private static func neutral(_ body: PayloadValue) throws -> Bool {
+        switch body["neutral"] {
+        case nil, .null: return true
+        case .bool(let isWanted): return isWanted
+        default: throw AttachPrepError(.requestInvalid, "The body's \"neutral\" is not true or false.")
+        }
     }
 
     private static func time(_ key: String, in body: PayloadValue) throws -> Date? {

@@ -116,6 +116,10 @@ struct PayloadChoiceTests {
             #"{"apns":{"payload":{"aps":{},"_wp":{"attachments":[{"url":"U"}]}}}}"#, "apns.payload",
             "_wp.attachments[0].url"
         ),
+        // https://pusher.com/docs/beams/reference/publish-api: the APNs payload is `apns`
+        (
+            #"{"interests":["a"],"apns":{"aps":{},"data":{"attachment-url":"U"}}}"#, "apns", "data.attachment-url"
+        ),
         (#"{"APNS":"{\"aps\":{},\"attach\":\"U\"}","default":"Hi"}"#, "APNS", "attach"),
         (#"{"APNS_SANDBOX":"{\"aps\":{},\"attach\":\"U\"}"}"#, "APNS_SANDBOX", "attach"),
     ]) func `A payload inside a request is read where it stands`(text: String, root: String, path: String) throws {

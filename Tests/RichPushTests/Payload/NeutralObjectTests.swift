@@ -6,6 +6,13 @@ import Testing
 struct NeutralObjectTests {
     private let jpeg = "https://push.example/a/attachment.jpg"
 
+    @Test func `It can be left out, where an SDK reads its own keys`() throws {
+        let written = try WrittenPayloads(
+            #"{"aps":{"alert":"a"},"attach":"https://c/a","attachprep":{"attachments":[]}}"#, [PreparedSample.ready()],
+            addsNeutralObject: false)
+        #expect(written.text == #"{"aps":{"alert":"a"},"attach":"https://push.example/a/attachment.jpg"}"#)
+    }
+
     @Test func `Inside an envelope the neutral object goes into the APNs payload`() throws {
         let sns = try WrittenPayloads(
             #"{"default":"x","APNS":"{\"aps\":{},\"attach\":\"https://c/a\"}"}"#, [PreparedSample.ready()])

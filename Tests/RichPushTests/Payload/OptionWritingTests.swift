@@ -95,6 +95,19 @@ struct OptionWritingTests {
                 + "image/jpeg.")
     }
 
+    /// https://github.com/invertase/notifee/pull/65: `image` is the one picture of the payload.
+    @Test func `Notifee's image takes the place of an attachment that fails`() throws {
+        let payload =
+            #"{"notifee_options":{"image":"https://c/b.jpg","ios":{"attachments":[{"url":"https://c/a.mp4","#
+            + #""thumbnailTime":3}]}}}"#
+        let media = try PayloadReader.media(in: PayloadDocument(Array(payload.utf8)).value)
+        #expect(media.items.map(\.fallbackURL) == ["https://c/b.jpg"])
+        let written = try WrittenPayloads(payload, [.fallback(PreparedSample.manifest())])
+        #expect(
+            written.withoutNeutralObject
+                == #"{"notifee_options":{"ios":{"attachments":[{"url":"https://push.example/a/attachment.jpg"}]}}}"#)
+    }
+
     /// https://github.com/Swrve/swrve-ios-sdk: SwrveNotificationManager writes `_sd` when the fallback is attached.
     @Test(arguments: [
         (#""_sd":"app://movie","#, #"{"_sd":"app://still","_sw":{"media":{"url":"U"}}}"#),

@@ -29,8 +29,8 @@ struct PayloadDocumentTests {
 
     @Test(
         arguments: [
-            ("", "The payload is empty; hand over a JSON object."),
-            (" \n", "The payload is empty; hand over a JSON object."),
+            ("", "The payload is empty at line 1, column 1; hand over a JSON object."),
+            (" \n", "The payload is empty at line 2, column 1; hand over a JSON object."),
             ("[1]", "The payload is an array, not an object, at line 1, column 1; put it in { }."),
             ("\"a\"", "The payload is a string, not an object, at line 1, column 1; put it in { }."),
             ("{\"a\":1,}", "The payload has a comma before } at line 1, column 8; remove the comma."),

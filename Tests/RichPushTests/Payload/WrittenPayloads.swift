@@ -47,12 +47,14 @@ struct WrittenPayloads {
     let warnings: [PayloadWarning]
 
     init(
-        _ payload: String, dialect: String? = nil, _ prepared: [PreparedMedia], receipt: PushReceipt? = nil
+        _ payload: String, dialect: String? = nil, _ prepared: [PreparedMedia], receipt: PushReceipt? = nil,
+        addsNeutralObject: Bool = true
     ) throws {
         let document = try PayloadDocument(Array(payload.utf8))
         let media = try PayloadReader.media(
             in: document.value, dialect: try dialect.map { try PayloadDialect.named($0) })
-        let written = try PayloadWriter.write(document, media: media, prepared: prepared, receipt: receipt)
+        let written = try PayloadWriter.write(
+            document, media: media, prepared: prepared, receipt: receipt, addsNeutralObject: addsNeutralObject)
         text = String(decoding: written.bytes, as: UTF8.self)
         warnings = written.warnings
     }

@@ -15,7 +15,11 @@ extension PayloadDialect {
                 MediaPlace(
                     ["notifee_options", "ios", "attachments", .first, "url"],
                     options(of: ["notifee_options", "ios", "attachments", .first], names: .short)
-                        .merging([.id: ["notifee_options", "ios", "attachments", .first, "id"]]) { $1 },
+                        .merging([
+                            .id: ["notifee_options", "ios", "attachments", .first, "id"],
+                            // Its service extension has one picture: what stands behind a broken attachment.
+                            .fallbackURL: ["notifee_options", "image"],
+                        ]) { $1 },
                     namesLocalFiles: true),
                 MediaPlace(["notifee_options", "image"], namesLocalFiles: true),
             ]),

@@ -1,10 +1,11 @@
 /// Where senders put an APNs payload inside what another service is sent.
 enum PayloadEnvelope {
-    /// Not at all, and then: FCM's HTTP API with and without `message`, Amazon SNS for both of Apple's environments.
+    /// Not at all, and then: FCM's HTTP API with and without `message`, Amazon SNS for both of Apple's environments,
+    /// Pusher Beams (its API has the APNs payload in `apns`).
     static let roots: [PayloadPath] = [
         PayloadPath(), PayloadPath([.key("message"), .key("apns"), .key("payload")]),
         PayloadPath([.key("apns"), .key("payload")]), PayloadPath([.key("APNS"), .text]),
-        PayloadPath([.key("APNS_SANDBOX"), .text]),
+        PayloadPath([.key("APNS_SANDBOX"), .text]), PayloadPath([.key("apns")]),
     ]
 }
 

@@ -13,7 +13,7 @@ struct PayloadParser {
         try refuseByteOrderMark()
         skipWhitespace()
         guard position < bytes.count else {
-            throw AttachPrepError(.payloadInvalid, "The payload is empty; hand over a JSON object.")
+            throw fault("is empty", "hand over a JSON object")
         }
         let node = try value()
         skipWhitespace()

@@ -21,13 +21,17 @@ enum OtherMedia {
     }
 
     /// A warning for each envelope that holds media besides: a message may be written for several services.
+    ///
+    /// - Parameter known: where the media stands that was found, from the top of what was handed over.
     static func warnings(
-        in payload: PayloadValue, envelopes roots: ArraySlice<PayloadPath>,
+        in payload: PayloadValue, envelopes roots: ArraySlice<PayloadPath>, besides known: Set<PayloadPath>,
         reading: (PayloadValue) -> [PayloadMediaItem]
     ) -> [PayloadWarning] {
         roots.compactMap { root in
             guard let inner = payload.standing(at: root), inner.members != nil,
-                let item = reading(inner).first(where: isURL)
+                let item = reading(inner).first(where: {
+                    isURL($0) && !known.contains(PayloadPath(root.steps + $0.path.steps))
+                })
             else { return nil }
             return PayloadWarning(
                 .otherMedia,

@@ -14,12 +14,13 @@ public enum PayloadReader {
             guard let inner = payload.standing(at: root), inner.members != nil,
                 let (dialect, reading) = dialect.map({ read([$0], in: inner) }) ?? detected(in: inner)
             else { continue }
+            let placed = root.steps.isEmpty ? reading : MediaReading(dialect.inside(root), in: payload)
+            let known = Set(placed.items.map(\.path))
             let others =
                 OtherMedia.warnings(in: inner, besides: reading.items, of: dialect, at: root)
-                + OtherMedia.warnings(in: payload, envelopes: PayloadEnvelope.roots[(place + 1)...]) {
+                + OtherMedia.warnings(in: payload, envelopes: PayloadEnvelope.roots[(place + 1)...], besides: known) {
                     detected(in: $0)?.1.items ?? []
                 }
-            let placed = root.steps.isEmpty ? reading : MediaReading(dialect.inside(root), in: payload)
             return PayloadMedia(
                 dialect: dialect.inside(root), items: placed.items, warnings: placed.warnings + others)
         }

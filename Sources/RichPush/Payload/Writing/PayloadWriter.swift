@@ -5,9 +5,13 @@
 public enum PayloadWriter {
     /// The payload to send; throws `payload.too_large` when nothing that may go makes it fit.
     ///
-    /// - Parameter prepared: What became of each item of the media, in its order.
+    /// - Parameters:
+    ///   - prepared: What became of each item of the media, in its order.
+    ///   - receipt: Where devices report that it arrived; part of the neutral object.
+    ///   - addsNeutralObject: Whether `attachprep` is added; without it, what a service's SDK reads is all there is.
     public static func write(
-        _ document: PayloadDocument, media: PayloadMedia, prepared: [PreparedMedia], receipt: PushReceipt? = nil
+        _ document: PayloadDocument, media: PayloadMedia, prepared: [PreparedMedia], receipt: PushReceipt? = nil,
+        addsNeutralObject: Bool = true
     ) throws -> WrittenPayload {
         guard media.items.count == prepared.count else {
             throw AttachPrepError(.internal, "Each piece of media has one result; report this as a fault of ours.")
@@ -18,7 +22,9 @@ public enum PayloadWriter {
         guard media.hasPayload(in: document.value) else {
             return WrittenPayload(bytes: document.bytes, warnings: rewriting.warnings + [requestWarning(media)])
         }
-        let content = PushContent(media: media, prepared: prepared, receipt: receipt)
+        let content =
+            addsNeutralObject
+            ? PushContent(media: media, prepared: prepared, receipt: receipt) : PushContent(attachments: [])
         var fitting = FittedPayload(base: document, root: media.root, content: content)
         let fitted = try fitting.fitted()
         return WrittenPayload(bytes: fitted.bytes, warnings: rewriting.warnings + fitting.warnings)
