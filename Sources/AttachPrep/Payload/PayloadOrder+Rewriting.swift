@@ -14,16 +14,24 @@ extension PayloadOrder {
         asking template: AttachmentRequest, receipt: PushReceipt? = nil, addsNeutralObject: Bool = true,
         prepare: @escaping @Sendable (AttachmentRequest) async throws -> Manifest
     ) async throws -> PayloadResult {
-        let ends = try await prepared(template, prepare)
-        let written = try PayloadWriter.write(
-            document, media: media, prepared: ends.map(\.prepared), receipt: receipt,
-            addsNeutralObject: addsNeutralObject)
-        return PayloadResult(
-            payload: written.bytes, manifests: ends.flatMap(\.manifests),
-            // Bounded: lists.
-            warnings: media.warnings + Self.timeWarnings(ends) + written.warnings
-                + (try Self.look(at: written.bytes, dialect: media.dialect)),
-            isComplete: !ends.contains { if case .failed = $0.prepared { true } else { false } })
+        let shared = SharedPreparation(prepare)
+        var result = PayloadResult(payload: document.bytes, manifests: [], warnings: [], isComplete: true)
+        for media in [media, sandboxMedia].compactMap(\.self) {
+            let ends = try await Self.prepared(media, template) { try await shared.manifest(of: $0) }
+            let written = try PayloadWriter.write(
+                PayloadDocument(result.payload), media: media, prepared: ends.map(\.prepared), receipt: receipt,
+                addsNeutralObject: addsNeutralObject)
+            result.payload = written.bytes
+            for warnings in [
+                media.warnings, Self.timeWarnings(ends), written.warnings, try Self.look(at: written.bytes, media),
+            ] { result.warnings.append(contentsOf: warnings) }
+            result.isComplete =
+                result.isComplete && !ends.contains { if case .failed = $0.prepared { true } else { false } }
+            for manifest in ends.flatMap(\.manifests) where !result.manifests.contains(manifest) {
+                result.manifests.append(manifest)
+            }
+        }
+        return result
     }
 
     /// A thumbnail time that the media does not have: what is written back is another.
@@ -33,9 +41,9 @@ extension PayloadOrder {
     }
 
     /// What is still wrong with it: what was not ours to mend.
-    private static func look(at payload: [UInt8], dialect: PayloadDialect) throws -> [PayloadWarning] {
+    private static func look(at payload: [UInt8], _ media: PayloadMedia) throws -> [PayloadWarning] {
         let document = try PayloadDocument(payload)
-        let media = try? PayloadReader.media(in: document.value, dialect: dialect)
+        let media = try? PayloadReader.media(in: document.value, dialect: media.dialect)
         return PayloadCheck.warnings(for: document.value, media: media)
     }
 
@@ -46,15 +54,16 @@ extension PayloadOrder {
     }
 
     /// All items at a time: there are few, and each request waits for its own place further on.
-    private func prepared(
-        _ template: AttachmentRequest, _ prepare: @escaping @Sendable (AttachmentRequest) async throws -> Manifest
+    private static func prepared(
+        _ media: PayloadMedia, _ template: AttachmentRequest,
+        _ prepare: @escaping @Sendable (AttachmentRequest) async throws -> Manifest
     ) async throws -> [End] {
         let isAlone = media.items.count == 1
         return try await withThrowingTaskGroup(of: (Int, End).self) { group in
             for (number, item) in media.items.enumerated() {
                 group.addTask {
                     let request = { template.asking(for: $0, of: item, number: isAlone ? nil : number) }
-                    return (number, try await Self.end(of: item, request, prepare))
+                    return (number, try await end(of: item, request, prepare))
                 }
             }
             var ends: [Int: End] = [:]

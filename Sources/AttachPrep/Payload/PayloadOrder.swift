@@ -9,12 +9,15 @@ public import RichPush
 public struct PayloadOrder: Sendable {
     public let document: PayloadDocument
     public let media: PayloadMedia
+    /// Of the same message for Apple's sandbox, in a request that has both.
+    let sandboxMedia: PayloadMedia?
 
     /// - Parameter dialect: the only row of the table to read it by; nil looks for the one that fits.
     /// - Throws: `payload.no_media`.
     public init(_ document: PayloadDocument, dialect: PayloadDialect? = nil) throws {
         self.document = document
         media = try PayloadReader.media(in: document.value, dialect: dialect)
+        sandboxMedia = PayloadReader.sandboxMedia(besides: media, in: document.value, dialect: dialect)
     }
 
     /// What `--dialect` and `--media-key` name together: at most one of them.
@@ -37,8 +40,10 @@ public struct PayloadOrder: Sendable {
     /// What is wrong with the payload as it is: nothing is fetched.
     public var warnings: [PayloadWarning] {
         let size = bytes > Limits.payloadBytesMax ? [PayloadWarning.tooLarge(bytes: bytes)] : []
-        // Bounded: lists.
-        return media.warnings + PayloadCheck.warnings(for: document.value, media: media) + size
+        let found = [media, sandboxMedia].compactMap(\.self).map {
+            [$0.warnings, PayloadCheck.warnings(for: document.value, media: $0)].flatMap(\.self)
+        }
+        return found.flatMap(\.self) + size  // Bounded: lists, not numbers.
     }
 }
 

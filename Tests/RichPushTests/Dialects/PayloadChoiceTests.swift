@@ -138,12 +138,15 @@ struct PayloadChoiceTests {
         #expect(media.root.description == "message.apns.payload")
     }
 
-    @Test func `The same message for two environments is told`() throws {
+    /// docs.aws.amazon.com/sns: a message for both of Apple's environments.
+    @Test func `The same message for Apple's other environment is found as well`() throws {
         let inner = #""{\"aps\":{},\"attach\":\"https://c.example/a.jpg\"}""#
-        let media = try PayloadReader.media(in: payload(#"{"APNS":\#(inner),"APNS_SANDBOX":\#(inner)}"#))
-        #expect(media.items.map(\.path.description) == ["APNS.attach"])
-        #expect(media.warnings.map(\.code) == [.otherMedia])
-        #expect(media.warnings.first?.message.hasPrefix("APNS_SANDBOX.attach") == true)
+        let value = try payload(#"{"APNS":\#(inner),"APNS_SANDBOX":\#(inner)}"#)
+        let media = try PayloadReader.media(in: value)
+        #expect(media.items.map(\.path.description) == ["APNS.attach"] && media.warnings.isEmpty)
+        let sandbox = try #require(PayloadReader.sandboxMedia(besides: media, in: value))
+        #expect(sandbox.items.map(\.path.description) == ["APNS_SANDBOX.attach"])
+        #expect(sandbox.root.description == "APNS_SANDBOX")
     }
 
     @Test(arguments: ["{}", #"{"aps":{"alert":"Hi"}}"#, #"{"attach":""}"#]) func `No media is an error with remedies`(

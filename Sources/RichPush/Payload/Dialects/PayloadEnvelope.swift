@@ -7,6 +7,11 @@ enum PayloadEnvelope {
         PayloadPath([.key("apns"), .key("payload")]), PayloadPath([.key("APNS"), .text]),
         PayloadPath([.key("APNS_SANDBOX"), .text]), PayloadPath([.key("apns")]),
     ]
+
+    /// Where the same message stands once more, for Apple's other environment.
+    static func sandbox(of root: PayloadPath) -> PayloadPath? {
+        root == PayloadPath([.key("APNS"), .text]) ? PayloadPath([.key("APNS_SANDBOX"), .text]) : nil
+    }
 }
 
 extension PayloadDialect {

@@ -24,7 +24,7 @@ enum OtherMedia {
     ///
     /// - Parameter known: where the media stands that was found, from the top of what was handed over.
     static func warnings(
-        in payload: PayloadValue, envelopes roots: ArraySlice<PayloadPath>, besides known: Set<PayloadPath>,
+        in payload: PayloadValue, envelopes roots: [PayloadPath], besides known: Set<PayloadPath>,
         reading: (PayloadValue) -> [PayloadMediaItem]
     ) -> [PayloadWarning] {
         roots.compactMap { root in

@@ -11,20 +11,41 @@ public enum PayloadReader {
                 .payloadInvalid, "The payload is not an object; hand over one JSON object with aps in it.")
         }
         for (place, root) in PayloadEnvelope.roots.enumerated() {
-            guard let inner = payload.standing(at: root), inner.members != nil,
-                let (dialect, reading) = dialect.map({ read([$0], in: inner) }) ?? detected(in: inner)
-            else { continue }
+            guard let (inner, dialect, reading) = found(in: payload, at: root, dialect) else { continue }
+            let later = PayloadEnvelope.roots[(place + 1)...].filter { $0 != PayloadEnvelope.sandbox(of: root) }
             let placed = root.steps.isEmpty ? reading : MediaReading(dialect.inside(root), in: payload)
             let known = Set(placed.items.map(\.path))
             let others =
                 OtherMedia.warnings(in: inner, besides: reading.items, of: dialect, at: root)
-                + OtherMedia.warnings(in: payload, envelopes: PayloadEnvelope.roots[(place + 1)...], besides: known) {
+                + OtherMedia.warnings(in: payload, envelopes: later, besides: known) {
                     detected(in: $0)?.1.items ?? []
                 }
             return PayloadMedia(
                 dialect: dialect.inside(root), items: placed.items, warnings: placed.warnings + others)
         }
         throw noMedia(dialect, in: payload)
+    }
+
+    /// The media of the same message for Apple's other environment, as Amazon SNS is sent both; nil when there is none.
+    ///
+    /// - Parameter dialect: nil to find out.
+    public static func sandboxMedia(
+        besides media: PayloadMedia, in payload: PayloadValue, dialect: PayloadDialect? = nil
+    ) -> PayloadMedia? {
+        guard let root = PayloadEnvelope.sandbox(of: media.root),
+            let (_, dialect, _) = found(in: payload, at: root, dialect)
+        else { return nil }
+        let placed = MediaReading(dialect.inside(root), in: payload)
+        return PayloadMedia(dialect: dialect.inside(root), items: placed.items, warnings: placed.warnings)
+    }
+
+    private static func found(
+        in payload: PayloadValue, at root: PayloadPath, _ dialect: PayloadDialect?
+    ) -> (inner: PayloadValue, dialect: PayloadDialect, reading: MediaReading)? {
+        guard let inner = payload.standing(at: root), inner.members != nil,
+            let (dialect, reading) = dialect.map({ read([$0], in: inner) }) ?? detected(in: inner)
+        else { return nil }
+        return (inner, dialect, reading)
     }
 
     /// Rows that share keys with others come last unless they are marked; media comes before what is no address.
