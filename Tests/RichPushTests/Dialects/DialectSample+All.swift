@@ -93,6 +93,9 @@ extension DialectSample {
         DialectSample(
             "expo", #""to":"ExponentPushToken[x]","richContent":{"image":"https://c.example/a.jpg"}"#,
             [.url("richContent.image", "https://c.example/a.jpg")]),
+        DialectSample(
+            "firebase-admin", #""apns":{"payload":{"x":1},"fcmOptions":{"imageUrl":"https://c.example/a.jpg"}}"#,
+            [.url("apns.fcmOptions.imageUrl", "https://c.example/a.jpg")]),
         // https://github.com/Countly/countly-sdk-ios
         DialectSample(
             "countly", #""c":{"i":"5d3f","a":"https://c.example/a.jpg"}"#, [.url("c.a", "https://c.example/a.jpg")]),

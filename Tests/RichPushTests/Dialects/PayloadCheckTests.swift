@@ -145,6 +145,14 @@ struct PayloadCheckTests {
         (aps(good, #""gif_url":"https://c.example/a.gif""#), [], ""),
         (aps(good, #""media-attachment-url":"item:Camera""#), [], ""),
         (#"{"to":"x","richContent":{"image":"https://c.example/a.jpg"}}"#, [], ""),
+        (
+            #"{"token":"t","notification":{"title":"Hi"},"apns":{"payload":{"aps":{"mutableContent":true}},"#
+                + #""fcmOptions":{"imageUrl":"https://c.example/a.jpg"}}}"#, [], ""
+        ),
+        (
+            #"{"token":"t","notification":{"title":"Hi"},"apns":{"payload":{"aps":{}},"#
+                + #""fcmOptions":{"imageUrl":"https://c.example/a.jpg"}}}"#, [.mutableContentMissing], "is missing"
+        ),
         (#"{"ios_attachments":{"id":"https://c.example/a.jpg"}}"#, [], ""),
         (
             #"{"message":{"notification":{"title":"Hi"},"apns":{"payload":{"aps":{"mutable-content":1}},"#

@@ -62,6 +62,15 @@ struct PayloadChoiceTests {
         (#"{"aps":{"imageUrl":"https://c.example/a.jpg"}}"#, "image-url", "aps.imageUrl"),
         (#"{"notification":{"imageUrl":"https://c.example/a.jpg"}}"#, "emarsys", "notification.imageUrl"),
         (#"{"apns":{"fcm_options":{"image":"https://c.example/a.jpg"}}}"#, "fcm", "apns.fcm_options.image"),
+        // https://github.com/firebase/firebase-admin-node
+        (
+            #"{"token":"t","apns":{"payload":{"aps":{}},"fcmOptions":{"imageUrl":"https://c.example/a.jpg"}}}"#,
+            "firebase-admin", "apns.fcmOptions.imageUrl"
+        ),
+        (
+            #"{"topic":"t","notification":{"title":"a","imageUrl":"https://c.example/a.jpg"}}"#, "firebase-admin",
+            "notification.imageUrl"
+        ),
         (#"{"message":{"notification":{"image":"https://c.example/a.jpg"}}}"#, "fcm", "message.notification.image"),
     ]
 

@@ -1,6 +1,7 @@
 /// `aps.mutable-content` must be 1, as a number or a string: else iOS does not start the service extension.
 enum MutableContentCheck {
     static func warnings(_ push: PushCheck) -> [PayloadWarning] {
+        if push.isCamelCase, push.aps?["mutableContent"] == .bool(true) { return [] }
         if push.aps?["mutable-content"] == .bool(true) {
             return [
                 PayloadWarning(

@@ -25,6 +25,8 @@ struct PushCheck {
     let top: PayloadValue
     /// A request of which the service makes the APNs payload itself.
     let isRequest: Bool
+    /// What Firebase's SDKs take: their names for Apple's keys are in camel case.
+    let isCamelCase: Bool
     /// An FCM request: Google makes an alert of its `notification`.
     let hasNotification: Bool
 
@@ -39,6 +41,7 @@ struct PushCheck {
         let root = media.map(\.root) ?? Self.likelyRoot(payload)
         self.payload = payload
         top = payload.standing(at: root) ?? .object([])
+        isCamelCase = media?.dialect.name == PayloadDialect.firebaseAdmin
         isRequest = top["aps"] == nil && media?.items.first?.place.isRequest == true
         let request = root.steps.first == .key("message") ? payload["message"] : payload
         hasNotification =

@@ -2,6 +2,7 @@ extension PayloadDialect {
     /// The table: a row a dialect, the most specific ones first, as they are tried.
     public static let all: [PayloadDialect] =
         marketingServices + engagementServices + platforms + homeAndTools + sharedKeys + tutorials + generalKeys
+        + firebaseAdminSDKs
 
     /// The row of that name; throws `request.invalid`, with the nearest name, when there is none.
     public static func named(_ name: String) throws -> PayloadDialect {

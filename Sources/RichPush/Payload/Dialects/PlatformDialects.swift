@@ -20,6 +20,20 @@ extension PayloadDialect {
             ]),
     ]
 
+    /// It spells `mutable-content` in its own way.
+    static let firebaseAdmin = "firebase-admin"
+
+    /// What Firebase's SDKs for servers take; last of all, since others have `notification.imageUrl` too. Source:
+    /// firebase/firebase-admin-node, messaging-api.ts.
+    static let firebaseAdminSDKs = [
+        PayloadDialect(
+            firebaseAdmin, service: "Firebase Admin SDK",
+            marks: ["apns", "token", "tokens", "topic", "condition"].map { DialectMark([.key($0)]) },
+            places: [["apns", "fcmOptions", "imageUrl"], ["notification", "imageUrl"]].map {
+                MediaPlace($0, root: PayloadPath([.key("apns"), .key("payload")]))
+            })
+    ]
+
     /// Where a request to FCM's API has the APNs payload.
     private static let request = PayloadPath([.key("message"), .key("apns"), .key("payload")])
 }
