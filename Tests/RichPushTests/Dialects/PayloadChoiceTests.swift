@@ -179,6 +179,15 @@ struct PayloadChoiceTests {
         #expect(try PayloadReader.media(in: payload(text), dialect: .custom(mediaKey: key)).items.count == 1)
     }
 
+    /// documentation.onesignal.com: `ios_attachments` is an object.
+    @Test func `A URL where OneSignal takes an object of ids is explained`() throws {
+        let error = #expect(throws: AttachPrepError.self) {
+            try found(#"{"app_id":"a","ios_attachments":"https://c.example/a.jpg"}"#)
+        }
+        #expect(error?.code == .payloadNoMedia)
+        #expect(error?.message.hasPrefix("ios_attachments is a URL, and OneSignal takes an object there") == true)
+    }
+
     @Test func `A media key that leads nowhere is told`() throws {
         let dialect = try PayloadDialect.custom(mediaKey: "a.b")
         let value = try payload(#"{"a":{}}"#)

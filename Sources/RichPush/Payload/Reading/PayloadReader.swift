@@ -68,7 +68,26 @@ public enum PayloadReader {
         return second
     }
 
+    /// A URL where a service takes an object of ids and URLs, as OneSignal does in `ios_attachments`.
+    private static func withoutID(in payload: PayloadValue) -> AttachPrepError? {
+        for dialect in PayloadDialect.all {
+            for place in dialect.places where place.address.steps.last == .eachMember {
+                let object = PayloadPattern(place.address.steps.dropLast())
+                let match = object.matches(in: payload, countMax: 1) { match in
+                    match.value.string.map { MediaAddress.read($0, namesLocalFiles: false) != nil } ?? false
+                }.first
+                guard let match else { continue }
+                return AttachPrepError(
+                    .payloadNoMedia,
+                    "\(SpokenText.path(match.path)) is a URL, and \(dialect.service) takes an object there; write "
+                        + "{\"id\": \"https://…\"}, with an id of your own for each piece of media.")
+            }
+        }
+        return nil
+    }
+
     private static func noMedia(_ dialect: PayloadDialect?, in payload: PayloadValue) -> AttachPrepError {
+        if let error = withoutID(in: payload) { return error }
         let stray = StrayURL.mediaKey(in: payload).map { SpokenText.path(PayloadPath([.key($0)])) }
         let found = stray.map { "; there is a URL at \($0), which the media key \($0) takes" }
         guard let dialect else {
