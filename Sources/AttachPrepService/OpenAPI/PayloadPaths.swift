@@ -37,9 +37,19 @@ enum PayloadSchemas {
         "PayloadSubmission": [
             "type": "object", "additionalProperties": false, "required": ["payload"], "properties": .object(members),
             "description": "A dialect and a mediaKey are two ways to say where media is: at most one of them.",
-            "not": [
-                "required": ["dialect", "mediaKey"],
-                "properties": ["dialect": ["type": "string"], "mediaKey": ["type": "string"]],
+            "allOf": [
+                [
+                    "not": [
+                        "required": ["dialect", "mediaKey"],
+                        "properties": ["dialect": ["type": "string"], "mediaKey": ["type": "string"]],
+                    ]
+                ],
+                [
+                    "not": [
+                        "required": ["neutral", "campaign"],
+                        "properties": ["neutral": ["const": false], "campaign": ["type": "string"]],
+                    ]
+                ],
             ],
         ],
         "PayloadResult": Schema.object([
