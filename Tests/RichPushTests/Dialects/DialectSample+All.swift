@@ -103,7 +103,7 @@ extension DialectSample {
         DialectSample(
             "twilio-engage", #""media":["https://c.example/a.jpg","https://c.example/b.jpg"]"#,
             [.url("media[0]", "https://c.example/a.jpg")]),
-        // https://github.com/xingePush/xinge-api-java
+        // https://www.tencentcloud.com/document/product/1024: push API
         DialectSample(
             "xinge", #""xg_media_resources":"https://c.example/a.jpg""#,
             [.url("xg_media_resources", "https://c.example/a.jpg")]),

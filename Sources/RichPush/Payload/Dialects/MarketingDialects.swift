@@ -44,7 +44,7 @@ extension PayloadDialect {
         PayloadDialect("ometria", service: "Ometria", places: [MediaPlace(["aps", "alert", "ometria", "imageUrl"])]),
         // segment-integrations/analytics-swift-engage, TwilioEngageServiceExtension.swift: the first one alone.
         PayloadDialect("twilio-engage", service: "Twilio Engage (Segment)", places: [MediaPlace(["media", .first])]),
-        // xingePush/xinge-api-java, its raw iOS message; Tencent Cloud's documentation of the push API.
+        // Tencent Cloud, documentation of the push API (Tencent Push Notification Service).
         PayloadDialect("xinge", service: "Xinge (Tencent Push)", places: [MediaPlace(["xg_media_resources"])]),
         // MotiSig-Public/ios-motisig-sdk, MotiSigRichPushHandler.swift.
         PayloadDialect(
