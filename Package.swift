@@ -23,8 +23,8 @@ let isFuzzing = Context.environment["ATTACHPREP_FUZZ"] != nil
 let fuzzed: [SwiftSetting] =
     isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])] : []
 
-/// Rooms whose loops go over every pixel: without optimisation a test of theirs takes minutes.
-let optimised: [SwiftSetting] = isFuzzing ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
+/// Rooms whose loops go over every pixel: without optimization a test of theirs takes minutes.
+let optimized: [SwiftSetting] = isFuzzing ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// Tests read fixtures and talk to sockets; spelling `unsafe` there would hide the specification.
 let testing: [SwiftSetting] = [
@@ -92,7 +92,7 @@ let package = Package(
         // Their owners: the only importers of C.
         room("Vips", ["CVips", "SafeArithmetic"]),
         room("LibAV", ["CLibAV", "SafeArithmetic"]),
-        room("JPEG", ["CJPEG", "SafeArithmetic"], optimised),
+        room("JPEG", ["CJPEG", "SafeArithmetic"], optimized),
         room("PNG", ["CSPNG", "SafeArithmetic"]),
         room("WebP", ["CWebP", "SafeArithmetic"]),
         room("Magic", ["CMagic"]),
@@ -107,7 +107,7 @@ let package = Package(
         room("MediaEngine", ["RichPush", "SafeArithmetic"]),
         room(
             "MediaProcessing",
-            ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux", "SafeArithmetic"], optimised),
+            ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux", "SafeArithmetic"], optimized),
         room("MediaChild", ["MediaProcessing", "Linux", "SafeArithmetic"]),
         .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaChild"], swiftSettings: strict),
         room(

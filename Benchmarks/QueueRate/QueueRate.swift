@@ -4,17 +4,17 @@ import Glibc
 import NATS
 import RichPush
 
-/// What the queue alone does: jobs a second through enqueue, claim and finish, and how long calls take in a long queue.
+/// Measures the queue alone: jobs per second through enqueue, claim and finish, and the latency of calls in a long
+/// queue.
 ///
-/// `QueueRate FOLDER`: the folder is made, and what is in it afterwards may be thrown away. Its disk decides over the
-/// rate of `always`. `QueueRate FOLDER nats://HOST:PORT,…` measures the queue on those servers instead, which keep what
-/// it leaves there.
+/// `QueueRate FOLDER` creates the folder; delete it afterwards. The rate of `always` depends on its disk.
+/// `QueueRate FOLDER nats://HOST:PORT,…` measures the queue on NATS servers instead; its data stays on the servers.
 @main
 struct QueueRate {
-    /// So many that the start does not count.
+    /// Enough jobs that startup time does not matter.
     private static let jobs = 40_000
     private static let callers = 64
-    /// As many as a campaign has on their way: what crosses a network gains most by company.
+    /// The concurrency of a campaign: over a network, throughput depends on concurrent requests.
     private static let manyCallers = 1_000
     private static let backlogs = [10_000, 100_000]
 
@@ -32,17 +32,17 @@ struct QueueRate {
             let before = clock()
             let rate = try await RateMeasurement(store: store, jobs: jobs, callers: callers).run()
             let microseconds = (clock() - before) / max(1, rate.ended)
-            say(
+            printLine(
                 "\(durability.rawValue): \(rate.perSecond) jobs/s (enqueue one, claim one, finish; "
-                    + "\(callers) callers at a time, 1,000 hosts), \(microseconds) µs of processor time a job")
+                    + "\(callers) concurrent callers, 1,000 hosts), \(microseconds) µs of CPU time per job")
         }
         for backlog in backlogs {
             let store = try await open("\(folder)/backlog-\(backlog)", .normal)
-            say("\(backlog) jobs queued:")
-            for line in try await BacklogMeasurement(store: store, backlog: backlog).run() { say("  \(line)") }
+            printLine("\(backlog) jobs queued:")
+            for line in try await BacklogMeasurement(store: store, backlog: backlog).run() { printLine("  \(line)") }
             let other = try await open("\(folder)/slow-\(backlog)", .normal)
             for line in try await BacklogMeasurement(store: other, backlog: backlog).runBesideSlowHost() {
-                say("  \(line)")
+                printLine("  \(line)")
             }
         }
     }
@@ -54,22 +54,22 @@ struct QueueRate {
             let before = clock()
             let rate = try await RateMeasurement(store: queue, jobs: jobs, callers: callers).run()
             let microseconds = (clock() - before) / max(1, rate.ended)
-            say(
-                "\(servers): \(rate.perSecond) jobs/s (enqueue one, claim one, finish; \(callers) callers "
-                    + "at a time, 1,000 hosts), \(microseconds) µs of processor time a job on this "
-                    + "side; \(rate.ended) have ended")
+            printLine(
+                "\(servers): \(rate.perSecond) jobs/s (enqueue one, claim one, finish; \(callers) concurrent "
+                    + "callers, 1,000 hosts), \(microseconds) µs of CPU time per job in this "
+                    + "process; \(rate.ended) jobs finished")
             await queue.close()
         }
     }
 
-    /// Servers that have just started have no leader for a while.
+    /// Opens the queue, retrying until newly started servers have elected a leader.
     private static func open(
         _ settings: NATSSettings, prefix: String, _ folder: String
-    ) async throws -> JetStreamQueue {
+    ) async throws -> NATSJobQueue {
         let end = ContinuousClock.now + .seconds(Limits.queueConnectSecondsMax)
         while true {
             do {
-                return try await JetStreamQueue.open(
+                return try await NATSJobQueue.open(
                     settings, prefix: prefix, folder: "\(folder)/\(prefix)", feed: JobFeed())
             } catch let error as AttachPrepError {
                 guard error.isRetryable, ContinuousClock.now < end else { throw error }
@@ -77,8 +77,8 @@ struct QueueRate {
         }
     }
 
-    /// Prints a line when it is known, into a file as well.
-    private static func say(_ line: String) {
+    /// Prints a line and flushes it, so that it appears immediately in a redirected file, too.
+    private static func printLine(_ line: String) {
         print(line)
         fflush(nil)
     }
@@ -89,7 +89,7 @@ struct QueueRate {
 }
 
 extension JobSubmission {
-    /// A request of its own.
+    /// A unique request.
     static func numbered(_ number: Int, host: String? = nil) -> JobSubmission {
         let host = host ?? "cdn\(number % 1_000).example"
         var request = AttachmentRequest(source: "https://\(host)/pictures/\(number).jpg?size=large")

@@ -3,9 +3,9 @@ import Glibc
 import MediaEngine
 import MediaProcessing
 
-/// What a call to a warm media child costs beyond the work itself: the same calls in this process and through the pool.
+/// Measures the overhead of a call to a warm media process, by making the same calls in this process and in the pool.
 ///
-/// `RoundTrip attachprep-media FILE`
+/// Usage: `RoundTrip attachprep-media FILE`.
 @main
 struct RoundTrip {
     private static let rounds = 3_000
@@ -21,7 +21,7 @@ struct RoundTrip {
             print("\(CommandLine.arguments[2]) cannot be opened")
             exit(1)
         }
-        let pool = try MediaPool(executable: CommandLine.arguments[1], mediaSlots: 1)
+        let pool = try MediaProcessPool(executable: CommandLine.arguments[1], mediaSlots: 1)
         let processor = try MediaProcessor()
         let empty = MediaCall.identify(IdentifyRequest(availableBytes: 0, isComplete: true))
         let identify = MediaCall.identify(IdentifyRequest(availableBytes: 4_096, isComplete: false))
@@ -33,27 +33,27 @@ struct RoundTrip {
                 _ = try? await pool.perform(call, descriptors: [source], deadline: .now + .seconds(30))
             }
             print("\(name): in this process \(here), through the pool \(there)")
-            print("  the way there and back: \(Int((there.median - here.median).rounded())) µs")
+            print("  round trip: \(Int((there.median - here.median).rounded())) µs")
         }
         await pool.shutdown()
         try await measureStart(executable: CommandLine.arguments[1], empty, source)
     }
 
-    /// From nothing to the first answer: what a caller would wait without a warm child.
+    /// Measures the time from start to the first answer: the wait of a caller without a warm media process.
     private static func measureStart(executable: String, _ call: MediaCall, _ source: CInt) async throws {
         let times = try await measure(rounds: startRounds) {
-            let pool = try MediaPool(executable: executable, mediaSlots: 1)
+            let pool = try MediaProcessPool(executable: executable, mediaSlots: 1)
             _ = try? await pool.perform(call, descriptors: [source], deadline: .now + .seconds(30))
             await pool.shutdown()
         }
-        print("start of a child, first answer and end: \(times)")
+        print("start of a media process, first answer and shutdown: \(times)")
     }
 
     private struct Times: CustomStringConvertible {
         let median: Double
         let slow: Double
 
-        var description: String { "\(median) µs (99 of 100 under \(slow) µs)" }
+        var description: String { "\(median) µs (99th percentile \(slow) µs)" }
     }
 
     private static func measure(rounds: Int = rounds, _ body: () async throws -> Void) async rethrows -> Times {

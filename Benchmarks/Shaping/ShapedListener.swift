@@ -1,27 +1,28 @@
 public import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Synchronization
 
-/// A port of loopback whose connections are phones on one network.
+/// A loopback port whose connections are shaped like those of phones on one network.
 public struct ShapedListener: Sendable {
-    /// Where the bytes come from.
+    /// The source of the responses.
     public enum Source: Sendable {
         case folder(ServedFolder)
         case origin(host: String, port: Int)
     }
 
     public let profile: LinkProfile
-    /// 0 takes a free one.
+    /// The port; 0 selects a free one.
     public let port: Int
     public let source: Source
-    /// Until the first byte of an answer on a new connection, the request's own included.
+    /// Round trips until the first response byte on a new connection, including that of the request.
     public var roundTrips = 2
-    /// All connections share one link, as the phones of a cell do.
+    /// Whether all connections share one link, like phones in one cell.
     public var isShared = false
-    public var fate = ConnectionFate.none
-    public let connections: ConnectionCount
+    public var fault = FaultInjection.none
+    public let connections: ConnectionLimit
 
-    public init(_ profile: LinkProfile, port: Int, source: Source, connections: ConnectionCount) {
+    public init(_ profile: LinkProfile, port: Int, source: Source, connections: ConnectionLimit) {
         self.profile = profile
         self.port = port
         self.source = source
@@ -48,7 +49,7 @@ public struct ShapedListener: Sendable {
 
     private func addHandlers(to channel: any Channel, _ links: LinkPair) throws {
         let handlers = channel.pipeline.syncOperations
-        try handlers.addHandler(ShapingHandler(links: links, roundTrips: roundTrips, fate: fate))
+        try handlers.addHandler(ShapingHandler(links: links, roundTrips: roundTrips, fault: fault))
         switch source {
         case .folder(let folder):
             try handlers.configureHTTPServerPipeline(withErrorHandling: true)
@@ -56,5 +57,27 @@ public struct ShapedListener: Sendable {
         case .origin(let host, let port):
             try handlers.addHandler(RelayHandler(host: host, port: port, profile: profile))
         }
+    }
+}
+
+/// Limits the number of simultaneous connections; further ones are closed.
+public final class ConnectionLimit: Sendable {
+    private let max: Int
+    private let open = Mutex(0)
+
+    public init(max: Int) {
+        self.max = max
+    }
+
+    func begin() -> Bool {
+        open.withLock { count in
+            guard count < max else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    func end() {
+        open.withLock { $0 -= 1 }
     }
 }

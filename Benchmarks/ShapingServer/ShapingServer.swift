@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Shaping
 
-/// Files, or another server, as phones on slow networks see them: `ShapingServer --help` says how. SIGTERM ends it.
+/// Serves files, or relays to a server, with the bandwidth and latency of phone networks; see `ShapingServer --help`.
 @main
 struct ShapingServer {
     static func main() async {
@@ -11,7 +11,7 @@ struct ShapingServer {
         do {
             options = try ServerOptions(Array(CommandLine.arguments.dropFirst()))
         } catch {
-            complain("\(error)")
+            printError("\(error)")
             exit(2)
         }
         guard !options.wantsHelp else {
@@ -21,7 +21,7 @@ struct ShapingServer {
         do {
             try await serve(options)
         } catch {
-            complain("The server cannot listen: \(error)")
+            printError("The server cannot listen: \(error)")
             exit(1)
         }
     }
@@ -30,7 +30,7 @@ struct ShapingServer {
         let group = MultiThreadedEventLoopGroup.singleton
         var channels: [any Channel] = []
         for listener in options.listeners { channels.append(try await listener.bind(on: group)) }
-        // Only when all of them listen: who reads these lines connects.
+        // Printed only when all ports listen: readers of these lines connect immediately.
         for (listener, channel) in zip(options.listeners, channels) {
             print("\(listener.profile.name) 127.0.0.1:\(channel.localAddress?.port ?? listener.port)")
         }
@@ -38,7 +38,7 @@ struct ShapingServer {
         for channel in channels { try await channel.closeFuture.get() }
     }
 
-    private static func complain(_ text: String) {
+    private static func printError(_ text: String) {
         FileHandle.standardError.write(Data("ShapingServer: \(text)\n".utf8))
     }
 }

@@ -4,7 +4,7 @@ import RichPush
 
 @testable import AttachPrep
 
-/// Addresses as strangers write them: URLs, references of redirects, IP addresses in all their forms.
+/// Fuzzes hostile URLs, redirect targets and IP addresses in all spellings.
 @main enum AddressFuzz {
     static func main() {
         FuzzTarget.run { input in
@@ -24,18 +24,18 @@ import RichPush
         guard let text = lines.first, let address = try? WebAddress(text) else { return }
         check(address)
         let strict = try? WebAddress(text, httpsOnly: true)
-        Invariant.hold(strict == nil || strict?.text.hasPrefix("https://") == true, "https alone means https alone")
+        Invariant.hold(strict == nil || strict?.text.hasPrefix("https://") == true, "httpsOnly accepts https only")
         for location in lines.dropFirst() {
             if let next = try? address.following(location) { check(next) }
             if let next = try? strict?.following(location) {
-                Invariant.hold(next.text.hasPrefix("https://"), "https alone holds for redirects")
+                Invariant.hold(next.text.hasPrefix("https://"), "httpsOnly applies to redirects")
             }
         }
     }
 
     private static func check(_ address: WebAddress) {
         Invariant.hold(
-            address.text.hasPrefix("http://") || address.text.hasPrefix("https://"), "only the web is fetched")
+            address.text.hasPrefix("http://") || address.text.hasPrefix("https://"), "only http and https are fetched")
         Invariant.hold(!address.host.isEmpty && (1...65_535).contains(address.port), "there is a host and a port")
         Invariant.hold(address.text.utf8.count <= Limits.urlBytesMax * 4, "an address is bounded")
         Invariant.hold(!address.text.utf8.contains { $0 <= 0x20 || $0 >= 0x7F }, "curl gets plain characters")
@@ -50,7 +50,7 @@ import RichPush
 
     // MARK: Secrets
 
-    /// Puts a secret where secrets stand, with a stranger's bytes around it.
+    /// Inserts a secret where URLs contain secrets, with fuzzed bytes around it.
     private static func checkSecret(_ input: inout FuzzInput) {
         let secret = "Zq7Secret9"
         let place = input.byte() % 4
@@ -74,7 +74,7 @@ import RichPush
         guard let url = try? CurlURL(parsing: text), let credentials = url.credentials else { return }
         for secret in [credentials.user, credentials.password]
         where secret.utf8.count >= 6 && !url.text.contains(secret) {
-            // The same characters may stand in the path as well, where they are nobody's secret.
+            // The same characters may also be in the path, where they are not secret.
             let count = shown.ranges(of: secret).count
             Invariant.hold(
                 count == 0 || count < text.ranges(of: secret).count,
@@ -97,11 +97,11 @@ import RichPush
         if let address = IPAddress(input.text()) {
             Invariant.hold(IPAddress(address.description) == address, "an address written again reads the same")
         }
-        guard RefusedAddressRanges.verdict(for: .v4(number)) != nil else { return }
+        guard BlockedAddressRanges.blockedRange(for: .v4(number)) != nil else { return }
         checkForms(of: number)
     }
 
-    /// What is refused plainly is refused in every form that carries it.
+    /// A blocked IPv4 address must be blocked in every IPv6 form that embeds it, and in every spelling.
     private static func checkForms(of number: UInt32) {
         let low = UInt128(number)
         let carriers: [(String, UInt128)] = [
@@ -112,7 +112,8 @@ import RichPush
         ]
         for (form, carrier) in carriers {
             Invariant.hold(
-                RefusedAddressRanges.verdict(for: .v6(carrier)) != nil, "refused as \(form): \(IPAddress.v6(carrier))")
+                BlockedAddressRanges.blockedRange(for: .v6(carrier)) != nil,
+                "refused as \(form): \(IPAddress.v6(carrier))")
         }
         let spellings = ["\(number)", "0x\(String(number, radix: 16))", "0\(String(number, radix: 8))"]
         for spelling in spellings {

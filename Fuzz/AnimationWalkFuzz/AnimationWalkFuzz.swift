@@ -4,7 +4,7 @@ import WalkSupport
 
 @testable import MediaProcessing
 
-/// The walks over animations: blocks, chunks, boxes.
+/// Fuzzes the walks over animations: blocks, chunks, boxes.
 @main enum AnimationWalkFuzz {
     static func main() {
         let file = WalkedFile(noun: "animation")
@@ -17,28 +17,28 @@ import WalkSupport
 
     private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
         { window in
-            let walk = try GIFWalk.walk(window)
-            // A separator, a place, a code size and the end of its data.
+            let walk = try GIFParser.walk(window)
+            // A separator, a position, a code size and the end of the data.
             check(walk.frames, of: 12, in: window)
             checkTime(walk.duration, walk.loopCount)
             try decode(walk, window)
             return walk
         },
         { window in
-            let walk = try PNGChunkWalk.walk(window)
+            let walk = try PNGParser.walk(window)
             check(walk.delaysMilliseconds.count, of: 38, in: window)
             checkTime(walk.duration, walk.loopCount)
             return walk
         },
         frames,
         { window in
-            let walk = try WebPWalk.walk(window)
+            let walk = try WebPParser.walk(window)
             check(walk.delaysMilliseconds.count, of: 24, in: window)
             checkTime(walk.duration, walk.loopCount)
             return walk
         },
         { window in
-            let count = try AVIFLoops.count(window)
+            let count = try AVIFLoopCount.count(window)
             Invariant.hold(count >= 0, "no count is negative")
             return count
         },
@@ -50,16 +50,16 @@ import WalkSupport
     }
 
     private static func checkTime(_ seconds: Double, _ loops: Int) {
-        Invariant.hold(seconds >= 0 && seconds.isFinite && loops >= 0, "time goes on")
+        Invariant.hold(seconds >= 0 && seconds.isFinite && loops >= 0, "duration and loop count are not negative")
     }
 
-    /// Each frame read for itself looks as it does in its turn.
-    private static func decode(_ walk: GIFWalk, _ window: ByteWindow) throws {
+    /// A frame decoded alone must equal the same frame decoded in sequence.
+    private static func decode(_ walk: GIFParser, _ window: ByteWindow) throws {
         guard walk.width * walk.height * walk.frames <= 100_000 else { return }
-        let frames = try GIFFrames(window, deadline: .now + .seconds(60))
-        let single = try GIFFrames(window, deadline: .now + .seconds(60))
+        let frames = try GIFDecoder(window, deadline: .now + .seconds(60))
+        let single = try GIFDecoder(window, deadline: .now + .seconds(60))
         for number in 0..<walk.frames {
-            guard let frame = try frames.next() else { Invariant.broken("there are as many frames as blocks") }
+            guard let frame = try frames.next() else { Invariant.broken("the number of frames equals that of blocks") }
             var rows: [UInt8] = []
             try unsafe single.readRows(of: number) { unsafe rows.append(contentsOf: $0) }
             let samples = try single.samples(of: number)
@@ -69,20 +69,20 @@ import WalkSupport
     }
 
     private static func frames(_ window: ByteWindow) throws -> AnyHashable {
-        let chunks = try PNGChunkWalk.walk(window)
-        let walk = try PNGFrameWalk.walk(window, width: chunks.width, height: chunks.height)
+        let chunks = try PNGParser.walk(window)
+        let walk = try APNGParser.walk(window, width: chunks.width, height: chunks.height)
         for frame in walk.frames {
             Invariant.hold(
                 frame.left >= 0 && frame.top >= 0 && frame.left + frame.width <= chunks.width
-                    && frame.top + frame.height <= chunks.height, "a frame lies on the canvas")
+                    && frame.top + frame.height <= chunks.height, "a frame is on the canvas")
             for range in frame.data {
-                Invariant.hold(range.lowerBound >= 0 && range.upperBound <= window.size, "its data lies in the file")
+                Invariant.hold(range.lowerBound >= 0 && range.upperBound <= window.size, "data is inside the file")
             }
         }
         if chunks.isAnimated {
             Invariant.hold(walk.frames.count == chunks.frames, "both walks count the same frames")
         }
-        Invariant.hold(walk.shared.count <= window.size, "what is shared comes from the file")
+        Invariant.hold(walk.shared.count <= window.size, "shared data is inside the file")
         return walk.frames.count
     }
 }

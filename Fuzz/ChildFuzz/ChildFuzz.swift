@@ -5,8 +5,7 @@ import RichPush
 
 @testable import AttachPrep
 
-/// A lying media child against the whole pipeline: what the parent takes from it becomes plans, renders, files and a
-/// manifest.
+/// Runs the whole pipeline against a compromised media process, and checks its files and manifest.
 @main enum ChildFuzz {
     private static let folder = (access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + "/attachprep-fuzz-\(getpid())"
     private static let engine = LyingEngine()
@@ -20,7 +19,7 @@ import RichPush
         do {
             return try AttachmentPreparer(configuration, engine: engine)
         } catch {
-            Invariant.broken("no preparer: \(error)")
+            Invariant.broken("the preparer cannot be created: \(error)")
         }
     }()
 
@@ -49,7 +48,7 @@ import RichPush
         descriptors.check()
     }
 
-    /// A file of its own content for each input: otherwise the first crash would put it into quarantine for all others.
+    /// A source with unique content for each input: otherwise crashes would put it into quarantine for later inputs.
     private static func source(_ choice: UInt8) throws -> String {
         let path = folder + "/source"
         runs += 1
@@ -58,7 +57,7 @@ import RichPush
         var number = runs
         Invariant.hold(pwrite(descriptor, &number, 8, 0) == 8, "a source can be written")
         let lengths = [5_000, 9, 300_000, 70_000]
-        // Above the limits of pictures and sounds, rarely: it is copied and hashed.
+        // Rarely over the limits of images and audio, since the source is copied and hashed.
         ftruncate(descriptor, choice == 0xFF ? 10_000_001 : off_t(lengths[Int(choice) % lengths.count]))
         return path
     }
@@ -90,7 +89,7 @@ import RichPush
         Invariant.hold(again == manifest, "a manifest reads back the same")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/out")
         guard manifest.outcome != .rejected else {
-            Invariant.hold(names.isEmpty, "what is rejected leaves nothing: \(names)")
+            Invariant.hold(names.isEmpty, "a rejected source leaves no files: \(names)")
             return
         }
         let result = folder + "/out/\(manifest.id)"
@@ -102,15 +101,15 @@ import RichPush
         let kept = FileManager.default.contents(atPath: "\(result)/\(Manifest.fileName)").map { Array($0) } ?? []
         Invariant.hold((try? Manifest(json: kept)) == manifest, "the manifest is on the disk")
         let files = try FileManager.default.contentsOfDirectory(atPath: result).sorted()
-        Invariant.hold(files == (manifest.fileNames + [Manifest.fileName]).sorted(), "and nothing else: \(files)")
+        Invariant.hold(files == (manifest.fileNames + [Manifest.fileName]).sorted(), "no other files: \(files)")
         try FileManager.default.removeItem(atPath: result)
     }
 
     private static func check(_ folder: String, _ name: String, _ bytes: Int, _ sha256: String) {
-        Invariant.hold(!name.contains("/"), "a name is one: \(name)")
+        Invariant.hold(!name.contains("/"), "a file name has no slash: \(name)")
         let content = FileManager.default.contents(atPath: "\(folder)/\(name)").map { Array($0) }
         let count = content?.count ?? -1
-        Invariant.hold(count == bytes, "\(name) has \(count) bytes, and is said to have \(bytes)")
-        Invariant.hold(content.map { PieceDigest.sha256(of: $0) } == sha256, "\(name) is what its digest says")
+        Invariant.hold(count == bytes, "\(name) has \(count) bytes, \(bytes) in the manifest")
+        Invariant.hold(content.map { UploadDigest.sha256(of: $0) } == sha256, "\(name) has the digest in the manifest")
     }
 }

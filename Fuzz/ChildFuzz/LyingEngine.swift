@@ -8,29 +8,28 @@ import Synchronization
 
 @testable import AttachPrep
 
-/// A media child that says what an input tells it to, heard through the real socket and the real checks.
+/// A simulated compromised media process: its messages come from the input, through the real socket and validation.
 ///
-/// Its answers are in the socket before it is asked. It writes into the files that it was given before it answers, and
-/// again at the end.
+/// Its answers are sent before the call. It writes into the output files before it answers, and again at the end.
 final class LyingEngine: MediaEngine, @unchecked Sendable {
-    /// Calls of one request come one after the other, or a few side by side.
+    /// Calls of one request are sequential or, for a few, concurrent.
     private let lock = NSLock()
     private var input = FuzzInput([])
     private var format = MediaFormat.jpeg
-    /// Outputs that a real child would still have open.
+    /// Outputs that a real media process would still have open.
     private var kept: [CInt] = []
 
-    /// A process that does nothing but live: its socket ends it when this process ends.
+    /// An idle process; its socket ends it when this process ends.
     private static let process: ChildProcess = {
         do {
             let (ours, theirs) = try MessageSocket.pair()
             let process = try ChildProcess.spawn(
                 path: "/bin/sh", arguments: ["-c", "exec cat <&3 >/dev/null"], socket: theirs)
-            // Held open for ever.
+            // Kept open until this process ends.
             _ = Unmanaged.passRetained(ours)
             return process
         } catch {
-            Invariant.broken("no process can be started: \(error)")
+            Invariant.broken("the process cannot be started: \(error)")
         }
     }()
 
@@ -42,7 +41,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
         }
     }
 
-    /// What a child could still do when its answer was taken.
+    /// Changes files after the answer was accepted, as a compromised process could.
     func scribble() {
         lock.withLock {
             for descriptor in kept {
@@ -58,19 +57,19 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
     func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws -> MediaAnswer
     {
         let (ours, theirs) = try MessageSocket.pair()
-        let child = RunningChild(process: Self.process, usage: try ProcessUsage(of: Self.process), socket: ours)
+        let child = MediaProcess(process: Self.process, usage: try ProcessUsage(of: Self.process), socket: ours)
         lock.withLock { lie(to: call, descriptors, theirs) }
-        let job = MediaJob(
+        let pendingCall = PendingMediaCall(
             call: call, descriptors: descriptors, deadline: min(deadline, .now + .milliseconds(15)))
-        var exchange = MediaExchange(job, child)
+        var exchange = MediaCallExchange(pendingCall, child)
         do {
             let answer = try exchange.run()
             lock.withLock { if input.byte() & 7 == 5 { change(descriptors.dropFirst()) } }
             withExtendedLifetime(theirs) {}
             return answer
-        } catch let fault as ChildFault {
-            if fault == .late, let written = exchange.written { return .rendered(written) }
-            throw ChildVerdict.error(fault, .killed(signal: SIGKILL), isReady: child.isReady)
+        } catch let processError as MediaProcessError {
+            if processError == .deadlineExceeded, let written = exchange.written { return .rendered(written) }
+            throw ProcessEndingDiagnosis.error(processError, .killed(signal: SIGKILL), isReady: child.isReady)
         }
     }
 
@@ -78,7 +77,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
 
     private func lie(to call: MediaCall, _ descriptors: [CInt], _ socket: MessageSocket) {
         let outputs = Array(descriptors.dropFirst().prefix(3))
-        // Zeros are the truth: a short input goes deep.
+        // Zero bytes give correct messages, so that short inputs reach deep states.
         let manner = input.byte()
         if manner & 1 == 1 { say(.ready, 0, on: socket) }
         if manner & 0xE == 0xE { sayStrangely(on: socket) }
@@ -101,7 +100,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(MediaAnswerMessage(number: number, content)) else {
-            Invariant.broken("an honest message can be encoded")
+            Invariant.broken("a correct message can be encoded")
         }
         var tree = JSONTree(Array(data))
         let changes = Int(input.byte()) % 9
@@ -109,7 +108,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
         try? socket.send(Array(tree.text.utf8), descriptors: descriptors, waits: false)
     }
 
-    /// Things that are no message of ours.
+    /// Sends data that is not a valid message.
     private func sayStrangely(on socket: MessageSocket) {
         switch input.byte() % 8 {
         case 0: say(.ready, 0, on: socket)
@@ -129,7 +128,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
         if input.byte() == 0xEE {
             let codes = ErrorCode.allCases
             let code = codes[Int(input.byte()) % codes.count]
-            return .failure(AttachPrepError(code, "A child's word.", detail: "\(code)"))
+            return .failure(AttachPrepError(code, "A fuzzed error.", detail: "\(code)"))
         }
         switch call {
         case .identify:
@@ -178,7 +177,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
             let bytes = [UInt8](repeating: 0xAB, count: count)
             ftruncate(descriptor, 0)
             _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-            let picture = RenderedPicture(type: .jpeg, width: 300, height: 225, bytes: count)
+            let picture = RenderedImage(type: .jpeg, width: 300, height: 225, bytes: count)
             switch output {
             case .thumbnail: media.thumbnail = picture
             case .crop: media.crop = picture
@@ -189,7 +188,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
                     case .still: 0
                     case .animation: 1
                     case .movie: 2
-                    case .sound: 3
+                    case .audio: 3
                     }
                 }
                 var attachment = RenderedAttachment(type: types[index ?? 0], bytes: count)
@@ -209,7 +208,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
         return media
     }
 
-    /// Makes files longer or shorter than they were said to be.
+    /// Changes the length of files after it was reported.
     private func change(_ outputs: ArraySlice<CInt>) {
         for descriptor in outputs { ftruncate(descriptor, off_t(input.byte()) * 3) }
     }

@@ -10,26 +10,26 @@ import Synchronization
 @testable import AttachPrepJobs
 @testable import Curl
 
-/// A hostile S3 endpoint and a hostile receiver of webhooks, through the real transfers.
+/// Fuzzes uploads against a hostile S3 endpoint, and webhooks against a hostile receiver.
 @main enum EndpointFuzz {
     private static let peer = ScriptedPeer()
     private static let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
     nonisolated(unsafe) private static var descriptors = DescriptorCount()
     private static let small = [UInt8](repeating: 0x61, count: 5_000)
-    /// What goes up: a small file as one, and one that takes two parts.
+    /// The uploaded files: a small one, and one that needs two parts.
     nonisolated(unsafe) private static let files = [small.count, Limits.publishPartBytes + 1].map { count in
         let file = MemoryFile()
         file.replace(with: [(0, small), (count, [])])
         return file
     }
-    private static let digests = files.map { PieceDigest.sha256(of: $0.bytes) }
+    private static let digests = files.map { UploadDigest.sha256(of: $0.bytes) }
     private static let manifest: String = {
-        let refusal = AttachPrepError(.requestInvalid, "No.")
-        return (try? String(Manifest(refusing: AttachmentRequest(source: "a"), refusal).json())) ?? "{}"
+        let rejection = AttachPrepError(.requestInvalid, "No.")
+        return (try? String(Manifest(refusing: AttachmentRequest(source: "a"), rejection).json())) ?? "{}"
     }()
 
     private static let deadline = Duration.milliseconds(400)
-    /// What a loaded machine and the address sanitizer may add.
+    /// Additional time for a loaded machine and the address sanitizer.
     private static let grace = Duration.seconds(3)
 
     static func main() {
@@ -40,7 +40,7 @@ import Synchronization
     private static func play(_ input: FuzzInput) throws {
         var input = input
         let kind = input.byte()
-        // Two parts of eight megabytes take their time, so few inputs send them.
+        // Few inputs upload two parts, since 8 MB each take long.
         let number = kind == 0x4D ? 1 : 0
         let script = EndpointScript(input, port: peer.port, manifest: manifest, sha256: digests[number])
         peer.begin { script.steps(for: $0) }
@@ -52,7 +52,7 @@ import Synchronization
         }
         let took = stopwatch.took
         peer.end()
-        Invariant.hold(took < deadline + grace, "everything ends by its deadline: took \(took)")
+        Invariant.hold(took < deadline + grace, "transfers end by their deadline: took \(took)")
         descriptors.check()
     }
 
@@ -69,7 +69,7 @@ import Synchronization
         return try S3Client(settings, policy: DownloadPolicy(), logger: logger, backOff: .milliseconds(1))
     }
 
-    private static let lane = try? BlockingLane()
+    private static let lane = try? BlockingThread()
 
     private static func publish(_ kind: UInt8, _ number: Int) throws {
         guard let lane else { Invariant.broken("there is a thread for files") }
@@ -86,7 +86,7 @@ import Synchronization
                     let object = S3Object(
                         key: "prefix/a/b.jpg", descriptor: file, bytes: bytes, sha256: digest,
                         mimeType: "image/jpeg", name: "b.jpg", cacheControl: "no-cache")
-                    try await ObjectUpload(
+                    try await S3Upload(
                         object: object, client: client, blocking: lane, deadline: end, cleanup: cleanup
                     ).run()
                 case 2: try await look(client, before: end)
@@ -102,13 +102,13 @@ import Synchronization
         check(error)
     }
 
-    /// As `S3Target.shutdown`, with less time for what is taken back.
+    /// Like `S3Target.shutdown`, with less time for aborting uploads.
     private static func finish(_ client: S3Client, _ cleanup: UploadCleanup) async {
         await cleanup.finish(within: .milliseconds(200))
         await client.shutdown()
     }
 
-    /// As `S3Target.standing`.
+    /// Reads a published manifest, like `S3Target`.
     private static func look(_ client: S3Client, before end: ContinuousClock.Instant) async throws {
         var request = S3Request(.get, client.bucket.location.key(of: Manifest.fileName, in: "a"))
         request.accepted = [404]
@@ -119,33 +119,33 @@ import Synchronization
         Invariant.hold((try? manifest.json()) != nil, "a manifest that was found can be written")
     }
 
-    /// As `S3Target.probe`.
+    /// Like `S3Target.probe`.
     private static func probe(
         _ client: S3Client, _ cleanup: UploadCleanup, before end: ContinuousClock.Instant
     ) async throws {
         let begun = S3Request(.post, "prefix/probe", query: ["uploads": ""])
-        let id = try await client.send(begun, before: end) { answer throws(S3Fault) in
+        let id = try await client.send(begun, before: end) { answer throws(S3Error) in
             guard let id = XMLText.first("UploadId", in: answer.body) else {
-                throw .strange(client.bucket, "no UploadId")
+                throw .unexpectedResponse(client.bucket, "no UploadId")
             }
             return id
         }
-        try await cleanup.abandonNow(id, of: "prefix/probe", before: end)
+        try await cleanup.abortUpload(id, of: "prefix/probe", before: end)
     }
 
     private static func check(_ error: (any Error)?) {
         guard let error else { return }
-        guard let error = error as? AttachPrepError else { Invariant.broken("an error of ours: \(error)") }
+        guard let error = error as? AttachPrepError else { Invariant.broken("unexpected error type: \(error)") }
         Trace.show("=== \(error)")
         Invariant.hold(error.code != .internal, "no endpoint makes an internal error: \(error.detail ?? "")")
         let isPlain = error.message.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        Invariant.hold(isPlain, "a sentence has no control characters: \(error.message.debugDescription)")
-        Invariant.hold(error.message.utf8.count < 2_000, "and is short")
+        Invariant.hold(isPlain, "a message has no control characters: \(error.message.debugDescription)")
+        Invariant.hold(error.message.utf8.count < 2_000, "a message is short")
     }
 
     // MARK: Webhooks
 
-    private static func calls(_ kind: UInt8) throws -> CallSender {
+    private static func calls(_ kind: UInt8) throws -> HTTPClient {
         var policy = DownloadPolicy()
         policy.assumesHTTP2 = kind & 0x80 != 0
         var timeouts = DownloadTimeouts()
@@ -153,7 +153,7 @@ import Synchronization
         timeouts.stall = .milliseconds(50)
         timeouts.stallBytesMin = 1
         let loopback = Set([IPAddress("127.0.0.1")].compactMap(\.self))
-        return try CallSender(policy: policy, timeouts: timeouts, exemptAddresses: loopback)
+        return try HTTPClient(policy: policy, timeouts: timeouts, exemptAddresses: loopback)
     }
 
     private static func call(_ kind: UInt8, _ script: EndpointScript) throws {
@@ -162,18 +162,18 @@ import Synchronization
             try deliver(calls)
         } else {
             let hasSurplus = try send(calls, kind)
-            Invariant.hold(!hasSurplus || script.sendsForeignBytes, "no byte that nobody asked for")
+            Invariant.hold(!hasSurplus || script.sendsForeignBytes, "no byte of an unsolicited response")
         }
     }
 
-    /// - Returns: whether there are bytes that nobody asked for.
-    private static func send(_ calls: CallSender, _ kind: UInt8) throws -> Bool {
-        let methods: [WebCall.Method] = [.get, .post, .delete, .head]
+    /// - Returns: Whether a response contains bytes of an unsolicited response.
+    private static func send(_ calls: HTTPClient, _ kind: UInt8) throws -> Bool {
+        let methods: [HTTPClientRequest.Method] = [.get, .post, .delete, .head]
         let url = "http://127.0.0.1:\(peer.port)/in"
         let (error, hasSurplus) = Waiting.result { () -> ((any Error)?, Bool) in
             var (thrown, hasSurplus) = ((any Error)?.none, false)
             for _ in 0..<2 {
-                var call = WebCall(
+                var call = HTTPClientRequest(
                     methods[Int(kind >> 4 & 3)], url, body: kind >> 4 & 3 == 1 ? small : [], answerBytesMax: 1_000,
                     deadline: .now + deadline / 2)
                 call.isRepeatable = kind & 0x40 == 0
@@ -192,8 +192,8 @@ import Synchronization
         return hasSurplus
     }
 
-    /// Three deliveries at a time, as a sender makes them; they are given up when they take too long.
-    private static func deliver(_ calls: CallSender) throws {
+    /// Sends three webhooks concurrently, and cancels them when they take too long.
+    private static func deliver(_ calls: HTTPClient) throws {
         let outbox = RecordingOutbox()
         let secrets = try WebhookSecrets(literals: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"], logger: logger)
         let sender = WebhookSender(
@@ -228,16 +228,18 @@ import Synchronization
     }
 
     private static func check(sentence: String) {
-        Invariant.hold(!sentence.contains("token=s"), "the address is not shown")
-        Invariant.hold(sentence.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "a sentence is plain: \(sentence)")
+        Invariant.hold(!sentence.contains("token=s"), "the query of the URL is not shown")
+        Invariant.hold(sentence.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "no control characters: \(sentence)")
     }
 }
 
-/// Notes what came of webhooks.
+/// Records the results of webhooks.
 private final class RecordingOutbox: WebhookOutbox {
-    let outcomes = Mutex<[WebhookOutcome]>([])
+    let outcomes = Mutex<[WebhookDeliveryResult]>([])
 
-    func record(_ id: WebhookID, _ outcome: WebhookOutcome) async throws { outcomes.withLock { $0.append(outcome) } }
+    func record(_ id: WebhookID, _ outcome: WebhookDeliveryResult) async throws {
+        outcomes.withLock { $0.append(outcome) }
+    }
     func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] { [] }
     func giveUpWebhooks(to url: String, error: String) async throws -> Int { 0 }
     func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPage {

@@ -1,7 +1,7 @@
 import FuzzSupport
 import PeerSupport
 
-/// An S3 endpoint and a receiver of webhooks, as an input has them: good answers, S3's errors in XML, and lies.
+/// Scripts an S3 endpoint and a webhook receiver from an input: correct responses, S3 errors in XML, and false ones.
 final class EndpointScript {
     private let script: HostileScript
     private let manifest: String
@@ -19,7 +19,7 @@ final class EndpointScript {
         guard event.kind == .request else { return script.steps(for: event) }
         return switch script.input.byte() % 16 {
         case 0...6: good(event)
-        case 7...10: refusal(event)
+        case 7...10: rejection(event)
         case 11: [.pause(milliseconds: Int(script.input.byte()))] + good(event)
         case 12: script.steps(for: event)
         default: script.lie(event)
@@ -33,7 +33,7 @@ final class EndpointScript {
         let length = status.hasPrefix("204") ? "" : "Content-Length: \(body.utf8.count)\r\n"
         let bytes = Array("HTTP/1.1 \(status)\r\n\(length)\(fields)\r\n\(hasBody ? body : "")".utf8)
         let choices = script.input.byte()
-        // Cut short, or the connection's last.
+        // Truncated, or the last response of the connection.
         if choices & 0xF0 == 0xF0 { return [.bytes(Array(bytes.prefix(Int(choices & 15) * 24))), .close] }
         return choices & 0xF0 == 0xE0 ? [.bytes(bytes), .close] : [.bytes(bytes)]
     }
@@ -57,7 +57,7 @@ final class EndpointScript {
         }
     }
 
-    /// Nothing, or something that does not belong where it stands.
+    /// An empty text, or one that is invalid in its context.
     private func word(_ fallback: Int) -> String {
         let words = [
             "", "<", "&lt;", "&#x0;", "\"", "\r\nX-Injected: y", "\u{1B}[31m", "../..", "?a=b&c=d", "%0d%0a", "é",
@@ -66,7 +66,7 @@ final class EndpointScript {
         return words[Int(script.input.byte()) % words.count]
     }
 
-    private func refusal(_ event: ScriptedPeer.Event) -> [ScriptedPeer.Step] {
+    private func rejection(_ event: ScriptedPeer.Event) -> [ScriptedPeer.Step] {
         let statuses = [403, 404, 400, 301, 307, 409, 500, 503, 429, 410, 200, 412, 416, 501, 599, 200]
         let codes = [
             "NoSuchBucket", "NoSuchUpload", "NoSuchKey", "SignatureDoesNotMatch", "InvalidAccessKeyId", "ExpiredToken",

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// How long something took, less the time in which the machine ran nothing of this process.
+/// Measures elapsed time without pauses in which the machine did not run this process.
 ///
-/// A thread that only sleeps tells those pauses: on a machine that is busy with other work, or out of memory, it wakes
-/// late, and so does whatever is judged here. A thread of ours that holds up another one is not forgiven by it.
+/// A thread that only sleeps detects the pauses by waking late, on a machine that is busy or out of memory. Delays that
+/// threads of this process cause each other are not subtracted.
 public struct FairStopwatch: Sendable {
     private let start = ContinuousClock.now
     private let pausedAtStart = Self.pausedNanoseconds
@@ -13,7 +13,7 @@ public struct FairStopwatch: Sendable {
 
     public var took: Duration {
         let whole = start.duration(to: .now)
-        // That thread may not have woken yet from the pause that is to be told.
+        // The sleeping thread may not have woken from the last pause yet.
         if whole > .seconds(1) { usleep(50_000) }
         return whole - .nanoseconds(Self.pausedNanoseconds - pausedAtStart)
     }
@@ -29,7 +29,7 @@ public struct FairStopwatch: Sendable {
                 let late = start.duration(to: .now) - .nanoseconds(turnNanoseconds)
                 let (seconds, attoseconds) = late.components
                 let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-                // Timers are late by some tenths of a millisecond on every machine.
+                // Timers are late by a few tenths of a millisecond on every machine.
                 if nanoseconds > turnNanoseconds / 10 { pauses.nanoseconds.add(nanoseconds, ordering: .relaxed) }
             }
         }

@@ -1,11 +1,11 @@
 import CLibFuzzer
 import Glibc
 
-/// One parser under libFuzzer: takes inputs until the time is over or something breaks.
+/// Runs a target under libFuzzer until the time is over or an input causes a finding.
 ///
 /// <https://llvm.org/docs/LibFuzzer.html>
 public enum FuzzTarget {
-    /// Set once, before the driver starts: its C callback can carry no context.
+    /// Set once, before the driver starts: its C callback has no context argument.
     nonisolated(unsafe) private static var body: (FuzzInput) throws -> Void = { _ in }
 
     /// Runs the driver with the command line's options; an error that the body throws is a finding.
@@ -25,9 +25,9 @@ public enum FuzzTarget {
     }
 }
 
-/// What must hold whatever the input is.
+/// Checks conditions that must hold for every input.
 public enum Invariant {
-    /// Ends the process, which libFuzzer takes as a finding and keeps the input of.
+    /// Aborts the process; libFuzzer stores the input as a finding.
     public static func broken(_ sentence: String) -> Never {
         let text = Array("INVARIANT BROKEN: \(sentence)\n".utf8)
         _ = text.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -1,11 +1,11 @@
-/// JSON as a tree whose numbers are text, so that what no number type holds can be written into it.
+/// A JSON tree with numbers as text, so that it can contain numbers that no type can represent.
 public indirect enum JSONTree {
     case object([(key: String, value: JSONTree)])
     case array([JSONTree])
-    /// A number, a string with its quotes, or a word.
+    /// A number, a string with its quotes, or a literal.
     case token(String)
 
-    /// Reads what `JSONEncoder` has written.
+    /// Parses output of `JSONEncoder`.
     public init(_ bytes: [UInt8]) {
         var rest = bytes[...]
         self = Self.value(&rest)
@@ -53,7 +53,7 @@ public indirect enum JSONTree {
         return String(decoding: rest[..<min(end, rest.endIndex)], as: UTF8.self)
     }
 
-    /// Values in it, itself included.
+    /// The number of values, including this one.
     public var count: Int {
         switch self {
         case .object(let members): members.reduce(1) { $0 + $1.value.count }
@@ -62,14 +62,14 @@ public indirect enum JSONTree {
         }
     }
 
-    /// What becomes of one value.
+    /// A change of one value.
     public enum Change {
         case replace(JSONTree)
         case remove
         case multiply(Int)
     }
 
-    /// Changes the value of that number, from 0, in the order of the text; the whole is 0 and stays.
+    /// Changes the value with a number, in the order of the text; 0 is the top value, which cannot be changed.
     public mutating func change(_ number: Int, _ change: Change) {
         var next = 1
         apply(change, at: number, &next)
@@ -122,20 +122,20 @@ public indirect enum JSONTree {
         }
     }
 
-    /// Spoils one value of it as an input says.
+    /// Corrupts one value, chosen by the input.
     public mutating func spoil(_ input: inout FuzzInput) {
         let place = 1 + Int(input.byte()) % max(1, count - 1)
         let choice = Int(input.byte())
         switch choice {
         case 0..<220: change(place, .replace(.token(Self.tokens[choice % Self.tokens.count])))
         case 220..<235: change(place, .remove)
-        // A tree that has grown once is not multiplied again: the generator itself would take minutes over it.
+        // A large tree is not multiplied again, which would take minutes.
         case 235..<250 where count < 300: change(place, .multiply(1 + Int(input.byte()) * (choice == 249 ? 8 : 1)))
         default: change(place, .replace(.token("\"\(String(repeating: "é\\u001b", count: 700))\"")))
         }
     }
 
-    /// Numbers at the edges of what somebody may take, and values of another kind.
+    /// Boundary numbers, and values of other types.
     private static let tokens = [
         "0", "1", "-1", "2", "3", "7", "100", "300", "4096", "65500", "10000000", "10000001", "1000000", "2147483647",
         "2147483648", "1e12", "-1e12", "1e9", "0.001", "1e-12", "5e-324", "-0.0", "0.5", "1.5", "12.5", "600", "14400",

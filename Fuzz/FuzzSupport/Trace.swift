@@ -1,6 +1,6 @@
 import Glibc
 
-/// `FUZZ_TRACE=1` shows what an input plays: for whoever looks at a finding.
+/// With `FUZZ_TRACE=1`, prints what is sent and received, to analyze a finding.
 public enum Trace {
     public static let isOn = getenv("FUZZ_TRACE") != nil
 

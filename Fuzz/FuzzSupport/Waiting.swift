@@ -2,14 +2,14 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Asynchronous work in a target whose body is not: libFuzzer calls it on its one thread.
+/// Runs asynchronous work from the synchronous body of a target, which libFuzzer calls on its only thread.
 public enum Waiting {
     private final class Slot<Value: Sendable>: Sendable {
         let value = Mutex<Value?>(nil)
         let done = DispatchSemaphore(value: 0)
     }
 
-    /// Runs it to its end.
+    /// Runs `body` and waits for its result.
     public static func result<Value: Sendable>(of body: @escaping @Sendable () async -> Value) -> Value {
         let slot = Slot<Value>()
         Task {
@@ -18,23 +18,23 @@ public enum Waiting {
             slot.done.signal()
         }
         slot.done.wait()
-        guard let value = slot.value.withLock({ $0 }) else { Invariant.broken("work that is done has a value") }
+        guard let value = slot.value.withLock({ $0 }) else { Invariant.broken("finished work has a value") }
         return value
     }
 }
 
-/// Descriptors that are open: a leak shows after some thousand inputs.
+/// Counts open descriptors: a leak is detected after some thousand inputs.
 public struct DescriptorCount {
     private var inputs = 0
     private var first: Int?
-    /// How many more than at the beginning are none to worry about: threads that end a little later hold some.
+    /// The allowed growth: threads that have not ended yet hold some descriptors.
     private let slack: Int
 
     public init(slack: Int = 400) {
         self.slack = slack
     }
 
-    /// Counts every 500th time.
+    /// Counts descriptors at every 500th call.
     public mutating func check() {
         inputs += 1
         guard inputs % 500 == 0 else { return }
@@ -43,7 +43,7 @@ public struct DescriptorCount {
             first = count
             return
         }
-        Invariant.hold(count <= first + slack, "no descriptor is left open: \(first) were, \(count) are")
+        Invariant.hold(count <= first + slack, "descriptors do not leak: \(first) open at first, \(count) now")
     }
 
     private static var now: Int {

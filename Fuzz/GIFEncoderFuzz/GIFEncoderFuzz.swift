@@ -3,7 +3,7 @@ import RichPush
 
 @testable import MediaProcessing
 
-/// Our GIF encoder with any frames and settings: what it writes has to be a GIF of these frames.
+/// Fuzzes the GIF encoder: its output must be a GIF of the given frames.
 @main enum GIFEncoderFuzz {
     static func main() {
         FuzzTarget.run { input in
@@ -11,7 +11,7 @@ import RichPush
             let (width, height) = (input.number(in: 1...24), input.number(in: 1...24))
             let count = input.number(in: 1...5)
             var settings = GIFSettings()
-            settings.colours = input.number(in: 2...256)
+            settings.colors = input.number(in: 2...256)
             settings.exactness = GIFExactness(level: Double(input.byte() % 32) / 2)
             let loops = input.number(in: 0...65_535)
             let drops = input.byte() % 4 == 0
@@ -21,7 +21,7 @@ import RichPush
         }
     }
 
-    /// Few bytes make a whole frame: they are repeated, each time a little turned.
+    /// Fills a frame from a few bytes, repeated with an offset.
     private static func frame(_ pixels: [UInt8], number: Int, bytes: Int) -> [UInt8] {
         guard !pixels.isEmpty else { return [UInt8](repeating: 255, count: bytes) }
         return (0..<bytes).map { pixels[($0 + $0 / pixels.count * 3 + number * 7) % pixels.count] }
@@ -38,16 +38,16 @@ import RichPush
             bytes = encoder.bytes + GIFBlocks.trailer
             count -= 1
         }
-        guard let walk = try? GIFWalk.walk(ByteWindow(bytes: bytes, noun: "GIF")) else {
-            Invariant.broken("what is written walks")
+        guard let walk = try? GIFParser.walk(ByteWindow(bytes: bytes, noun: "GIF")) else {
+            Invariant.broken("the output can be parsed")
         }
-        Invariant.hold(walk.frames == count && walk.width == width && walk.height == height, "frames and canvas stay")
+        Invariant.hold(walk.frames == count && walk.width == width && walk.height == height, "same size and frames")
         let decoder = GIFReader(bytes)
         let shown = decoder.frames(width: width, height: height)
         Invariant.hold(shown.count == count, "\(shown.count) of \(count) frames decode")
-        guard settings.exactness.isExact, settings.colours == 256, width * height <= 255 else { return }
+        guard settings.exactness.isExact, settings.colors == 256, width * height <= 255 else { return }
         for (shown, frame) in zip(shown, frames) {
-            Invariant.hold(shown == IndexedColour.pixels(of: frame), "few colours are written exactly")
+            Invariant.hold(shown == PackedColor.pixels(of: frame), "few colors are encoded exactly")
         }
     }
 }

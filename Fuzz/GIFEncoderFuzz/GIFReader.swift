@@ -2,7 +2,7 @@ import FuzzSupport
 
 @testable import MediaProcessing
 
-/// A decoder of GIFs that shares nothing with the encoder, and takes nothing that the format does not allow.
+/// A strict GIF decoder that shares no code with the encoder.
 ///
 /// Source: CompuServe, "Graphics Interchange Format 89a", and its appendix F.
 struct GIFReader {
@@ -12,10 +12,10 @@ struct GIFReader {
         self.bytes = bytes
     }
 
-    /// What a viewer shows, frame by frame.
-    func frames(width: Int, height: Int) -> [[IndexedColour]] {
-        var frames: [[IndexedColour]] = []
-        var canvas = [IndexedColour](repeating: 0, count: width * height)
+    /// The displayed canvas after each frame.
+    func frames(width: Int, height: Int) -> [[PackedColor]] {
+        var frames: [[PackedColor]] = []
+        var canvas = [PackedColor](repeating: 0, count: width * height)
         var offset = 13
         let shared = table(bytes[10], at: &offset)
         var control: (transparent: Int?, wipes: Bool) = (nil, false)
@@ -32,7 +32,7 @@ struct GIFReader {
             Invariant.hold(bytes[offset] == 0x2C, "a block is a frame or an extension")
             let (left, top) = (number(offset + 1), number(offset + 3))
             let (columns, rows) = (number(offset + 5), number(offset + 7))
-            Invariant.hold(left + columns <= width && top + rows <= height, "a frame lies on the canvas")
+            Invariant.hold(left + columns <= width && top + rows <= height, "a frame is on the canvas")
             let flags = bytes[offset + 9]
             offset += 10
             let own = table(flags, at: &offset)
@@ -53,12 +53,12 @@ struct GIFReader {
 
     private func number(_ offset: Int) -> Int { Int(bytes[offset]) | Int(bytes[offset + 1]) << 8 }
 
-    private func table(_ flags: UInt8, at offset: inout Int) -> [IndexedColour] {
+    private func table(_ flags: UInt8, at offset: inout Int) -> [PackedColor] {
         guard flags & 0x80 != 0 else { return [] }
         defer { offset += 3 << (Int(flags & 7) + 1) }
         return (0..<1 << (Int(flags & 7) + 1)).map {
             let place = offset + $0 * 3
-            return IndexedColour(red: Int(bytes[place]), green: Int(bytes[place + 1]), blue: Int(bytes[place + 2]))
+            return PackedColor(red: Int(bytes[place]), green: Int(bytes[place + 1]), blue: Int(bytes[place + 2]))
         }
     }
 
@@ -78,7 +78,7 @@ struct GIFReader {
         var (width, previous, place) = (bits + 1, [UInt8]?.none, 0)
         var indexes: [UInt8] = []
         while true {
-            Invariant.hold(place + width <= data.count * 8, "codes go on to their end")
+            Invariant.hold(place + width <= data.count * 8, "codes do not end early")
             var code = 0
             for bit in 0..<width where data[(place + bit) / 8] >> ((place + bit) % 8) & 1 == 1 { code |= 1 << bit }
             place += width

@@ -5,7 +5,7 @@ import RichPush
 @testable import AttachPrep
 @testable import AttachPrepCommand
 
-/// Manifests read back, as `--resume` does, and shown on a terminal.
+/// Fuzzes manifests, decoded as by `--resume` and printed on a terminal.
 @main enum ManifestFuzz {
     static func main() {
         FuzzTarget.run { input in
@@ -17,9 +17,9 @@ import RichPush
             Invariant.hold(again == manifest, "a manifest written again reads the same")
             Invariant.hold(Array(try again.json()) == written, "and is written the same")
             for line in ManifestText(manifest: manifest, output: "prepared").lines.map(\.plain) {
-                // What a terminal obeys: C0, delete and C1.
+                // Control characters: C0, DEL and C1.
                 let isPlain = line.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
-                Invariant.hold(isPlain, "a terminal is told nothing: \(line.debugDescription)")
+                Invariant.hold(isPlain, "no control character is printed: \(line.debugDescription)")
             }
         }
     }

@@ -4,7 +4,7 @@ import RichPush
 
 @testable import AttachPrep
 
-/// The messages between parent and child: what a child that was taken over may answer, and what a child is called with.
+/// Fuzzes the messages between parent and media process: answers of a compromised process, and calls.
 @main enum MessageFuzz {
     static func main() {
         FuzzTarget.run { input in
@@ -34,8 +34,10 @@ import RichPush
         Invariant.hold(
             try MediaMessageCoding.decode(MediaAnswerMessage.self, from: written) == message, "an answer reads the same"
         )
-        for job in jobs {
-            guard let content = try? AnswerCheck(job: job).checked(message.content) else { continue }
+        for pendingCall in jobs {
+            guard let content = try? AnswerValidation(pendingCall: pendingCall).validated(message.content) else {
+                continue
+            }
             switch content {
             case .answer(.inspected(let media, _)): plan(media)
             case .progress(let rendered), .answer(.rendered(let rendered)): publish(rendered)
@@ -44,8 +46,8 @@ import RichPush
         }
     }
 
-    /// A job of each kind; the render's outputs have 100 bytes.
-    private static let jobs: [MediaJob] = {
+    /// A pending call of each kind; the outputs of the render have 100 bytes.
+    private static let jobs: [PendingMediaCall] = {
         let file = output.descriptor
         var render = RenderRequest(format: .jpeg, picture: .still)
         render.attachment = .still(StillRendition(bytesMax: 1_000))
@@ -55,7 +57,7 @@ import RichPush
             .inspect(InspectRequest(format: nil, decodesStills: false)), .render(render), .describe,
             .identify(IdentifyRequest(availableBytes: 9, isComplete: true)),
         ]
-        return calls.map { MediaJob(call: $0, descriptors: [file, file, file, file], deadline: .now) }
+        return calls.map { PendingMediaCall(call: $0, descriptors: [file, file, file, file], deadline: .now) }
     }()
 
     nonisolated(unsafe) private static let output: MemoryFile = {
@@ -64,7 +66,7 @@ import RichPush
         return file
     }()
 
-    /// Whatever a child says of a file, every request has a plan.
+    /// Every request must have a plan for any inspection result.
     private static func plan(_ media: InspectedMedia) {
         for request in requests {
             for bytes in [1, 4_000_000, 400_000_000] {
@@ -92,7 +94,7 @@ import RichPush
         return requests
     }()
 
-    /// What the last step makes of a render.
+    /// Performs the calculations of the publish step.
     private static func publish(_ rendered: RenderedMedia) {
         for position in [rendered.sourcePosition, rendered.attachmentPosition] {
             if case .seconds(let seconds) = position { _ = MovieTime(seconds: seconds) }

@@ -4,7 +4,7 @@ import WalkSupport
 
 @testable import MediaProcessing
 
-/// The walks over movies: boxes, chunks, objects, tags, packets, the units of a sample.
+/// Fuzzes the walks over movies: boxes, chunks, objects, tags, packets, the units of a sample.
 @main enum MovieWalkFuzz {
     static func main() {
         let file = WalkedFile(noun: "movie")
@@ -16,21 +16,21 @@ import WalkSupport
     }
 
     private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
-        { try BoxWalk.walk($0) },
-        { try done(AVIWalk.check($0)) },
-        { try done(ASFWalk.check($0)) },
-        { try done(SegmentWalk.check($0)) },
-        { try done(FlashVideoWalk.check($0)) },
-        { try done(ProgramStreamWalk.check($0)) },
-        { try done(VideoSequenceWalk.check($0)) },
+        { try ISOBoxParser.walk($0) },
+        { try done(AVIValidator.check($0)) },
+        { try done(ASFValidator.check($0)) },
+        { try done(MatroskaValidator.check($0)) },
+        { try done(FlashVideoValidator.check($0)) },
+        { try done(MPEGProgramStreamValidator.check($0)) },
+        { try done(MPEGVideoValidator.check($0)) },
         { try units("h264", $0) },
         { try units("hevc", $0) },
     ]
 
-    /// Their lengths have two bytes, so that small inputs have several.
+    /// Uses unit lengths of two bytes, so that small inputs have several units.
     private static func units(_ codec: String, _ window: ByteWindow) throws -> AnyHashable {
         let configuration: [UInt8] = [1, 0, 0, 0, 1] + [UInt8](repeating: 1, count: 18)
-        let structure = SampleStructure(codec: codec, configuration: configuration)
+        let structure = NALUnitValidator(codec: codec, configuration: configuration)
         let sample = try Packet.holding(Array(window.whole(at: 0, count: window.size)))
         return [structure?.isIntact(sample), structure?.containsIDR(sample)]
     }

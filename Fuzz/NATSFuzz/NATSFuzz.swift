@@ -8,8 +8,8 @@ import Synchronization
 @testable import AttachPrepJobs
 @testable import NATS
 
-/// A hostile NATS server against the queue that is kept on it: jobs go in, are claimed and end, while what the server
-/// says of them is spoiled.
+/// Fuzzes the JetStream queue against a hostile NATS server: jobs are enqueued, claimed and finished while the server's
+/// messages are corrupted.
 @main enum NATSFuzz {
     private static let peer = NATSPeer()
     private static let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
@@ -17,7 +17,7 @@ import Synchronization
     nonisolated(unsafe) private static var descriptors = DescriptorCount()
 
     private static let deadline = Duration.milliseconds(1_200)
-    /// Connecting may take 2 s by itself; the rest is what a loaded machine and the address sanitizer add.
+    /// Additional time: connecting may take 2 s; the rest is for a loaded machine and the address sanitizer.
     private static let grace = Duration.seconds(6)
 
     static func main() {
@@ -40,22 +40,22 @@ import Synchronization
         }
         peer.end()
         let took = stopwatch.took
-        Invariant.hold(took < deadline + grace, "all ends when the queue is closed: took \(took)")
+        Invariant.hold(took < deadline + grace, "work ends when the queue is closed: took \(took)")
         try? FileManager.default.removeItem(atPath: folder + "/machine")
         descriptors.check()
     }
 
     private static func check(_ error: any Error) {
         Trace.show("=== \(error)")
-        let isOurs = error is AttachPrepError || error is NATSError || error is StreamMismatch
+        let isOurs = error is AttachPrepError || error is NATSError || error is StreamMismatchError
         Invariant.hold(
-            isOurs || error is CancellationError || error is DecodingError, "an error of ours: \(error)")
+            isOurs || error is CancellationError || error is DecodingError, "an expected error type: \(error)")
     }
 
-    /// Opens the queue, does what is to be done for as long as there is time, and closes it.
+    /// Opens the queue, performs the scripted calls until the deadline, and closes it.
     private static func use(_ steps: [UInt8]) async throws {
         let settings = NATSSettings(
-            servers: ["nats://127.0.0.1:\(peer.port)"], answerTime: .milliseconds(150))
+            servers: ["nats://127.0.0.1:\(peer.port)"], requestTimeout: .milliseconds(150))
         let connection = try await NATSConnection.connect(settings)
         let alarm = Task {
             try await Task.sleep(for: deadline)
@@ -65,18 +65,18 @@ import Synchronization
             alarm.cancel()
             connection.close()
         }
-        let shapes = QueueShapes(
+        let layout = QueueLayout(
             names: QueueNames(prefix: "attachprep"), replicas: 1, lease: .seconds(30), limits: StoreLimits())
-        let rooms = try await QueueRooms(shapes, in: JetStream(connection))
-        let own = try MachineFolder(folder + "/machine")
+        let storage = try await QueueStorage(layout, in: JetStream(connection))
+        let own = try LocalStateFolder(folder + "/machine")
         defer { own.close() }
         let mirror = try JobMirror(path: own.mirrorPath, feed: JobFeed(), at: StoreClock.system.now())
-        let queue = JetStreamQueue(
-            rooms, names: shapes.names, folder: own, mirror: mirror, lease: .seconds(30), limits: StoreLimits(),
-            clock: .system, logger: logger, refusals: RefusalLog(logger), marksCrashes: false)
-        let start = FollowerStart()
-        let follower = Task {
-            await JobFollower(bucket: rooms.jobs, mirror: mirror, clock: .system, logger: logger).run(start)
+        let queue = NATSJobQueue(
+            storage, names: layout.names, folder: own, mirror: mirror, lease: .seconds(30), limits: StoreLimits(),
+            clock: .system, logger: logger, errorLog: NATSErrorLog(logger), marksCrashes: false)
+        let start = InitialSync()
+        let watcher = Task {
+            await JobWatcher(bucket: storage.jobs, mirror: mirror, clock: .system, logger: logger).run(start)
         }
         try? await start.wait(atMost: .milliseconds(200))
         let work = Task { await Work(queue).run(steps) }
@@ -86,18 +86,18 @@ import Synchronization
         }
         await work.value
         end.cancel()
-        follower.cancel()
+        watcher.cancel()
         connection.close()
-        await follower.value
+        await watcher.value
         try mirror.close()
     }
 
-    /// What callers and workers do with a queue.
+    /// Performs one call of a caller or worker.
     private final class Work: Sendable {
-        private let queue: JetStreamQueue
+        private let queue: NATSJobQueue
         private let state = Mutex((ids: [JobID](), claimed: [ClaimedJob](), uploads: [MediaID]()))
 
-        init(_ queue: JetStreamQueue) {
+        init(_ queue: NATSJobQueue) {
             self.queue = queue
         }
 
@@ -157,10 +157,10 @@ import Synchronization
         }
 
         private func finish(_ claimed: [ClaimedJob], as step: UInt8) async throws {
-            let refusal = AttachPrepError(.downloadTimeout, "Too late.")
+            let rejection = AttachPrepError(.downloadTimeout, "Too late.")
             for job in claimed {
-                let manifest = Manifest(refusing: job.request, refusal)
-                let ending: JobEnding = step & 0x80 != 0 ? .dead(manifest) : .failed(manifest)
+                let manifest = Manifest(refusing: job.request, rejection)
+                let ending: JobCompletion = step & 0x80 != 0 ? .dead(manifest) : .failed(manifest)
                 let notice = WebhookNotice(url: "https://hooks.example/", event: .jobDead, body: "{}")
                 _ = try await queue.finish(job.lease, ending, notice: step & 0x40 != 0 ? notice : nil)
             }

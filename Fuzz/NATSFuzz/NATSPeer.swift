@@ -2,9 +2,9 @@ import Dispatch
 import FuzzSupport
 import Glibc
 
-/// A NATS server on loopback whose answers a `NATSStore` makes; one thread serves its connections.
+/// A NATS server on loopback whose responses come from a `NATSStore`; one thread serves all connections.
 final class NATSPeer: @unchecked Sendable {
-    /// Sent by nobody: ends the connection.
+    /// A marker that is not sent: ends the connection.
     static let closing: [UInt8] = [0, 0, 0]
 
     private struct Connection {
@@ -19,7 +19,7 @@ final class NATSPeer: @unchecked Sendable {
     private let listener: CInt
     private let bell: CInt
     private let ringer: CInt
-    /// Written before the byte is, and read behind it.
+    /// Written before the byte in the pipe, and read after it.
     private var nextStore: NATSStore?
     private let ended = DispatchSemaphore(value: 0)
     private var store: NATSStore?
@@ -38,10 +38,10 @@ final class NATSPeer: @unchecked Sendable {
                     && getsockname(listener, name, &length) == 0
             }
         }
-        precondition(isOpen, "there is a port on loopback")
+        precondition(isOpen, "A loopback port must be available.")
         port = UInt16(bigEndian: address.sin_port)
         var ends: [CInt] = [-1, -1]
-        precondition(pipe(&ends) == 0, "there is a pipe")
+        precondition(pipe(&ends) == 0, "The pipe must be created.")
         (bell, ringer) = (ends[0], ends[1])
         signal(SIGPIPE, SIG_IGN)
         var thread = pthread_t()
@@ -51,7 +51,7 @@ final class NATSPeer: @unchecked Sendable {
                 if let context = $0 { Unmanaged<NATSPeer>.fromOpaque(context).takeRetainedValue().run() }
                 return nil
             }, Unmanaged.passRetained(self).toOpaque())
-        precondition(code == 0, "there is a thread")
+        precondition(code == 0, "The thread must start.")
     }
 
     func begin(_ store: NATSStore) {
@@ -59,7 +59,7 @@ final class NATSPeer: @unchecked Sendable {
         order()
     }
 
-    /// Closes every connection, and returns when that is done.
+    /// Closes every connection; returns when all are closed.
     func end() {
         nextStore = nil
         order()
@@ -67,7 +67,7 @@ final class NATSPeer: @unchecked Sendable {
 
     private func order() {
         var byte: UInt8 = 0
-        precondition(write(ringer, &byte, 1) == 1, "a pipe takes a byte")
+        precondition(write(ringer, &byte, 1) == 1, "Writing to the pipe must succeed.")
         ended.wait()
     }
 
@@ -114,7 +114,7 @@ final class NATSPeer: @unchecked Sendable {
         ended.signal()
     }
 
-    /// Without TIME_WAIT: an hour of them would take every port.
+    /// Closes with a reset: sockets in TIME_WAIT would use up all ports within an hour.
     private func reset(_ descriptor: CInt) {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -147,7 +147,7 @@ final class NATSPeer: @unchecked Sendable {
 
     private typealias Command = (words: [Substring], headers: String, payload: [UInt8])
 
-    /// A line, and its payload where it has one; nil while it has not come whole.
+    /// The next line with its payload, if any; nil while incomplete.
     private func takeCommand(_ index: Int) -> Command? {
         let bytes = connections[index].input
         guard let end = bytes.firstIndex(of: 0x0A) else { return nil }

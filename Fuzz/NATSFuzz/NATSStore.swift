@@ -1,9 +1,9 @@
 import Foundation
 import FuzzSupport
 
-/// As much of JetStream as the queue uses, so that an honest answer is right; what an input spoils is spoiled last.
+/// The part of JetStream that the queue uses. Responses are computed correctly and then corrupted by the input.
 ///
-/// One connection at a time says what it wants, and gets back what is to be sent.
+/// Processes one command at a time and returns the messages to send.
 final class NATSStore {
     private struct Message {
         var number: UInt64
@@ -14,12 +14,12 @@ final class NATSStore {
 
     private struct Consumer {
         var filter: String
-        /// The number that it gives next, and how many it has given.
+        /// The next sequence number to deliver, and the number of delivered messages.
         var next: UInt64
         var place: UInt64 = 0
     }
 
-    /// Wishes for messages that have not come yet.
+    /// Pull requests that are not fulfilled yet.
     private struct Pull {
         var connection: Int
         var consumer: String
@@ -54,7 +54,7 @@ final class NATSStore {
         return Array("INFO \(tree.text)\r\n".utf8)
     }
 
-    /// A line of the client's, with the payload where it has one.
+    /// Processes a command of a client, with its payload if any.
     func answer(_ connection: Int, _ words: [Substring], _ headers: String, _ payload: [UInt8]) -> [(Int, [UInt8])] {
         switch words.first?.uppercased() {
         case "PING": return [(connection, Array("PONG\r\n".utf8))]
@@ -163,7 +163,7 @@ final class NATSStore {
         return #"{"message":{"subject":"a","seq":\#(message.number),"data":"\#(data)"\#(more)}}"#
     }
 
-    /// Whether a subject is one of a filter's.
+    /// Whether a subject matches a filter.
     private static func fits(_ subject: String, _ filter: String) -> Bool {
         let (words, wanted) = (subject.split(separator: "."), filter.split(separator: "."))
         for (index, word) in wanted.enumerated() {
@@ -175,7 +175,7 @@ final class NATSStore {
 
     // MARK: Deliveries
 
-    /// What pulls under way can have by now.
+    /// Delivers available messages to pending pull requests.
     private func give() -> [(Int, [UInt8])] {
         var sent: [(Int, [UInt8])] = []
         for index in pulls.indices {
@@ -206,7 +206,7 @@ final class NATSStore {
         return sent
     }
 
-    /// A number as text, spoiled at times.
+    /// A number as text, sometimes corrupted.
     private func number(_ truth: UInt64) -> String {
         let choice = Int(input.byte())
         guard choice >= 0xE8 else { return "\(truth)" }
@@ -224,9 +224,9 @@ final class NATSStore {
         return message(inbox, inbox, nil, "NATS/1.0 \(line)\r\n\r\n", [], connection)
     }
 
-    // MARK: On the way out
+    // MARK: Outgoing messages
 
-    /// JSON with values that are not what was meant.
+    /// Corrupts values in JSON.
     private func spoiled(_ bytes: [UInt8]) -> [UInt8] {
         let choice = input.byte()
         guard choice >= 0xC0, bytes.first == UInt8(ascii: "{") else { return bytes }
@@ -245,8 +245,8 @@ final class NATSStore {
     }
 
     /// - Parameters:
-    ///   - inbox: whose subscription gets it.
-    ///   - subject: what it says to be on.
+    ///   - inbox: The subject whose subscription receives the message.
+    ///   - subject: The subject in the message.
     private func message(
         _ inbox: String, _ subject: String, _ reply: String?, _ headers: String, _ bytes: [UInt8], _ connection: Int
     ) -> [UInt8] {
@@ -281,7 +281,7 @@ final class NATSStore {
             let head = "\(lines)\r\n\r\n"
             return Array("HMSG \(subject) \(number)\(middle) \(head.utf8.count) \(head.utf8.count)\r\n\(head)\r\n".utf8)
         case 14:
-            // Of another key, or of none.
+            // For another key, or for none.
             let others = ["$KV.attachprep_jobs.", "$KV.x", "a", "attachprep.lanes.high.", "$KV.attachprep_jobs.j.é"]
             let other = others[Int(input.byte()) % others.count]
             return Array("MSG \(other) \(number)\(middle) \(bytes.count)\r\n".utf8) + bytes + [0x0D, 0x0A]
@@ -292,7 +292,7 @@ final class NATSStore {
 }
 
 extension JSONTree {
-    /// A member of an object as it was written.
+    /// The text of an object's member.
     static func member(_ name: String, of bytes: [UInt8]) -> String? {
         guard bytes.first == UInt8(ascii: "{"), case .object(let members) = JSONTree(bytes) else { return nil }
         return members.first { $0.key == "\"\(name)\"" }?.value.text

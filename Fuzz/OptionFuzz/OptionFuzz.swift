@@ -5,7 +5,7 @@ import RichPush
 @testable import AttachPrep
 @testable import AttachPrepCommand
 
-/// Options as they are typed.
+/// Fuzzes the parsing of option values.
 @main enum OptionFuzz {
     static func main() {
         FuzzTarget.run { input in
@@ -42,7 +42,7 @@ import RichPush
         if (try? request.validate()) != nil { plan(request) }
         _ = try? ProxyServer(text)
         if let overrides = try? ResolveOverrides([text]) {
-            Invariant.hold((overrides.addresses(of: "a", port: 80) ?? [.v4(0)]).isEmpty == false, "an answer is one")
+            Invariant.hold((overrides.addresses(of: "a", port: 80) ?? [.v4(0)]).isEmpty == false, "never empty")
         }
         _ = try? SourceLocation(text, allowsFiles: true)
     }
@@ -59,6 +59,6 @@ import RichPush
         media.duration = 12
         media.video = VideoStream(codec: "h264", codecTag: "hvc1", storedWidth: 1920, storedHeight: 1080)
         let plan = PreparationPlan(media: media, bytes: 90_000_000, request: request)
-        if case .movie(let time) = plan.thumbnailTime { Invariant.hold(time.value >= 0, "time goes on") }
+        if case .movie(let time) = plan.thumbnailTime { Invariant.hold(time.value >= 0, "a time is not negative") }
     }
 }

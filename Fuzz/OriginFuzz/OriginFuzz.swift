@@ -6,25 +6,25 @@ import Synchronization
 
 @testable import AttachPrep
 
-/// Plays an origin through the whole download: heads, pieces, cuts, resumes, redirects and codings, over HTTP/1 and
-/// HTTP/2, as `HostileScript` reads them from an input.
+/// Simulates an origin for the whole download: heads, chunks, interruptions, resumes, redirects and content codings,
+/// over HTTP/1 and HTTP/2, as scripted by `HostileScript`.
 @main enum OriginFuzz {
     private static let peer = ScriptedPeer()
     nonisolated(unsafe) private static let files = [MemoryFile(), MemoryFile(), MemoryFile()]
     nonisolated(unsafe) private static var descriptors = DescriptorCount()
 
-    /// Short, so that a server that says nothing costs little.
+    /// Short, so that a silent server costs little time.
     private static let deadline = Duration.milliseconds(300)
-    /// What a loaded machine and the address sanitizer may add to it.
+    /// Additional time for a loaded machine and the address sanitizer.
     private static let grace = Duration.seconds(3)
 
     static func main() {
-        // The thread for connections is started before anything is measured.
+        // Starts the connection thread before anything is measured.
         _ = peer.port
         FuzzTarget.run { input in try play(input) }
     }
 
-    /// How a download is asked for.
+    /// The parameters of a download.
     private struct Wish: Sendable {
         var bytesMax: Int
         var acceptedMax: Int
@@ -134,7 +134,7 @@ import Synchronization
     }
 }
 
-/// What a download ended with, and what must hold of it.
+/// The result of a download, and its invariants.
 private struct Outcome: Sendable {
     var result: Result<DownloadedFile, any Error>
     var took: Duration
@@ -151,20 +151,20 @@ private struct Outcome: Sendable {
         let bytes = Self.bytes(of: descriptor)
         Invariant.hold(bytes.count <= bytesWritableMax, "\(bytes.count) bytes are within the limit")
         let isSurplus = !facts.hasForeignBytes && bytes.contains(Content.surplus)
-        Invariant.hold(!isSurplus, "no byte of an answer that nobody asked for")
+        Invariant.hold(!isSurplus, "no byte of an unsolicited response")
         switch result {
         case .success(let file): check(file, bytes, facts)
         case .failure(let error as AttachPrepError):
             Invariant.hold(error.code != .internal, "no origin makes an internal error: \(error.detail ?? "")")
-        case .failure(is UnchangedSource):
-            Invariant.hold(hadValidators, "who did not ask is not told that nothing changed")
-        case .failure(let error): Invariant.hold(wasUnwanted(error), "an error of ours: \(error)")
+        case .failure(is UnchangedSourceError):
+            Invariant.hold(hadValidators, "without validators, no result is unchanged")
+        case .failure(let error): Invariant.hold(wasUnwanted(error), "only expected error types are thrown: \(error)")
         }
     }
 
     private func check(_ file: DownloadedFile, _ bytes: [UInt8], _ facts: HostileScript.Facts) {
-        Invariant.hold(file.bytes == bytes.count, "\(file.bytes) bytes are told where \(bytes.count) are")
-        Invariant.hold(file.sha256 == PieceDigest.sha256(of: bytes), "the digest is the file's")
+        Invariant.hold(file.bytes == bytes.count, "\(file.bytes) bytes are reported, \(bytes.count) were written")
+        Invariant.hold(file.sha256 == UploadDigest.sha256(of: bytes), "the digest is the file's")
         Invariant.hold(bytes.count <= bytesMax, "\(bytes.count) bytes were accepted")
         if !facts.hasForeignBytes {
             for change in Content.changes(in: bytes) {
@@ -175,9 +175,9 @@ private struct Outcome: Sendable {
         guard facts.isHonest, !facts.hasForeignBytes else { return }
         let version = bytes.first.map { $0 >> 4 } ?? Content.firstVersion
         Invariant.hold(
-            bytes == Content.bytes(version, 0..<bytes.count), "an honest server's file is the one that it serves")
+            bytes == Content.bytes(version, 0..<bytes.count), "the file of a correct server is the one it serves")
         guard !facts.hasOpenEnd, !bytes.isEmpty else { return }
-        Invariant.hold(facts.lengths[version] == bytes.count, "and is whole")
+        Invariant.hold(facts.lengths[version] == bytes.count, "the file of a correct server is complete")
     }
 
     private static func bytes(of descriptor: CInt) -> [UInt8] {

@@ -1,6 +1,6 @@
 import RichPush
 
-/// What may have become of a piece of media.
+/// Creates results of media items from an input.
 enum PreparedInput {
     static let all: [PreparedMedia] = [
         .ready(manifest(.jpeg)), .ready(animation), .ready(movie),

@@ -1,19 +1,19 @@
-/// Compressed bodies to hand: good, broken, endless and explosive.
+/// Compressed bodies: valid, corrupt, endless, and decompression bombs.
 public enum Compressed {
-    /// gzip's header with every optional part begun (RFC 1952).
+    /// A gzip header without optional fields (RFC 1952).
     private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
 
     public static let samples: [[UInt8]] = [
         gzip(Array("attachprep".utf8)),
         // With a wrong checksum.
         header + [1, 10, 0, 0xF5, 0xFF] + Array("attachprep".utf8) + [0x37, 0x4D, 0x55, 0x52, 10, 0, 0, 0],
-        // A header alone.
+        // Only a header.
         header,
         // A name that never ends.
         [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3] + [UInt8](repeating: 0x61, count: 60_000),
-        // A field that says to have 65,535 bytes.
+        // A field with a declared length of 65,535 bytes.
         [0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 3, 0xFF, 0xFF] + [UInt8](repeating: 0x61, count: 1_000),
-        // Empty stored blocks, which bring nothing.
+        // Empty stored blocks without output.
         header + Array(repeatElement([0, 0, 0, 0xFF, 0xFF] as [UInt8], count: 10_000).joined()),
         // Zeros: 258 bytes for each two bits of the fixed code.
         header + [0xED, 0xC1, 0x01, 0x01, 0, 0, 0, 0x80, 0x90, 0xFE, 0xAF, 0xEE, 0x08, 0x0A],
@@ -28,7 +28,7 @@ public enum Compressed {
         header + [1, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0] + header + [1, 0, 0, 0xFF, 0xFF],
     ]
 
-    /// A gzip member of stored blocks, as whole and right as any.
+    /// A valid gzip member of stored blocks.
     public static func gzip(_ bytes: [UInt8]) -> [UInt8] {
         var member = header
         var rest = bytes[...]

@@ -1,13 +1,13 @@
 import Glibc
 
 /// The bodies that scripts send: version `v` of a file has `v` in the upper half of each byte, and in the lower half
-/// something that depends on the byte's place.
+/// a value that depends on the byte's offset.
 ///
-/// All of them are above 0x7F, so that no byte of a head or of a chunk's size is taken for content.
+/// All bytes are above 0x7F, so that no byte of a head or of a chunk size is mistaken for content.
 public enum Content {
     public static let firstVersion: UInt8 = 8
     public static let lastVersion: UInt8 = 14
-    /// A byte of an answer that nobody asked for.
+    /// A byte of an unsolicited response.
     public static let surplus: UInt8 = 0xFF
 
     private static let pattern: [UInt8] = (0..<65_521).map { UInt8(truncatingIfNeeded: ($0 &* 40_503) >> 11) & 15 }
@@ -29,7 +29,7 @@ public enum Content {
         }
     }
 
-    /// Where bytes of one version follow those of another.
+    /// The offsets at which bytes of one version follow those of another.
     public static func changes(in bytes: [UInt8]) -> [(after: Int, at: Int)] {
         var changes: [(after: Int, at: Int)] = []
         var last: (place: Int, version: UInt8)?

@@ -1,4 +1,4 @@
-/// The few frames of HTTP/2 that a script sends (RFC 9113), with headers in HPACK's plainest form.
+/// The HTTP/2 frames that a script sends (RFC 9113), with headers as HPACK literals.
 public enum HTTP2 {
     public static let clientPreface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
@@ -8,7 +8,7 @@ public enum HTTP2 {
         var stream: UInt32
         var payload: [UInt8]
 
-        /// Nil while it has not come whole.
+        /// Nil while the frame is incomplete.
         init?(taking bytes: inout [UInt8]) {
             guard bytes.count >= 9 else { return nil }
             let length = Int(bytes[0]) << 16 | Int(bytes[1]) << 8 | Int(bytes[2])
@@ -21,7 +21,7 @@ public enum HTTP2 {
         }
     }
 
-    /// - Parameter length: what the frame says of its length; nil for the truth.
+    /// - Parameter length: The length in the frame header; nil for the actual length.
     public static func frame(
         _ kind: UInt8, flags: UInt8 = 0, stream: UInt32, _ payload: [UInt8], length: Int? = nil
     ) -> [UInt8] {
@@ -37,7 +37,7 @@ public enum HTTP2 {
         (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
     }
 
-    /// A header block: literals without an index and without Huffman's code.
+    /// A header block of literals without indexing and without Huffman coding.
     public static func headers(_ fields: [(name: String, value: String)]) -> [UInt8] {
         fields.flatMap { [0x00] + text($0.name) + text($0.value) }
     }

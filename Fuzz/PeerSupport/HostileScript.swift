@@ -1,34 +1,34 @@
 public import FuzzSupport
 
-/// Reads what a server does from the bytes of one input: honest answers, lies about them, and frames of HTTP/2.
+/// Scripts a server from the bytes of one input: correct responses, false ones, and HTTP/2 frames.
 ///
-/// Zero bytes mean "as a good server would", so that a short input goes deep, and each further byte spoils something.
-/// Bodies are made of numbered versions of one file: a byte tells which version it belongs to and where it stands, so
-/// that a mixture is seen (`Content`).
+/// Zero bytes give the behavior of a correct server, so that short inputs reach deep states; each other byte corrupts
+/// something. Bodies are numbered versions of one file: each byte encodes its version and offset, so that a mixture of
+/// versions is detected (`Content`).
 public final class HostileScript {
     public var input: FuzzInput
     public var facts = Facts()
-    /// The version that an honest answer serves now.
+    /// The version that correct responses currently serve.
     public var version = Content.firstVersion
     private let port: UInt16
-    /// Of all that one input may have sent, so that a run is quick.
+    /// The number of bytes that this input may still send, to limit its time.
     private var bytesLeft = 2_500_000
     private var lyingConnections: Set<Int> = []
-    /// Of those, the ones whose server spoke first: that may be an answer without an end, and all that follows is its
-    /// body.
+    /// Of those, connections on which the server sent first: that may be a response without an end, whose body is all
+    /// that follows.
     private var unaskedConnections: Set<Int> = []
     private var lastBodyBytes = 0
     private var greeted: Set<Int> = []
 
-    /// What was sent, for whoever checks what has become of it.
+    /// What was sent, to check results against.
     public struct Facts: Sendable {
-        /// Every answer was what RFC 9110 wants.
+        /// Whether every response conformed to RFC 9110.
         public var isHonest = true
-        /// A body's end was the end of its connection, and may have come early.
+        /// Whether a body ended with its connection, and so may be truncated.
         public var hasOpenEnd = false
-        /// Bytes went out that are no `Content`.
+        /// Whether body bytes other than `Content` were sent.
         public var hasForeignBytes = false
-        /// Places at which an answer said to continue.
+        /// Offsets at which a response continued a file.
         public var joins: Set<Int> = []
         public var lengths: [UInt8: Int] = [:]
     }
@@ -38,7 +38,7 @@ public final class HostileScript {
         self.port = port
     }
 
-    /// How long the current version is; an input decides once for each.
+    /// The length of the current version, chosen by the input once per version.
     public func length(of version: UInt8) -> Int {
         if let length = facts.lengths[version] { return length }
         let length = Self.counts[Int(input.byte()) % Self.counts.count]
@@ -51,16 +51,16 @@ public final class HostileScript {
         299_999, 300_000, 300_001, 1_000_001, 2, 3, 10, 70_000, 20_000,
     ]
 
-    /// What one event is answered with.
+    /// The steps that respond to an event.
     public func steps(for event: ScriptedPeer.Event) -> [ScriptedPeer.Step] {
         if event.kind == .connected {
-            // Speaking unasked is rare: only every sixteenth value does it.
+            // Only every sixteenth value sends without a request.
             guard !input.bytes.isEmpty, input.byte() == 0xF7 else { return [] }
             unaskedConnections.insert(event.connection)
             return lie(event)
         }
         if event.stream != 0 { return frames(for: event) }
-        // A short input is honest to its end.
+        // After the end of the input, responses are correct.
         return switch input.byte() % 16 {
         case 0...5: honest(event)
         case 6: redirect(event)
@@ -80,7 +80,7 @@ public final class HostileScript {
         "1e3", "1e400", "", " ", "5, 5", "5,6", "0000000000000000000000007", "NaN", "*", "1.5",
     ]
 
-    /// A number as text: one around the truth, one of the interesting ones, or any.
+    /// A number as text: near the actual value, a boundary value, or any.
     public func number(near truth: Int) -> String {
         let choice = input.byte()
         switch choice {
@@ -103,9 +103,9 @@ public final class HostileScript {
         return take(choice < 128 ? Self.counts[choice % Self.counts.count] : Int(input.byte()) << 8 | choice)
     }
 
-    // MARK: Honest answers
+    // MARK: Correct responses
 
-    /// What a server without faults answers, but for a connection that breaks.
+    /// The response of a correct server, on a connection that may break.
     private func honest(_ event: ScriptedPeer.Event) -> [ScriptedPeer.Step] {
         let choices = input.byte()
         if unaskedConnections.contains(event.connection) { facts.hasForeignBytes = true }
@@ -129,12 +129,12 @@ public final class HostileScript {
             facts.joins.insert(from)
         }
         let count = take(total - first)
-        // All that one input may send is sent: what would come now is missing.
+        // When the byte limit of the input is used up, the rest of the body is missing.
         if count < total - first { facts.isHonest = false }
         var body = Content.bytes(version, first..<(first + count))
         lastBodyBytes = body.count
         if choices & 0x10 != 0, extra.isEmpty {
-            // Behind a head that names no coding these bytes are content: their values say nothing then.
+            // After a head without a content coding, these bytes are content without a version.
             facts.hasForeignBytes = true
             body = Compressed.gzip(body)
             extra = "Content-Encoding: gzip\r\n"
@@ -170,8 +170,7 @@ public final class HostileScript {
         return [.bytes(Array(head.utf8) + body.prefix(count())), .close]
     }
 
-    /// A head and a body that ends where it says, perhaps cut short, perhaps with an answer behind it that nobody asked
-    /// for.
+    /// A head and a body with a defined end, possibly truncated or followed by an unsolicited response.
     private func reply(
         _ head: String, _ body: [UInt8], _ event: ScriptedPeer.Event, _ choices: UInt8
     ) -> [ScriptedPeer.Step] {
@@ -182,7 +181,7 @@ public final class HostileScript {
             let ends: [ScriptedPeer.Step] = cut % 3 == 0 ? [.reset] : [.close]
             return [.bytes(Array(bytes.prefix(cut % max(1, bytes.count))))] + ends
         case 0x08 where !lyingConnections.contains(event.connection):
-            // In one piece with the answer, so that it is there before anybody can ask again.
+            // Sent together with the response, so that it arrives before the next request.
             let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 64\r\nETag: \"p\"\r\n\r\n"
             return [.bytes(bytes + Array(surplus.utf8) + [UInt8](repeating: Content.surplus, count: 64))]
         case 0x0C: return [.bytes(bytes), .close]
@@ -228,9 +227,9 @@ public final class HostileScript {
         return places[Int(input.byte()) % places.count]
     }
 
-    // MARK: Lies
+    // MARK: False responses
 
-    /// An answer of which nothing can be relied on.
+    /// A response with arbitrary status, fields and body.
     public func lie(_ event: ScriptedPeer.Event) -> [ScriptedPeer.Step] {
         facts.isHonest = false
         lyingConnections.insert(event.connection)
@@ -259,7 +258,7 @@ public final class HostileScript {
         return "\(name) \(statuses[Int(input.byte()) % statuses.count]) X\r\n"
     }
 
-    /// What the server says of a range.
+    /// A `Content-Range` value.
     private func contentRange(_ event: ScriptedPeer.Event, _ planned: Int) -> String {
         let start = rangeStart(event) ?? 0
         let first = number(near: start)
@@ -316,7 +315,7 @@ public final class HostileScript {
             case 23: text += String(repeating: "Y: y\r\n", count: take(Int(input.byte()) * 8))
             case 24: text += "Upgrade: h2c\r\nTrailer: X\r\n"
             case 25:
-                // Its bytes above 0x7F would be taken for content.
+                // Its bytes above 0x7F would be mistaken for content.
                 facts.hasForeignBytes = true
                 text += "\u{0}\u{1}\u{FF}: \u{0}\r\n"
             case 26: text += "Content-Length : \(planned)\r\nContent-Length:\(planned)\n"
@@ -326,7 +325,7 @@ public final class HostileScript {
         return text
     }
 
-    /// A piece of a body, or of something that looks like one.
+    /// A part of a body, or of data that resembles one.
     private func item(_ place: inout Int, _ event: ScriptedPeer.Event) -> [ScriptedPeer.Step] {
         switch input.byte() % 14 {
         case 0, 1:
@@ -432,7 +431,7 @@ public final class HostileScript {
             let promised = HTTP2.headers([(":method", "GET"), (":path", "/p"), (":scheme", "http")])
             return [.bytes(HTTP2.frame(5, flags: 4, stream: stream, HTTP2.word(word()) + promised))]
         case 12:
-            // A flood of what nobody asked for.
+            // A flood of unsolicited frames.
             let kinds: [UInt8] = [6, 8, 0, 2, 9, 4]
             let kind = kinds[Int(input.byte()) % kinds.count]
             let payload = [UInt8](repeating: 0, count: [8, 4, 0, 5, 0, 0][kinds.firstIndex(of: kind) ?? 0])
@@ -473,13 +472,13 @@ public final class HostileScript {
             default: fields.append(("", ""))
             }
         }
-        // END_HEADERS nearly always, END_STREAM at times.
+        // Mostly with END_HEADERS, sometimes with END_STREAM.
         let flags: UInt8 = [4, 4, 4, 5, 5, 0, 4, 12][Int(input.byte() % 8)]
         return HTTP2.frame(1, flags: flags, stream: stream, HTTP2.headers(fields))
     }
 }
 
-/// Faults that are known and not mended yet: `FUZZ_AVOID_KNOWN=1` leaves out what leads to them.
+/// Known bugs that are not fixed yet: `FUZZ_AVOID_KNOWN=1` avoids inputs that trigger them.
 public enum Known {
     public static let isAvoided = isSet("FUZZ_AVOID_KNOWN")
 }

@@ -2,23 +2,23 @@ import Dispatch
 import FuzzSupport
 import Glibc
 
-/// A server on loopback that answers each request with what a script says, byte by byte.
+/// A loopback server that responds to each request with the steps of a script.
 ///
 /// One thread serves all connections. `begin` and `end` enclose one input; `end` returns when every connection is
-/// closed, so that nothing of one input reaches the next.
+/// closed, so that one input cannot affect the next.
 public final class ScriptedPeer: @unchecked Sendable {
-    /// What a script is asked about.
+    /// An event to which a script responds.
     public struct Event: Sendable {
         public enum Kind: Sendable { case connected, request }
 
         public var kind: Kind
-        /// Of this input's connections, from 0.
+        /// The number of the connection within this input, from 0.
         public var connection: Int
-        /// Requests on this connection before this one.
+        /// The number of earlier requests on this connection.
         public var earlierRequests: Int
         /// The request's lines; empty for HTTP/2, whose headers are not decoded.
         public var head: String
-        /// 0 for HTTP/1.
+        /// The HTTP/2 stream; 0 for HTTP/1.
         public var stream: UInt32
 
         /// The value of a header of the request.
@@ -41,16 +41,16 @@ public final class ScriptedPeer: @unchecked Sendable {
         }
     }
 
-    /// What is done on a connection, one after the other.
+    /// The steps on a connection, performed in order.
     public enum Step: Sendable {
-        /// Sent with one call where the socket takes it.
+        /// Sends bytes, with one call when the socket accepts them.
         case bytes([UInt8])
         case pause(milliseconds: Int)
-        /// Ends the connection in good order.
+        /// Closes the connection normally.
         case close
-        /// Sends no more, and reads on.
+        /// Shuts down sending, and continues to read.
         case finish
-        /// Ends it with a reset.
+        /// Closes the connection with a reset.
         case reset
     }
 
@@ -58,13 +58,13 @@ public final class ScriptedPeer: @unchecked Sendable {
 
     public let port: UInt16
     private let listener: CInt
-    /// A byte for each order.
+    /// A pipe that receives one byte per command.
     private let bell: CInt
     private let ringer: CInt
-    /// Written before the byte is, and read behind it.
+    /// Written before the byte in the pipe, and read after it.
     private var nextScript: Script?
     private let ended = DispatchSemaphore(value: 0)
-    /// Used by the thread alone.
+    /// Used only by the thread.
     private var script: Script?
     private var connections: [Connection] = []
     private var connectionCount = 0
@@ -115,13 +115,13 @@ public final class ScriptedPeer: @unchecked Sendable {
         precondition(code == 0, "there is a thread")
     }
 
-    /// Answers with this script from now on.
+    /// Responds with this script from now on.
     public func begin(_ script: @escaping Script) {
         nextScript = script
         order()
     }
 
-    /// Closes every connection, and returns when that is done.
+    /// Closes every connection; returns when all are closed.
     public func end() {
         nextScript = nil
         order()
@@ -175,7 +175,7 @@ public final class ScriptedPeer: @unchecked Sendable {
         var byte: UInt8 = 0
         _ = Glibc.read(bell, &byte, 1)
         if nextScript == nil {
-            // Those that nobody has accepted are closed as well.
+            // Connections that are not accepted yet are closed as well.
             while true {
                 let descriptor = Glibc.accept(listener, nil, nil)
                 guard descriptor >= 0 else { break }
@@ -188,7 +188,7 @@ public final class ScriptedPeer: @unchecked Sendable {
         ended.signal()
     }
 
-    /// Without TIME_WAIT: an hour of them would take every port.
+    /// Closes with a reset: sockets in TIME_WAIT would use up all ports within an hour.
     private func reset(_ descriptor: CInt) {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -222,7 +222,7 @@ public final class ScriptedPeer: @unchecked Sendable {
         }
     }
 
-    /// Does what can be done without waiting.
+    /// Performs all steps that do not block.
     private func work(_ index: Int) {
         let now = Self.now
         while !connections[index].isOver, connections[index].resumesAt <= now, let step = connections[index].steps.first
@@ -309,7 +309,7 @@ public final class ScriptedPeer: @unchecked Sendable {
     private func readFrames(_ index: Int) {
         while let frame = HTTP2.Frame(taking: &connections[index].input) {
             switch frame.kind {
-            // HEADERS: of a request, whose body is not waited for.
+            // HEADERS starts a request; its body is not awaited.
             case 1:
                 connections[index].requests += 1
                 ask(
@@ -317,7 +317,7 @@ public final class ScriptedPeer: @unchecked Sendable {
                     Event(
                         kind: .request, connection: connections[index].number,
                         earlierRequests: connections[index].requests - 1, head: "", stream: frame.stream))
-            // SETTINGS and PING want to be acknowledged.
+            // SETTINGS and PING must be acknowledged.
             case 4 where frame.flags & 1 == 0:
                 connections[index].steps.append(.bytes(HTTP2.frame(4, flags: 1, stream: 0, [])))
             case 6 where frame.flags & 1 == 0:

@@ -7,18 +7,18 @@ import WebP
 
 @testable import MediaProcessing
 
-/// The walks over stills, the copies without metadata that are made by them, and the decoders that are ours.
+/// Fuzzes the walks over still images, the copies without metadata, and the project's decoders.
 @main enum PictureWalkFuzz {
     static func main() {
-        let file = WalkedFile(noun: "picture")
+        let file = WalkedFile(noun: "image")
         let source = MemoryFile()
         let output = MemoryFile()
         FuzzTarget.run { input in
             var input = input
             switch input.byte() % 12 {
-            case 0: try file.check(input.rest()) { try done(TIFFWalk.walk($0)) }
+            case 0: try file.check(input.rest()) { try done(TIFFValidator.walk($0)) }
             case 1: try file.check(input.rest(), jpeg)
-            case 2: _ = ExifTags.tellMore(input.rest())
+            case 2: _ = ExifTags.containsMetadata(input.rest())
             case 3: try file.check(input.rest(), bmp)
             case 4: try file.check(input.rest()) { try JPEGSegments.walkHeader($0) }
             case 5: try file.check(input.rest(), png)
@@ -41,16 +41,16 @@ import WebP
     }
 
     private static func png(_ window: ByteWindow) throws -> AnyHashable {
-        let parts = try PNGParts.walk(window)
+        let parts = try PNGRetainedChunks.walk(window)
         checkOrder(parts.needed, in: window)
         return parts
     }
 
     private static func heif(_ window: ByteWindow) throws -> AnyHashable {
         guard let heif = try PlainHEIF(window) else { return false }
-        Invariant.hold(heif.tiles.count == heif.grid.columns * heif.grid.rows, "each tile has its place")
+        Invariant.hold(heif.tiles.count == heif.grid.columns * heif.grid.rows, "each tile has a grid position")
         for part in heif.tiles.joined() {
-            Invariant.hold(part.lowerBound >= 0 && part.upperBound <= window.size, "parts lie inside the file")
+            Invariant.hold(part.lowerBound >= 0 && part.upperBound <= window.size, "parts are inside the file")
         }
         return heif.grid
     }
@@ -58,14 +58,14 @@ import WebP
     private static func webP(_ window: ByteWindow) throws -> AnyHashable {
         guard let webP = try PlainWebP(window) else { return false }
         Invariant.hold(
-            webP.picture.lowerBound >= 12 && webP.picture.upperBound <= window.size, "the picture lies inside the file")
+            webP.picture.lowerBound >= 12 && webP.picture.upperBound <= window.size, "the image is inside the file")
         let (width, height) = (webP.storedWidth, webP.storedHeight)
         guard width > 0, height > 0, width * height <= 1_000_000 else { return true }
         let found = try? WebPDecoder.decode(window.all(in: webP.picture), width: width, height: height) {}
         return found?.luma.count == width * height
     }
 
-    /// Our own decoder of scans, for both of the sizes it knows.
+    /// The baseline JPEG decoder, at both of its scales.
     private static func baseline(_ bytes: [UInt8], _ source: MemoryFile) {
         source.replace(with: [(0, bytes)])
         let window = ByteWindow(bytes: bytes, noun: "JPEG")
@@ -74,12 +74,12 @@ import WebP
         }
         let eighth = BaselineDecoder.planes(descriptor: source.descriptor, eighths: 1)
         let quarter = BaselineDecoder.planes(descriptor: source.descriptor, eighths: 2)
-        Invariant.hold((eighth == nil) == (quarter == nil), "what is whole for one size is whole for the other")
+        Invariant.hold((eighth == nil) == (quarter == nil), "both scales agree whether the file is complete")
         guard let luma = eighth?.first else { return }
-        Invariant.hold(luma.width == (segments.width + 7) / 8, "an eighth is as wide as it should be")
+        Invariant.hold(luma.width == (segments.width + 7) / 8, "the width at 1/8 is correct")
     }
 
-    /// libspng through our reader of bytes.
+    /// libspng with the project's byte reader.
     private static func rows(_ bytes: [UInt8], _ source: MemoryFile) {
         source.replace(with: [(0, bytes)])
         guard let decoder = try? PNGDecoder(descriptor: source.descriptor), !decoder.isInterlaced,
@@ -88,36 +88,36 @@ import WebP
         var count = 0
         let whole: Void? = try? decoder.decode { row in
             count += 1
-            Invariant.hold(row.count == decoder.width * decoder.samples.rawValue, "rows are whole")
+            Invariant.hold(row.count == decoder.width * decoder.samples.rawValue, "rows are complete")
         }
-        if whole != nil { Invariant.hold(count == decoder.height, "all rows come") }
+        if whole != nil { Invariant.hold(count == decoder.height, "all rows are decoded") }
     }
 
     private static func bmp(_ window: ByteWindow) throws -> AnyHashable {
         let header = try BMPHeader.read(window)
         try header.checkPixels(window)
-        Invariant.hold(header.width > 0 && header.height > 0, "a picture has sides")
-        Invariant.hold(header.width * header.height <= Limits.picturePixelsMax, "and not too many pixels")
+        Invariant.hold(header.width > 0 && header.height > 0, "an image is not empty")
+        Invariant.hold(header.width * header.height <= Limits.imagePixelsMax, "the number of pixels is limited")
         return header
     }
 
     private static func checkOrder(_ parts: [Range<Int>], in window: ByteWindow) {
         var end = 0
         for part in parts {
-            Invariant.hold(part.lowerBound >= end && !part.isEmpty, "parts are in order, none of them twice")
+            Invariant.hold(part.lowerBound >= end && !part.isEmpty, "parts are in order and do not overlap")
             end = part.upperBound
         }
         Invariant.hold(end <= window.size, "parts lie inside the file")
     }
 
-    /// A copy is as long as it says, and a copy of it is the same.
+    /// Stripping metadata must give the announced length and be idempotent.
     private static func strip(_ format: MediaFormat, _ bytes: [UInt8], _ source: MemoryFile, _ output: MemoryFile) {
         guard let first = stripped(format, bytes, source, output) else { return }
-        Invariant.hold(first.count <= bytes.count + JPEGInterchange.segment.count, "a copy without is not longer")
+        Invariant.hold(first.count <= bytes.count + JFIFHeader.segment.count, "a copy without metadata is not longer")
         guard let second = stripped(format, first, source, output) else {
-            return Invariant.hold(false, "a copy reads back")
+            return Invariant.hold(false, "a copy can be parsed")
         }
-        Invariant.hold(first == second, "nothing is left to leave out")
+        Invariant.hold(first == second, "stripping is idempotent")
     }
 
     private static func stripped(
@@ -127,12 +127,13 @@ import WebP
         output.replace(with: [])
         var copy: [UInt8]?
         _ = WalkedFile.verdict {
-            guard let strip = try MetadataStrip(format, source: source.descriptor, deadline: .now + .seconds(60)) else {
+            guard let strip = try MetadataStripper(format, source: source.descriptor, deadline: .now + .seconds(60))
+            else {
                 return false
             }
             try strip.write(to: OutputFile(descriptor: output.descriptor))
             let written = output.bytes
-            Invariant.hold(written.count == strip.bytes, "\(written.count) written, \(strip.bytes) said")
+            Invariant.hold(written.count == strip.bytes, "\(written.count) written, \(strip.bytes) announced")
             copy = written
             return true
         }

@@ -2,7 +2,7 @@ import FuzzSupport
 
 @testable import AttachPrep
 
-/// What S3 answers, and the files in which operators keep their keys.
+/// Fuzzes the parsing of S3 responses and AWS profile files.
 @main enum PublishFuzz {
     static func main() {
         FuzzTarget.run { input in
@@ -27,7 +27,7 @@ import FuzzSupport
         let element = Array("<Answer><ETag>\(XMLText.escaped(text))</ETag></Answer>".utf8)
         Invariant.hold(element.count(where: { $0 == UInt8(ascii: "<") }) == 4, "a text begins no element: \(text)")
         guard XMLText.escaped(text).utf8.count <= XMLText.textBytesMax else { return }
-        // Byte for byte: a mark behind a bracket is a letter with it, to Swift and to nobody else.
+        // Compared as bytes: Swift joins a combining mark with a preceding bracket into one Character.
         let read = XMLText.first("ETag", in: element).map { Array($0.utf8) }
         Invariant.hold(read == Array(text.utf8), "a text that was written reads the same: \(text)")
     }
@@ -37,15 +37,15 @@ import FuzzSupport
         for (section, pairs) in file.sections {
             Invariant.hold(!section.contains(where: \.isNewline), "a name is of one line")
             for (key, value) in pairs {
-                Invariant.hold(!key.isEmpty && key == key.lowercased(), "keys are small")
+                Invariant.hold(!key.isEmpty && key == key.lowercased(), "keys are in lowercase")
                 Invariant.hold(!(key + value).contains(where: \.isNewline), "a value is of one line")
-                Invariant.hold(value.first?.isWhitespace != true && value.last?.isWhitespace != true, "and bare")
+                Invariant.hold(value.first?.isWhitespace != true && value.last?.isWhitespace != true, "trimmed")
             }
         }
         let settings = file.sections.map { ($0.key, $0.value.filter { !$0.key.contains(".") }) }
         let written = settings.map { name, pairs in
             "[\(name)]\n" + pairs.map { "\($0.key) = \($0.value)\n" }.joined()
         }.joined()
-        Invariant.hold(AWSProfileFile(written).sections.count <= file.sections.count, "no section comes of nothing")
+        Invariant.hold(AWSProfileFile(written).sections.count <= file.sections.count, "writing adds no section")
     }
 }

@@ -4,7 +4,7 @@ import NATS
 
 @testable import AttachPrepJobs
 
-/// Servers as an operator names them, and what they keep and answer.
+/// Fuzzes queue server lists, nkeys, and responses and stored messages of servers.
 @main enum QueueFuzz {
     static func main() {
         FuzzTarget.run { input in
@@ -21,28 +21,28 @@ import NATS
     private static func checkServers(_ text: String) {
         guard let servers = try? QueueServers(text) else { return }
         let shown = servers.description
-        Invariant.hold(!shown.contains("@"), "who we are is not shown: \(shown)")
+        Invariant.hold(!shown.contains("@"), "credentials are not shown: \(shown)")
         let again = try? QueueServers(shown)
-        Invariant.hold(again?.description == shown, "servers that are shown are servers: \(shown)")
-        Invariant.hold(again?.namesIdentity == false, "and name nobody")
-        Invariant.hold((again?.settings.tls == nil) == (servers.settings.tls == nil), "and are as secret")
+        Invariant.hold(again?.description == shown, "a printed list parses to itself: \(shown)")
+        Invariant.hold(again?.containsCredentials == false, "a printed list has no credentials")
+        Invariant.hold((again?.settings.tls == nil) == (servers.settings.tls == nil), "TLS is unchanged")
     }
 
     private struct Answer: Decodable {
         var seq: UInt64?
     }
 
-    /// What is read without a parser is what a parser reads.
+    /// The sequence number read without a JSON parser must be the one a parser reads.
     private static func checkAnswer(_ bytes: [UInt8]) {
-        guard let number = PublishAnswer.number(in: bytes) else { return }
-        // A name that is no UTF-8, or has a control in it, is no JSON; no server has such a stream.
+        guard let number = PublishAck.number(in: bytes) else { return }
+        // A stream name with invalid UTF-8 or control characters is not JSON; no server has such a stream.
         guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(bytes)) else { return }
-        Invariant.hold(answer.seq == number, "a number is the one that is there")
+        Invariant.hold(answer.seq == number, "both readers give the same number")
     }
 
     private static func checkJob(_ bytes: [UInt8]) {
-        guard let job = try? KeptJob(bytes), let written = try? job.bytes() else { return }
-        Invariant.hold((try? KeptJob(written)) == job, "a job that is written reads the same")
+        guard let job = try? StoredJob(bytes), let written = try? job.bytes() else { return }
+        Invariant.hold((try? StoredJob(written)) == job, "a job that is written reads the same")
         _ = try? job.job()
         _ = try? job.claimed()
     }

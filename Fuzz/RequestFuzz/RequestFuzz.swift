@@ -6,7 +6,7 @@ import RichPush
 @testable import AttachPrep
 @testable import AttachPrepCommand
 
-/// Requests as JSON, and lists of them.
+/// Fuzzes requests in JSON, and batch lists.
 @main enum RequestFuzz {
     static func main() {
         FuzzTarget.run { input in
@@ -35,7 +35,7 @@ import RichPush
 
     private static func checkValid(_ request: AttachmentRequest, _ identity: RequestIdentity) {
         Invariant.hold(AttachmentRequest.isValid(id: identity.id), "an id is a name for a folder: \(identity.id)")
-        Invariant.hold(!identity.id.contains("/") && identity.id.first != ".", "and stays where it is")
+        Invariant.hold(!identity.id.contains("/") && identity.id.first != ".", "an id does not leave the output folder")
         for kind in [MediaKind.image, .audio, .movie] {
             Invariant.hold(request.bytesMax(for: kind) >= 1, "something may be delivered")
             Invariant.hold(request.bytesMax(for: kind) <= Limits.attachmentBytesMax(kind), "nothing over Apple's limit")
@@ -49,12 +49,12 @@ import RichPush
             Invariant.hold(
                 pixels.left >= 0 && pixels.top >= 0 && pixels.left + pixels.width <= 7
                     && pixels.top + pixels.height <= 5,
-                "a crop lies inside the picture")
+                "a crop is inside the image")
             for orientation in Orientation.allCases {
-                Invariant.hold((try? orientation.storedRect(ofUpright: rect)) != nil, "a crop can be turned")
+                Invariant.hold((try? orientation.storedRect(ofUpright: rect)) != nil, "a crop can be rotated")
             }
         }
-        // The plan of any request is made without a fault.
+        // Planning must not crash for any request.
         var media = InspectedMedia(format: .mpeg4)
         media.duration = 12
         media.video = VideoStream(codec: "h264", codecTag: "avc1", storedWidth: 1920, storedHeight: 1080)
@@ -75,17 +75,17 @@ import RichPush
         }
     }
 
-    /// Nil where the request is refused in our own words.
+    /// Nil when the request is rejected with a request error.
     private static func parsed<Value>(_ parse: () throws -> Value) -> Value? {
         do {
             return try parse()
         } catch let error as AttachPrepError {
             let word = error.code.rawValue
             Invariant.hold(
-                word.hasPrefix("request.") || word.hasPrefix("options."), "the request is at fault: \(error)")
+                word.hasPrefix("request.") || word.hasPrefix("options."), "errors blame the request: \(error)")
             return nil
         } catch {
-            Invariant.broken("threw what is no error of ours: \(error)")
+            Invariant.broken("threw an unexpected error type: \(error)")
         }
     }
 }

@@ -2,9 +2,9 @@ import FuzzSupport
 package import MediaProcessing
 import RichPush
 
-/// A file that is walked twice, from memory and through a descriptor: both have to come to the same.
+/// Walks a file from memory and through a descriptor, and checks that both give the same result.
 ///
-/// Every eighth input is torn apart over more than one of the window's lengths, so that a walk crosses its edges.
+/// Every eighth input is split by a gap, so that a walk crosses the edge of the window.
 package final class WalkedFile {
     private let file = MemoryFile()
     private let noun: String
@@ -13,7 +13,7 @@ package final class WalkedFile {
         self.noun = noun
     }
 
-    /// Walks bytes whose first one says where they are torn.
+    /// Walks the bytes; the last one determines the position of the gap.
     package func check(_ bytes: [UInt8], _ walk: (ByteWindow) throws -> AnyHashable) throws {
         let inMemory = Self.verdict { try walk(ByteWindow(bytes: bytes, noun: noun)) }
         file.replace(with: [(0, bytes)])
@@ -30,7 +30,7 @@ package final class WalkedFile {
         }
     }
 
-    /// What came of a walk: its result, or its error's code.
+    /// The result of a walk, or the code of its error.
     package static func verdict(_ walk: () throws -> AnyHashable) -> AnyHashable {
         do {
             return try walk()
@@ -38,10 +38,10 @@ package final class WalkedFile {
             let known: Set<ErrorCode> = [
                 .mediaCorrupt, .mediaTooManyFrames, .mediaTooManyPixels, .mediaUnsupported, .mediaUnrecognized,
             ]
-            Invariant.hold(known.contains(error.code), "a stranger's file is at fault, not we: \(error)")
+            Invariant.hold(known.contains(error.code), "errors blame the file: \(error)")
             return error.code
         } catch {
-            Invariant.broken("threw what is no error of ours: \(error)")
+            Invariant.broken("threw an unexpected error type: \(error)")
         }
     }
 }

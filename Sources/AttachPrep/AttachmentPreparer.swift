@@ -1,33 +1,27 @@
+import FoundationEssentials
 import Glibc
 public import Logging
 public import MediaEngine
 public import RichPush
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// Turns media URLs into folders that are ready to attach: the library's front door.
+/// Prepares media URLs as files that are ready to attach; the main entry point of the library.
 ///
 /// ```swift
 /// let preparer = try AttachmentPreparer(PreparerConfiguration(output: "prepared"))
 /// let manifest = await preparer.prepare(AttachmentRequest(source: "https://cdn.example/cat.webp"))
 /// ```
 ///
-/// Requests may be prepared side by side; downloads and media work have limits of their own.
+/// Requests may be prepared concurrently; the configuration limits downloads and media work.
 public final class AttachmentPreparer: Sendable {
     private let configuration: PreparerConfiguration
-    let rooms: PipelineRooms
-    private let pool: MediaPool?
+    let dependencies: PipelineDependencies
+    private let pool: MediaProcessPool?
     private let logger: Logger
 
-    /// Starts the media children that will be wanted, whose libraries then load while the first downloads run.
+    /// Starts the media processes for `requestsExpected`, so that they load their libraries during the first downloads.
     ///
-    /// - Parameter engine: media work in another place than the pool of children, for tests and for who asks for it.
-    /// - Throws: `request.invalid` for a configuration that cannot be read, `internal` when `attachprep-media` is
-    ///   missing.
+    /// - Parameter engine: Replaces the pool of media processes, as in tests.
+    /// - Throws: `request.invalid` for an invalid configuration, `internal` when `attachprep-media` is missing.
     public init(
         _ configuration: PreparerConfiguration, engine: (any MediaEngine)? = nil,
         logger: Logger = Logger(label: "attachprep")
@@ -36,84 +30,84 @@ public final class AttachmentPreparer: Sendable {
         self.logger = logger
         if let engine {
             pool = nil
-            rooms = try PipelineRooms(engine: engine, configuration: configuration, logger: logger)
+            dependencies = try PipelineDependencies(engine: engine, configuration: configuration, logger: logger)
         } else {
-            let pool = try MediaPool(
+            let pool = try MediaProcessPool(
                 executable: configuration.mediaExecutable ?? MediaExecutable.locate(),
                 mediaSlots: configuration.mediaSlots, requiresSandbox: configuration.requiresSandbox,
                 niceness: configuration.mediaNiceness)
             pool.warmUp(requests: configuration.requestsExpected)
             self.pool = pool
-            rooms = try PipelineRooms(engine: pool, configuration: configuration, logger: logger)
+            dependencies = try PipelineDependencies(engine: pool, configuration: configuration, logger: logger)
         }
         StagingFolder.sweep(output: configuration.output)
     }
 
-    /// The folder in which results are made, and appear where they stay on this machine.
+    /// The folder in which results are prepared, and in which they stay unless they are published elsewhere.
     public var output: String { configuration.output }
 
-    /// Whether a result is a folder in `output` in the end; else it is where it was published to alone.
-    public var keepsFolders: Bool { rooms.target.keepsFolders }
+    /// Whether results are folders in `output`; false if they are only stored where they are published.
+    public var keepsFolders: Bool { dependencies.target.keepsFolders }
 
-    /// An address as files of results have it where they are published to; nil where they are folders in `output`.
+    /// An example of the URLs of published files; nil if results are folders in `output`.
     public var publishedURL: String? {
-        keepsFolders ? nil : rooms.target.url(of: Manifest.fileName, in: "attachprep")
+        keepsFolders ? nil : dependencies.target.url(of: Manifest.fileName, in: "attachprep")
     }
 
-    /// How publishing went last; nil before it was tried.
-    public var publishStanding: PublishStanding? { rooms.target.standing }
+    /// The result of the last attempt to publish; nil before the first.
+    public var publishStatus: PublishStatus? { dependencies.target.standing }
 
-    /// Tries whether results could be published now.
+    /// Checks whether results could be published now.
     ///
-    /// - Throws: what they would fail with: `publish.…`.
-    public func probeTarget() async throws { try await rooms.target.probe() }
+    /// - Throws: the error with which publishing would fail: `publish.…`.
+    public func probeTarget() async throws { try await dependencies.target.probe() }
 
-    /// Ends connections and children; call it once, when no request is under way.
+    /// Closes connections and ends media processes; call it once, when no request is running.
     public func shutdown() async {
-        await rooms.target.shutdown()
-        await rooms.downloader.shutdown()
+        await dependencies.target.shutdown()
+        await dependencies.downloader.shutdown()
         await pool?.shutdown()
     }
 
     // MARK: Prepare
 
-    /// Prepares one request; a failure is a manifest as well, with the outcome `rejected` and its error.
+    /// Prepares one request; a failure returns a manifest with the outcome `rejected` and the error.
     public func prepare(_ request: AttachmentRequest) async -> Manifest {
-        switch await carryOut(PreparationOrder(request)) {
+        switch await prepare(PreparationTask(request)) {
         case .ended(let manifest, _): return manifest
-        case .unchanged: preconditionFailure("nobody asked whether anything has changed")
+        case .unchanged: preconditionFailure("unchanged without validators in the request")
         }
     }
 
-    /// Prepares one request as a job's surroundings want it; a failure is a manifest as well.
-    public func carryOut(_ order: PreparationOrder) async -> PreparationEnd {
+    /// Prepares one request with its context, such as a job's; a failure returns a manifest with the error.
+    public func prepare(_ order: PreparationTask) async -> PreparationResult {
         switch begin(order) {
         case .failure(let manifest): return .ended(manifest, nil)
         case .success(let preparation): return await preparation.run()
         }
     }
 
-    /// What happened since the start.
+    /// Counters since the start.
     public var statistics: PreparerStatistics {
         PreparerStatistics(
-            downloadedBytes: rooms.downloader.receivedBytes, children: pool?.replacements ?? ChildReplacements(),
-            abandonedLoops: rooms.downloader.abandonedLoops)
+            downloadedBytes: dependencies.downloader.receivedBytes, children: pool?.replacements ?? ChildReplacements(),
+            abandonedLoops: dependencies.downloader.abandonedLoops)
     }
 
-    /// The manifest of an earlier run whose result still stands and is still what is asked for, or nil.
+    /// The manifest of an earlier run if its result still exists and matches the request; otherwise nil.
     ///
-    /// Where it was published to is asked: whoever has removed it there, it is gone.
+    /// The publish target is queried, so a result that was removed there is not returned.
     public func finished(_ request: AttachmentRequest) async -> Manifest? {
-        guard case .success(let preparation) = begin(PreparationOrder(request)),
-            let manifest = await rooms.target.standing(preparation.identity.id),
+        guard case .success(let preparation) = begin(PreparationTask(request)),
+            let manifest = await dependencies.target.standing(preparation.identity.id),
             manifest.requestDigest == preparation.identity.digest
         else { return nil }
-        return rooms.target.keepsFolders ? manifest : manifest.located(at: rooms.target)
+        return dependencies.target.keepsFolders ? manifest : manifest.located(at: dependencies.target)
     }
 
-    /// Whether a result that was published stands where it was: the same files at the same addresses.
+    /// Whether a published result still exists with the same files at the same URLs.
     public func stands(_ manifest: Manifest) async -> Bool {
-        let target = rooms.target
+        let target = dependencies.target
         guard !target.keepsFolders else { return manifest.attachment?.url == nil }
         guard manifest == manifest.located(at: target), let standing = await target.standing(manifest.id) else {
             return false
@@ -122,11 +116,11 @@ public final class AttachmentPreparer: Sendable {
     }
 
     private enum Beginning {
-        case success(Preparation)
+        case success(PreparationPipeline)
         case failure(Manifest)
     }
 
-    private func begin(_ order: PreparationOrder) -> Beginning {
+    private func begin(_ order: PreparationTask) -> Beginning {
         let request = order.request
         do {
             try request.validate()
@@ -134,8 +128,8 @@ public final class AttachmentPreparer: Sendable {
                 try order.localFile.map { .file($0) }
                 ?? SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
             let identity = try RequestIdentity(request, localState: location.localState())
-            var preparation = Preparation(
-                request: request, identity: identity, location: location, rooms: rooms,
+            var preparation = PreparationPipeline(
+                request: request, identity: identity, location: location, dependencies: dependencies,
                 output: configuration.output, logger: order.logger ?? logger)
             preparation.folder = order.folder
             preparation.onFiles = order.onFiles
@@ -148,36 +142,36 @@ public final class AttachmentPreparer: Sendable {
 
     // MARK: Inspect
 
-    /// What a source is, whether iOS would take it, and what would be done; nothing is delivered.
+    /// Reports what a source is, whether iOS would accept it, and what would be done; no file is written.
     ///
-    /// A still is decoded to its end here, so that the answer holds.
+    /// An image is decoded completely, so that damage anywhere in it is reported.
     public func inspect(_ request: AttachmentRequest) async -> InspectionReport {
         do {
             try request.validate()
             let location = try SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
             return await SourceInspection(
-                request: request, location: location, rooms: rooms, logger: logger
+                request: request, location: location, dependencies: dependencies, logger: logger
             ).run()
         } catch {
             return InspectionReport(refusing: request.source, error)
         }
     }
 
-    /// Which walls around the media process hold on this machine, by trying to get through each of them.
+    /// Tests each sandbox layer of the media process on this machine by attempting to bypass it.
     ///
     /// - Throws: `internal` when `attachprep-media` is missing or cannot be started.
-    public static func examineWalls(mediaExecutable: String? = nil) async throws -> [WallFinding] {
-        try await WallExamination(executable: mediaExecutable ?? MediaExecutable.locate()).run()
+    public static func checkSandbox(mediaExecutable: String? = nil) async throws -> [SandboxCheckResult] {
+        try await SandboxCheck(executable: mediaExecutable ?? MediaExecutable.locate()).run()
     }
 
     /// Libraries, versions and formats of the media engine.
     public func describe() async throws -> EngineDescription {
-        try await rooms.engine.describe(deadline: .now + .seconds(Limits.childStartSecondsMax))
+        try await dependencies.engine.describe(deadline: .now + .seconds(Limits.childStartSecondsMax))
     }
 }
 
 extension Manifest {
-    /// With the addresses that its files have there now.
+    /// The manifest with the URLs that its files have at a target now.
     fileprivate func located(at target: any PublishTarget) -> Manifest {
         var manifest = self
         if let attachment { manifest.attachment?.url = target.url(of: attachment.file, in: id) }
@@ -190,9 +184,112 @@ extension Manifest {
 }
 
 extension SourceLocation {
-    /// Size and time of a local file, nil for a URL; a file that is not there is found out later.
+    /// Size and modification time of a local file; nil for a URL or a missing file, which is reported later.
     fileprivate func localState() -> String? {
         guard case .file(let path) = self else { return nil }
         return try? LocalFile(path: path).state
+    }
+}
+
+/// Files of results for report pages, read on threads that may block.
+extension AttachmentPreparer {
+    /// The bytes of a file in base64; nil when it cannot be read.
+    public func base64(ofFile path: String) async -> String? {
+        try? await dependencies.blocking.run { FileManager.default.contents(atPath: path)?.base64EncodedString() }
+    }
+
+    /// Renders a smaller preview of a prepared image.
+    ///
+    /// - Parameters:
+    ///   - path: The path of a JPEG or PNG that attachprep wrote.
+    ///   - sidePixels: The longest side of the preview in pixels; nothing is enlarged.
+    /// - Returns: the type and the bytes of the preview.
+    /// - Throws: `source.not_found`, `internal`, and the errors of the media engine.
+    public func previewImage(ofFile path: String, sidePixels: Int) async throws -> (
+        type: AttachmentType, bytes: [UInt8]
+    ) {
+        let folder = output
+        let files = try await dependencies.blocking.run { try PreviewFiles(source: path, output: folder) }
+        var request = RenderRequest(format: path.hasSuffix(".png") ? .png : .jpeg, picture: .still)
+        request.thumbnail = ThumbnailRendition(width: sidePixels, height: sidePixels, fit: .contain)
+        let (asked, deadline) = (request, ContinuousClock.now + .seconds(Limits.budgetSeconds))
+        let rendered = try await dependencies.engine.withSlot(.render) { engine in
+            try await engine.render(asked, source: files.source, outputs: [files.made], deadline: deadline)
+        }
+        guard let picture = rendered.thumbnail else {
+            throw AttachPrepError(.internal, "The media process wrote no preview image; try again.")
+        }
+        return (picture.type, try await dependencies.blocking.run { try files.bytes(count: picture.bytes) })
+    }
+}
+
+/// The descriptors of an image to read and of an unnamed file for its preview; closed on release.
+private final class PreviewFiles: Sendable {
+    let source: CInt
+    let made: CInt
+    private let staging: StagingFolder
+
+    init(source path: String, output: String) throws {
+        staging = try StagingFolder(output: output)
+        made = try staging.createUnnamed()
+        source = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else {
+            close(made)
+            throw AttachPrepError(.sourceNotFound, "The image does not exist any more; prepare it again.")
+        }
+    }
+
+    deinit {
+        close(source)
+        close(made)
+    }
+
+    func bytes(count: Int) throws -> [UInt8] {
+        // The media process reports the count, and is not trusted.
+        guard 0...Limits.imageBytesMax ~= count else {
+            throw AttachPrepError(.internal, "The preview image has an invalid length; try again.")
+        }
+        var bytes = [UInt8](repeating: 0, count: count)
+        // Bounded throughout: no more is read than the buffer holds.
+        var done = 0
+        while done < count {
+            let read = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe pread(made, buffer.baseAddress?.advanced(by: done), count - done, off_t(done))
+            }
+            guard read > 0 else { throw AttachPrepError(.internal, "The preview image cannot be read; try again.") }
+            done += read
+        }
+        return bytes
+    }
+}
+
+/// Counters of a preparer since its creation.
+public struct PreparerStatistics: Sendable, Hashable {
+    /// Body bytes received from servers, including those of failures.
+    public var downloadedBytes: Int
+    /// Replaced media processes.
+    public var children: ChildReplacements
+    /// Download threads abandoned because a libcurl call did not return.
+    public var abandonedLoops: Int
+
+    public init(
+        downloadedBytes: Int = 0, children: ChildReplacements = ChildReplacements(), abandonedLoops: Int = 0
+    ) {
+        self.downloadedBytes = downloadedBytes
+        self.children = children
+        self.abandonedLoops = abandonedLoops
+    }
+}
+
+/// How many media processes were replaced, by reason.
+public struct ChildReplacements: Sendable, Hashable {
+    /// Replaced after a crash, an exceeded limit, or being killed with its request.
+    public var failed: Int
+    /// Recycled because of age, number of calls or memory.
+    public var recycled: Int
+
+    public init(failed: Int = 0, recycled: Int = 0) {
+        self.failed = failed
+        self.recycled = recycled
     }
 }

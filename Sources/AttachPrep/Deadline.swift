@@ -1,16 +1,16 @@
 package import RichPush
 
 extension AttachPrepError {
-    /// The budget is used up.
+    /// The time budget of a request ran out during a stage.
     package static func deadlinePassed(at stage: String) -> AttachPrepError {
         AttachPrepError(
             .deadlineExceeded, "The time budget ran out during \(stage); raise the budget or send a smaller source.")
     }
 }
 
-/// Runs work until a deadline: then the work is cancelled and the deadline is the error.
+/// Runs work until a deadline, then cancels it and throws `deadline.exceeded`.
 ///
-/// Work answers to cancellation: a download aborts its transfer, media work kills its child.
+/// The work must respond to cancellation: a download aborts its transfer, media work kills its process.
 package func withDeadline<Result: Sendable>(
     _ deadline: ContinuousClock.Instant, stage: String, _ work: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {
@@ -21,7 +21,7 @@ package func withDeadline<Result: Sendable>(
             return nil
         }
         defer { group.cancelAll() }
-        // The first to finish decides; the other one is cancelled and awaited, so nothing outlives the call.
+        // The first to finish decides; the other is cancelled and awaited, so that no task outlives the call.
         guard let first = try await group.next(), let result = first else {
             throw Task.isCancelled ? AttachPrepError.cancelled : AttachPrepError.deadlinePassed(at: stage)
         }
@@ -30,6 +30,6 @@ package func withDeadline<Result: Sendable>(
 }
 
 extension AttachPrepError {
-    /// Nobody wants the result any more.
+    /// The request was cancelled.
     package static let cancelled = AttachPrepError(.cancelled, "The request was cancelled.")
 }

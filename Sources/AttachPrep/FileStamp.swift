@@ -1,6 +1,6 @@
 import Glibc
 
-/// What tells that a file is another one than before, or was written to.
+/// Inode, size and modification time of a file: differs when the file was replaced or changed.
 package struct FileStamp: Sendable, Hashable {
     private let node: UInt64
     private let bytes: Int64

@@ -1,40 +1,36 @@
+import FoundationEssentials
 import RichPush
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// What holds for all requests of one preparer.
+/// The settings of a preparer, which apply to all its requests.
 public struct PreparerConfiguration: Sendable {
-    /// The folder in which a folder a request appears; made when it is not there.
+    /// The output folder, which gets one folder per request; created if missing.
     public var output: String
-    /// Where downloads may go.
+    /// The network policy of downloads.
     public var download: DownloadPolicy
-    /// Downloads at a time.
+    /// The most downloads at a time.
     public var requestsInFlight: Int
-    /// How many requests will come soon: as many media children start at once, up to one more than media slots.
+    /// The number of requests expected soon: as many media processes start at once, up to `mediaSlots` + 1.
     public var requestsExpected: Int
-    /// Renders at a time.
+    /// The most sources that are decoded or encoded at a time.
     public var mediaSlots: Int
-    /// How far media children stand behind this process in line for the processor, 0 to 19: with some, a service
-    /// answers at once while every core decodes.
+    /// The nice value that is added to media processes, 0 to 19: with one above 0, a service stays responsive while
+    /// all cores decode.
     public var mediaNiceness: Int
-    /// Where results appear.
-    public var publish: PublishPlace
-    /// Where what is published is served: `https://media.example/push` makes `https://media.example/push/<id>/<file>`.
+    /// Where results are published.
+    public var publish: PublishDestination
+    /// The URL at which results are served: `https://media.example/push` gives
+    /// `https://media.example/push/<id>/<file>`.
     public var baseURL: String?
-    /// Whether paths and file URLs are sources: for a command line, never for a service.
+    /// Whether paths and file URLs are accepted as sources; true for a command line, never for a service.
     public var allowsLocalFiles: Bool
-    /// Whether nothing is worked on where the media process cannot be locked down as it should.
+    /// Whether requests fail when the media process cannot be sandboxed completely.
     public var requiresSandbox: Bool
-    /// Where what must outlive the process is kept, quarantine among it; nil keeps it in memory.
+    /// The folder for persistent state such as the quarantine; nil keeps state in memory.
     public var stateFolder: String?
-    /// The path of `attachprep-media`; nil looks beside the running executable.
+    /// The path of `attachprep-media`; nil looks for it beside the running executable.
     public var mediaExecutable: String?
 
-    /// Where nothing is delivered, as by `inspect`: the system's folder for temporary files.
+    /// The system's folder for temporary files, for commands such as `inspect` that deliver nothing.
     public static var scratchFolder: String { FileManager.default.temporaryDirectory.path }
 
     public init(output: String) {

@@ -1,5 +1,5 @@
 /// The version of the product.
 public enum ProductVersion {
-    /// Semantic versioning; stands in the user agent, in `--version` and in CHANGELOG.md.
+    /// A semantic version, shown in the user agent, `--version` and CHANGELOG.md.
     public static let text = "0.1.0"
 }

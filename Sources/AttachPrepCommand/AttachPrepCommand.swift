@@ -1,14 +1,16 @@
 import ArgumentParser
+import AttachPrep
 import Glibc
 
-/// The command: parse, run, turn the result into an exit code.
+/// The root command: parses the command line, runs the subcommand and maps errors to exit codes.
 @main
 struct AttachPrepCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "attachprep",
-        abstract: "Turns media into files that an iPhone attaches to a notification.",
+        abstract: "Prepare images, audio and movies as attachments of iOS notifications.",
         discussion: """
-            Right type, under Apple's limit, with thumbnail, crop, video frame and hint metadata.
+            Converts media to a type that iOS attaches, below Apple's size limits, with thumbnail, crop and the \
+            options of UNNotificationAttachment.
 
               attachprep prepare https://cdn.example/cat.webp
               attachprep batch list.jsonl --output prepared
@@ -23,7 +25,7 @@ struct AttachPrepCommand: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // A reader that goes away is told by the write that fails, not by a signal; libcurl asks for the same.
+        // A closed pipe is reported by write(2) as EPIPE instead of ending the process; libcurl requires this, too.
         signal(SIGPIPE, SIG_IGN)
         var running: (any ParsableCommand.Type)?
         do {
@@ -34,45 +36,127 @@ struct AttachPrepCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-            if StandardStreams.hasLostResults { throw CommandEnd.someRejected }
+            if StandardStreams.hasLostResults { throw ExitCodeError.someRejected }
         } catch {
             leave(with: error, of: running)
         }
     }
 
-    /// Help and version go to standard output and are no failure; wrong usage is 2.
+    /// Exits with the code of an error: help and version print to standard output and exit with 0, wrong usage exits
+    /// with 2.
     ///
-    /// - Parameter command: what ran; nil when the command line could not be understood.
+    /// - Parameter command: the command that ran; nil if the command line could not be parsed.
     private static func leave(with error: any Error, of command: (any ParsableCommand.Type)?) -> Never {
         if StandardStreams.hasLostResults {
             StandardStreams.note(
-                "attachprep: Standard output could not be written; the results are in the output folder.")
+                "attachprep: Writing to standard output failed; the results are in the output folder.")
         }
-        if let end = error as? CommandEnd { Glibc.exit(end.rawValue) }
+        if let end = error as? ExitCodeError { Glibc.exit(end.rawValue) }
         let code = exitCode(for: error)
         let text = code.isSuccess ? fullMessage(for: error) : usage(error, of: command)
         if code.isSuccess { StandardStreams.result(text) } else { StandardStreams.note(text) }
-        Glibc.exit(code.isSuccess ? CommandEnd.ready.rawValue : CommandEnd.wrongUsage.rawValue)
+        Glibc.exit(code.isSuccess ? ExitCodeError.ready.rawValue : ExitCodeError.wrongUsage.rawValue)
     }
 
-    /// What is wrong with the command line, and where the right one is described.
+    /// The error message of wrong usage, with a suggestion or the usage.
     private static func usage(_ error: any Error, of command: (any ParsableCommand.Type)?) -> String {
         if let command, let names = CommandNames.all(self).first(where: { $0.command == command }) {
-            // ArgumentParser knows which command a value belongs to only while it parses.
+            // ArgumentParser does not know the command of an error thrown after parsing.
             return """
                 Error: \(message(for: error))
                 Usage: \(usageString(for: command))
                   See '\(names.path) --help' for more information.
                 """
         }
-        let words = Array(CommandLine.arguments.dropFirst())
-        guard command == nil, let meant = CommandNames.suggestion(for: words, below: self) else {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        guard command == nil, let meant = CommandNames.suggestion(for: arguments, below: self) else {
             return fullMessage(for: error)
         }
-        let typed = words.prefix(meant.split(separator: " ").count).joined(separator: " ")
+        let typed = arguments.prefix(meant.split(separator: " ").count).joined(separator: " ")
         return """
-            Error: There is no command '\(TerminalText.safe(typed))'. Did you mean '\(meant)'?
+            Error: Unknown command '\(TerminalText.safe(typed))'. Did you mean '\(meant)'?
               See 'attachprep --help' for more information.
             """
     }
+}
+
+/// The exit codes of the command.
+enum ExitCodeError: Int32, Error {
+    /// Success.
+    case ready = 0
+    /// Some sources were rejected or something failed; for `inspect`: a source would be rejected; for `doctor`: a
+    /// problem was found.
+    case someRejected = 1
+    /// Invalid command line.
+    case wrongUsage = 2
+    /// Ctrl-C.
+    case interrupted = 130
+}
+
+/// Commands by their full names, for suggestions in error messages.
+struct CommandNames {
+    /// The full name, such as `attachprep jobs list`.
+    let path: String
+    let command: any ParsableCommand.Type
+
+    /// A command and all its subcommands.
+    static func all(_ command: any ParsableCommand.Type, below path: String = "") -> [CommandNames] {
+        let name = command.configuration.commandName ?? command._commandName
+        let whole = path.isEmpty ? name : "\(path) \(name)"
+        let below = command.configuration.subcommands.flatMap { all($0, below: whole) }
+        return [CommandNames(path: whole, command: command)] + below
+    }
+
+    /// The command most similar to arguments that name no command; nil if they name one, or none is similar.
+    ///
+    /// ```swift
+    /// CommandNames.suggestion(for: ["jobs", "lst"], below: AttachPrepCommand.self)  // "jobs list"
+    /// ```
+    static func suggestion(for arguments: [String], below command: any ParsableCommand.Type) -> String? {
+        var (command, path) = (command, [String]())
+        for argument in arguments {
+            let names = command.configuration.subcommands.map { $0.configuration.commandName ?? $0._commandName }
+            guard !names.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return nil }
+            guard let index = names.firstIndex(of: argument) else {
+                return nearest(to: argument, of: names).map { (path + [$0]).joined(separator: " ") }
+            }
+            path.append(argument)
+            command = command.configuration.subcommands[index]
+        }
+        return nil
+    }
+
+    /// A name that begins with the argument, or the most similar one within two edits.
+    private static func nearest(to argument: String, of names: [String]) -> String? {
+        let argument = argument.lowercased()
+        if argument.count >= 2, let begun = names.first(where: { $0.hasPrefix(argument) }) { return begun }
+        let changes = names.map { (name: $0, count: distance(argument, $0)) }
+        guard let best = changes.min(by: { $0.count < $1.count }), best.count <= min(2, best.name.count / 2) else {
+            return nil
+        }
+        return best.name
+    }
+
+    /// The Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbors.
+    static func distance(_ one: String, _ other: String) -> Int {
+        let (one, other) = (Array(one), Array(other))
+        var rows = [Array(0...other.count)]
+        for row in one.indices {
+            var next = [row + 1]
+            for column in other.indices {
+                let change = rows[row][column] + (one[row] == other[column] ? 0 : 1)
+                var least = min(change, rows[row][column + 1] + 1, next[column] + 1)
+                let isSwap = row > 0 && column > 0 && one[row] == other[column - 1] && one[row - 1] == other[column]
+                if isSwap { least = min(least, rows[row - 1][column - 1] + 1) }
+                next.append(least)
+            }
+            rows.append(next)
+        }
+        return rows[one.count][other.count]
+    }
+}
+
+/// The text of `--version`.
+enum Version {
+    static let text = "attachprep \(ProductVersion.text)"
 }

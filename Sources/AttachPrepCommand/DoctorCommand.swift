@@ -1,5 +1,8 @@
 import ArgumentParser
 import AttachPrep
+import AttachPrepJobs
+import FoundationEssentials
+import Logging
 import MediaEngine
 import RichPush
 
@@ -7,19 +10,227 @@ import RichPush
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Libraries, formats, walls, and what is missing.")
+        abstract: "Check libraries, formats and sandbox, and a bucket or queue if given.")
 
     @OptionGroup(title: "Results") var report: ReportOptionGroup
     @OptionGroup(title: "Publish") var publish: PublishOptionGroup
     @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
 
     func run() async throws {
-        let examination = await MachineExamination.run(
-            publishing: try publish.place(), queue: try queue.servers(), verbose: report.verbose)
+        let diagnostics = await Diagnostics.run(
+            publishing: try publish.target(), queue: try queue.servers(), verbose: report.verbose)
         switch report.format {
-        case .json: StandardStreams.result((try? examination.json()) ?? "")
-        case .text: StandardStreams.result(examination.lines)
+        case .json: StandardStreams.result((try? diagnostics.json()) ?? "")
+        case .text: StandardStreams.result(diagnostics.lines)
         }
-        if !examination.isHealthy { throw CommandEnd.someRejected }
+        if !diagnostics.isHealthy { throw ExitCodeError.someRejected }
+    }
+}
+
+/// The result of `attachprep doctor`.
+struct Diagnostics: Codable, Sendable {
+    let version: String
+    /// The path of `attachprep-media`; nil if it was not found.
+    let mediaExecutable: String?
+    let libraries: [EngineDescription.Library]
+    let abilities: [EngineDescription.Ability]
+    /// The result of each sandbox check.
+    let walls: [SandboxCheckResult]
+    /// Whether results can be published; nil without `--publish`.
+    private(set) var publish: PublishTargetCheck?
+    /// The state of the queue's servers; nil without `--queue`.
+    private(set) var queue: QueueCheck?
+    /// The problems found, each with its remedy.
+    private(set) var faults: [String]
+
+    var isHealthy: Bool { faults.isEmpty }
+
+    /// Starts a media process to list its libraries and formats, checks the sandbox, and probes bucket and queue.
+    static func run(
+        publishing target: PublishDestination, queue servers: QueueServers?, verbose: Bool
+    ) async -> Diagnostics {
+        var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = verbose ? .debug : .error
+        var diagnostics = await machine(logger)
+        if target.isRemote {
+            let finding = await PublishTargetCheck(trying: target, logger)
+            diagnostics.publish = finding
+            diagnostics.faults += finding.fault.map { [$0] } ?? []
+        }
+        if let servers {
+            let finding = await QueueCheck(asking: servers, logger)
+            diagnostics.queue = finding
+            diagnostics.faults += finding.faults
+        }
+        return diagnostics
+    }
+
+    private static func machine(_ logger: Logger) async -> Diagnostics {
+        let download = EngineDescription.Library(name: "libcurl", version: DownloadLibrary.version)
+        do {
+            let path = try MediaExecutable.locate()
+            let preparer = try AttachmentPreparer(
+                PreparerConfiguration(output: PreparerConfiguration.scratchFolder), logger: logger)
+            let description = try await preparer.describe()
+            await preparer.shutdown()
+            let walls = try await AttachmentPreparer.checkSandbox(mediaExecutable: path)
+            return Diagnostics(path: path, download: download, description: description, walls: walls)
+        } catch {
+            let known = sentence(error)
+            return Diagnostics(
+                version: Version.text, mediaExecutable: try? MediaExecutable.locate(), libraries: [download],
+                abilities: [], walls: [],
+                faults: [
+                    "\(known) If libraries are missing, install them with apt-get install libvips42 libavformat59 "
+                        + "libavcodec59 libswscale6 libmagic1."
+                ])
+        }
+    }
+
+    private static func sentence(_ error: any Error) -> String {
+        guard let known = error as? AttachPrepError else { return "\(error)" }
+        return known.code == .deadlineExceeded
+            ? "The media process did not answer within \(Int(Limits.childStartSecondsMax)) s." : known.message
+    }
+
+    private init(
+        version: String, mediaExecutable: String?, libraries: [EngineDescription.Library],
+        abilities: [EngineDescription.Ability], walls: [SandboxCheckResult], faults: [String]
+    ) {
+        self.version = version
+        self.mediaExecutable = mediaExecutable
+        self.libraries = libraries
+        self.abilities = abilities
+        self.walls = walls
+        self.faults = faults
+    }
+
+    private init(
+        path: String, download: EngineDescription.Library, description: EngineDescription, walls: [SandboxCheckResult]
+    ) {
+        let missing = description.abilities.filter { !$0.isAvailable }.map {
+            "Cannot \($0.name); run apt-get install \($0.package)."
+        }
+        let open = walls.filter { !$0.holds }.map {
+            "Sandbox not effective: the media process can \($0.attempt.rawValue): \($0.how)."
+        }
+        self.init(
+            version: Version.text, mediaExecutable: path, libraries: [download] + description.libraries,
+            abilities: description.abilities, walls: walls, faults: missing + open)
+    }
+
+    /// The text output.
+    var lines: [StyledText] {
+        var lines = [StyledText(version), StyledText(), StyledText("media process  ") + executableText]
+        lines += libraries.map { StyledText(TerminalText.column($0.name, 15)) + StyledText($0.version, .dim) }
+        lines.append(StyledText())
+        lines += abilities.map { StyledText.answer($0.isAvailable) + "  \($0.name)" }
+        lines.append(StyledText())
+        if !walls.isEmpty {
+            lines += [StyledText("Sandbox checks:")] + walls.map(Self.line) + [StyledText()]
+        }
+        if let publish { lines += [StyledText.answer(publish.isReady) + "  publish to the bucket", StyledText()] }
+        if let queue { lines += queue.lines + [StyledText()] }
+        return lines
+            + (isHealthy ? [StyledText("No problems found.", .good)] : faults.map { StyledText($0, .bad) })
+    }
+
+    private var executableText: StyledText {
+        mediaExecutable.map { StyledText($0, .dim) } ?? StyledText("not found", .bad)
+    }
+
+    private static func line(_ finding: SandboxCheckResult) -> StyledText {
+        let columns = TerminalText.column(finding.wall.rawValue, 18) + TerminalText.column(finding.attempt.rawValue, 24)
+        let status = finding.holds ? StyledText("blocked", .good) : StyledText("OPEN   ", .bad)
+        return status + "  \(columns) " + StyledText(finding.how, .dim)
+    }
+
+    /// One line of JSON.
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+}
+
+/// Whether results can be published to the bucket.
+struct PublishTargetCheck: Codable, Sendable {
+    /// The problem with its remedy; nil if there is none.
+    let fault: String?
+
+    var isReady: Bool { fault == nil }
+
+    /// Starts a multipart upload and aborts it.
+    init(trying target: PublishDestination, _ logger: Logger) async {
+        do {
+            try await target.probe(logger: logger)
+            fault = nil
+        } catch {
+            logger.debug("publish probe failed", metadata: ["error": "\(error)"])
+            fault = (error as? AttachPrepError)?.message ?? "\(error)"
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case isReady, fault
+    }
+
+    init(from decoder: any Decoder) throws {
+        fault = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(String.self, forKey: .fault)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(isReady, forKey: .isReady)
+        try values.encode(fault, forKey: .fault)
+    }
+}
+
+/// Whether the NATS servers can be used as a queue.
+struct QueueCheck: Codable, Sendable {
+    /// The state of the servers; nil if they could not be reached.
+    let examination: QueueDiagnostics?
+    /// The problems found, each with its remedy.
+    let faults: [String]
+
+    /// Queries the servers, without changes.
+    init(asking servers: QueueServers, _ logger: Logger) async {
+        do {
+            let examination = try await QueueDiagnostics(of: servers)
+            (self.examination, faults) = (examination, examination.faults)
+        } catch {
+            logger.debug("queue check failed", metadata: ["error": "\(error)"])
+            (examination, faults) = (nil, [Self.sentence(error)])
+        }
+    }
+
+    /// The error's message with the reason given by the servers, since the command writes no log.
+    private static func sentence(_ error: any Error) -> String {
+        guard let known = error as? AttachPrepError else { return "\(error)" }
+        let message = known.message.replacing("; see the log", with: "")
+        return known.detail.map { "\(message) [\($0)]" } ?? message
+    }
+
+    /// The text output.
+    var lines: [StyledText] {
+        let head = StyledText.answer(examination?.isUsable ?? false) + "  keep jobs on the NATS servers"
+        guard let examination else { return [head] }
+        let time = StyledText(", round trip \(examination.roundTripMilliseconds) ms", .dim)
+        return [head + time] + examination.servers.map { StyledText(Self.line($0)) }
+            + examination.parts.map { StyledText(Self.line($0)) }
+    }
+
+    private static func line(_ server: QueueDiagnostics.Server) -> String {
+        let name = "     \(TerminalText.column(server.address, 26))"
+        return server.version.map { "\(name) nats-server \($0)" } ?? "\(name) not reachable from this machine"
+    }
+
+    private static func line(_ part: QueueDiagnostics.Part) -> String {
+        let name = "     \(TerminalText.column(part.name, 26))"
+        guard let messages = part.messages, let bytes = part.bytes, let replicas = part.replicas else {
+            return "\(name) created by the first process that starts"
+        }
+        let leader = part.leader.map { ", leader \($0)" } ?? ""
+        return "\(name) \(messages) messages, \(bytes) bytes, \(replicas) \(replicas == 1 ? "copy" : "copies")\(leader)"
     }
 }

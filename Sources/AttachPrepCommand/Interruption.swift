@@ -2,13 +2,13 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Ctrl-C and SIGTERM: the first cancels the work, which then cleans up; the second ends the process at once.
+/// Handles Ctrl-C and SIGTERM: the first signal cancels the work, which then cleans up; the second ends the process.
 struct Interruption {
     private let sources: [any DispatchSourceSignal]
 
     /// Runs work until it is done or cancelled by a signal.
     static func watch<Result: Sendable>(_ work: @escaping @Sendable () async -> Result) async -> Result {
-        // The signals are watched before the work begins: one that came between would end the process unclean.
+        // Installs the handlers before the work begins, so that no signal ends the process without cleanup.
         let cancellation = Cancellation()
         let interruption = Interruption { cancellation.cancel() }
         defer { interruption.stop() }
@@ -17,7 +17,7 @@ struct Interruption {
         return await task.value
     }
 
-    /// Does work that ends by a signal as it would without this, but for what is cleaned up before.
+    /// Runs work, and cleans up before a signal ends the process.
     static func cleaningUp<Result>(
         _ cleanUp: @escaping @Sendable () -> Void, _ work: () async throws -> Result
     ) async rethrows -> Result {
@@ -38,7 +38,7 @@ struct Interruption {
 
     private init(_ cancel: @escaping @Sendable () -> Void) {
         sources = [SIGINT, SIGTERM].map { number in
-            // Dispatch sees the signal only when its default action does not end the process first.
+            // Dispatch receives the signal only if the default action, which ends the process, is disabled.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
@@ -50,7 +50,7 @@ struct Interruption {
         }
     }
 
-    /// A cancellation that may come before there is something to cancel.
+    /// A cancellation that may arrive before the task exists.
     private final class Cancellation: Sendable {
         private let state = Mutex((isCancelled: false, action: (@Sendable () -> Void)?.none))
 

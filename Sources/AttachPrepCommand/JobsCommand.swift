@@ -1,5 +1,7 @@
 import ArgumentParser
+import AttachPrep
 import AttachPrepJobs
+import FoundationEssentials
 import RichPush
 
 /// `attachprep jobs list|show|retry|cancel|purge`
@@ -8,30 +10,30 @@ struct JobsCommand: ParsableCommand {
         commandName: "jobs",
         abstract: "List, show, retry, cancel and purge jobs.",
         discussion: """
-            Of a running service with --url, else of the data folder, which may be in use. Dead letters are the jobs \
-            of status dead.
+            Uses a running service with --url, NATS servers with --queue, else the data folder, even while a service \
+            uses it. Jobs of status dead have failed until their retries were used up.
             """,
         subcommands: [List.self, Show.self, Retry.self, Cancel.self, Purge.self])
 
     /// `attachprep jobs list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "Jobs, the latest first.")
+            commandName: "list", abstract: "List jobs, latest first.")
 
-        @OptionGroup var choice: JobChoiceOptionGroup
-        @Option(help: ArgumentHelp("At most so many; 0 for all.", valueName: "n")) var limit = Limits.pageCount
-        @OptionGroup var desk: DeskOptionGroup
+        @OptionGroup var choice: JobFilterOptionGroup
+        @Option(help: ArgumentHelp("Maximum number of jobs; 0 for all.", valueName: "n")) var limit = Limits.pageCount
+        @OptionGroup var client: JobsClientOptionGroup
 
         func validate() throws {
-            guard limit >= 0 else { throw ValidationError("--limit is 0 or more.") }
+            guard limit >= 0 else { throw ValidationError("--limit must not be negative.") }
         }
 
         func run() async throws {
-            try await desk.use { desk, format in
+            try await client.use { client, format in
                 var cursor: JobID?
                 var left = limit == 0 ? Int.max : limit
                 repeat {
-                    let page = try await desk.list(
+                    let page = try await client.list(
                         choice.filter(), after: cursor, limit: min(left, Limits.pageCountMax))
                     if format == .json {
                         for job in page.jobs { StandardStreams.result(try JobRow(job).json()) }
@@ -50,16 +52,16 @@ struct JobsCommand: ParsableCommand {
     /// `attachprep jobs show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "All there is to say of jobs, their log lines included.")
+            commandName: "show", abstract: "Show all details of jobs, with their log lines.")
 
-        @Argument(help: ArgumentHelp("Ids of jobs.", valueName: "id")) var ids: [JobID]
-        @OptionGroup var desk: DeskOptionGroup
+        @Argument(help: ArgumentHelp("IDs of jobs.", valueName: "id")) var ids: [JobID]
+        @OptionGroup var client: JobsClientOptionGroup
 
         func run() async throws {
-            try await desk.each(ids) { desk, id, format in
-                let job = try await desk.job(id)
+            try await client.each(ids) { client, id, format in
+                let job = try await client.job(id)
                 if format == .json { return try JobRow(job).json() }
-                return JobRow(job).whole(log: try await desk.log(of: id))
+                return JobRow(job).details(log: try await client.log(of: id))
             }
         }
     }
@@ -67,19 +69,19 @@ struct JobsCommand: ParsableCommand {
     /// `attachprep jobs retry`
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "retry", abstract: "Queue failed, dead and cancelled jobs again.")
+            commandName: "retry", abstract: "Queue failed, dead or cancelled jobs again.")
 
-        @Argument(help: ArgumentHelp("Ids of jobs.", valueName: "id")) var ids: [JobID] = []
-        @Flag(help: "All dead letters.") var allDead = false
-        @OptionGroup var desk: DeskOptionGroup
+        @Argument(help: ArgumentHelp("IDs of jobs.", valueName: "id")) var ids: [JobID] = []
+        @Flag(help: "Retry all dead jobs.") var allDead = false
+        @OptionGroup var client: JobsClientOptionGroup
 
         func validate() throws {
-            guard allDead != !ids.isEmpty else { throw ValidationError("Give ids, or --all-dead.") }
+            guard allDead != !ids.isEmpty else { throw ValidationError("Give either IDs or --all-dead.") }
         }
 
         func run() async throws {
-            try await desk.each(ids, orAll: allDead ? .dead : nil) { desk, id, format in
-                let job = try await desk.retry(id)
+            try await client.each(ids, orAll: allDead ? .dead : nil) { client, id, format in
+                let job = try await client.retry(id)
                 return format == .json ? try JobRow(job).json() : "\(id) queued"
             }
         }
@@ -88,19 +90,19 @@ struct JobsCommand: ParsableCommand {
     /// `attachprep jobs cancel`
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "cancel", abstract: "Call jobs off; running ones end when their worker hears of it.")
+            commandName: "cancel", abstract: "Cancel jobs; running ones stop when their worker next checks.")
 
-        @Argument(help: ArgumentHelp("Ids of jobs.", valueName: "id")) var ids: [JobID] = []
-        @Flag(help: "All that wait.") var allQueued = false
-        @OptionGroup var desk: DeskOptionGroup
+        @Argument(help: ArgumentHelp("IDs of jobs.", valueName: "id")) var ids: [JobID] = []
+        @Flag(help: "Cancel all queued jobs.") var allQueued = false
+        @OptionGroup var client: JobsClientOptionGroup
 
         func validate() throws {
-            guard allQueued != !ids.isEmpty else { throw ValidationError("Give ids, or --all-queued.") }
+            guard allQueued != !ids.isEmpty else { throw ValidationError("Give either IDs or --all-queued.") }
         }
 
         func run() async throws {
-            try await desk.each(ids, orAll: allQueued ? .queued : nil) { desk, id, format in
-                let job = try await desk.cancel(id)
+            try await client.each(ids, orAll: allQueued ? .queued : nil) { client, id, format in
+                let job = try await client.cancel(id)
                 return format == .json ? try JobRow(job).json() : "\(id) \(job.state.rawValue)"
             }
         }
@@ -109,25 +111,134 @@ struct JobsCommand: ParsableCommand {
     /// `attachprep jobs purge`
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "purge", abstract: "Remove finished jobs for good, with their logs and files.")
+            commandName: "purge", abstract: "Delete finished jobs with their logs and files.")
 
-        @OptionGroup var choice: JobChoiceOptionGroup
-        @Argument(help: ArgumentHelp("Ids of jobs.", valueName: "id")) var ids: [JobID] = []
-        @OptionGroup var desk: DeskOptionGroup
+        @OptionGroup var choice: JobFilterOptionGroup
+        @Argument(help: ArgumentHelp("IDs of jobs.", valueName: "id")) var ids: [JobID] = []
+        @OptionGroup var client: JobsClientOptionGroup
 
         func validate() throws {
             guard !ids.isEmpty || !choice.status.isEmpty else {
-                throw ValidationError("Say which: ids, or --status dead, failed, succeeded or cancelled.")
+                throw ValidationError("Give IDs, or --status dead, failed, succeeded or cancelled.")
             }
         }
 
         func run() async throws {
-            try await desk.use { desk, _ in
+            try await client.use { client, _ in
                 var filter = choice.filter()
                 if !ids.isEmpty { filter.ids = ids }
-                StandardStreams.result("\(try await desk.purge(filter)) purged.")
+                StandardStreams.result("\(try await client.purge(filter)) purged.")
                 return true
             }
         }
+    }
+}
+
+/// Options that select jobs.
+struct JobFilterOptionGroup: ParsableArguments {
+    @Option(
+        name: .customLong("status"),
+        help: ArgumentHelp(
+            "Only jobs with this status: queued, running, succeeded, failed, dead, cancelled; repeatable.",
+            valueName: "status"))
+    var status: [JobState] = []
+
+    @Option(help: ArgumentHelp("Only jobs with this text in their ID, source or error code.", valueName: "text"))
+    var search: String?
+
+    @Option(help: ArgumentHelp("Only jobs created longer ago, such as 12h or 7d.", valueName: "time"))
+    var olderThan: DurationArgument?
+
+    func filter() -> JobFilter {
+        JobFilter(
+            states: status.isEmpty ? nil : Set(status), search: search,
+            createdBefore: olderThan.map { Date.now.addingTimeInterval(-$0.seconds) })
+    }
+}
+
+/// The table of jobs.
+enum JobTable {
+    static func table(_ jobs: [Job]) -> TextTable {
+        let isNamed = jobs.contains { $0.request.id != nil }
+        return TextTable(
+            columns: [
+                TextTable.Column(title: "job", isAddress: true), TextTable.Column(title: "status", width: 9),
+                TextTable.Column(title: "tries", isNumber: true, width: 3), TextTable.Column(title: "created"),
+                TextTable.Column(title: "result", width: 9), TextTable.Column(title: "id"),
+                TextTable.Column(title: "source", isAddress: true),
+            ],
+            rows: jobs.map(row),
+            concessions: isNamed ? concessionsWithIDs : [.leaveOut("id")] + concessions, hasHeadInFiles: true)
+    }
+
+    /// Job IDs are for copying, so they are narrowed last.
+    private static let concessions: [TextTable.Concession] = [
+        .narrow("source", to: 20), .leaveOut("tries"), .leaveOut("created"), .narrow("source", to: 12),
+        .narrow("result", to: 12), .leaveOut("result"), .narrow("job", to: 13), .narrow("source", to: 1),
+    ]
+
+    /// If jobs have IDs given by the caller, the source is omitted first.
+    private static let concessionsWithIDs: [TextTable.Concession] = [
+        .narrow("source", to: 20), .leaveOut("tries"), .leaveOut("created"), .narrow("source", to: 12),
+        .narrow("id", to: 20), .leaveOut("source"), .narrow("result", to: 12), .narrow("id", to: 12),
+        .leaveOut("result"), .narrow("job", to: 13), .narrow("id", to: 1),
+    ]
+
+    private static func row(_ job: Job) -> [StyledText] {
+        let failure = job.error.map { StyledText($0.code.rawValue, .bad) }
+        let outcome = job.result.map { StyledText($0.outcome.rawValue, TerminalStyle($0.outcome)) }
+        return [
+            StyledText(job.id.text), StyledText(job.state.rawValue, TerminalStyle(job.state)),
+            StyledText("\(job.attempts)"), StyledText(Timestamp.text(job.createdAt), .dim),
+            failure ?? outcome ?? StyledText(), StyledText(job.request.id ?? ""), StyledText(job.request.source),
+        ]
+    }
+}
+
+/// A job as JSON or text.
+struct JobRow {
+    let job: Job
+
+    init(_ job: Job) {
+        self.job = job
+    }
+
+    /// One line of JSON, as in responses of the service.
+    func json() throws -> String { try Self.json(job) }
+
+    static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    /// The text output of `jobs show`.
+    func details(log: [JobLogLine]) -> String {
+        var lines = [("job", job.id.text)]
+        if let id = job.request.id { lines.append(("id", id)) }
+        lines += [
+            ("status", job.state.rawValue), ("source", job.request.source),
+            ("attempts", "\(job.attempts)"), ("created", Timestamp.text(job.createdAt)),
+        ]
+        if let startedAt = job.startedAt { lines.append(("started", Timestamp.text(startedAt))) }
+        if let finishedAt = job.finishedAt { lines.append(("finished", Timestamp.text(finishedAt))) }
+        if let callback = job.request.jobOptions.callbackURL { lines.append(("callback", callback)) }
+        if let result = job.result {
+            lines.append(("outcome", result.outcome.rawValue))
+            lines += result.reasons.map { ("why", $0) }
+            if let file = result.attachment {
+                lines.append(("attachment", "\(file.url ?? file.file), \(file.uti), \(file.bytes.grouped) bytes"))
+            }
+        }
+        if let error = job.error { lines.append(("error", "\(error.code.rawValue): \(error.message)")) }
+        lines += log.map { ("log", "\(Timestamp.text($0.date)) \($0.level) \($0.text)") }
+        let display = StandardStreams.output
+        return lines.map { display.paragraph(style($0.0, $0.1)) }.joined(separator: "\n")
+    }
+
+    private func style(_ label: String, _ text: String) -> StyledText {
+        let isStatus = label == "status"
+        let style: TerminalStyle = isStatus ? TerminalStyle(job.state) : label == "error" ? .bad : .plain
+        return StyledText(label, .dim).filled(to: 11) + StyledText(text, style)
     }
 }

@@ -3,23 +3,23 @@ import AttachPrep
 import Logging
 import RichPush
 
-/// A preparer for the time of one command, and many sources through it at a time.
+/// The preparer of a command, with concurrent processing of its sources.
 struct PreparerSession: Sendable {
     let preparer: AttachmentPreparer
-    /// Where results are, as people read it; nil where they say it themselves.
-    let place: String?
+    /// The output folder shown with results; nil if they are published to a bucket and shown by URL.
+    let outputFolder: String?
     private let concurrency: Int
 
-    /// - Throws: `ValidationError` for options that cannot be read, so that it counts as wrong usage.
+    /// - Throws: `ValidationError` for invalid options, so that the command exits with 2.
     init(
         machine: MachineOptionGroup, output: OutputOptionGroup?, publish: PublishOptionGroup? = nil,
         report: ReportOptionGroup, requests: Int = 1
     ) throws {
-        let published = try publish?.place() ?? .folder
+        let published = try publish?.target() ?? .folder
         var configuration = machine.configuration(
             output: output?.folder(for: published) ?? PreparerConfiguration.scratchFolder)
         configuration.publish = published
-        place = published.isRemote ? nil : configuration.output
+        outputFolder = published.isRemote ? nil : configuration.output
         configuration.requestsExpected = min(requests, machine.concurrency)
         configuration.baseURL = output?.baseURL
         var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
@@ -29,54 +29,59 @@ struct PreparerSession: Sendable {
         } catch let error as AttachPrepError {
             if error.code == .requestInvalid { throw ValidationError(error.message) }
             StandardStreams.note("attachprep: \(error.message)")
-            throw CommandEnd.someRejected
+            throw ExitCodeError.someRejected
         }
         concurrency = machine.concurrency
     }
 
-    /// How a run over many sources ended.
+    /// The outcome of a run over many sources.
     struct End: Sendable {
         var failures = 0
         var isCancelled = false
     }
 
-    /// Prepares one source, or takes what stands in place already.
+    /// Prepares one source, or returns its existing result with `resume`.
     ///
-    /// - Parameter shelf: where the result is kept for a page.
+    /// - Parameter collector: the slot on a page for the result.
     func prepare(
-        _ source: String, resume: Bool, shelf: ReportShelf.Place? = nil, _ request: () throws -> AttachmentRequest
+        _ source: String, resume: Bool, collector: ReportCollector.Slot? = nil,
+        _ request: () throws -> AttachmentRequest
     ) async -> Manifest {
         do {
             let request = try request()
-            if resume, let manifest = await finished(request, shelf) { return manifest }
-            return await prepared(request, shelf)
+            if resume, let manifest = await finished(request, collector) { return manifest }
+            return await prepared(request, collector)
         } catch {
             let manifest = Manifest(refusing: AttachmentRequest(source: source), error)
-            await shelf?.keep(manifest, in: nil, preparer)
+            await collector?.keep(manifest, in: nil, preparer)
             return manifest
         }
     }
 
-    /// What an earlier run left, when it still is what is asked for.
-    func finished(_ request: AttachmentRequest, _ shelf: ReportShelf.Place?) async -> Manifest? {
+    /// The result of an earlier run, if it still matches the request.
+    func finished(_ request: AttachmentRequest, _ collector: ReportCollector.Slot?) async -> Manifest? {
         guard let manifest = await preparer.finished(request) else { return nil }
-        await shelf?.keep(manifest, in: folder(of: manifest), preparer)
+        await collector?.keep(manifest, in: folder(of: manifest), preparer)
         return manifest
     }
 
     /// Prepares a request.
-    func prepared(_ request: AttachmentRequest, _ shelf: ReportShelf.Place?) async -> Manifest {
-        guard let shelf else { return await preparer.prepare(request) }
-        var order = PreparationOrder(request)
+    func prepared(_ request: AttachmentRequest, _ collector: ReportCollector.Slot?) async -> Manifest {
+        guard let collector else { return await preparer.prepare(request) }
+        var order = PreparationTask(request)
         if !preparer.keepsFolders {
-            // They are elsewhere afterwards, and seen here for the last time.
-            order.onFiles = { await shelf.keep($0, in: $1, preparer) }
+            // Collects the files before they are published and deleted here.
+            order.onFiles = { await collector.keep($0, in: $1, preparer) }
         }
-        guard case .ended(let manifest, _) = await preparer.carryOut(order) else {
-            preconditionFailure("nobody asked whether anything has changed")
+        guard case .ended(let manifest, _) = await preparer.prepare(order) else {
+            preconditionFailure("unreachable: no validators were sent")
         }
         let isKept = !preparer.keepsFolders && manifest.attachment != nil
-        if isKept { shelf.complete(manifest) } else { await shelf.keep(manifest, in: folder(of: manifest), preparer) }
+        if isKept {
+            collector.complete(manifest)
+        } else {
+            await collector.keep(manifest, in: folder(of: manifest), preparer)
+        }
         return manifest
     }
 
@@ -85,14 +90,14 @@ struct PreparerSession: Sendable {
         return "\(preparer.output)/\(manifest.id)"
     }
 
-    /// Works on many items at a time and shows each result, in their order or as they finish.
+    /// Processes items concurrently and shows each result, in the order of the items or as they finish.
     func each<Item: Sendable>(
         _ items: [Item], inOrder: Bool, work: @escaping @Sendable (Item) async -> Manifest,
         show: @escaping @Sendable (Manifest) -> Void
     ) async -> End {
         await withTaskGroup(of: (Int, Manifest).self) { group in
             var end = End()
-            var shown = ResultOrder(inOrder: inOrder)
+            var shown = OrderedResults(inOrder: inOrder)
             var next = 0
             while next < min(concurrency, items.count) {
                 Self.add(items, next, work, to: &group)
@@ -119,8 +124,8 @@ struct PreparerSession: Sendable {
     }
 }
 
-/// Results as they may be shown: at once, or held back until those before them have come. Pure.
-struct ResultOrder {
+/// Restores the order of results: holds each one back until all before it are complete.
+struct OrderedResults {
     private let inOrder: Bool
     private var held: [Int: Manifest] = [:]
     private var next = 0
@@ -129,7 +134,7 @@ struct ResultOrder {
         self.inOrder = inOrder
     }
 
-    /// What can be shown now that this one has come.
+    /// Adds a result and returns those that can be shown now.
     mutating func add(_ manifest: Manifest, at index: Int) -> [Manifest] {
         guard inOrder else { return [manifest] }
         held[index] = manifest

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrep
+import FoundationEssentials
 import Logging
 import RichPush
 
@@ -7,20 +8,20 @@ import RichPush
 struct QuarantineCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine",
-        abstract: "List and lift what is refused because it ended its media process.",
+        abstract: "List and release quarantined files.",
         discussion: """
-            A file that ends its media process twice, by a crash or by needing too much memory or processor time, is \
-            refused from then on. It is known by its content.
+            A file that ends its media process twice, by a crash or by exceeding its memory or CPU time limit, is \
+            blocked from then on. Files are identified by the SHA-256 of their content.
             """,
         subcommands: [List.self, Lift.self])
 
     /// `attachprep quarantine list`
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "What has ended its media process, the latest first.")
+            commandName: "list", abstract: "List files that ended their media process, latest first.")
 
-        @Option(help: "text for people, json for programs.") var format = OutputFormat.text
-        @OptionGroup var colour: ColourOptionGroup
+        @Option(help: "Output format: text or json.") var format = OutputFormat.text
+        @OptionGroup var color: ColorOptionGroup
         @OptionGroup var state: StateOptionGroup
 
         func run() throws {
@@ -29,7 +30,7 @@ struct QuarantineCommand: ParsableCommand {
             if format == .json {
                 for row in rows { StandardStreams.result(try row.json()) }
             } else if rows.isEmpty {
-                StandardStreams.result("Nothing is in quarantine.")
+                StandardStreams.result("No quarantined files.")
             } else {
                 StandardStreams.result(QuarantineRow.table(rows))
             }
@@ -39,11 +40,11 @@ struct QuarantineCommand: ParsableCommand {
     /// `attachprep quarantine lift`
     struct Lift: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "lift", abstract: "Forget what is known of these files, so that they are tried again.")
+            commandName: "lift", abstract: "Remove files from the quarantine, so that they are processed again.")
 
         @Argument(help: ArgumentHelp("SHA-256 of the content, or its first digits.", valueName: "digest"))
         var digests: [String] = []
-        @Flag(help: "Forget everything.") var all = false
+        @Flag(help: "Remove all files from the quarantine.") var all = false
         @OptionGroup var state: StateOptionGroup
 
         func validate() throws {
@@ -56,20 +57,20 @@ struct QuarantineCommand: ParsableCommand {
             do {
                 if all { StandardStreams.result("\(try quarantine.liftAll()) lifted.") }
             } catch {
-                hasFailed = Self.tell(error)
+                hasFailed = Self.printError(error)
             }
             for digest in digests {
                 do {
                     StandardStreams.result("\(try quarantine.lift(digest)) lifted.")
                 } catch {
-                    hasFailed = Self.tell(error)
+                    hasFailed = Self.printError(error)
                 }
             }
-            if hasFailed { throw CommandEnd.someRejected }
+            if hasFailed { throw ExitCodeError.someRejected }
         }
 
-        private static func tell(_ error: any Error) -> Bool {
-            let sentence = (error as? AttachPrepError)?.message ?? "The state folder cannot be changed."
+        private static func printError(_ error: any Error) -> Bool {
+            let sentence = (error as? AttachPrepError)?.message ?? "Cannot write to the state folder."
             StandardStreams.note("attachprep: \(TerminalText.safe(sentence))")
             return true
         }
@@ -77,6 +78,60 @@ struct QuarantineCommand: ParsableCommand {
 }
 
 extension Logger {
-    /// For commands that say themselves what is wrong.
+    /// Discards log messages: the command prints errors itself.
     fileprivate static var quiet: Logger { Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() } }
+}
+
+/// An entry of the quarantine, as JSON or as a table row.
+struct QuarantineRow: Encodable {
+    let digest: String
+    /// Whether `digest` is that of the whole content or of the first bytes, if only those were read.
+    let subject: QuarantineEntry.Subject
+    let isQuarantined: Bool
+    let strikes: Int
+    let first: Date
+    let last: Date
+    /// How the media process ended the last time.
+    let ending: String
+    let source: String
+
+    init(_ entry: QuarantineEntry) {
+        digest = entry.digest
+        subject = entry.subject
+        isQuarantined = entry.isQuarantined
+        strikes = entry.strikes.count
+        first = entry.strikes.first?.date ?? .distantPast
+        last = entry.strikes.last?.date ?? .distantPast
+        ending = entry.strikes.last?.ending ?? ""
+        source = entry.strikes.last?.source ?? ""
+    }
+
+    /// One line of JSON.
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// The entries as a table.
+    static func table(_ rows: [QuarantineRow]) -> TextTable {
+        TextTable(
+            columns: ["content", "status", "last", "ending"].map { TextTable.Column(title: $0) }
+                + [TextTable.Column(title: "source", isAddress: true)],
+            rows: rows.map(\.cells),
+            // The first digits of a digest are enough to lift it.
+            concessions: [
+                .narrow("content", to: 16), .narrow("source", to: 24), .narrow("ending", to: 16), .leaveOut("last"),
+                .narrow("source", to: 12), .leaveOut("ending"), .narrow("content", to: 9), .narrow("source", to: 1),
+            ])
+    }
+
+    private var cells: [StyledText] {
+        [
+            StyledText(digest),
+            isQuarantined ? StyledText("blocked", .bad) : StyledText("one strike", .warning),
+            StyledText(last.formatted(.iso8601), .dim), StyledText(ending), StyledText(source),
+        ]
+    }
 }

@@ -1,26 +1,21 @@
 import ArgumentParser
 import AttachPrepService
+import FoundationEssentials
 import Logging
 import RichPush
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
 
 /// `attachprep serve`
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "HTTP service with its own worker and queue.",
+        abstract: "Run the HTTP service with its queue and worker.",
         discussion: """
-            Takes jobs at POST /v1/jobs, keeps them in the data folder, works them off, serves the files and tells \
-            the caller. Each option is a variable of the environment as well; the option wins. Tokens and webhook \
-            secrets come from files or from ATTACHPREP_TOKENS and ATTACHPREP_WEBHOOK_SECRETS. SIGTERM ends it \
-            cleanly, SIGHUP has it read those files again. With --queue nats://host,host,host the jobs are on NATS \
-            servers, files in a bucket (--publish), and as many of these and of attachprep worker as are wanted do \
-            the same work.
+            Accepts jobs at POST /v1/jobs, stores them in the data folder, processes them, serves the result files \
+            and sends webhooks. Each option can be set as an environment variable; the option takes precedence. \
+            Tokens and webhook secrets are read from files or from ATTACHPREP_TOKENS and ATTACHPREP_WEBHOOK_SECRETS. \
+            SIGTERM stops the service gracefully, SIGHUP reloads those files. With --queue nats://host,host,host the \
+            queue is on NATS servers and files go to a bucket (--publish), so that any number of attachprep serve and \
+            attachprep worker processes can share the work.
             """)
 
     @OptionGroup(title: "Listening") var listening: ListeningOptionGroup
@@ -40,5 +35,32 @@ struct ServeCommand: AsyncParsableCommand {
             listening, access, store, folder, work, download, webhooks, bucket, log, intake,
         ]
         try await ServerRun(flags: groups.map(\.flags) + [queue.flags], role: .serve).run()
+    }
+}
+
+/// Runs `serve` or `worker` until a signal ends it.
+struct ServerRun {
+    /// The given flags of each option group.
+    let flags: [[Setting: String]]
+    let role: ServeConfiguration.Role
+
+    func run() async throws {
+        let configuration: ServeConfiguration
+        do {
+            configuration = try ServeConfiguration(
+                flags: flags.reduce(into: [:]) { $0.merge($1) { $1 } },
+                environment: ProcessInfo.processInfo.environment, role: role)
+        } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
+        let logger = Logger(label: "attachprep", configuration.logFormat, configuration.logLevel)
+        do {
+            try await AttachmentServer.serve(configuration, logger: logger)
+        } catch let error as AttachPrepError {
+            logger.debug("cannot start", metadata: ["error": "\(error)"])
+            if error.code == .requestInvalid { throw ValidationError(error.message) }
+            StandardStreams.note("attachprep: \(TerminalText.safe(error.message))")
+            throw ExitCodeError.someRejected
+        }
     }
 }

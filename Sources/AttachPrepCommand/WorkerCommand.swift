@@ -5,12 +5,13 @@ import AttachPrepService
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker",
-        abstract: "Works off jobs that are on NATS servers, on as many machines as wanted.",
+        abstract: "Process jobs from a queue on NATS servers.",
         discussion: """
-            Takes jobs from --queue nats://host,host,host that any attachprep serve has taken in there, publishes \
-            files to --publish s3://bucket/prefix and tells callers. Nothing is kept on its machine. Answers \
-            /healthz, /readyz and /metrics at --port (8081). Each option is a variable of the environment as well; \
-            the option wins. SIGTERM ends it cleanly: what it does not finish, another one does.
+            Processes jobs that attachprep serve accepted into --queue nats://host,host,host, publishes files to \
+            --publish s3://bucket/prefix and sends webhooks. Any number of workers can run; none keeps data on its \
+            machine. Serves /healthz, /readyz and /metrics at --port (8081). Each option can be set as an environment \
+            variable; the option takes precedence. SIGTERM stops the worker gracefully; unfinished jobs return to the \
+            queue.
             """)
 
     @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup

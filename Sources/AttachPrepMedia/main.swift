@@ -1,8 +1,8 @@
 import Glibc
 import MediaChild
 
-// One child of the pool: takes calls from the socket it inherited and answers them, until its parent closes it.
-// Standard error is the parent's to give away; the exit code says what was wrong before the first call.
+// The media process: serves calls on the socket that it inherited until its parent closes it.
+// Standard error is whatever the parent passes; the exit code reports errors before the first call.
 
 do {
     exit(try MediaChildProgram(arguments: Array(CommandLine.arguments.dropFirst())).run())

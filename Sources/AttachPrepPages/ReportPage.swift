@@ -1,12 +1,8 @@
-import RichPush
+import FoundationEssentials
+public import RichPush
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// A page about results that is one file: it asks nobody for anything, and its policy lets nothing else run.
+/// A report or preview as a self-contained HTML file: it loads nothing, and its content security policy allows only its
+/// own script.
 ///
 /// ```swift
 /// let page = ReportPage(kind: .preview, title: "cat.webp", subtitle: "", items: [ReportItem(manifest: manifest)])
@@ -14,18 +10,18 @@ import RichPush
 /// ```
 public struct ReportPage: Encodable, Sendable {
     public enum Kind: String, Encodable, Sendable {
-        /// Totals, failures, and a table whose rows open.
+        /// Totals, failures, and a table of results with details.
         case report
-        /// Each result as it is drawn.
+        /// Each result drawn as a notification.
         case preview
     }
 
     public var kind: Kind
     public var title: String
     public var subtitle: String
-    /// How long the run took; nil where nobody looked.
+    /// The duration of the run in seconds; nil if unknown.
     public var seconds: Double?
-    /// How many sources the run was ended before.
+    /// The number of sources not processed when the run was interrupted.
     public var left: Int
     public var items: [ReportItem]
 
@@ -36,11 +32,11 @@ public struct ReportPage: Encodable, Sendable {
         (self.seconds, self.left, self.items) = (seconds, left, items)
     }
 
-    /// The page's bytes.
+    /// The HTML file.
     ///
-    /// - Throws: what `JSONEncoder` throws; a page holds no value that JSON cannot.
+    /// - Throws: errors of `JSONEncoder`, which do not occur for the values of a page.
     public func html() throws -> [UInt8] {
-        let (style, script) = (PageText.reportStyle, PageText.reportScript)
+        let (style, script) = (PageBundle.reportStyle, PageBundle.reportScript)
         let head = """
             <!doctype html>
             <html lang="en">
@@ -54,7 +50,7 @@ public struct ReportPage: Encodable, Sendable {
             <style>\(style)</style>
             </head>
             <body>
-            <noscript>This page is drawn by a script of its own.</noscript>
+            <noscript>This page requires JavaScript.</noscript>
             <script type="application/json" id="data">
             """
         let tail = "</script>\n<script>\(script)</script>\n</body>\n</html>\n"
@@ -67,7 +63,7 @@ public struct ReportPage: Encodable, Sendable {
         return try encoder.encode(self)
     }
 
-    /// JSON in which no `<` is left, so that nothing in it can end its element: it stands in strings alone.
+    /// Replaces `<` with `\u003c`, so that no string in the JSON can end the script element.
     private static func withoutMarkup(_ json: Data) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(json.count + 1024)
@@ -80,8 +76,8 @@ public struct ReportPage: Encodable, Sendable {
 
     private static func policy(style: String, script: String) -> String {
         [
-            "default-src 'none'", "style-src \(PageText.policySource(style))",
-            "script-src \(PageText.policySource(script))", "img-src data:", "media-src blob:", "base-uri 'none'",
+            "default-src 'none'", "style-src \(PageBundle.policySource(style))",
+            "script-src \(PageBundle.policySource(script))", "img-src data:", "media-src blob:", "base-uri 'none'",
             "form-action 'none'", "require-trusted-types-for 'script'",
         ].joined(separator: "; ")
     }
@@ -97,5 +93,104 @@ public struct ReportPage: Encodable, Sendable {
             }
         }
         return escaped
+    }
+}
+
+/// A result on a page: its manifest and its embedded files.
+public struct ReportItem: Encodable, Sendable {
+    public var manifest: Manifest
+    public var media: ReportMedia
+    public var text: NotificationText
+
+    public init(manifest: Manifest, media: ReportMedia = ReportMedia(), text: NotificationText = .sample) {
+        (self.manifest, self.media, self.text) = (manifest, media, text)
+    }
+}
+
+/// The embedded files of a result; nil for files that are not embedded.
+public struct ReportMedia: Encodable, Sendable, Hashable {
+    public var attachment: EmbeddedFile?
+    public var thumbnail: EmbeddedFile?
+
+    public init(attachment: EmbeddedFile? = nil, thumbnail: EmbeddedFile? = nil) {
+        (self.attachment, self.thumbnail) = (attachment, thumbnail)
+    }
+}
+
+/// A file embedded in a page.
+public struct EmbeddedFile: Encodable, Sendable, Hashable {
+    /// The MIME type.
+    public var type: String
+    /// The content in base64.
+    public var data: String
+
+    public init(type: String, base64: String) {
+        (self.type, data) = (type, base64)
+    }
+}
+
+/// The text of a drawn notification.
+public struct NotificationText: Encodable, Sendable, Hashable {
+    /// The name of the app, shown if there is no title.
+    public var app: String
+    public var title: String?
+    public var subtitle: String?
+    public var body: String?
+
+    public init(app: String = "Your app", title: String? = nil, subtitle: String? = nil, body: String? = nil) {
+        (self.app, self.title, self.subtitle, self.body) = (app, title, subtitle, body)
+    }
+
+    /// Placeholder text for a notification without a payload.
+    public static let sample = NotificationText(title: "Title", body: "The text of the notification.")
+
+    /// The text of a payload's alert (`aps.alert`, a string or an object); localization keys are shown as text.
+    ///
+    /// - Returns: nil for a payload without an alert.
+    public init?(payload: PayloadValue) {
+        guard let alert = payload["aps"]?["alert"] else { return nil }
+        self.init()
+        if let body = alert.string {
+            self.body = body
+            return
+        }
+        title = alert["title"]?.string ?? alert["title-loc-key"]?.string
+        subtitle = alert["subtitle"]?.string ?? alert["subtitle-loc-key"]?.string
+        body = alert["body"]?.string ?? alert["loc-key"]?.string
+    }
+}
+
+/// Limits the bytes embedded in a page, which a browser has to load before it shows anything.
+public struct EmbeddingBudget: Sendable {
+    /// The largest attachment to embed, in bytes.
+    public let attachmentBytesMax: Int
+    private var attachmentBytesLeft: Int
+    private var thumbnailBytesLeft: Int
+
+    /// The budget of a page.
+    public init(_ kind: ReportPage.Kind) {
+        switch kind {
+        case .report:
+            attachmentBytesMax = Limits.reportAttachmentBytesMax
+            attachmentBytesLeft = Limits.reportAttachmentsBytesMax
+        case .preview:
+            attachmentBytesMax = Limits.previewAttachmentsBytesMax
+            attachmentBytesLeft = Limits.previewAttachmentsBytesMax
+        }
+        thumbnailBytesLeft = Limits.reportThumbnailsBytesMax
+    }
+
+    /// Reserves bytes for an attachment; false if it does not fit.
+    public mutating func takesAttachment(bytes: Int) -> Bool {
+        guard bytes <= attachmentBytesMax, bytes <= attachmentBytesLeft else { return false }
+        attachmentBytesLeft -= bytes
+        return true
+    }
+
+    /// Reserves bytes for a thumbnail; false if it does not fit.
+    public mutating func takesThumbnail(bytes: Int) -> Bool {
+        guard bytes <= thumbnailBytesLeft else { return false }
+        thumbnailBytesLeft -= bytes
+        return true
     }
 }

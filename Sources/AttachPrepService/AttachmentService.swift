@@ -6,118 +6,155 @@ import NIOCore
 import RichPush
 public import ServiceLifecycle
 
-/// The HTTP service: jobs, uploads and results for callers with a token, media for phones.
+/// The HTTP service: jobs, uploads and results for callers with a token, and media files for devices.
 ///
 /// ```swift
 /// let service = try AttachmentService(
-///     store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: settings,
+///     store: store, intake: intake, feed: feed, receiptService: receiptService, tokens: tokens, settings: settings,
 ///     metricsPage: { exporter.page() }, readiness: { ReadinessReport() }, logger: logger)
 /// try await ServiceGroup(services: [service], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 /// ```
-public struct AttachmentService: Service, FrontService {
-    /// The port it listens on, once it does.
+public struct AttachmentService: Service, HTTPFrontend {
+    /// The port that the service listens on, available once it listens.
     public let boundPort = BoundPort()
 
     private let feed: JobFeed
-    /// What the feed tells, to our listeners alone: they end with us, the worker's ears do not.
+    /// Forwards `feed` to HTTP listeners only: it finishes when the service stops, while the worker still needs `feed`.
     private let relay = JobFeed()
     private let tokens: AccessTokens
     private let settings: ServiceSettings
     private let logger: Logger
     private let waiters: JobWaiters
     private let health: HealthRoutes
-    private let gate: AccessGate
+    private let authenticator: Authenticator
     private let drained: @Sendable () async -> Void
-    /// All that can be asked for.
+    /// All routes of the service.
     let endpoints: [Endpoint]
 
     /// - Parameters:
-    ///   - feed: the one that the store tells of its changes.
-    ///   - office: takes devices' receipts.
-    ///   - metricsPage: the text of `/metrics`.
-    ///   - readiness: asked with each `/readyz`.
-    /// - Throws: `request.invalid` when it would be open to other machines without a token.
+    ///   - feed: the feed to which the store publishes its changes.
+    ///   - receiptService: verifies and counts receipts of devices.
+    ///   - metricsPage: returns the body of `/metrics`.
+    ///   - readiness: evaluated for each request to `/readyz`.
+    /// - Throws: `request.invalid` if the service has no token and would listen on an address that is not loopback.
     public init(
-        store: any JobStore, intake: JobIntake, feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens,
+        store: any JobStore, intake: SubmissionValidator, feed: JobFeed, receiptService: ReceiptService,
+        tokens: AccessTokens,
         settings: ServiceSettings,
         metricsPage: @escaping @Sendable () async -> String, readiness: @escaping @Sendable () async -> ReadinessReport,
         logger: Logger
     ) throws {
         try self.init(
-            store: store, intake: intake, feed: feed, office: office, tokens: tokens, settings: settings,
+            store: store, intake: intake, feed: feed, receiptService: receiptService, tokens: tokens,
+            settings: settings,
             health: HealthRoutes(metricsPage: metricsPage, readiness: readiness), logger: logger)
     }
 
     init(
-        store: any JobStore, intake: JobIntake, feed: JobFeed, office: ReceiptOffice, tokens: AccessTokens,
-        settings: ServiceSettings, health: HealthRoutes, surroundings: Surroundings = Surroundings(), logger: Logger,
+        store: any JobStore, intake: SubmissionValidator, feed: JobFeed, receiptService: ReceiptService,
+        tokens: AccessTokens,
+        settings: ServiceSettings, health: HealthRoutes, serviceStatus: ServiceStatus = ServiceStatus(), logger: Logger,
         drained: @escaping @Sendable () async -> Void = {}
     ) throws {
-        try LoopbackRule.check(host: settings.host, tokens: tokens)
+        try LoopbackPolicy.check(host: settings.host, tokens: tokens)
         (self.feed, self.tokens, self.settings, self.logger) = (feed, tokens, settings, logger)
         waiters = JobWaiters(waitersMax: settings.connectionsMax)
         (self.health, self.drained) = (health, drained)
-        gate = AccessGate(tokens: tokens, settings: settings)
+        authenticator = Authenticator(tokens: tokens, settings: settings)
         let submission = JobSubmissionRoutes(
             store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
         let payloads = PayloadRoutes(
             jobs: PayloadJobs(
                 store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL,
                 secondsMax: settings.payloadSecondsMax),
-            office: office, knowsAddresses: settings.baseURL != nil || !settings.servesFiles)
+            receiptService: receiptService, hasPublicURLs: settings.baseURL != nil || !settings.servesFiles)
         let receipts = ReceiptRoutes(
-            office: office,
-            requests: TokenBuckets(perSecond: settings.requestsPerSecondMax, namesMax: Limits.countedAddressesMax),
-            wrongTokens: TokenBuckets(
+            receiptService: receiptService,
+            requests: RateLimiter(perSecond: settings.requestsPerSecondMax, namesMax: Limits.countedAddressesMax),
+            wrongTokens: RateLimiter(
                 perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
-        let numbers = NumbersFeed(every: Limits.eventCountsSeconds) { try await store.counts() }
+        let numbers = JobCountsFeed(every: Limits.eventCountsSeconds) { try await store.counts() }
         let events = EventRoutes(
             feed: relay, numbers: numbers, heartbeatSeconds: Limits.eventHeartbeatSeconds)
-        let overview = OverviewRoutes(store: store, surroundings: surroundings) { await health.report() }
+        let overview = OverviewRoutes(store: store, serviceStatus: serviceStatus) { await health.report() }
         endpoints =
             submission.endpoints + payloads.endpoints
             + JobRoutes(store: store, waiters: waiters, baseURL: settings.baseURL).endpoints
             + WebhookRoutes(store: store).endpoints + UploadRoutes(store: store).endpoints + events.endpoints
             + overview.endpoints
-            + receipts.endpoints + CampaignRoutes(office: office).endpoints
+            + receipts.endpoints + CampaignRoutes(receiptService: receiptService).endpoints
             + MediaRoutes(store: store).endpoints + health.endpoints
-            + SessionRoutes(gate: gate).endpoints
+            + SessionRoutes(authenticator: authenticator).endpoints
             + PageRoutes(policy: PagePolicy(settings), document: OpenAPIDocument.bytes).endpoints
     }
 
-    /// Serves until it is asked to stop: then it answers those who wait for a job at once, ends streams of events,
-    /// finishes the answers it has begun, and answers new connections' probes until running jobs have ended.
+    /// Serves until graceful shutdown. Then it answers requests that wait for a job at once, ends event streams,
+    /// completes responses in progress, and answers probes on new connections until running jobs have ended.
     public func run() async throws {
         let changes = feed.changes(backlog: Self.backlog)
-        let application = FrontApplication(
-            endpoints: endpoints, gate: gate, settings: settings, port: boundPort, logger: logger
+        let application = HTTPApplication(
+            endpoints: endpoints, authenticator: authenticator, settings: settings, port: boundPort, logger: logger
         )
         defer { boundPort.end() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [waiters, relay] in
                 for await change in changes {
                     relay.publish([change])
-                    waiters.hear(change)
+                    waiters.jobChanged(change)
                 }
             }
             group.addTask { [tokens] in await Self.watch(tokens) }
             defer { group.cancelAll() }
             try await application.run(
                 stopping: {
-                    health.leave()
+                    health.markNotReady()
                     waiters.finish()
                     relay.finish()
                 }, drained: drained)
         }
     }
 
-    /// Changes that a busy moment may leave unheard for a while.
+    /// Changes buffered for waiters and event streams before the oldest are dropped.
     private static let backlog = 10_000
 
-    /// Looks at the token file once a second, on a thread that may block.
+    /// Checks the token file for changes once a second, on a thread that may block.
     private static func watch(_ tokens: AccessTokens) async {
         while (try? await Task.sleep(for: .seconds(1))) != nil {
-            try? await FileThreads.run { tokens.refresh() }
+            try? await BlockingThreadPool.run { tokens.refresh() }
         }
     }
+}
+
+/// Settings of the HTTP service; `attachprep serve` fills them from `ServeConfiguration`.
+public struct ServiceSettings: Sendable {
+    /// The address to listen on.
+    public var host = "127.0.0.1"
+    /// The port to listen on; 0 picks a free one.
+    public var port = 8080
+    /// Default port of a worker's probes, so that it can run beside a service on the same machine.
+    static let workerPort = 8081
+    /// Public base URL of the service: fills `url` in manifests, which is null without it.
+    public var baseURL: String?
+    /// Whether this service serves result files; if false, they are fetched from the publish target.
+    public var servesFiles = true
+    /// A sample URL of a published file, nil without a publish target: the dashboard may load files from its origin.
+    public var publishedURL: String?
+    public var connectionsMax = Limits.connectionsMax
+    /// Concurrent connections from one public address; 0 disables the limit. The default is a quarter of
+    /// `connectionsMax`: no address can use all connections, and carrier-grade NAT, with many phones behind one
+    /// address, still works.
+    public var connectionsPerAddressMax = Limits.connectionsMax / 4
+    /// Whether loopback and private addresses count against the limit too; for tests, which have no other addresses.
+    var countsEveryAddress = false
+    /// Whether requests from loopback may read `/metrics` without a token.
+    public var showsMetricsToLoopback = false
+    /// Requests per second for each token; 0 disables the limit.
+    public var requestsPerSecondMax = Limits.requestsPerSecondMax
+    /// Requests per second with an invalid token from one address; 0 disables the limit.
+    public var wrongTokensPerSecondMax = Limits.wrongTokensPerSecondMax
+    public var idleConnectionSecondsMax = Limits.idleConnectionSecondsMax
+    /// The longest wait for the media of a payload, in seconds.
+    public var payloadSecondsMax = Limits.preferredWaitSecondsMax
+
+    public init() {}
 }

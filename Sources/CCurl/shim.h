@@ -7,76 +7,76 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-// curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, which Swift does not import: one function of
-// fixed arguments for each type we pass.
+// curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, which Swift does not import: one function
+// with fixed arguments for each argument type in use.
 
-// Numbers and switches.
+// Numeric and Boolean options.
 static inline CURLcode CCurl_easy_setopt_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-// Text; libcurl copies it.
+// String options; libcurl copies the string.
 static inline CURLcode CCurl_easy_setopt_string(CURL *handle, CURLoption option, const char *value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-// Sizes in bytes.
+// Options for sizes in bytes.
 static inline CURLcode CCurl_easy_setopt_offset(CURL *handle, CURLoption option, curl_off_t value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-// Memory that libcurl keeps a pointer to: the caller keeps it alive (error buffer, callback contexts).
+// Pointer options; the caller keeps the memory alive (error buffer, callback contexts).
 static inline CURLcode CCurl_easy_setopt_pointer(CURL *handle, CURLoption option, void *value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-// Lists; libcurl keeps the pointer.
+// List options; libcurl keeps the pointer.
 static inline CURLcode CCurl_easy_setopt_list(CURL *handle, CURLoption option, struct curl_slist *value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-// CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION, which share one type.
+// CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION, which have the same type.
 static inline CURLcode CCurl_easy_setopt_write(CURL *handle, CURLoption option, curl_write_callback value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-// CURLOPT_READFUNCTION's own type.
+// CURLOPT_READFUNCTION.
 static inline CURLcode CCurl_easy_setopt_read(CURL *handle, curl_read_callback value) {
     return curl_easy_setopt(handle, CURLOPT_READFUNCTION, value);
 }
 
-// CURLOPT_SEEKFUNCTION's own type.
+// CURLOPT_SEEKFUNCTION.
 static inline CURLcode CCurl_easy_setopt_seek(CURL *handle, curl_seek_callback value) {
     return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, value);
 }
 
-// CURLOPT_OPENSOCKETFUNCTION's own type.
+// CURLOPT_OPENSOCKETFUNCTION.
 static inline CURLcode CCurl_easy_setopt_opensocket(CURL *handle, curl_opensocket_callback value) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
-// CURLOPT_CLOSESOCKETFUNCTION's own type.
+// CURLOPT_CLOSESOCKETFUNCTION.
 static inline CURLcode CCurl_easy_setopt_closesocket(CURL *handle, curl_closesocket_callback value) {
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, value);
 }
 
-// CURLOPT_PREREQFUNCTION's own type.
+// CURLOPT_PREREQFUNCTION.
 static inline CURLcode CCurl_easy_setopt_prereq(CURL *handle, curl_prereq_callback value) {
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
 }
 
-// Counts and codes.
+// Numeric values: counts and codes.
 static inline CURLcode CCurl_easy_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }
 
-// Times in microseconds and sizes in bytes.
+// 64-bit values: times in microseconds and sizes in bytes.
 static inline CURLcode CCurl_easy_getinfo_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
     return curl_easy_getinfo(handle, info, value);
 }
 
-// Bytes of a TCP connection that its owner has read: those received, without those that still wait. glibc's header ends
-// before the count (Linux: a number of 64 bits at byte 128 of tcp_info), and ioctl is variadic. 0 when nobody can say.
+// The bytes read from a TCP socket so far: those received minus those still in its buffer; 0 if unknown. A shim because
+// ioctl is variadic, and glibc's tcp_info ends before the count (on Linux 64 bits at offset 128).
 static inline int64_t CCurl_socket_bytes_read(int descriptor) {
 #ifdef __linux__
     uint64_t information[32] = {0};
@@ -91,7 +91,7 @@ static inline int64_t CCurl_socket_bytes_read(int descriptor) {
 #endif
 }
 
-// Numbers and switches of a multi handle.
+// Numeric options of a multi handle.
 static inline CURLMcode CCurl_multi_setopt_long(CURLM *handle, CURLMoption option, long value) {
     return curl_multi_setopt(handle, option, value);
 }

@@ -1,5 +1,6 @@
-// libjpeg-turbo as Swift needs it: it reports errors by longjmp, which must not pass a Swift function, and its
-// callbacks sit in structs of macros. So each use of ours is one C function that catches the jump and returns a code.
+// C functions around libjpeg-turbo for Swift. libjpeg reports errors with longjmp, which must not unwind a Swift
+// function, and its callbacks are fields of structs. So each operation is one C function that catches the jump and
+// returns a code.
 #ifndef CJPEG_SHIM_H
 #define CJPEG_SHIM_H
 
@@ -16,19 +17,19 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
-// Bytes read at a time: the decoder's quick path needs a few thousand at hand, libvips gives it 4,096.
+// Bytes read at a time: the fast Huffman decoder needs a few thousand in its buffer; libvips gives it 4,096.
 #define CJPEG_INPUT_BYTES 262144
-// Scans of one picture: encoders write ten or so, and each goes over all coefficients.
+// Maximum scans of one image: encoders write about ten, and each goes over all coefficients.
 #define CJPEG_SCANS_MAX 100
 
-// Bytes given at a time where every code is to be looked at: with fewer than 128 for each block of an MCU libjpeg-turbo
-// leaves its quick Huffman decoder, which takes bits that are no code for a zero and warns of nothing.
+// Bytes supplied at a time when every code must be checked: with fewer than 128 for each block of an MCU libjpeg-turbo
+// does not use its fast Huffman decoder, which reads invalid codes as zero without a warning.
 #define CJPEG_CAREFUL_BYTES 127
 
-// Zeros in a row at a file's end that are no picture: an even area can be coded in zeros, but EOI follows it.
+// Zeros in a row at a file's end that are not image data: a flat area can be coded in zeros, but EOI follows it.
 #define CJPEG_FILLER_BYTES 512
 
-// A decoder, its input and the place to jump to when it gives up.
+// A decoder, its input and the jump target for errors.
 struct CJPEG_decoder {
     struct jpeg_decompress_struct info;
     struct jpeg_error_mgr errors;
@@ -36,46 +37,46 @@ struct CJPEG_decoder {
     struct jpeg_progress_mgr progress;
     jmp_buf escape;
     int descriptor;
-    // Where the next bytes of the file are.
+    // File offset of the next bytes.
     int64_t offset;
-    // How much of `bytes` was filled, and how much of that was given.
+    // Number of bytes filled in `bytes`, and number of those already supplied to libjpeg.
     size_t filled;
     size_t given;
-    // Whether bytes are given a few at a time.
+    // Whether bytes are supplied a few at a time.
     int is_careful;
-    // How often data had to be invented.
+    // How often libjpeg had to fill in missing data.
     int64_t inventions;
-    // A flag for each row of MCUs in which, or since which, data was invented; NULL before decoding starts.
+    // A flag for each row of MCUs in which, or since which, data was filled in; NULL before decoding starts.
     unsigned char *lost_rows;
-    // A bit for each component that a scan had.
+    // A bit for each component that occurred in a scan.
     unsigned components_seen;
     unsigned char bytes[CJPEG_INPUT_BYTES];
 };
 
-// error_exit returns to nobody: libjpeg's own ends the process.
+// error_exit must not return; libjpeg's default ends the process.
 static inline void CJPEG_give_up(j_common_ptr info) {
     struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) info->client_data;
     longjmp(decoder->escape, 1);
 }
 
-// libjpeg's own writes to standard error.
+// libjpeg's default writes to standard error.
 static inline void CJPEG_say_nothing(j_common_ptr info) { (void) info; }
 
-// Whether a scan shows what is missing at once: the first of a component's, and luma's first with more than the means
-// of its blocks. What other scans of a progressive picture lack, it is only coarser without.
+// Whether damage in the current scan is visible at once: the first scan of a component, and luma's first scan of AC
+// coefficients. Damage in later scans of a progressive image only makes it coarser.
 static inline int CJPEG_is_essential(j_decompress_ptr info) {
     if (!info->progressive_mode) return 1;
     if (info->Ah != 0 || info->comps_in_scan < 1) return 0;
     return info->Ss == 0 || (info->Ss == 1 && info->cur_comp_info[0]->component_index == 0);
 }
 
-// Notes from which row on, and as far as which, nothing is known.
+// Marks the rows from the current one up to the next restart marker as lost.
 static inline void CJPEG_lose_rows(struct CJPEG_decoder *decoder) {
     j_decompress_ptr info = &decoder->info;
     JDIMENSION first = info->input_iMCU_row, end = info->total_iMCU_rows;
     if (decoder->lost_rows == NULL || first >= end) return;
     if (info->restart_interval > 0 && info->MCUs_per_row > 0 && info->comps_in_scan > 0) {
-        // A scan of one component goes through several rows of its blocks in each row of MCUs.
+        // A scan of one component covers several rows of its blocks in each row of MCUs.
         uint64_t columns = info->MCUs_per_row;
         if (info->comps_in_scan == 1) columns *= (unsigned) info->cur_comp_info[0]->v_samp_factor;
         uint64_t rows = (info->restart_interval + columns - 1) / columns + 1;
@@ -84,8 +85,8 @@ static inline void CJPEG_lose_rows(struct CJPEG_decoder *decoder) {
     memset(decoder->lost_rows + first, 1, end - first);
 }
 
-// What libjpeg warns of while it goes on: where it had to invent data, that is counted. The other warnings, as of bytes
-// that stand before a marker, are of things that change nothing of the picture.
+// Handles libjpeg's warnings: counts those for which data was filled in. The others, such as extra bytes before a
+// marker, do not affect the image.
 static inline void CJPEG_note(j_common_ptr common, int level) {
     struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) common->client_data;
     if (level >= 0) return;
@@ -100,8 +101,8 @@ static inline void CJPEG_note(j_common_ptr common, int level) {
         break;
     case JWRN_JPEG_EOF:
         decoder->inventions++;
-        // Huffman codes are read ahead: whether bits of the picture are missing, the next warning says. Arithmetic ones
-        // go on with zeros and say nothing.
+        // Huffman codes are read ahead, so only the next warning shows whether image data is missing. Arithmetic
+        // decoding continues with zeros and no further warning.
         if (!decoder->info.arith_code) break;
         if (CJPEG_is_essential(&decoder->info)) CJPEG_lose_rows(decoder);
         break;
@@ -113,7 +114,7 @@ static inline void CJPEG_note(j_common_ptr common, int level) {
     }
 }
 
-// Gives what of the buffer comes next.
+// Supplies the next bytes of the buffer.
 static inline void CJPEG_give(struct CJPEG_decoder *decoder) {
     size_t count = decoder->filled - decoder->given;
     if (decoder->is_careful && count > CJPEG_CAREFUL_BYTES) count = CJPEG_CAREFUL_BYTES;
@@ -122,14 +123,15 @@ static inline void CJPEG_give(struct CJPEG_decoder *decoder) {
     decoder->given += count;
 }
 
-// The next bytes of the file. Behind its end an EOI is put, as libjpeg's own does it, so that what is there is known.
+// Reads the next bytes of the file. At its end an EOI is inserted, as libjpeg's own source does, to keep what was
+// decoded.
 static inline boolean CJPEG_fill(j_decompress_ptr info) {
     struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) info->client_data;
     if (decoder->given == decoder->filled) {
         ssize_t count;
         do count = pread(decoder->descriptor, decoder->bytes, sizeof decoder->bytes, decoder->offset);
         while (count < 0 && errno == EINTR);
-        // A file without a picture, or one that cannot be read, is no picture that ends early.
+        // A file without image data, or one that cannot be read, is an error, not an image that ends early.
         if (count < 0 || (count == 0 && decoder->lost_rows == NULL)) CJPEG_give_up((j_common_ptr) info);
         if (count == 0) {
             WARNMS(info, JWRN_JPEG_EOF);
@@ -146,7 +148,7 @@ static inline boolean CJPEG_fill(j_decompress_ptr info) {
     return TRUE;
 }
 
-// Segments that nobody looks at.
+// Skips segments that are not needed.
 static inline void CJPEG_skip(j_decompress_ptr info, long count) {
     struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) info->client_data;
     if (count <= 0) return;
@@ -166,10 +168,10 @@ static inline void CJPEG_skip(j_decompress_ptr info, long count) {
     decoder->input.bytes_in_buffer = 0;
 }
 
-// The source manager's first and last calls, which have nothing to do.
+// The source manager's first and last calls, which need no action.
 static inline void CJPEG_do_nothing(j_decompress_ptr info) { (void) info; }
 
-// Called between rows: a small file of a thousand scans would keep the decoder busy for minutes.
+// Called between rows. Limits the scans: a small file with a thousand scans would keep the decoder busy for minutes.
 static inline void CJPEG_watch_scans(j_common_ptr common) {
     j_decompress_ptr info = (j_decompress_ptr) common;
     struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) common->client_data;
@@ -178,7 +180,7 @@ static inline void CJPEG_watch_scans(j_common_ptr common) {
         decoder->components_seen |= 1u << info->cur_comp_info[index]->component_index;
 }
 
-// A decoder over a file that stays open while it lives; NULL without memory.
+// A decoder for a file that must stay open while the decoder exists; NULL without memory.
 static inline struct CJPEG_decoder *CJPEG_decoder_new(int descriptor) {
     struct CJPEG_decoder *decoder = (struct CJPEG_decoder *) malloc(sizeof *decoder);
     if (decoder == NULL) return NULL;
@@ -207,25 +209,25 @@ static inline struct CJPEG_decoder *CJPEG_decoder_new(int descriptor) {
     return decoder;
 }
 
-// jpeg_destroy_decompress frees what libjpeg holds; the decoder itself is ours.
+// jpeg_destroy_decompress frees libjpeg's memory; the decoder struct is freed here.
 static inline void CJPEG_decoder_free(struct CJPEG_decoder *decoder) {
     jpeg_destroy_decompress(&decoder->info);
     free(decoder->lost_rows);
     free(decoder);
 }
 
-// Reads as far as the first scan; 0, or -1 when there is none.
+// Reads the file up to the first scan; 0, or -1 when there is none.
 static inline int CJPEG_read_header(struct CJPEG_decoder *decoder) {
     if (setjmp(decoder->escape)) return -1;
     return jpeg_read_header(&decoder->info, TRUE) == JPEG_HEADER_OK ? 0 : -1;
 }
 
-// Sets up decoding at `eighths` of the size: into planes, whose chroma is not brought to the size of the luma, or into
-// pixels of red, green and blue. `is_careful` has every code of a sequential picture looked at, which takes longer.
+// Sets up decoding at `eighths` of the size: into planes, without chroma upsampling, or into RGB pixels. With
+// `is_careful` every code of a sequential image is checked, which takes longer.
 static inline int CJPEG_start(struct CJPEG_decoder *decoder, int eighths, int is_careful, int to_pixels) {
     j_decompress_ptr info = &decoder->info;
     if (setjmp(decoder->escape)) return -1;
-    // One more, since a picture without rows would have no flags at all.
+    // One more, since an image without rows would have no flags at all.
     decoder->lost_rows = (unsigned char *) calloc(info->image_height / DCTSIZE + 2, 1);
     if (decoder->lost_rows == NULL) return -1;
     decoder->is_careful = is_careful;
@@ -240,8 +242,8 @@ static inline int CJPEG_start(struct CJPEG_decoder *decoder, int eighths, int is
     return jpeg_start_decompress(info) ? 0 : -1;
 }
 
-// Reads what is behind the picture's last row, to EOI; 0, or -1 when libjpeg cannot make anything of it. Not by
-// jpeg_finish_decompress, which lets go of all that is to be asked afterwards.
+// Reads from the image's last row to EOI; 0, or -1 on an error. Does not call jpeg_finish_decompress, which would
+// release the state that is queried afterwards.
 static inline int CJPEG_finish(struct CJPEG_decoder *decoder) {
     if (setjmp(decoder->escape)) {
         decoder->inventions++;
@@ -251,8 +253,8 @@ static inline int CJPEG_finish(struct CJPEG_decoder *decoder) {
     return 0;
 }
 
-// Whether each component's sampling factors divide the largest ones: libjpeg-turbo shows no picture of which they do
-// not, but reduces it.
+// Whether each component's sampling factors divide the largest ones. libjpeg-turbo cannot upsample other images,
+// although it can reduce them.
 static inline int CJPEG_has_whole_factors(const struct CJPEG_decoder *decoder) {
     const struct jpeg_decompress_struct *info = &decoder->info;
     int across = 1, down = 1;
@@ -269,8 +271,8 @@ static inline int CJPEG_has_whole_factors(const struct CJPEG_decoder *decoder) {
     return 1;
 }
 
-// Whether the file ends in zeros where its EOI should be: space that was set aside and never written. Its bits are
-// codes like any others to libjpeg, so that nothing has to be invented for them.
+// Whether the file ends in zeros where its EOI should be: space that was allocated and never written. libjpeg decodes
+// those bits as valid codes, so no data is filled in for them.
 static inline int CJPEG_ends_in_zeros(const struct CJPEG_decoder *decoder) {
     unsigned char bytes[CJPEG_FILLER_BYTES];
     struct stat status;
@@ -282,11 +284,10 @@ static inline int CJPEG_ends_in_zeros(const struct CJPEG_decoder *decoder) {
     return 1;
 }
 
-// How often data had to be invented for the picture, so far.
+// How often data had to be filled in so far.
 static inline int64_t CJPEG_inventions(const struct CJPEG_decoder *decoder) { return decoder->inventions; }
 
-// Rows of MCUs for which nothing had to be invented, out of `of`; none for a picture that lacks a component, or all
-// but the means of its blocks.
+// Rows of MCUs without filled-in data, out of `of`; 0 for an image that lacks a component, or all AC coefficients.
 static inline uint32_t CJPEG_intact_rows(const struct CJPEG_decoder *decoder, uint32_t *of) {
     const struct jpeg_decompress_struct *info = &decoder->info;
     uint32_t intact = 0;
@@ -301,10 +302,10 @@ static inline uint32_t CJPEG_intact_rows(const struct CJPEG_decoder *decoder, ui
     return intact;
 }
 
-// Reads all of a picture for what it says of its own data; 0, or -1 when it cannot be read on.
+// Reads all image data to check it; 0, or -1 when decoding cannot continue.
 static inline int CJPEG_read_through(struct CJPEG_decoder *decoder) {
     j_decompress_ptr info = &decoder->info;
-    // Nobody looks at the samples: all rows go to the same place.
+    // The samples are not needed: all rows share one buffer.
     JSAMPROW rows[4 * DCTSIZE];
     JSAMPARRAY arrays[MAX_COMPONENTS];
     if (setjmp(decoder->escape)) return -1;
@@ -314,7 +315,7 @@ static inline int CJPEG_read_through(struct CJPEG_decoder *decoder) {
         if (blocks * DCTSIZE > widest) widest = blocks * DCTSIZE;
         arrays[index] = rows;
     }
-    // libjpeg's own memory goes with its decompressor.
+    // Memory of libjpeg's pool is freed with its decompressor.
     JSAMPROW row = (JSAMPROW) (*info->mem->alloc_large)((j_common_ptr) info, JPOOL_IMAGE, widest);
     for (int line = 0; line < 4 * DCTSIZE; line++) rows[line] = row;
     JDIMENSION lines = (JDIMENSION) (info->max_v_samp_factor * info->min_DCT_scaled_size);
@@ -323,7 +324,7 @@ static inline int CJPEG_read_through(struct CJPEG_decoder *decoder) {
     return 0;
 }
 
-// Decodes all rows as red, green and blue, one behind the other; 0, or -1 when it cannot be read on.
+// Decodes all rows as interleaved RGB; 0, or -1 when decoding cannot continue.
 static inline int CJPEG_read_pixels(struct CJPEG_decoder *decoder, unsigned char *buffer) {
     j_decompress_ptr info = &decoder->info;
     if (setjmp(decoder->escape)) return -1;
@@ -334,8 +335,7 @@ static inline int CJPEG_read_pixels(struct CJPEG_decoder *decoder, unsigned char
     return 0;
 }
 
-// A component's samples as they come out, and the rows and columns its buffer has to have: whole blocks, and the rows
-// of whole turns of the decoder.
+// The decoded size of a component, and the columns and rows of its buffer: whole blocks, and whole rows of MCUs.
 struct CJPEG_plane {
     int width;
     int height;
@@ -346,35 +346,35 @@ struct CJPEG_plane {
 // comp_info is an array behind a pointer, with a field whose name depends on libjpeg's version.
 static inline struct CJPEG_plane CJPEG_plane_of(const struct CJPEG_decoder *decoder, int index) {
     const jpeg_component_info *component = &decoder->info.comp_info[index];
-    int rows_a_turn = component->v_samp_factor * component->DCT_scaled_size;
+    int rows_per_mcu = component->v_samp_factor * component->DCT_scaled_size;
     struct CJPEG_plane plane = {
         .width = (int) component->downsampled_width,
         .height = (int) component->downsampled_height,
         .stride = (int) component->width_in_blocks * component->DCT_scaled_size,
-        .rows = (int) decoder->info.total_iMCU_rows * rows_a_turn,
+        .rows = (int) decoder->info.total_iMCU_rows * rows_per_mcu,
     };
-    // An interleaved scan fills whole units of several blocks.
+    // An interleaved scan fills whole MCUs of several blocks.
     int blocks = component->h_samp_factor * component->DCT_scaled_size;
     plane.stride = (plane.stride + blocks - 1) / blocks * blocks;
     return plane;
 }
 
-// Decodes all rows into the planes' buffers, which stand one behind the other; 0, or -1 when the file ends or cannot be
-// read on.
+// Decodes all rows into the planes' buffers, one behind the other; 0, or -1 when the file ends or decoding cannot
+// continue.
 static inline int CJPEG_read_planes(struct CJPEG_decoder *decoder, unsigned char *buffer) {
     j_decompress_ptr info = &decoder->info;
     if (setjmp(decoder->escape)) return -1;
     JSAMPROW rows[3][4 * DCTSIZE];
     JSAMPARRAY arrays[3] = {rows[0], rows[1], rows[2]};
     JDIMENSION lines = (JDIMENSION) (info->max_v_samp_factor * info->min_DCT_scaled_size);
-    for (size_t turn = 0; info->output_scanline < info->output_height; turn++) {
+    for (size_t mcu_row = 0; info->output_scanline < info->output_height; mcu_row++) {
         unsigned char *plane = buffer;
         for (int index = 0; index < info->num_components; index++) {
             const jpeg_component_info *component = &info->comp_info[index];
             struct CJPEG_plane shape = CJPEG_plane_of(decoder, index);
             int count = component->v_samp_factor * component->DCT_scaled_size;
             for (int row = 0; row < count; row++)
-                rows[index][row] = plane + (turn * (size_t) count + (size_t) row) * (size_t) shape.stride;
+                rows[index][row] = plane + (mcu_row * (size_t) count + (size_t) row) * (size_t) shape.stride;
             plane += (size_t) shape.stride * (size_t) shape.rows;
         }
         if (jpeg_read_raw_data(info, arrays, lines) == 0) return -1;
@@ -382,7 +382,7 @@ static inline int CJPEG_read_planes(struct CJPEG_decoder *decoder, unsigned char
     return 0;
 }
 
-// What the encoder's jumps come back to.
+// The error manager of an encoder, and its jump target.
 struct CJPEG_encoder_errors {
     struct jpeg_error_mgr errors;
     jmp_buf escape;
@@ -393,7 +393,7 @@ static inline void CJPEG_stop_encoding(j_common_ptr info) {
     longjmp(((struct CJPEG_encoder_errors *) info->client_data)->escape, 1);
 }
 
-// Has an encoder say what is wrong to us, who jump out of it: by itself libjpeg ends the process.
+// Installs an error manager that jumps to `escape`; libjpeg's default ends the process.
 static inline void CJPEG_report_to(struct jpeg_compress_struct *info, struct CJPEG_encoder_errors *errors) {
     memset(info, 0, sizeof *info);
     info->err = jpeg_std_error(&errors->errors);
@@ -402,7 +402,7 @@ static inline void CJPEG_report_to(struct jpeg_compress_struct *info, struct CJP
     info->client_data = errors;
 }
 
-// Sets up a JFIF file in memory, which `free` releases.
+// Sets up encoding of a JFIF file into memory, which the caller releases with `free`.
 static inline void CJPEG_begin_encoding(
     struct jpeg_compress_struct *info, int width, int height, int components, int quality, int optimizes,
     unsigned char **bytes, unsigned long *count) {
@@ -417,7 +417,7 @@ static inline void CJPEG_begin_encoding(
     info->optimize_coding = optimizes ? TRUE : FALSE;
 }
 
-// Writes rows of interleaved Y, Cb and Cr as a JFIF file in memory, which `free` releases; 0, or -1.
+// Encodes interleaved Y, Cb and Cr as a JFIF file in memory, which the caller releases with `free`; 0, or -1.
 static inline int CJPEG_encode(
     const unsigned char *pixels, int width, int height, int quality, int halves_chroma, unsigned char **bytes,
     unsigned long *count) {
@@ -440,14 +440,14 @@ static inline int CJPEG_encode(
     return 0;
 }
 
-// A component as it lies in memory: its samples row by row.
+// A component in memory: its samples row by row.
 struct CJPEG_samples {
     const unsigned char *samples;
     int width;
     int height;
 };
 
-// Lines of a component as whole blocks take them: what is missing at the right and below is the last there is.
+// Fills lines up to whole blocks by repeating the last column and row.
 static inline void CJPEG_fill_lines(
     const struct CJPEG_samples *plane, int first, int count, int stride, unsigned char *lines, JSAMPROW *rows) {
     for (int line = 0; line < count; line++) {
@@ -459,14 +459,14 @@ static inline void CJPEG_fill_lines(
     }
 }
 
-// Writes components that are stored as JPEG stores them, luma first, as a JFIF file in memory, which `free` releases;
-// `across` and `down` say how many samples of luma stand for one of chroma. 0, or -1.
+// Encodes planar components, luma first, as a JFIF file in memory, which the caller releases with `free`; `across` and
+// `down` are the luma samples per chroma sample. 0, or -1.
 static inline int CJPEG_encode_planes(
     const struct CJPEG_samples *planes, int components, int across, int down, int quality, int optimizes,
     unsigned char **bytes, unsigned long *count) {
     struct jpeg_compress_struct info;
     struct CJPEG_encoder_errors errors;
-    // Two blocks more than the widest row: a unit has two across at most.
+    // Two blocks more than the widest row: an MCU has at most two across.
     int stride = (planes[0].width + 4 * DCTSIZE - 1) / (2 * DCTSIZE) * (2 * DCTSIZE);
     unsigned char *lines = (unsigned char *) malloc((size_t) stride * 3 * 2 * DCTSIZE);
     if (lines == NULL) return -1;
@@ -483,15 +483,15 @@ static inline int CJPEG_encode_planes(
     jpeg_start_compress(&info, TRUE);
     JSAMPROW rows[3][2 * DCTSIZE];
     JSAMPARRAY arrays[3] = {rows[0], rows[1], rows[2]};
-    int lines_a_turn = info.max_v_samp_factor * DCTSIZE;
-    for (int turn = 0; info.next_scanline < info.image_height; turn++) {
+    int lines_per_mcu = info.max_v_samp_factor * DCTSIZE;
+    for (int mcu_row = 0; info.next_scanline < info.image_height; mcu_row++) {
         for (int index = 0; index < components; index++) {
-            int lines_of_it = info.comp_info[index].v_samp_factor * DCTSIZE;
+            int component_lines = info.comp_info[index].v_samp_factor * DCTSIZE;
             CJPEG_fill_lines(
-                &planes[index], turn * lines_of_it, lines_of_it, stride,
+                &planes[index], mcu_row * component_lines, component_lines, stride,
                 lines + (size_t) index * 2 * DCTSIZE * (size_t) stride, rows[index]);
         }
-        jpeg_write_raw_data(&info, arrays, (JDIMENSION) lines_a_turn);
+        jpeg_write_raw_data(&info, arrays, (JDIMENSION) lines_per_mcu);
     }
     jpeg_finish_compress(&info);
     jpeg_destroy_compress(&info);

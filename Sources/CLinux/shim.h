@@ -1,5 +1,5 @@
-// Linux as Swift needs it: the control-message macros, variadic system calls and GNU-only calls that Swift does not
-// import. Prefixed CLinux_, with the call's own name after the prefix.
+// Linux interfaces that Swift does not import: control-message macros, variadic functions and GNU extensions. Each name
+// is the prefix CLinux_ and the name of the call.
 #ifndef CLinux_SHIM_H
 #define CLinux_SHIM_H
 
@@ -24,11 +24,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// How many descriptors travel with one message: a source and three outputs. A constant of ours, for the buffer below.
+// The most descriptors per message: a source and three outputs. Not from a system header; used for the buffers below.
 static const int CLinux_descriptors_max = 4;
 
-// CMSG_SPACE and its like are macros over pointer arithmetic. Sends bytes and, beside them, open descriptors. With
-// flags 0 it waits for room, with MSG_DONTWAIT a full socket is EAGAIN.
+// CMSG_SPACE and the related names are macros. Sends bytes with attached descriptors. With flags 0 it waits for buffer
+// space; with MSG_DONTWAIT it fails with EAGAIN when the buffer is full.
 static inline ssize_t CLinux_sendmsg(
     int socket, const void *bytes, size_t length, const int *descriptors, int count, int flags) {
     char control[CMSG_SPACE(sizeof(int) * 4)] = {0};
@@ -48,7 +48,7 @@ static inline ssize_t CLinux_sendmsg(
     return sendmsg(socket, &message, MSG_NOSIGNAL | flags);
 }
 
-// As above, the other way. Received descriptors close on exec; a message that did not fit is EMSGSIZE.
+// As above, for receiving. Received descriptors are closed on exec; fails with EMSGSIZE for a message that is too long.
 static inline ssize_t CLinux_recvmsg(int socket, void *bytes, size_t length, int *descriptors, int *count) {
     char control[CMSG_SPACE(sizeof(int) * 4)] = {0};
     struct iovec part = {bytes, length};
@@ -77,41 +77,40 @@ static inline ssize_t CLinux_recvmsg(int socket, void *bytes, size_t length, int
 // prctl is variadic.
 static inline int CLinux_prctl_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
-// As above: nothing this process executes may give it more rights than it has.
+// As above: executed programs cannot gain privileges.
 static inline int CLinux_prctl_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
-// As above: 1 once that is so.
+// As above: 1 if that is set.
 static inline int CLinux_prctl_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
 
-// As above: no core dump, and no other process of this user may look into this one.
+// As above: no core dumps, and no access to this process's memory by other processes of the same user.
 static inline int CLinux_prctl_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-// As above: 0 once that is so.
+// As above: 0 if that is set.
 static inline int CLinux_prctl_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
-// As above: takes a capability out of what a program it executes could ever have; EINVAL for a number that the kernel
-// does not know.
+// As above: removes a capability from the bounding set; fails with EINVAL above the kernel's last capability.
 static inline int CLinux_prctl_capbset_drop(unsigned long number) { return prctl(PR_CAPBSET_DROP, number, 0, 0, 0); }
 
-// As above: 1 for one that is still there.
+// As above: 1 for a capability that is in the bounding set.
 static inline int CLinux_prctl_capbset_read(unsigned long number) { return prctl(PR_CAPBSET_READ, number, 0, 0, 0); }
 
-// As above: a user ID of 0 means nothing from now on, and never again.
+// As above: user ID 0 has no special rights, permanently.
 static inline int CLinux_prctl_lock_securebits(void) {
     return prctl(PR_SET_SECUREBITS, 0xefUL, 0, 0, 0);
 }
 
-// As above.
+// As above: clears the ambient set.
 static inline int CLinux_prctl_clear_ambient(void) { return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); }
 
-// glibc has no capset: effective, permitted and inheritable capabilities of this thread become none.
+// glibc has no capset: clears the effective, permitted and inheritable capabilities of this thread.
 static inline int CLinux_capset_none(void) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2] = {{0}};
     return (int) syscall(SYS_capset, &header, data);
 }
 
-// glibc has no capget: 1 when this thread has any of them, 0 for none, -1 with errno.
+// glibc has no capget: 1 if this thread has any of them, 0 if none, -1 with errno set.
 static inline int CLinux_capget_any(void) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2] = {{0}};
@@ -122,10 +121,10 @@ static inline int CLinux_capget_any(void) {
     return 0;
 }
 
-// glibc has no Landlock. The kernel's ABI version, or -1 with ENOSYS or EOPNOTSUPP.
+// glibc has no Landlock functions. The kernel's ABI version, or -1 with ENOSYS or EOPNOTSUPP.
 static inline int CLinux_landlock_version(void) { return (int) syscall(444, NULL, (size_t) 0, 1u); }
 
-// What a rule set takes away: Debian 12's header stops at version 2, the kernel takes as much of it as it knows.
+// The rights that a ruleset restricts. Debian 12's header ends at version 2; the size passed selects the version.
 struct CLinux_landlock_ruleset {
     unsigned long long files;
     unsigned long long network;
@@ -140,22 +139,22 @@ static inline int CLinux_landlock_create_ruleset(const struct CLinux_landlock_ru
 // As above.
 static inline int CLinux_landlock_restrict_self(int ruleset) { return (int) syscall(446, ruleset, 0u); }
 
-// glibc has no seccomp. The filter holds for this thread and those it starts.
+// glibc has no seccomp function. The filter applies to this thread and threads it starts.
 static inline int CLinux_seccomp_set_filter(const struct sock_fprog *program) {
     return (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0u, program);
 }
 
-// offsetof is a macro: where a filter finds the architecture, the number and an argument's lower half.
+// offsetof is a macro: the offsets of the architecture, the call number and the arguments for a filter.
 static const unsigned CLinux_seccomp_architecture = offsetof(struct seccomp_data, arch);
 static const unsigned CLinux_seccomp_number = offsetof(struct seccomp_data, nr);
 static const unsigned CLinux_seccomp_arguments = offsetof(struct seccomp_data, args);
 
-// Casts of flags: what a filter answers.
+// Macros with casts: the return values of a filter.
 static const unsigned CLinux_seccomp_allow = SECCOMP_RET_ALLOW;
 static const unsigned CLinux_seccomp_errno = SECCOMP_RET_ERRNO;
 static const unsigned CLinux_seccomp_kill = SECCOMP_RET_KILL_PROCESS;
 
-// As above: the machine that this was built for; no filter fits another.
+// As above: the architecture of this build, for which the filter is valid.
 static inline unsigned CLinux_audit_architecture(void) {
 #if defined(__x86_64__)
     return AUDIT_ARCH_X86_64;
@@ -166,52 +165,52 @@ static inline unsigned CLinux_audit_architecture(void) {
 #endif
 }
 
-// glibc declares it only for _GNU_SOURCE: fstatat's flag for the descriptor itself.
+// AT_EMPTY_PATH, which glibc declares only with _GNU_SOURCE: fstatat's flag for the descriptor itself.
 static const unsigned CLinux_at_empty_path = 0x1000;
 
-// setrlimit's first parameter is an enum in C++ and GNU C that Swift sees as a type of its own.
+// The first parameter of setrlimit is an enum with _GNU_SOURCE, which Swift imports as a separate type.
 static inline int CLinux_setrlimit(int resource, unsigned long long soft, unsigned long long hard) {
     struct rlimit limit = {soft, hard};
     return setrlimit((__rlimit_resource_t) resource, &limit);
 }
 
-// As above: the soft limit; all ones when it cannot be read.
+// As above: the soft limit; all bits set when it cannot be read.
 static inline unsigned long long CLinux_getrlimit(int resource) {
     struct rlimit limit = {0, 0};
     return getrlimit((__rlimit_resource_t) resource, &limit) == 0 ? limit.rlim_cur : ~0ULL;
 }
 
-// syscall is variadic. The bare call, for tries that glibc would soften or Swift does not offer.
+// syscall is variadic. For escape attempts that glibc would alter or Swift does not import.
 static inline long CLinux_syscall(long number, long a, long b, long c, long d) {
     return syscall(number, a, b, c, d);
 }
 
-// glibc declares renameat2 only for _GNU_SOURCE. Exchanges two paths in one step.
+// glibc declares renameat2 only with _GNU_SOURCE. Exchanges two paths atomically.
 static inline int CLinux_renameat2_exchange(const char *one, const char *other) {
     return (int) syscall(SYS_renameat2, -100, one, -100, other, RENAME_EXCHANGE);
 }
 
-// As above. Fails with EEXIST where the plain rename would replace an empty folder.
+// As above. Fails with EEXIST where rename would replace a file or an empty folder.
 static inline int CLinux_renameat2_new(const char *from, const char *to) {
     return (int) syscall(SYS_renameat2, -100, from, -100, to, RENAME_NOREPLACE);
 }
 
-// glibc declares pthread_setname_np only for _GNU_SOURCE; the symbol is always there.
+// glibc declares pthread_setname_np only with _GNU_SOURCE, but always exports it.
 int CLinux_pthread_setname(unsigned long thread, const char *name) __asm__("pthread_setname_np");
 
-// As above. A library's descriptors that do not close on exec must not reach the child.
+// As above. Closes descriptors of libraries that are not closed on exec, so that the child does not inherit them.
 int CLinux_spawn_close_from(void *actions, int first) __asm__("posix_spawn_file_actions_addclosefrom_np");
 
-// POSIX_SPAWN_SETPGROUP and its like are macros that Swift imports as Int32 where the call wants a short.
+// POSIX_SPAWN_SETPGROUP and the related macros are imported as Int32, but the call takes a short.
 static inline short CLinux_spawn_flags(void) { return 0x02 | 0x04 | 0x08; /* SETPGROUP, SETSIGDEF, SETSIGMASK */ }
 
-// WIFSIGNALED and WTERMSIG are macros: the signal that ended a process, 0 when it ended by itself.
+// WIFSIGNALED and WTERMSIG are macros: the signal that ended a process, 0 if it exited.
 static inline int CLinux_ending_signal(int status) { return (status & 0x7f) == 0x7f ? 0 : status & 0x7f; }
 
-// --- The parent's watch over its children ---
+// --- Supervision of child processes ---
 
-// glibc declares prlimit only for _GNU_SOURCE. Moves the soft limit of a process's seconds, as far as the hard one lets
-// it: a hard limit that was lowered could not be raised again.
+// glibc declares prlimit only with _GNU_SOURCE. Sets the soft RLIMIT_CPU of a process, at most to its hard limit, which
+// stays: a lowered hard limit cannot be raised again.
 static inline int CLinux_prlimit_processor(int process, uint64_t seconds) {
     uint64_t limits[2]; /* soft and hard, as the kernel's rlimit64 */
     if (syscall(SYS_prlimit64, process, RLIMIT_CPU, NULL, limits) != 0) return -1;
@@ -219,38 +218,38 @@ static inline int CLinux_prlimit_processor(int process, uint64_t seconds) {
     return (int) syscall(SYS_prlimit64, process, RLIMIT_CPU, limits, NULL);
 }
 
-// recvmsg alone is let through by the media child's filter. The length of the next message, which stays where it is.
+// The length of the next message, without receiving it. Uses recvmsg because the media process's filter allows it.
 static inline ssize_t CLinux_recvmsg_length(int socket) {
     struct msghdr message = {0};
     return recvmsg(socket, &message, MSG_PEEK | MSG_TRUNC);
 }
 
-// glibc declares pipe2 only for _GNU_SOURCE, which a Swift module cannot define in time.
+// glibc declares pipe2 only with _GNU_SOURCE, which a Swift module cannot define before glibc's headers are read.
 int CLinux_pipe2(int ends[2], int flags) __asm__("pipe2");
 
-// O_CLOEXEC is a macro that differs between machines.
+// O_CLOEXEC is a macro whose value depends on the architecture.
 static inline int CLinux_pipe(int ends[2]) { return CLinux_pipe2(ends, O_CLOEXEC); }
 
-// EFD_CLOEXEC and its like are an enumeration that Swift imports as values it cannot join.
+// EFD_CLOEXEC and EFD_SEMAPHORE are enum values, which Swift cannot combine.
 static inline int CLinux_eventfd_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
 
-// --- The mark of a crash ---
+// --- Crash mark ---
 
-// A signal handler may call little, and nothing of Swift's: it writes one line of fixed length over the first bytes of
-// a file that was opened before, gives the signal to the handler that was there before, and lets the process end by it.
-// Signals that somebody else sent (kill, systemd's watchdog) are no crash of ours and leave no mark.
+// In C, because a signal handler may only call async-signal-safe functions. It writes a line of fixed length over the
+// start of a file that was opened before, calls the previous handler, and lets the signal end the process.
+// Signals from other processes (kill, systemd's watchdog) are not crashes and leave no mark.
 static const int CLinux_crash_signals[] = {SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGSYS};
-// The handler that was there before, by the signal's place above. Inside a function: Swift emits no definition of a
-// tentative one outside.
+// The previous handlers, by the index of the signal above. Inside a function, because Swift emits no definition for a
+// tentative one at file scope.
 static inline struct sigaction *CLinux_crash_former(size_t index) {
     static struct sigaction former[sizeof(CLinux_crash_signals) / sizeof(int)];
     return &former[index];
 }
-// As above: the file, -1 for none.
+// As above: the descriptor of the file, -1 for none.
 static volatile int CLinux_crash_file = -1;
-// As above: the line, whose digits are the signal's number.
+// As above: the line, with the signal number in two digits.
 static char CLinux_crash_line[] = "crashed 00      \n";
-// As above: without the zero at its end.
+// As above: its length without the terminating zero.
 static const int CLinux_crash_line_length = sizeof(CLinux_crash_line) - 1;
 
 // As above: the handler.
@@ -266,16 +265,16 @@ static void CLinux_crash_handle(int number, siginfo_t *information, void *contex
     for (size_t index = 0; index < sizeof(CLinux_crash_signals) / sizeof(int); index++) {
         if (CLinux_crash_signals[index] != number) continue;
         struct sigaction *former = CLinux_crash_former(index);
-        // Put back first: a second fault in the former handler must not come here again.
+        // Restored first, so that a second fault in the previous handler does not call this handler again.
         sigaction(number, former, NULL);
-        // Swift's backtraces want the state at the fault, which only this context has.
+        // Swift's backtraces need the state at the fault, which only this context has.
         if ((former->sa_flags & SA_SIGINFO) && former->sa_sigaction) former->sa_sigaction(number, information, context);
     }
     signal(number, SIG_DFL);
     raise(number);
 }
 
-// From now on a crash leaves its mark in that file; -1 for none. The handlers are set once.
+// Sets the file that a crash marks; -1 for none. The handlers are installed once.
 static inline int CLinux_crash_mark(int file) {
     static int is_set = 0;
     CLinux_crash_file = file;
@@ -284,8 +283,8 @@ static inline int CLinux_crash_mark(int file) {
     for (size_t index = 0; index < sizeof(CLinux_crash_signals) / sizeof(int); index++) {
         struct sigaction action = {0};
         action.sa_sigaction = CLinux_crash_handle;
-        // On a thread's own stack for signals where it has one: its usual one may be what has run over. Nothing is
-        // blocked meanwhile: Swift's backtraces find out by SIGSEGV which memory can be read.
+        // SA_ONSTACK: the normal stack may have overflowed. SA_NODEFER: Swift's backtraces use SIGSEGV to find out
+        // which memory is readable.
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
         sigemptyset(&action.sa_mask);
         if (sigaction(CLinux_crash_signals[index], &action, CLinux_crash_former(index)) != 0) return -1;

@@ -1,4 +1,4 @@
-// libspng as it is: it returns codes and jumps nowhere, so there is nothing to wrap.
+// libspng unchanged: it returns codes and does not use longjmp, so it needs no wrappers.
 #ifndef CSPNG_SHIM_H
 #define CSPNG_SHIM_H
 

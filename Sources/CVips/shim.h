@@ -1,5 +1,5 @@
-// libvips as Swift needs it: its operations are variadic and its casts are macros, neither of which Swift imports.
-// One fixed signature per use of ours, prefixed CVips_, with libvips' own name after the prefix.
+// C functions around libvips for Swift, which imports neither variadic functions nor macros. Each has one fixed
+// signature and libvips' name with the prefix CVips_.
 #ifndef CVips_SHIM_H
 #define CVips_SHIM_H
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <vips/vips.h>
 
-// What dladdr fills in. glibc declares both only for _GNU_SOURCE, which a Swift module cannot define in time.
+// The result of dladdr. glibc declares both only for _GNU_SOURCE, which a Swift module cannot define early enough.
 struct CVips_symbol_info {
     const char *file;
     void *base;
@@ -19,28 +19,29 @@ struct CVips_symbol_info {
 // As above.
 int CVips_dladdr(const void *address, struct CVips_symbol_info *info) __asm__("dladdr");
 
-// Says where the libvips in use lies, which is where its loader modules lie.
+// The path of the libvips in use; its loader modules are beside it.
 static inline const char *CVips_library_path(void) {
     struct CVips_symbol_info info;
     return CVips_dladdr((void *) vips_init, &info) == 0 ? NULL : info.file;
 }
 
-// VIPS_INIT is a macro. Modules (ImageMagick, Poppler, OpenSlide, JPEG XL) are searched below VIPSHOME: pointing it at
-// nothing leaves them out, which saves 15 ms a process and takes three libraries out of an attacker's reach.
+// VIPS_INIT is a macro. Modules (ImageMagick, Poppler, OpenSlide, JPEG XL) are searched below VIPSHOME. A nonexistent
+// folder excludes them, which saves 15 ms a process and reduces the attack surface by three libraries.
 static inline int CVips_init_without_modules(void) {
     setenv("VIPSHOME", "/nonexistent", 1);
-    // What is decoded as a whole stays in memory: there is no folder for a temporary file. Limits bound it.
+    // Images that are decoded as a whole stay in memory, because the sandbox has no folder for temporary files. Limits
+    // bound their size.
     setenv("VIPS_DISC_THRESHOLD", "100g", 1);
     return VIPS_INIT("attachprep-media");
 }
 
-// GModule's flag is an enum that Swift sees as unsigned where the call takes a struct.
+// GModule's flag is an enum that Swift imports as unsigned where the call takes a struct.
 static inline int CVips_load_module(const char *path) {
     return g_module_open(path, G_MODULE_BIND_LAZY) == NULL ? -1 : 0;
 }
 
-// liborc asks for memory to run code from when the first resizing is set up, which the walls later forbid: one that is
-// never run gets it. Variadic.
+// liborc allocates executable memory when the first resize operation is set up, which the sandbox later forbids. An
+// operation that is never run makes it allocate early. Variadic.
 static inline int CVips_prepare_vector_code(void) {
     VipsImage *black = NULL, *reduced = NULL;
     if (vips_black(&black, 16, 64, "bands", 3, NULL)) return -1;
@@ -59,7 +60,7 @@ static inline void CVips_allow(const char *class_name) { vips_operation_block_se
 // As above.
 static inline void CVips_block_untrusted(void) { vips_block_untrusted_set(TRUE); }
 
-// The flag stands in a class struct that only macros reach: 1 allowed, 0 blocked, -1 no such class.
+// The flag is in a class struct that only macros can access: 1 allowed, 0 blocked, -1 no such class.
 static inline int CVips_is_allowed(const char *class_name) {
     GType type = g_type_from_name(class_name);
     if (type == 0 || !g_type_is_a(type, VIPS_TYPE_OPERATION)) return -1;
@@ -69,7 +70,7 @@ static inline int CVips_is_allowed(const char *class_name) {
     return !blocked;
 }
 
-// GType, which Swift sees as a number without its macros, walked down from VipsOperation.
+// Collects the allowed classes below a GType, which Swift imports as a number without its macros.
 static inline void CVips_collect_allowed(GType type, GPtrArray *names) {
     guint count;
     GType *children = g_type_children(type, &count);
@@ -93,14 +94,14 @@ static inline void CVips_unref_image(VipsImage *image) { g_object_unref(image); 
 // As above.
 static inline void CVips_unref_source(VipsSource *source) { g_object_unref(source); }
 
-// Variadic. `options` are the loader's own, as in "[page=2,n=1,fail-on=error]".
+// Variadic. `options` are loader options, such as "[page=2,n=1,fail-on=error]".
 static inline int CVips_image_new_from_source(
     VipsSource *source, const char *options, VipsImage **out) {
     *out = vips_image_new_from_source(source, options, "access", VIPS_ACCESS_SEQUENTIAL, NULL);
     return *out == NULL ? -1 : 0;
 }
 
-// Variadic, and the picture must keep bytes alive that Swift may move: libvips takes a copy of its own.
+// Variadic. Copies the bytes, because Swift may move them while the image exists.
 static inline int CVips_image_new_from_bytes(
     const void *bytes, size_t length, const char *options, VipsImage **out) {
     VipsBlob *blob = vips_blob_copy(bytes, length);
@@ -112,9 +113,9 @@ static inline int CVips_image_new_from_bytes(
     return *out == NULL ? -1 : 0;
 }
 
-// Variadic. Decodes at a reduced size where the format can; never enlarges; ends upright. The operation's own fail_on
-// does not reach the loader in 8.14.1, so it stands among the options; its export_profile shifts colours of pictures
-// that carry no profile, so colours are managed afterwards.
+// Variadic. Decodes at a reduced size where the format can; never enlarges; the result is upright. The operation's own
+// fail_on does not reach the loader in 8.14.1, so it is passed in the options. Its export_profile shifts colors of
+// images without a profile, so color management is done afterwards.
 static inline int CVips_thumbnail_source(
     VipsSource *source, VipsImage **out, int width, int height, const char *options) {
     return vips_thumbnail_source(
@@ -133,17 +134,17 @@ static inline int CVips_thumbnail_bytes(
     return code;
 }
 
-// Variadic. The same for a picture in memory that is upright and sRGB already.
+// Variadic. The same for an image in memory that is already upright and in sRGB.
 static inline int CVips_thumbnail_image(VipsImage *in, VipsImage **out, int width, int height) {
     return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_DOWN, NULL);
 }
 
-// Variadic. By these factors, in the colours as they are.
+// Variadic. Scales by these factors without color conversion.
 static inline int CVips_resize(VipsImage *in, VipsImage **out, double across, double down) {
     return vips_resize(in, out, across, "vscale", down, NULL);
 }
 
-// Variadic. To exactly that size, whatever the proportions: for pixels that are not square.
+// Variadic. Scales to exactly that size regardless of proportions, for non-square pixels.
 static inline int CVips_thumbnail_image_force(VipsImage *in, VipsImage **out, int width, int height) {
     return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_FORCE, NULL);
 }
@@ -164,7 +165,7 @@ static inline int CVips_extract_bands(VipsImage *in, VipsImage **out, int first,
     return vips_extract_band(in, out, first, "n", count, NULL);
 }
 
-// Variadic. The embedded profile where it fits the pixels, else libvips' own of that name.
+// Variadic. Uses the embedded profile where it fits the pixels, otherwise libvips' built-in profile of that name.
 static inline int CVips_icc_transform_to_srgb(VipsImage *in, VipsImage **out, const char *fallback_profile) {
     return vips_icc_transform(
         in, out, "srgb", "embedded", TRUE, "input_profile", fallback_profile, "intent",
@@ -182,10 +183,10 @@ static inline int CVips_cast_uchar(VipsImage *in, VipsImage **out) { return vips
 // Variadic.
 static inline int CVips_min(VipsImage *in, double *out) { return vips_min(in, out, NULL); }
 
-// Variadic. Reads every pixel: how a whole file is decoded when nobody wants the pixels.
+// Variadic. Reads every pixel; used to decode a whole file when the pixels are not needed.
 static inline int CVips_avg(VipsImage *in, double *out) { return vips_avg(in, out, NULL); }
 
-// Variadic. Nothing of the source's metadata is kept.
+// Variadic. Strips all metadata.
 static inline int CVips_jpegsave_buffer(
     VipsImage *in, void **buffer, size_t *length, int quality, VipsForeignSubsample chroma, int optimizes,
     int interlaces) {
@@ -200,7 +201,7 @@ static inline int CVips_pngsave_buffer(VipsImage *in, void **buffer, size_t *len
         in, buffer, length, "compression", compression, "filter", filter, "strip", TRUE, NULL);
 }
 
-// Variadic. With a palette of 2 to the power of `bits` colours at most.
+// Variadic. With a palette of at most 2 to the power of `bits` colors.
 static inline int CVips_pngsave_palette_buffer(
     VipsImage *in, void **buffer, size_t *length, int compression, int bits, double dither, int effort) {
     return vips_pngsave_buffer(
@@ -223,15 +224,15 @@ static inline int CVips_bandjoin2(VipsImage *first, VipsImage *second, VipsImage
     return vips_bandjoin2(first, second, out, NULL);
 }
 
-// Variadic. What is transparent becomes that grey.
-static inline int CVips_flatten(VipsImage *in, VipsImage **out, double grey) {
-    VipsArrayDouble *background = vips_array_double_newv(1, grey);
+// Variadic. Transparent pixels become the given gray.
+static inline int CVips_flatten(VipsImage *in, VipsImage **out, double gray) {
+    VipsArrayDouble *background = vips_array_double_newv(1, gray);
     int code = vips_flatten(in, out, "background", background, NULL);
     vips_area_unref(VIPS_AREA(background));
     return code;
 }
 
-// Variadic. Only says what the numbers mean; no pixel changes.
+// Variadic. Changes only the interpretation of the values, not the pixels.
 static inline int CVips_copy_as(VipsImage *in, VipsImage **out, VipsInterpretation interpretation) {
     return vips_copy(in, out, "interpretation", interpretation, NULL);
 }

@@ -1,4 +1,4 @@
-// libwebp as it is: it returns codes and jumps nowhere, so there is nothing to wrap.
+// libwebp unchanged: it returns codes and does not use longjmp, so it needs no wrappers.
 #ifndef CWEBP_SHIM_H
 #define CWEBP_SHIM_H
 

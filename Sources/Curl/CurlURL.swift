@@ -1,30 +1,38 @@
 internal import CCurl
 
-/// A web address in libcurl's reading, so that what we check is what libcurl will use.
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// A URL parsed by libcurl's own parser, so that the URL that is checked is the one that libcurl uses.
 ///
 /// Spaces and non-ASCII bytes are percent-encoded, international host names become Punycode, numeric spellings of IPv4
-/// addresses (decimal, octal, hexadecimal, short) become dotted quads, the fragment is dropped.
+/// addresses (decimal, octal, hexadecimal, short) become dotted quads, the fragment is removed.
 /// <https://curl.se/libcurl/c/libcurl-url.html>
 package struct CurlURL: Hashable, Sendable {
-    /// Lower case.
+    /// The scheme in lower case.
     package let scheme: String
-    /// Lower case, ASCII, an IPv6 address without its brackets.
+    /// The host in lower case and ASCII, IPv6 without brackets.
     package let host: String
-    /// The scheme's own where none was written; 0 for a scheme without one.
+    /// The port, or the default of the scheme; 0 if it has none.
     package let port: Int
-    /// User and password as written before the host, decoded; nil without them.
+    /// The decoded user info; nil without it.
     package let credentials: CurlCredentials?
-    /// The whole address without user info and fragment.
+    /// The whole URL without user info and fragment.
     package let text: String
 
-    /// - Throws: when libcurl cannot read it.
+    /// - Throws: when libcurl cannot parse it.
     package init(parsing text: String) throws(CurlError) {
         try self.init(CurlURLParts(text))
     }
 
-    /// The address that a reference (a `Location` header) leads to from this one.
+    /// Resolves a reference, such as a `Location` header, against this URL.
     ///
-    /// - Throws: when the reference cannot be read.
+    /// - Throws: when libcurl cannot parse the reference.
     package func resolving(_ reference: String) throws(CurlError) -> CurlURL {
         let parts = try CurlURLParts(text)
         try parts.set(CURLUPART_URL, to: reference)
@@ -55,4 +63,76 @@ package struct CurlURL: Hashable, Sendable {
 package struct CurlCredentials: Hashable, Sendable {
     package let user: String
     package let password: String
+}
+
+/// Owns a `CURLU` handle.
+@safe final class CurlURLParts {
+    private let handle: OpaquePointer
+
+    /// - Throws: when libcurl cannot parse the text.
+    init(_ text: String) throws(CurlError) {
+        guard let handle = unsafe curl_url() else { throw CurlError(CURLUE_OUT_OF_MEMORY, "curl_url") }
+        unsafe self.handle = handle
+        try set(CURLUPART_URL, to: text)
+    }
+
+    deinit {
+        unsafe curl_url_cleanup(handle)
+    }
+
+    /// Replaces or removes one part; a value for CURLUPART_URL may also be a reference relative to the current URL.
+    func set(_ part: CURLUPart, to value: String?) throws(CurlError) {
+        guard part == CURLUPART_URL, let value else {
+            try unsafe curl_url_set(handle, part, value, 0).check("set a part of the URL")
+            return
+        }
+        // C strings end at a zero byte, so that another text than the checked one would be used.
+        guard !value.utf8.contains(0) else { throw CurlError(CURLUE_MALFORMED_INPUT, "parse the URL") }
+        // Unsupported schemes are parsed as well, so that the error can name them.
+        // Bounded: constants of libcurl.
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
+        // libcurl encodes a space in a query as "+", which only form decoders read as a space.
+        let spaced = value.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
+        try unsafe curl_url_set(handle, part, spaced, flags).check("parse the URL")
+    }
+
+    /// The value of a part.
+    ///
+    /// - Throws: when the URL does not have it.
+    func get(_ part: CURLUPart, _ flags: Int32 = 0) throws(CurlError) -> String {
+        var text: UnsafeMutablePointer<CChar>?
+        // Bounded: constants of libcurl.
+        try unsafe curl_url_get(handle, part, &text, UInt32(flags)).check("get a part of the URL")
+        guard let text = unsafe text else { throw CurlError(CURLUE_OUT_OF_MEMORY, "curl_url_get") }
+        defer { unsafe curl_free(text) }
+        return unsafe String(cString: text)
+    }
+
+    /// The value of a part; nil when the URL does not have it.
+    func find(_ part: CURLUPart, _ flags: Int32) throws(CurlError) -> String? {
+        do {
+            return try get(part, flags)
+        } catch {
+            let absent = [CURLUE_NO_USER, CURLUE_NO_PASSWORD, CURLUE_NO_PORT].map(\.rawValue)
+            guard absent.contains(error.rawCode) else { throw error }
+            return nil
+        }
+    }
+}
+
+/// Sets a UTF-8 locale for one call on the current thread.
+///
+/// libcurl passes international host names to libidn2 in the encoding of the locale, which is "C" in a Swift process. A
+/// library should not change the locale of the whole process.
+enum UTF8Locale {
+    /// Runs `body` with the locale C.UTF-8 on this thread, if the system has it.
+    static func run<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        guard let locale = unsafe newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil) else { return try body() }
+        let previous = unsafe uselocale(locale)
+        defer {
+            _ = unsafe uselocale(previous)
+            unsafe freelocale(locale)
+        }
+        return try body()
+    }
 }

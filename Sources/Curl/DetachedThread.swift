@@ -6,14 +6,14 @@
     internal import Darwin
 #endif
 
-/// A thread of our own for work that blocks; it never keeps the process from exiting.
+/// Starts detached threads for blocking work; they do not keep the process from exiting.
 package enum DetachedThread {
     /// Starts `body` on a new thread.
     ///
-    /// Signals from outside are blocked there: they belong to the main thread, and a TLS library that writes to a
-    /// closed socket must not end the process with SIGPIPE. Those that a fault of the thread itself raises are not:
-    /// blocked, they would end the process without a backtrace.
-    /// - Returns: false when the system has no thread left to give.
+    /// Asynchronous signals are blocked on it: the main thread handles them, and a TLS library that writes to a closed
+    /// socket must not end the process with SIGPIPE. Signals for faults of the thread are not blocked: they would end
+    /// the process without a backtrace.
+    /// - Returns: false when the system cannot create a thread.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let retained = unsafe Unmanaged.passRetained(ThreadBody(body))
         #if canImport(Darwin)
@@ -50,8 +50,8 @@ private final class ThreadBody: Sendable {
 
 private func runDetached(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
     var blocked = sigset_t()
-    // None of these calls can fail with these arguments.
-    // Set, not added to what is blocked: the thread that starts it may be one of Dispatch, which block SIGABRT.
+    // None of these calls can fail with these arguments. SIG_SETMASK instead of SIG_BLOCK, because the parent may be a
+    // Dispatch thread, which blocks SIGABRT.
     _ = unsafe sigfillset(&blocked)
     for fault in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS] {
         _ = unsafe sigdelset(&blocked, fault)

@@ -1,20 +1,20 @@
 internal import CCurl
 internal import SafeArithmetic
 
-/// The owner of one `CURL`: one transfer, prepared and released on the loop's thread, never shared.
+/// Owns a `CURL` handle: one transfer, created and released on the loop thread.
 ///
 /// <https://curl.se/libcurl/c/libcurl-easy.html>
 @safe final class EasyHandle {
     let raw: UnsafeMutableRawPointer
-    /// What the callbacks see; libcurl holds an unretained pointer to it.
+    /// The context of the callbacks; libcurl holds an unretained pointer to it.
     let events: TransferEvents
     private let headers: CurlList
     private let pins: CurlList
     private let errorText: UnsafeMutableBufferPointer<CChar>
 
-    /// - Throws: when libcurl refuses an option or memory runs out.
+    /// - Throws: when libcurl rejects an option or memory runs out.
     init(
-        _ settings: TransferSettings, observer: any TransferObserver, watch: LoopWatch
+        _ settings: TransferSettings, observer: any TransferObserver, watch: LoopWatchdog
     ) throws(CurlError) {
         guard let raw = unsafe curl_easy_init() else { throw CurlError(CURLE_FAILED_INIT, "curl_easy_init") }
         unsafe self.raw = raw
@@ -26,8 +26,8 @@ internal import SafeArithmetic
                 of: raw, isSecure: settings.url.hasPrefix("https:"), isTrusted: settings.trustsServer, watch: watch),
             method: settings.method, upload: settings.upload)
         do {
-            // Bounded: lists.
-            headers = try CurlList(settings.headers + Self.silenced(settings))
+            // Bounded: array concatenation.
+            headers = try CurlList(settings.headers + Self.suppressedHeaders(settings))
             pins = try CurlList(settings.pins)
         } catch {
             unsafe curl_easy_cleanup(raw)
@@ -51,22 +51,22 @@ internal import SafeArithmetic
         let version = settings.assumesHTTP2 ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS
         // Bounded: one of two constants of libcurl.
         try set(CURLOPT_HTTP_VERSION, Int(version))
-        // Over TLS the handshake tells whether a connection can be shared. Without TLS only an answer does, and a
-        // server that does not answer one request would hold up every other one to it.
+        // Over TLS the handshake shows whether a connection can be multiplexed. Without TLS only a response does, and
+        // one that does not arrive would delay all other requests to the server.
         try set(CURLOPT_PIPEWAIT, settings.url.hasPrefix("https:") ? 1 : 0)
-        // What the system's own settings say may be older.
+        // The system's default may permit older versions.
         try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        // Bytes without a status line are no answer: whatever listens there speaks something else.
+        // Bytes without a status line come from a server of another protocol.
         try set(CURLOPT_HTTP09_ALLOWED, 0)
         try set(CURLOPT_FRESH_CONNECT, settings.opensConnection ? 1 : 0)
         try set(CURLOPT_BUFFERSIZE, Self.bufferBytes)
         try set(CURLOPT_CONNECTTIMEOUT_MS, settings.limits.connect.wholeMilliseconds)
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // An empty proxy also switches the proxy variables of the environment off.
+        // An empty string also disables the proxy variables of the environment.
         try set(CURLOPT_PROXY, settings.proxy ?? "")
         try set(CURLOPT_NOPROXY, "")
-        // libcurl unpacks content codings, up to five at once, without a look at time or size: it never shall.
-        // CURLOPT_ACCEPT_ENCODING stays unset too. Transfer codings are refused by `AnswerFraming`.
+        // libcurl decodes up to five content codings at once without checking time or size, so its decoding is off and
+        // CURLOPT_ACCEPT_ENCODING is not set. `ResponseFraming` rejects transfer codings.
         try set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         if let file = settings.certificateAuthorityFile {
             try set(CURLOPT_CAINFO, file)
@@ -93,13 +93,13 @@ internal import SafeArithmetic
         case .put:
             try set(CURLOPT_UPLOAD, 1)
             try set(CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBufferBytes)
-            // Bounded: the same 64 bits.
+            // Bounded: both types have 64 bits.
             let size = curl_off_t(upload?.bytes ?? 0)
             try unsafe CCurl_easy_setopt_offset(raw, CURLOPT_INFILESIZE_LARGE, size).check("CURLOPT_INFILESIZE_LARGE")
         case .post:
-            // The size first: without one libcurl looks for a zero byte.
+            // The size must be set first: without it, libcurl copies up to a zero byte.
             try set(CURLOPT_POSTFIELDSIZE, body.count)
-            // An empty list may have no memory at all, which libcurl takes for no body; so there is always a byte.
+            // The base address of an empty array may be nil, which libcurl takes for no body; so a byte is added.
             var copied = body + [0]
             let code = unsafe copied.withUnsafeMutableBytes { bytes in
                 unsafe CCurl_easy_setopt_pointer(raw, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress)
@@ -108,22 +108,22 @@ internal import SafeArithmetic
         }
     }
 
-    /// Headers that libcurl would put into a POST by itself: a question before the body, which many servers leave
-    /// unanswered, and a form's type where the caller names none.
+    /// Lines that remove the headers that libcurl adds to a POST: `Expect`, to which many servers do not respond, and
+    /// the `Content-Type` of a form unless the caller sets one.
     ///
-    /// A PUT keeps the question: who may not write learns it before 50 MB are sent. And what is signed is left as it
-    /// is, since libcurl signs these lines too.
-    private static func silenced(_ settings: TransferSettings) -> [String] {
+    /// A PUT keeps `Expect`, so that a missing permission is known before 50 MB are sent. Signed requests are not
+    /// changed, since libcurl signs these lines too.
+    private static func suppressedHeaders(_ settings: TransferSettings) -> [String] {
         guard settings.method == .post, settings.signature == nil else { return [] }
         let namesType = settings.headers.contains { $0.lowercased().hasPrefix("content-type:") }
         return ["Expect:"] + (namesType ? [] : ["Content-Type:"])
     }
 
-    /// The size of libcurl's receive buffer: half the calls of the default 16 KiB. A transfer that is held has read two
-    /// of them, as 7.88 reads once more after `curl_easy_pause`: no more than 64 KiB of what will be refused.
+    /// libcurl's receive buffer in bytes; halves the calls compared to the default of 16 KiB. libcurl 7.88 reads once
+    /// more after `curl_easy_pause`, so a paused transfer has read at most 64 KiB that may be rejected.
     private static let bufferBytes = 32_768
 
-    /// The size of libcurl's send buffer: a quarter of the calls of the default 64 KiB.
+    /// libcurl's send buffer in bytes; a quarter of the calls compared to the default of 64 KiB.
     private static let uploadBufferBytes = 262_144
 
     private func install() throws(CurlError) {
@@ -162,7 +162,7 @@ internal import SafeArithmetic
         try unsafe CCurl_easy_setopt_pointer(raw, option, value).check("set option \(option.rawValue)")
     }
 
-    /// The error that a finished transfer's code stands for, with what libcurl wrote about it.
+    /// The error for the code of a finished transfer, with the text of libcurl's error buffer.
     func error(_ code: CURLcode) -> CurlError {
         let text = unsafe errorText.baseAddress.map { unsafe String(cString: $0) } ?? ""
         return CurlError(code, "transfer", text: text)
@@ -170,10 +170,82 @@ internal import SafeArithmetic
 }
 
 extension Duration {
-    /// Never 0, which libcurl takes for its own default.
+    /// Whole milliseconds, at least 1: libcurl takes 0 for its default.
     var wholeMilliseconds: Int {
         let parts = components
         let milliseconds = Int(clamping: parts.seconds).multiplied(clamping: 1_000)
         return max(1, milliseconds.adding(clamping: Int(clamping: parts.attoseconds / 1_000_000_000_000_000)))
+    }
+}
+
+extension EasyHandle {
+    /// A report on the transfer so far; values that libcurl does not have are omitted.
+    func report(_ ending: TransferEnding) -> TransferReport {
+        var report = TransferReport(ending)
+        report.httpVersion = httpVersion
+        report.connectionsOpened = number(CURLINFO_NUM_CONNECTS)
+        let proxyStatus = number(CURLINFO_HTTP_CONNECTCODE)
+        report.proxyStatus = proxyStatus > 0 ? proxyStatus : nil
+        let retryAfterSeconds = offset(CURLINFO_RETRY_AFTER)
+        report.retryAfter = retryAfterSeconds > 0 ? .seconds(clamping: retryAfterSeconds) : nil
+        let nameLookup = milliseconds(CURLINFO_NAMELOOKUP_TIME_T)
+        let connected = milliseconds(CURLINFO_CONNECT_TIME_T)
+        let secured = milliseconds(CURLINFO_APPCONNECT_TIME_T)
+        let requested = milliseconds(CURLINFO_PRETRANSFER_TIME_T)
+        let answered = milliseconds(CURLINFO_STARTTRANSFER_TIME_T)
+        // Bounded: floating-point numbers, here and below.
+        report.timings.connect = max(0, connected - nameLookup)
+        // Bounded: floating-point numbers.
+        report.timings.tls = secured > 0 ? max(0, secured - connected) : 0
+        // Bounded: floating-point numbers.
+        report.timings.firstByte = answered > 0 ? max(0, answered - requested) : 0
+        // Bounded: floating-point numbers.
+        report.timings.transfer = answered > 0 ? max(0, milliseconds(CURLINFO_TOTAL_TIME_T) - answered) : 0
+        return report
+    }
+
+    private var httpVersion: String? {
+        switch number(CURLINFO_HTTP_VERSION) {
+        case Int(CURL_HTTP_VERSION_1_0): "1.0"
+        case Int(CURL_HTTP_VERSION_1_1): "1.1"
+        case Int(CURL_HTTP_VERSION_2_0): "2"
+        default: nil
+        }
+    }
+
+    private func number(_ info: CURLINFO) -> Int {
+        var value = 0
+        guard unsafe CCurl_easy_getinfo_long(raw, info, &value) == CURLE_OK else { return 0 }
+        return value
+    }
+
+    private func milliseconds(_ info: CURLINFO) -> Double {
+        Double(offset(info)) / 1_000
+    }
+
+    private func offset(_ info: CURLINFO) -> Int {
+        var value: curl_off_t = 0
+        guard unsafe CCurl_easy_getinfo_offset(raw, info, &value) == CURLE_OK else { return 0 }
+        // Bounded: both types have 64 bits.
+        return Int(value)
+    }
+}
+
+/// Owns a `curl_slist` of lines.
+@safe final class CurlList {
+    private(set) var head: UnsafeMutablePointer<curl_slist>?
+
+    /// - Throws: when memory runs out.
+    init(_ lines: [String]) throws(CurlError) {
+        for line in lines {
+            guard let longer = unsafe curl_slist_append(head, line) else {
+                throw CurlError(CURLE_OUT_OF_MEMORY, "curl_slist_append")
+            }
+            unsafe head = longer
+        }
+    }
+
+    deinit {
+        unsafe curl_slist_free_all(head)
     }
 }

@@ -1,56 +1,57 @@
 internal import SafeArithmetic
 internal import Synchronization
 
-/// One transfer as ordered from another thread.
-struct TransferOrder: Sendable {
+/// A transfer that another thread submitted to the loop.
+struct TransferTask: Sendable {
     let id: UInt64
     var settings: TransferSettings
     let observer: any TransferObserver
-    /// Called exactly once: on the loop's thread, on the orderer's when the loop has stopped, or on the watch's when
-    /// the loop was abandoned.
+    /// Called exactly once: on the loop thread, on the submitting thread when the loop has stopped, or on the watchdog
+    /// thread when the loop was abandoned.
     let finish: @Sendable (TransferReport) -> Void
 }
 
-/// What other threads leave for the loop, and what the loop has taken up: it outlives a loop that is abandoned.
+/// The transfers that other threads submit to the loop, and those that the loop runs. It outlives an abandoned loop,
+/// and starts the next one.
 final class LoopMailbox: Sendable {
     struct Mail {
-        var orders: [TransferOrder] = []
+        var tasks: [TransferTask] = []
         var cancelled: [UInt64] = []
         var isStopping = false
     }
 
     private struct State {
         var mail = Mail()
-        /// Taken up by the loop, and not reported yet.
-        var begun: [UInt64: TransferOrder] = [:]
+        /// Transfers that the loop has started and not reported yet.
+        var begun: [UInt64: TransferTask] = [:]
         var lastID: UInt64 = 0
-        /// When the loop was asked to cancel something or to stop, until it hears of it.
-        var askedAt: ContinuousClock.Instant?
-        /// The loop's handle; nil when the loop has ended or was abandoned.
+        /// When a cancellation or stop was requested that the loop has not collected yet.
+        var requestedAt: ContinuousClock.Instant?
+        /// The handle of the loop; nil when the loop has ended or was abandoned.
         var multi: MultiHandle?
-        /// Whether the handle is being closed, and must not be woken any more.
+        /// Whether the handle is being closed and must not be woken any more.
         var isClosing = false
         var isEnded = false
         var afterEnd: [@Sendable () -> Void] = []
         var abandonedCount = 0
-        /// Threads that were abandoned and have not come back.
+        /// Abandoned threads whose libcurl call has not returned.
         var stuckCount = 0
     }
 
-    /// Abandoned threads at a time; each may keep a core busy. With one more, no transfer is begun any more.
+    /// The most stuck threads, each of which may use a whole core. Beyond that no transfer is started any more.
     private static let stuckThreadsMax = 4
 
     private let idleConnectionsMax: Int
     private let onAbandoned: @Sendable (Int) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter onAbandoned: Told how many loops were abandoned so far, on the watch's thread.
+    /// - Parameter onAbandoned: Called on the watchdog thread with the number of loops abandoned so far.
     init(idleConnectionsMax: Int, onAbandoned: @escaping @Sendable (Int) -> Void) {
         self.idleConnectionsMax = idleConnectionsMax
         self.onAbandoned = onAbandoned
     }
 
-    /// Begins the loop.
+    /// Starts the loop thread.
     ///
     /// - Throws: when libcurl or the thread cannot be started.
     func launch() throws(CurlError) {
@@ -66,7 +67,8 @@ final class LoopMailbox: Sendable {
             state.withLock { $0.multi = nil }
             multi.close()
             throw CurlError(
-                interface: .multi, rawCode: 0, operation: "start the download thread", text: "no thread left")
+                interface: .multi, rawCode: 0, operation: "start the download thread",
+                text: "the system cannot create a thread")
         }
     }
 
@@ -82,14 +84,14 @@ final class LoopMailbox: Sendable {
         }
     }
 
-    func start(_ order: TransferOrder) {
+    func start(_ task: TransferTask) {
         let (isOver, hasLoop) = state.withLock { state in
             guard !state.isEnded, !state.mail.isStopping else { return (true, true) }
-            state.mail.orders.append(order)
+            state.mail.tasks.append(task)
             Self.wakeUp(state)
             return (false, state.multi != nil)
         }
-        if isOver { order.finish(TransferReport(.cancelled)) }
+        if isOver { task.finish(TransferReport(.cancelled)) }
         if !hasLoop { relaunch() }
     }
 
@@ -101,24 +103,24 @@ final class LoopMailbox: Sendable {
         state.withLock { state in
             guard !state.isEnded else { return }
             state.mail.cancelled.append(id)
-            state.askedAt = state.askedAt ?? .now
+            state.requestedAt = state.requestedAt ?? .now
             Self.wakeUp(state)
         }
     }
 
-    /// Asks the loop to end; `afterEnd` runs when its thread has closed everything, at once if it already has.
+    /// Stops the loop; `afterEnd` runs when its thread has closed all connections, or at once if it already has.
     func stop(afterEnd: (@Sendable () -> Void)? = nil) {
         let isOver = state.withLock { state in
             state.mail.isStopping = true
             guard !state.isEnded else { return true }
             guard let multi = state.multi else {
-                // Every loop was abandoned: nobody is left to end anything.
+                // All loops were abandoned, so that no thread is left to stop.
                 state.isEnded = true
                 return true
             }
             if let afterEnd { state.afterEnd.append(afterEnd) }
-            state.askedAt = state.askedAt ?? .now
-            multi.watch.watch(true)
+            state.requestedAt = state.requestedAt ?? .now
+            multi.watch.setActive(true)
             Self.wakeUp(state)
             return false
         }
@@ -128,59 +130,59 @@ final class LoopMailbox: Sendable {
         }
     }
 
-    private func drain() -> [TransferOrder] {
+    private func drain() -> [TransferTask] {
         state.withLock { state in
-            defer { state.mail.orders = [] }
-            return state.mail.orders
+            defer { state.mail.tasks = [] }
+            return state.mail.tasks
         }
     }
 
-    /// Waking can fail only when the socket pair's buffer is full of earlier wake-ups, and then the loop is awake.
+    /// Wakes the loop. That fails only when the socket buffer is full of earlier wake-ups; then the loop is awake.
     private static func wakeUp(_ state: borrowing State) {
         guard !state.isClosing else { return }
         try? state.multi?.wakeUp()
     }
 
-    // MARK: From the loop's thread
+    // MARK: From the loop thread
 
-    /// Everything left since the last call; nil for a loop that was abandoned.
+    /// Everything submitted since the last call; nil for an abandoned loop.
     func collect(for multi: MultiHandle) -> Mail? {
         state.withLock { state in
             guard state.multi === multi else { return nil }
             let mail = state.mail
-            for order in mail.orders { state.begun[order.id] = order }
-            (state.mail.orders, state.mail.cancelled, state.askedAt) = ([], [], nil)
+            for task in mail.tasks { state.begun[task.id] = task }
+            (state.mail.tasks, state.mail.cancelled, state.requestedAt) = ([], [], nil)
             return mail
         }
     }
 
-    /// Reports a transfer, once: what an abandoned loop finds out later is too late.
+    /// Reports a transfer once; later reports of an abandoned loop are ignored.
     func finish(_ id: UInt64, _ report: TransferReport) {
         state.withLock { $0.begun.removeValue(forKey: id) }?.finish(report)
     }
 
-    /// The loop's handle is about to be closed: nobody wakes it any more.
+    /// Marks the handle as closing, so that it is not woken any more.
     func beginClosing(_ multi: MultiHandle) {
         state.withLock { state in
             guard state.multi === multi else { return }
-            (state.isClosing, state.askedAt) = (true, .now)
+            (state.isClosing, state.requestedAt) = (true, .now)
         }
     }
 
-    /// The loop's thread has closed everything: tells those who wait.
+    /// Marks the loop as ended after its thread has closed everything, and reports what is left.
     func close(_ multi: MultiHandle) {
-        let (orders, afterEnd) = state.withLock { state -> ([TransferOrder], [@Sendable () -> Void]) in
+        let (tasks, afterEnd) = state.withLock { state -> ([TransferTask], [@Sendable () -> Void]) in
             if multi.watch.isAbandoned { state.stuckCount -= 1 }
             guard state.multi === multi else { return ([], []) }
             (state.multi, state.isEnded) = (nil, true)
-            defer { (state.mail.orders, state.afterEnd) = ([], []) }
-            return (state.mail.orders, state.afterEnd)
+            defer { (state.mail.tasks, state.afterEnd) = ([], []) }
+            return (state.mail.tasks, state.afterEnd)
         }
-        orders.forEach { $0.finish(TransferReport(.cancelled)) }
+        tasks.forEach { $0.finish(TransferReport(.cancelled)) }
         afterEnd.forEach { $0() }
     }
 
-    // MARK: From the watch's thread
+    // MARK: From the watchdog thread
 
     private final class Owner: LoopOwner {
         private let mailbox: LoopMailbox
@@ -196,17 +198,17 @@ final class LoopMailbox: Sendable {
         func abandonLoop() { mailbox.abandon(multi) }
     }
 
-    /// What waits counts as well: nobody looks after it while the loop's thread is away.
+    /// The earliest deadline, including transfers that wait: the loop does not check them while its thread is stuck.
     private var earliestEnd: ContinuousClock.Instant? {
         state.withLock { state in
             let deadlines = state.begun.values.map(\.settings.limits.deadline)
-            let waiting = state.mail.orders.map(\.settings.limits.deadline)
-            // Bounded: lists.
-            return (deadlines + waiting + [state.askedAt].compactMap(\.self)).min()
+            let waiting = state.mail.tasks.map(\.settings.limits.deadline)
+            // Bounded: array concatenation.
+            return (deadlines + waiting + [state.requestedAt].compactMap(\.self)).min()
         }
     }
 
-    /// Reports all that a loop worked on, and has another one take what waits.
+    /// Reports all transfers of a loop, and starts another loop for those that wait.
     private func abandon(_ multi: MultiHandle) {
         let (reports, afterEnd, count) = state.withLock { state -> ([() -> Void], [@Sendable () -> Void], Int) in
             guard state.multi === multi else { return ([], [], 0) }
@@ -216,16 +218,16 @@ final class LoopMailbox: Sendable {
             state.stuckCount += 1
             let cancelled = Set(state.mail.cancelled)
             var reports: [() -> Void] = []
-            for order in state.begun.values {
-                let isUnwanted = state.mail.isStopping || cancelled.contains(order.id)
-                let isOverdue = order.settings.limits.deadline <= .now
+            for task in state.begun.values {
+                let isUnwanted = state.mail.isStopping || cancelled.contains(task.id)
+                let isOverdue = task.settings.limits.deadline <= .now
                 let report = TransferReport(isUnwanted ? .cancelled : isOverdue ? .deadlineReached : .abandoned)
-                reports.append { order.finish(report) }
+                reports.append { task.finish(report) }
             }
             state.begun = [:]
             guard state.mail.isStopping else { return (reports, [], state.abandonedCount) }
-            for order in state.mail.orders { reports.append { order.finish(TransferReport(.cancelled)) } }
-            state.mail.orders = []
+            for task in state.mail.tasks { reports.append { task.finish(TransferReport(.cancelled)) } }
+            state.mail.tasks = []
             state.isEnded = true
             defer { state.afterEnd = [] }
             return (reports, state.afterEnd, state.abandonedCount)
@@ -233,13 +235,14 @@ final class LoopMailbox: Sendable {
         reports.forEach { $0() }
         afterEnd.forEach { $0() }
         if count > 0 { onAbandoned(count) }
-        if state.withLock({ !$0.mail.orders.isEmpty }) { relaunch() }
+        if state.withLock({ !$0.mail.tasks.isEmpty }) { relaunch() }
     }
 
-    /// Another loop in the place of one that was abandoned, unless too many threads are stuck by now.
+    /// Starts a loop to replace an abandoned one, unless too many threads are stuck.
     private func relaunch() {
         var failure = CurlError(
-            interface: .multi, rawCode: 0, operation: "begin another loop", text: "too many threads are stuck")
+            interface: .multi, rawCode: 0, operation: "start another download thread",
+            text: "too many threads are stuck in libcurl")
         if stuckCount < Self.stuckThreadsMax {
             do { return try launch() } catch { failure = error }
         }

@@ -1,26 +1,27 @@
 internal import CCurl
 
-/// The owner of one `CURLM`: many transfers and their connections on one thread.
+/// Owns a `CURLM` handle: many transfers and their connections on one thread.
 ///
-/// Every call but `wakeUp` belongs to the loop's thread.
+/// All methods except `wakeUp` must be called on the loop thread.
 /// <https://curl.se/libcurl/c/libcurl-multi.html>
 @safe final class MultiHandle: @unchecked Sendable {
-    // Sendable because the thread takes it over whole, and curl_multi_wakeup is documented as safe from any thread.
+    // Sendable because only the loop thread uses it, and curl_multi_wakeup is documented as safe from any thread.
     private let raw: UnsafeMutableRawPointer
-    /// Outlives every connection: they are closed when this handle is.
-    let watch: LoopWatch
+    /// The watchdog, which lives until the connections are closed with this handle.
+    let watch: LoopWatchdog
     private var isClosed = false
 
-    /// - Parameter idleConnectionsMax: connections kept open for the next transfer.
+    /// - Parameter idleConnectionsMax: The most idle connections that are kept for reuse.
     /// - Throws: when libcurl does not start or memory runs out.
     init(idleConnectionsMax: Int) throws(CurlError) {
         try CurlLibrary.start()
         guard let raw = unsafe curl_multi_init() else { throw CurlError(CURLM_OUT_OF_MEMORY, "curl_multi_init") }
         unsafe self.raw = raw
-        guard let watch = LoopWatch() else {
+        guard let watch = LoopWatchdog() else {
             _ = unsafe curl_multi_cleanup(raw)
             throw CurlError(
-                interface: .multi, rawCode: 0, operation: "start the watch over downloads", text: "no thread left")
+                interface: .multi, rawCode: 0, operation: "start the download watchdog",
+                text: "the system cannot create a thread")
         }
         self.watch = watch
         try unsafe CCurl_multi_setopt_long(raw, CURLMOPT_MAXCONNECTS, idleConnectionsMax)
@@ -29,44 +30,44 @@ internal import CCurl
 
     deinit { close() }
 
-    /// Closes every connection; nothing else may be asked of it afterwards.
+    /// Closes all connections; the handle must not be used afterwards.
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        // Only a handle still in use or a call from inside a callback could fail here: both are bugs of ours.
-        let code = watch.inside { unsafe curl_multi_cleanup(raw) }
+        // This fails only if the handle is still in use or during a callback, which are programming errors.
+        let code = watch.insideLibcurl { unsafe curl_multi_cleanup(raw) }
         precondition(code == CURLM_OK, "curl_multi_cleanup failed: a transfer outlived its loop")
         watch.stop()
     }
 
     func add(_ easy: EasyHandle) throws(CurlError) {
-        try watch.inside { unsafe curl_multi_add_handle(raw, easy.raw) }.check("curl_multi_add_handle")
+        try watch.insideLibcurl { unsafe curl_multi_add_handle(raw, easy.raw) }.check("curl_multi_add_handle")
     }
 
-    /// Stops a transfer where it is; does nothing to one that is over.
+    /// Aborts a transfer; no effect on one that has ended.
     func remove(_ easy: EasyHandle) throws(CurlError) {
-        try watch.inside { unsafe curl_multi_remove_handle(raw, easy.raw) }.check("curl_multi_remove_handle")
+        try watch.insideLibcurl { unsafe curl_multi_remove_handle(raw, easy.raw) }.check("curl_multi_remove_handle")
     }
 
-    /// Does what can be done without waiting.
+    /// Makes progress on all transfers without waiting.
     func perform() throws(CurlError) {
         var running: Int32 = 0
-        let code = watch.inside { unsafe curl_multi_perform(raw, &running) }
+        let code = watch.insideLibcurl { unsafe curl_multi_perform(raw, &running) }
         try code.check("curl_multi_perform")
     }
 
-    /// Waits until a socket is ready, one of libcurl's timers is due, somebody calls `wakeUp`, or the time is up.
+    /// Waits until a socket is ready, a timer of libcurl is due, `wakeUp` is called, or `duration` has passed.
     func wait(atMost duration: Duration) throws(CurlError) {
         let milliseconds = Int32(clamping: duration.wholeMilliseconds)
         try unsafe curl_multi_poll(raw, nil, 0, milliseconds, nil).check("curl_multi_poll")
     }
 
-    /// Ends a `wait` at once, or the next one.
+    /// Ends the current `wait` at once, or else the next one.
     func wakeUp() throws(CurlError) {
         try unsafe curl_multi_wakeup(raw).check("curl_multi_wakeup")
     }
 
-    /// The next transfer that has ended since the last question, with its code; nil when there is none.
+    /// The next finished transfer and its code; nil when there is none. Each is returned once.
     func nextFinished() -> (raw: UnsafeMutableRawPointer, code: CURLcode)? {
         var left: Int32 = 0
         while let message = unsafe curl_multi_info_read(raw, &left) {
@@ -77,4 +78,20 @@ internal import CCurl
         }
         return nil
     }
+}
+
+/// The global state of libcurl.
+package enum CurlLibrary {
+    /// The version at run time, such as "libcurl/7.88.1 OpenSSL/3.0.22 …".
+    package static var version: String { unsafe String(cString: curl_version()) }
+
+    /// Initializes libcurl once per process, before the first handle.
+    ///
+    /// - Throws: when libcurl or its TLS library does not start.
+    static func start() throws(CurlError) {
+        try started.check("curl_global_init")
+    }
+
+    /// Initialized once, on any thread; never cleaned up, since it is used until the process ends.
+    private static let started: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 }

@@ -1,6 +1,7 @@
+internal import CCurl
 internal import Synchronization
 
-/// Many transfers on one thread of their own, with connections kept for the next one.
+/// Runs many transfers on one thread, and reuses connections.
 ///
 /// ```swift
 /// let loop = try TransferLoop(idleConnectionsMax: 32)
@@ -8,16 +9,16 @@ internal import Synchronization
 /// await loop.shutdown()
 /// ```
 ///
-/// A transfer ends at its deadline whatever libcurl is doing: when a call into it does not come back, its thread is
-/// abandoned with all transfers on it, and another one goes on (see `LoopWatch`). It calls no observer from then on.
+/// A transfer ends at its deadline even if a libcurl call does not return: its thread is then abandoned with all its
+/// transfers and replaced by another (see `LoopWatchdog`). An abandoned thread calls no observer.
 ///
-/// The thread never resolves names (callers pin them), and does not keep the process from exiting.
+/// The thread never resolves names (callers pin their addresses), and does not keep the process from exiting.
 package final class TransferLoop: Sendable {
     private let mailbox: LoopMailbox
 
     /// - Parameters:
-    ///   - idleConnectionsMax: connections kept open for the next transfer.
-    ///   - onAbandoned: told how many loops were given up so far, whenever one more is; must return at once.
+    ///   - idleConnectionsMax: The most idle connections that are kept for reuse.
+    ///   - onAbandoned: Called with the number of abandoned loops whenever another one is; must return quickly.
     /// - Throws: when libcurl or the thread cannot be started.
     package init(
         idleConnectionsMax: Int, onAbandoned: @escaping @Sendable (Int) -> Void = { _ in }
@@ -26,27 +27,27 @@ package final class TransferLoop: Sendable {
         try mailbox.launch()
     }
 
-    /// Threads that were given up because libcurl did not come back from a call.
+    /// Threads abandoned because a libcurl call did not return.
     package var abandonedCount: Int { mailbox.abandonedCount }
-    /// Those of them that have not come back since.
+    /// Abandoned threads whose call has still not returned.
     package var stuckCount: Int { mailbox.stuckCount }
 
     deinit {
         mailbox.stop()
     }
 
-    /// Runs one transfer to its end; a cancelled task ends it at once with `.cancelled`.
+    /// Runs one transfer; cancelling the task ends it at once with `.cancelled`.
     ///
-    /// Never throws: a report says how the transfer ended, whichever way that was.
+    /// - Returns: a report, also for a failed transfer.
     package func perform(_ settings: TransferSettings, observer: any TransferObserver) async -> TransferReport {
         let id = mailbox.nextID()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 mailbox.start(
-                    TransferOrder(id: id, settings: settings, observer: observer) { report in
+                    TransferTask(id: id, settings: settings, observer: observer) { report in
                         continuation.resume(returning: report)
                     })
-                // The handler may have run before the order was in.
+                // The cancellation handler may have run before the task was submitted.
                 if Task.isCancelled { mailbox.cancel(id) }
             }
         } onCancel: {
@@ -54,15 +55,143 @@ package final class TransferLoop: Sendable {
         }
     }
 
-    /// Has it ask the observers of held transfers again.
+    /// Makes the loop check again whether paused observers can resume.
     package func wakeUp() {
         mailbox.wakeUp()
     }
 
-    /// Ends every transfer with `.cancelled`, closes every connection, and returns when the thread is done.
+    /// Ends every transfer with `.cancelled`, closes all connections, and returns when the thread has ended.
     package func shutdown() async {
         await withCheckedContinuation { continuation in
             mailbox.stop { continuation.resume() }
+        }
+    }
+}
+
+/// The loop thread: starts submitted transfers, runs libcurl, and reports transfers that ended or are overdue.
+final class LoopThread {
+    private struct Running {
+        let task: TransferTask
+        let easy: EasyHandle
+    }
+
+    /// The longest wait. No time limit depends on it.
+    private static let waitMax = Duration.seconds(10)
+
+    /// The longest wait while a transfer connects: libcurl 7.88 sets no timer before it tries the third of several
+    /// addresses (four that refuse connections take 0.3 s instead of 5 s).
+    private static let connectingWaitMax = Duration.milliseconds(50)
+
+    private let mailbox: LoopMailbox
+    private let multi: MultiHandle
+    private var running: [UInt64: Running] = [:]
+
+    init(_ mailbox: LoopMailbox, _ multi: MultiHandle) {
+        self.mailbox = mailbox
+        self.multi = multi
+    }
+
+    /// Runs until the mailbox stops the loop, then ends all transfers and closes all connections.
+    ///
+    /// An abandoned loop whose libcurl call returns late only releases its resources here; its transfers have been
+    /// reported.
+    func run() {
+        while runOnce(multi) {}
+        end(Array(running.values), .cancelled, multi)
+        mailbox.beginClosing(multi)
+        multi.close()
+        mailbox.close(multi)
+    }
+
+    /// Runs one iteration; false after the last.
+    private func runOnce(_ multi: MultiHandle) -> Bool {
+        guard !multi.watch.isAbandoned, let mail = mailbox.collect(for: multi) else { return false }
+        for task in mail.tasks { begin(task, multi) }
+        end(mail.cancelled.compactMap { running[$0] }, .cancelled, multi)
+        guard !mail.isStopping else { return false }
+        multi.watch.setActive(!running.isEmpty)
+        do {
+            resume(multi)
+            try multi.perform()
+            guard !multi.watch.isAbandoned else { return false }
+            reportFinished(multi)
+            endOverdue(multi)
+            try multi.wait(atMost: timeLeft)
+        } catch {
+            end(Array(running.values), .failed(error), multi)
+        }
+        return true
+    }
+
+    /// Resumes paused transfers whose observers allow it; may call observers, as `perform` does.
+    private func resume(_ multi: MultiHandle) {
+        for transfer in Array(running.values) where transfer.easy.events.isPaused {
+            let code = transfer.easy.events.resume()
+            if code != CURLE_OK { end([transfer], .failed(transfer.easy.error(code)), multi) }
+        }
+    }
+
+    private func begin(_ task: TransferTask, _ multi: MultiHandle) {
+        do {
+            let easy = try EasyHandle(task.settings, observer: task.observer, watch: multi.watch)
+            try multi.add(easy)
+            running[task.id] = Running(task: task, easy: easy)
+        } catch {
+            mailbox.finish(task.id, TransferReport(.failed(error)))
+        }
+    }
+
+    /// Restarts a transfer on a new connection. Its request was not sent, because the reused connection was unusable.
+    private func restart(_ spoiled: Running, _ multi: MultiHandle) {
+        running.removeValue(forKey: spoiled.task.id)
+        do {
+            try multi.remove(spoiled.easy)
+            var task = spoiled.task
+            task.settings.opensConnection = true
+            begin(task, multi)
+        } catch {
+            mailbox.finish(spoiled.task.id, TransferReport(.failed(error)))
+        }
+    }
+
+    private func reportFinished(_ multi: MultiHandle) {
+        while let (raw, code) = unsafe multi.nextFinished() {
+            guard let finished = running.values.first(where: { unsafe $0.easy.raw == raw }) else { continue }
+            if finished.easy.events.isConnectionSpoiled {
+                restart(finished, multi)
+            } else if finished.easy.events.isTransferCodingRefused {
+                end([finished], .transferCodingRefused, multi)
+            } else {
+                end([finished], code == CURLE_OK ? .completed : .failed(finished.easy.error(code)), multi)
+            }
+        }
+    }
+
+    private func endOverdue(_ multi: MultiHandle) {
+        let now = ContinuousClock.now
+        for transfer in Array(running.values) {
+            let end = transfer.easy.events.end
+            if end.instant <= now { self.end([transfer], end.ending, multi) }
+        }
+    }
+
+    private var timeLeft: Duration {
+        let events = running.values.map(\.easy.events)
+        guard let next = events.map(\.end.instant).min() else { return Self.waitMax }
+        let waitMax = events.contains(where: \.clock.isConnecting) ? Self.connectingWaitMax : Self.waitMax
+        return min(waitMax, max(.zero, ContinuousClock.now.duration(to: next)))
+    }
+
+    private func end(_ transfers: [Running], _ ending: TransferEnding, _ multi: MultiHandle) {
+        // A transfer may have been cancelled twice in one iteration; it is reported once.
+        for transfer in transfers where running.removeValue(forKey: transfer.task.id) != nil {
+            let report = transfer.easy.report(ending)
+            do {
+                try multi.remove(transfer.easy)
+                mailbox.finish(transfer.task.id, report)
+            } catch {
+                mailbox.finish(transfer.task.id, TransferReport(.failed(error)))
+            }
         }
     }
 }

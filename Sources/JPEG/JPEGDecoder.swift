@@ -1,17 +1,17 @@
 import CJPEG
 
-/// Decodes a JPEG into its components, reduced while it is decoded; owns libjpeg's decompressor.
+/// Decodes a JPEG into its components, optionally at a reduced size. Owns libjpeg's decompressor.
 ///
-/// Nothing is converted: luma stays luma, and chroma has the size it is stored at. What follows works on less that way.
+/// No color conversion and no chroma upsampling is done, so that later steps process fewer samples.
 ///
 /// C: `jpeg_read_raw_data` of libjpeg-turbo, with `scale_num`.
 @safe package final class JPEGDecoder {
-    /// How far a picture may be reduced while it is decoded, in eighths: those that libjpeg-turbo has vector code for.
+    /// The supported sizes in eighths: those for which libjpeg-turbo has SIMD code.
     package static let reductions = [1, 2, 4, 8]
 
     private let decoder: UnsafeMutablePointer<CJPEG_decoder>
 
-    /// Reads the header of a file; the descriptor is borrowed and stays open while this lives.
+    /// Reads the header of a file. The descriptor is borrowed and must stay open while the decoder exists.
     package init(descriptor: CInt) throws(JPEGError) {
         guard let decoder = unsafe CJPEG_decoder_new(descriptor) else { throw JPEGError("create_decompress") }
         unsafe self.decoder = decoder
@@ -22,27 +22,27 @@ import CJPEG
         unsafe CJPEG_decoder_free(decoder)
     }
 
-    /// Pixels as stored.
+    /// Width in pixels, as stored.
     package var width: Int { Int(clamping: unsafe decoder.pointee.info.image_width) }
-    /// Pixels as stored.
+    /// Height in pixels, as stored.
     package var height: Int { Int(clamping: unsafe decoder.pointee.info.image_height) }
 
-    /// Whether its components are what planes can hold: luma alone, or luma and two of chroma.
+    /// Whether the components are supported by `planes`: luma alone, or luma and two of chroma.
     package var isLumaAndChroma: Bool {
         let space = unsafe decoder.pointee.info.jpeg_color_space
         return space == JCS_YCbCr || space == JCS_GRAYSCALE
     }
 
-    /// Whether libjpeg-turbo can bring all components to one size.
+    /// Whether every sampling factor divides the largest one, which libjpeg-turbo needs to upsample the components.
     package var hasWholeFactors: Bool { unsafe CJPEG_has_whole_factors(decoder) != 0 }
 
-    /// Decodes to EOI, to so many eighths of the size: luma first.
+    /// Decodes to EOI at the given number of eighths of the size: luma first.
     ///
-    /// - Parameter isCareful: Whether each Huffman code is looked at, for a picture that `BaselineDecoder` has not
-    ///   found intact: libjpeg-turbo's quick decoder takes bits that are no code for zeros.
-    /// - Throws: `JPEGDamage` when data had to be invented, `JPEGError` when the file cannot be read on.
+    /// - Parameter isCareful: Whether every Huffman code is checked, for an image that `BaselineDecoder` has not found
+    ///   intact: libjpeg-turbo's fast decoder reads invalid codes as zeros.
+    /// - Throws: `JPEGDamageError` when missing data was filled in, `JPEGError` when decoding cannot continue.
     package func planes(eighths: Int, isCareful: Bool = true) throws -> [JPEGPlane] {
-        precondition(Self.reductions.contains(eighths), "asked for what libjpeg can reduce")
+        precondition(Self.reductions.contains(eighths), "unsupported reduction")
         guard isLumaAndChroma else { throw JPEGError("color_space") }
         try start(eighths: eighths, isCareful: isCareful, toPixels: false)
         let count = unsafe decoder.pointee.info.num_components
@@ -58,28 +58,28 @@ import CJPEG
         if let damage = finish() { throw damage }
         var start = 0
         return shapes.map { shape in
-            // Bounded: as `size`, of which it is a part.
+            // Bounded: a part of `size`.
             defer { start += Int(shape.stride) * Int(shape.rows) }
             return Self.plane(shape, buffer[start...])
         }
     }
 
-    /// Decodes to EOI for what is found on the way: nothing is kept.
+    /// Decodes to EOI to check the coded data; discards the samples.
     ///
-    /// - Returns: Nil when no data had to be invented.
-    /// - Throws: `JPEGError` when the file cannot be read on.
-    func readThrough() throws(JPEGError) -> JPEGDamage? {
+    /// - Returns: Nil when no data had to be filled in.
+    /// - Throws: `JPEGError` when decoding cannot continue.
+    func readThrough() throws(JPEGError) -> JPEGDamageError? {
         try start(eighths: 1, isCareful: true, toPixels: false)
         try JPEGError.check(unsafe CJPEG_read_through(decoder), "read_raw_data")
         return finish()
     }
 
-    /// A damaged picture as far as it is there, as red, green and blue by turns; what is not there is grey, or what
-    /// libjpeg makes of the bits it finds.
+    /// The recoverable part of a damaged image as interleaved RGB; missing parts are gray, or whatever libjpeg decodes
+    /// from the invalid bits.
     ///
-    /// - Throws: `JPEGError` when the file cannot be read on, or has inks for colours.
-    package func salvagedPixels(eighths: Int) throws(JPEGError) -> (width: Int, height: Int, pixels: [UInt8]) {
-        precondition(Self.reductions.contains(eighths), "asked for what libjpeg can reduce")
+    /// - Throws: `JPEGError` when decoding cannot continue, or for CMYK.
+    package func recoveredPixels(eighths: Int) throws(JPEGError) -> (width: Int, height: Int, pixels: [UInt8]) {
+        precondition(Self.reductions.contains(eighths), "unsupported reduction")
         try start(eighths: eighths, isCareful: true, toPixels: true)
         let width = Int(clamping: unsafe decoder.pointee.info.output_width)
         let height = Int(clamping: unsafe decoder.pointee.info.output_height)
@@ -99,18 +99,18 @@ import CJPEG
         try JPEGError.check(code, "start_decompress")
     }
 
-    /// Reads what is behind the last row.
-    private func finish() -> JPEGDamage? {
-        // What is wrong there is counted.
+    /// Reads from the last row to EOI.
+    private func finish() -> JPEGDamageError? {
+        // Errors behind the last row are counted in `CJPEG_inventions`.
         _ = unsafe CJPEG_finish(decoder)
         guard unsafe CJPEG_inventions(decoder) > 0 else { return nil }
-        if unsafe CJPEG_ends_in_zeros(decoder) != 0 { return JPEGDamage(intactShare: 0) }
+        if unsafe CJPEG_ends_in_zeros(decoder) != 0 { return JPEGDamageError(intactShare: 0) }
         var rows: UInt32 = 0
         let intact = unsafe CJPEG_intact_rows(decoder, &rows)
-        return JPEGDamage(intactShare: rows == 0 ? 0 : Double(intact) / Double(rows))
+        return JPEGDamageError(intactShare: rows == 0 ? 0 : Double(intact) / Double(rows))
     }
 
-    /// The samples without what fills the blocks up.
+    /// The samples without the padding to whole blocks.
     private static func plane(_ shape: CJPEG_plane, _ buffer: ArraySlice<UInt8>) -> JPEGPlane {
         // Bounded throughout: `CJPEG_plane_of` gives sides of 16 bits, a stride of at least the width, and at least as
         // many rows as the height.
@@ -122,5 +122,32 @@ import CJPEG
             samples += buffer[start..<(start + width)]
         }
         return JPEGPlane(width: width, height: height, samples: samples)
+    }
+}
+
+/// One component of an image: 8 bits a sample, rows without padding.
+package struct JPEGPlane: Sendable, Hashable {
+    package let width: Int
+    package let height: Int
+    /// `width * height` samples.
+    package let samples: [UInt8]
+
+    package init(width: Int, height: Int, samples: [UInt8]) {
+        // Bounded: callers have counted their samples in memory.
+        precondition(samples.count == width * height, "a plane holds width x height samples")
+        self.width = width
+        self.height = height
+        self.samples = samples
+    }
+}
+
+/// A failed libjpeg call, identified by its operation: for the log only.
+package struct JPEGError: Error, Sendable, Hashable {
+    package let operation: String
+
+    init(_ operation: StaticString) { self.operation = "\(operation)" }
+
+    static func check(_ code: CInt, _ operation: StaticString) throws(JPEGError) {
+        if code != 0 { throw JPEGError(operation) }
     }
 }

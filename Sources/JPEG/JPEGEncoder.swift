@@ -1,28 +1,74 @@
 import CJPEG
+import Glibc
 
-/// Writes a picture that is stored as JPEG stores it: luma and chroma, full range.
+/// Encodes full-range YCbCr samples as JPEG.
 ///
 /// C: `jpeg_write_scanlines` of libjpeg-turbo.
 package enum JPEGEncoder {
-    /// A file that begins as JFIF, with Huffman tables of its own.
+    /// Encodes interleaved samples as a JFIF file with optimized Huffman tables.
     ///
     /// - Parameters:
-    ///   - pixels: Y, Cb and Cr by turns, rows without padding.
+    ///   - pixels: Y, Cb and Cr interleaved, rows without padding.
     ///   - quality: 1 to 100.
-    ///   - halvesChroma: Whether colour is stored at half width and half height.
+    ///   - halvesChroma: Whether chroma is stored at half width and half height.
     package static func encode(pixels: [UInt8], width: Int, height: Int, quality: Int, halvesChroma: Bool)
         throws(JPEGError) -> [UInt8]
     {
-        // Bounded: our own picture, which is in memory.
-        precondition(pixels.count == width * height * 3, "pixels fill the picture")
+        // Bounded: the image is in memory.
+        precondition(pixels.count == width * height * 3, "pixels do not match the image size")
         var bytes: UnsafeMutablePointer<UInt8>?
         var count: UInt = 0
-        // libjpeg hands over what it allocated, or what it had when it gave up.
+        // After an error this is what libjpeg had allocated by then.
         defer { unsafe free(bytes) }
         let code = unsafe CJPEG_encode(
             pixels, CInt(clamping: width), CInt(clamping: height), CInt(clamping: quality), halvesChroma ? 1 : 0,
             &bytes, &count)
         try JPEGError.check(code, "compress")
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(clamping: count)))
+    }
+}
+
+extension JPEGEncoder {
+    /// Encodes planes as a JFIF file without resampling: chroma keeps its size.
+    ///
+    /// C: `jpeg_write_raw_data`.
+    ///
+    /// - Parameters:
+    ///   - planes: Luma, and two of chroma of the same size, of half its width, or of half of both, rounded up.
+    ///   - quality: 1 to 100.
+    ///   - optimizes: Whether Huffman tables are optimized for the image; this keeps all its coefficients in memory.
+    package static func encode(planes: [JPEGPlane], quality: Int, optimizes: Bool) throws(JPEGError) -> [UInt8] {
+        precondition(planes.count == 1 || planes.count == 3, "expected luma alone, or luma and two planes of chroma")
+        let (luma, chroma) = (planes[0], planes[planes.count - 1])
+        let across = chroma.width == luma.width ? 1 : 2
+        let down = chroma.height == luma.height ? 1 : 2
+        precondition(
+            planes.dropFirst().allSatisfy {
+                // Bounded: the planes are in memory.
+                $0.width == (luma.width + across - 1) / across && $0.height == (luma.height + down - 1) / down
+            }, "unsupported chroma subsampling")
+        var bytes: UnsafeMutablePointer<UInt8>?
+        var count: UInt = 0
+        // After an error this is what libjpeg had allocated by then.
+        defer { unsafe free(bytes) }
+        let code = unsafe withSamples(of: planes[...]) { samples in
+            unsafe CJPEG_encode_planes(
+                samples, CInt(samples.count), CInt(clamping: across), CInt(clamping: down), CInt(clamping: quality),
+                optimizes ? 1 : 0, &bytes, &count)
+        }
+        try JPEGError.check(code, "compress")
+        return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(clamping: count)))
+    }
+
+    /// Calls `body` with C views of all planes; their memory does not move until it returns.
+    private static func withSamples(
+        of planes: ArraySlice<JPEGPlane>, _ found: [CJPEG_samples] = unsafe [], _ body: ([CJPEG_samples]) -> CInt
+    ) -> CInt {
+        guard let plane = planes.first else { return unsafe body(found) }
+        return unsafe plane.samples.withUnsafeBufferPointer { samples in
+            let next = unsafe CJPEG_samples(
+                samples: samples.baseAddress, width: CInt(clamping: plane.width), height: CInt(clamping: plane.height))
+            return unsafe withSamples(of: planes.dropFirst(), found + [next], body)
+        }
     }
 }

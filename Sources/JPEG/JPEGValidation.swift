@@ -1,28 +1,28 @@
-/// Data that libjpeg-turbo had to invent while it decoded a JPEG: its Huffman or arithmetic code breaks off or has bits
-/// that are no code, a restart marker is lost, or the end is missing.
-package struct JPEGDamage: Error, Sendable, Hashable {
-    /// The part of the rows of MCUs in front of such places, 0 to 1. A restart marker ends what is lost; without any,
-    /// all that follows is. Of a progressive picture the scans count that show at once what is missing: the first of
-    /// each component, and luma's first beyond the means of its blocks.
+/// Damage in a JPEG for which libjpeg-turbo had to fill in data: an invalid or truncated Huffman or arithmetic code, a
+/// missing restart marker, or a missing end.
+package struct JPEGDamageError: Error, Sendable, Hashable {
+    /// The share of MCU rows that are not affected, 0 to 1. A restart marker ends the damage; without one, all that
+    /// follows is lost. In a progressive image only those scans count whose loss is visible at once: the first of each
+    /// component, and luma's first scan of AC coefficients.
     package let intactShare: Double
 
     package init(intactShare: Double) { self.intactShare = intactShare }
 }
 
-/// What reading all of a JPEG's coded data finds.
+/// The result of reading all coded data of a JPEG.
 ///
-/// The verdict is libjpeg-turbo's with every code looked at, whatever is made of the picture afterwards. What it only
-/// warns of and goes on with, as bytes in front of a marker, is intact: phones show it.
+/// The verdict is libjpeg-turbo's with every Huffman code checked, regardless of how the image is decoded afterwards.
+/// Anomalies that lose no image data, such as extra bytes before a marker, count as intact: phones display such files.
 package enum JPEGValidation: Sendable, Hashable {
     case intact
-    case damaged(JPEGDamage)
-    /// libjpeg-turbo gives up on it.
+    case damaged(JPEGDamageError)
+    /// libjpeg-turbo cannot decode it.
     case unreadable
 
-    /// Reads all of the file, and keeps nothing of it.
+    /// Reads the whole file and discards the samples.
     ///
-    /// `BaselineDecoder` reads the commonest kind several times as fast; what it accepts libjpeg accepts as well, and
-    /// what it does not accept libjpeg is asked about.
+    /// `BaselineDecoder` reads the most common kind several times as fast. Whatever it accepts, libjpeg accepts too;
+    /// whatever it rejects is checked again with libjpeg.
     package init(descriptor: CInt) {
         guard let decoder = try? JPEGDecoder(descriptor: descriptor), decoder.hasWholeFactors else {
             self = .unreadable

@@ -3,7 +3,7 @@ import SafeArithmetic
 
 /// An open decoder; owns its AVCodecContext.
 @safe package final class Decoder {
-    /// What `receive` found.
+    /// Result of `receive`.
     package enum Reception: Sendable { case frame, needsPacket, ended }
 
     private let context: UnsafeMutablePointer<AVCodecContext>
@@ -17,7 +17,7 @@ import SafeArithmetic
 
     /// Opens the decoder of a stream.
     ///
-    /// - Parameter threads: More than one delays each frame by one packet a thread, and errors with it.
+    /// - Parameter threads: With more than one, each frame and each error is reported one packet per thread later.
     package static func open(
         stream index: Int, of demuxer: Demuxer, threads: Int = 1, pixelsMax: Int
     ) throws(LibAVError) -> Decoder {
@@ -40,14 +40,14 @@ import SafeArithmetic
         return decoder
     }
 
-    /// What pictures that stand alone in a file are coded as.
+    /// Codec of independently coded images.
     package enum StillCodec: Sendable, Hashable { case hevc, av1 }
 
-    /// Opens the decoder for pictures that stand alone in a file, each a packet.
+    /// Opens the decoder for independently coded images, one per packet.
     ///
     /// - Parameters:
-    ///   - configuration: What the file keeps apart from the pictures, as in `hvcC`; empty where it keeps nothing.
-    ///   - threads: Each works on a picture of its own.
+    ///   - configuration: Decoder configuration stored apart from the images, as in `hvcC`; empty if there is none.
+    ///   - threads: Number of frame threads, each of which decodes one image.
     package static func stills(
         _ codec: StillCodec, configuration: [UInt8], threads: Int, pixelsMax: Int
     ) throws(LibAVError) -> Decoder {
@@ -55,7 +55,7 @@ import SafeArithmetic
         let decoder = try make(codec == .hevc ? AV_CODEC_ID_HEVC : AV_CODEC_ID_AV1)
         try decoder.configure(configuration)
         unsafe decoder.context.pointee.thread_type = FF_THREAD_FRAME
-        // A picture of which a part cannot be read is none.
+        // An image with an unreadable part is rejected.
         unsafe decoder.context.pointee.err_recognition = AV_EF_EXPLODE
         try decoder.start(threads: threads, pixelsMax: pixelsMax)
         return decoder
@@ -71,7 +71,7 @@ import SafeArithmetic
         unsafe configuration.withUnsafeBytes {
             unsafe copy.copyMemory(from: $0.baseAddress ?? .init(copy), byteCount: $0.count)
         }
-        // The context frees it.
+        // `avcodec_free_context` frees it.
         unsafe context.pointee.extradata = copy.assumingMemoryBound(to: UInt8.self)
         unsafe context.pointee.extradata_size = size
     }
@@ -87,26 +87,26 @@ import SafeArithmetic
     private func start(threads: Int, pixelsMax: Int) throws(LibAVError) {
         unsafe context.pointee.max_pixels = Int64(clamping: pixelsMax)
         unsafe context.pointee.thread_count = CInt(clamping: threads)
-        // Else H.264 keeps the last pictures of a group that begins with a recovery point to itself.
+        // Without it, H.264 drops the last frames of a group that begins with a recovery point.
         unsafe context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
         unsafe context.pointee.codec_whitelist = unsafe av_strdup(AllowList.decoderList)
         unsafe try LibAVError.check(avcodec_open2(context, nil, nil), "avcodec_open2")
     }
 
-    /// Whether pictures that no other one needs are left out.
+    /// Whether frames that no other frame refers to are skipped.
     package var skipsNonReference = false {
         didSet { unsafe context.pointee.skip_frame = skipsNonReference ? AVDISCARD_NONREF : AVDISCARD_DEFAULT }
     }
 
-    /// Whether edges are left unsmoothed: the picture is not exact, but every bit of it was read.
+    /// Whether the loop filter is skipped: the output is not exact, but all of the bitstream is still parsed.
     package var skipsLoopFilter = false {
         didSet { unsafe context.pointee.skip_loop_filter = skipsLoopFilter ? AVDISCARD_ALL : AVDISCARD_DEFAULT }
     }
 
-    /// Frames between a packet and its picture because of reordering.
+    /// Frames between a packet and its decoded frame, caused by reordering.
     package var reorderDelay: Int { Int(clamping: unsafe context.pointee.has_b_frames) }
 
-    /// Hands over a packet, or nil for the end; false when frames have to be received first.
+    /// Sends a packet, or nil to start draining; returns false when frames have to be received first.
     package func send(_ packet: Packet?) throws(LibAVError) -> Bool {
         let code = unsafe avcodec_send_packet(context, packet?.raw)
         if code == CLibAV_errorTryAgain { return false }
@@ -115,7 +115,7 @@ import SafeArithmetic
         return true
     }
 
-    /// Takes the next frame in presentation order.
+    /// Receives the next frame in presentation order.
     package func receive(into frame: Frame) throws(LibAVError) -> Reception {
         let code = unsafe avcodec_receive_frame(context, frame.raw)
         if code == CLibAV_errorTryAgain { return .needsPacket }
@@ -124,6 +124,6 @@ import SafeArithmetic
         return .frame
     }
 
-    /// Forgets all packets and frames; what it learned of the stream's encoder stays.
+    /// Discards all queued packets and frames; the detected encoder version is kept.
     package func flush() { unsafe avcodec_flush_buffers(context) }
 }

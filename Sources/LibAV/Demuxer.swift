@@ -1,12 +1,13 @@
 import CLibAV
+import SafeArithmetic
 
-/// An open container; owns its AVFormatContext and reads through nothing but one descriptor.
+/// An open container; owns its AVFormatContext and reads from one descriptor only.
 @safe package final class Demuxer {
-    /// More streams than any file for a notification; bounds what a hostile header may allocate.
+    /// Maximum number of streams; limits what a hostile header can make libav allocate.
     private static let streamsMax = 100
-    /// Reads that give nothing, one after another; a demuxer that goes on so has lost its way.
+    /// Consecutive reads without a packet after which reading fails.
     private static let triesMax = 10_000
-    /// Bytes of index libav may keep for containers without one: an hour of frames.
+    /// Maximum size in bytes of the index that libav builds for containers without one: about an hour of frames.
     private static let indexBytesMax = 8_000_000
 
     private let context: UnsafeMutablePointer<AVFormatContext>
@@ -25,8 +26,8 @@ import CLibAV
     /// Opens the file behind a borrowed descriptor.
     ///
     /// - Parameters:
-    ///   - demuxer: A short name of the demuxer to use; nil lets the content decide.
-    ///   - arriving: Where the file is still written to: reads wait for what is not there yet.
+    ///   - demuxer: Short name of the demuxer to use; nil selects it by content.
+    ///   - arriving: Set while the file is still being written: reads wait for missing bytes.
     package static func open(
         _ descriptor: CInt, demuxer: String?, arriving: ArrivingBytes? = nil, deadline: ContinuousClock.Instant
     ) throws(LibAVError) -> Demuxer {
@@ -48,31 +49,31 @@ import CLibAV
         return unsafe Demuxer(adopting: try LibAVError.allocated(opened, "avformat_open_input"), input: input)
     }
 
-    /// The demuxer's full name, as `AllowList.demuxers` has it.
+    /// The demuxer's full name, as in `AllowList.demuxers`.
     package var name: String { unsafe String(cString: context.pointee.iformat.pointee.name) }
 
     package var metadata: [String: String] { unsafe dictionary(context.pointee.metadata) }
 
-    /// Seconds at which the earliest stream starts; nil while unknown.
+    /// Start of the earliest stream in seconds; nil if unknown.
     package var startTime: Double? {
         unsafe context.pointee.start_time.timestamp.map { (Double($0) / Double(AV_TIME_BASE)).mediaSeconds }
     }
 
-    /// Seconds by the headers; nil where libav made the number up from bit rates or the last packets there are.
+    /// Duration in seconds from the headers; nil if libav estimated it from bit rates or from the last packets.
     package var declaredDuration: Double? {
         guard unsafe context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_STREAM else { return nil }
         return unsafe context.pointee.duration.timestamp.map { (Double($0) / Double(AV_TIME_BASE)).mediaSeconds }
     }
 
-    /// Seconds by the container's header or libav's guess; nil while unknown. Files lie about it.
+    /// Duration in seconds from the header or estimated by libav; nil if unknown. Not reliable.
     package var expectedDuration: Double? {
         unsafe context.pointee.duration.timestamp.map { (Double($0) / Double(AV_TIME_BASE)).mediaSeconds }
     }
 
-    /// Bytes of the file.
+    /// File size in bytes.
     package var fileBytes: Int64 { input.size }
 
-    /// The streams as known now; more may come while packets are read.
+    /// The streams found so far; more can appear while packets are read.
     package var streams: [StreamDescription] {
         unsafe (0..<Int(clamping: context.pointee.nb_streams)).compactMap { index in
             unsafe stream(index).map { unsafe StreamDescription($0, of: context) }
@@ -86,9 +87,9 @@ import CLibAV
         return unsafe context.pointee.streams[index]
     }
 
-    /// Reads on until codecs and rates are known, decoding a little; pictures over `pixelsMax` are not decoded.
+    /// Reads and decodes packets until codecs and rates are known; frames over `pixelsMax` are not decoded.
     ///
-    /// - Parameter bytesMax: Bytes of packets after which the header has to do; nil leaves it to libav.
+    /// - Parameter bytesMax: Maximum number of packet bytes to read; nil uses libav's default.
     package func findStreamInformation(pixelsMax: Int, bytesMax: Int? = nil) throws(LibAVError) {
         if let bytesMax { unsafe context.pointee.probesize = Int64(clamping: bytesMax) }
         let count = Int(clamping: unsafe context.pointee.nb_streams)
@@ -97,7 +98,7 @@ import CLibAV
         for index in 0..<count {
             unsafe try LibAVError.check(
                 av_dict_set_int(&options[index], "max_pixels", Int64(clamping: pixelsMax), 0), "av_dict_set")
-            // No one sees these pictures, and of H.264 without reordering it decodes seven.
+            // These frames are never shown, and libav decodes seven of them for H.264 without reordering.
             unsafe try LibAVError.check(
                 av_dict_set(&options[index], "skip_loop_filter", "all", 0), "av_dict_set")
         }
@@ -107,7 +108,7 @@ import CLibAV
         try LibAVError.check(code, "avformat_find_stream_info")
     }
 
-    /// Saves the work for all streams but these.
+    /// Skips the packets of all other streams.
     package func discardStreams(except wanted: Set<Int>) {
         for index in 0..<streamCount {
             guard let stream = unsafe stream(index) else { continue }
@@ -115,7 +116,7 @@ import CLibAV
         }
     }
 
-    /// Reads the next packet; false at the end of the file.
+    /// Reads the next packet; returns false at the end of the file.
     package func read(into packet: Packet) throws(LibAVError) -> Bool {
         packet.clear()
         var tries = 0
@@ -136,14 +137,14 @@ import CLibAV
         }
     }
 
-    /// Goes to the keyframe at or before a tick of the stream; false where the container cannot.
+    /// Seeks to the keyframe at or before a tick of the stream; returns false if the container does not support it.
     package func seek(stream index: Int, backwardTo tick: Int64) throws(LibAVError) -> Bool {
         let code = unsafe av_seek_frame(context, CInt(clamping: index), tick, AVSEEK_FLAG_BACKWARD)
         if code == CLibAV_errorExit { throw LibAVError(code: code, operation: "av_seek_frame") }
         return code >= 0
     }
 
-    /// The embedded cover's encoded bytes, up to a limit.
+    /// Encoded bytes of the embedded cover image; nil if there is none or it is larger than `bytesMax`.
     package func attachedPicture(stream index: Int, bytesMax: Int) -> [UInt8]? {
         guard let stream = unsafe stream(index), unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0,
             let data = unsafe stream.pointee.attached_pic.data
@@ -154,11 +155,35 @@ import CLibAV
     }
 }
 
-/// External references of any kind (data references, playlists, image sequences) end here.
+/// Rejects every external reference: data references, playlists, image sequences.
 @c private func refuseToOpen(
     _ context: UnsafeMutablePointer<AVFormatContext>?,
     _ opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
     _ address: UnsafePointer<CChar>?, _ flags: CInt, _ options: UnsafeMutablePointer<OpaquePointer?>?
 ) -> CInt {
     CLibAV_errorNotPermitted
+}
+
+/// Values from the container's own index.
+extension Demuxer {
+    /// End offset in bytes of the last sample in the file, from the container's index; nil without an index.
+    package func indexedEnd(stream index: Int) -> Int64? {
+        guard let stream = unsafe stream(index) else { return nil }
+        let count = unsafe avformat_index_get_entries_count(stream)
+        var end: Int64?
+        for position in 0..<max(0, count) {
+            guard let entry = unsafe avformat_index_get_entry(stream, position) else { break }
+            let last = unsafe entry.pointee.pos.adding(clamping: Int64(clamping: entry.pointee.size))
+            end = max(end ?? 0, last)
+        }
+        return end
+    }
+
+    /// Number of non-empty samples of a stream in the container's index.
+    package func indexedSamples(stream index: Int) -> Int {
+        guard let stream = unsafe stream(index) else { return 0 }
+        return (0..<max(0, unsafe avformat_index_get_entries_count(stream))).count { position in
+            unsafe (avformat_index_get_entry(stream, position)?.pointee.size ?? 0) > 0
+        }
+    }
 }

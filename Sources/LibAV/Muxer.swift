@@ -1,14 +1,14 @@
 import CLibAV
 
-/// A container being written; owns its AVFormatContext.
+/// Writes a container; owns its AVFormatContext.
 ///
-/// The index is moved to the front when it is finished, or written into room that was left for it. Titles, places and
-/// dates are never written, nor what wrote it: the same packets give the same bytes.
+/// The index is moved to the front on `finish`, or written into space reserved for it. Titles, locations, dates and
+/// the name of the writing software are never written, so the same packets give the same bytes.
 @safe package final class Muxer {
     package enum Container: Sendable, Hashable {
-        /// A movie: brand `isom`.
+        /// A movie, brand `isom`.
         case mpeg4
-        /// A sound: brand `M4A `.
+        /// An audio file, brand `M4A `.
         case mpeg4Audio
 
         fileprivate var name: String { self == .mpeg4 ? "mp4" : "ipod" }
@@ -40,9 +40,9 @@ import CLibAV
         return unsafe Muxer(adopting: context, output: output)
     }
 
-    /// A stream whose packets are copied: its parameters, its display matrix and what else decoders need.
+    /// Adds a stream whose packets are copied, with its parameters, display matrix and HDR side data.
     ///
-    /// - Returns: Its index here.
+    /// - Returns: The stream's index in this container.
     package func addStream(copyingFrom demuxer: Demuxer, _ index: Int) throws(LibAVError) -> Int {
         guard let source = unsafe demuxer.stream(index) else {
             throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "stream")
@@ -59,9 +59,9 @@ import CLibAV
         return Int(clamping: unsafe stream.pointee.index)
     }
 
-    /// A stream of a started encoder's packets.
+    /// Adds a stream for the packets of a started encoder.
     ///
-    /// - Returns: Its index here.
+    /// - Returns: The stream's index in this container.
     package func addStream(of encoder: Encoder) throws(LibAVError) -> Int {
         let stream = unsafe try LibAVError.allocated(avformat_new_stream(context, nil), "avformat_new_stream")
         unsafe try LibAVError.check(
@@ -74,7 +74,7 @@ import CLibAV
         return Int(clamping: unsafe stream.pointee.index)
     }
 
-    /// Only `hvc1` plays on iOS; everything else gets the container's own choice.
+    /// iOS plays HEVC only as `hvc1`; other codecs get the muxer's default tag.
     private func tag(_ codec: AVCodecID) -> UInt32 {
         codec == AV_CODEC_ID_HEVC ? UInt32(littleEndian: 0x3163_7668) : 0
     }
@@ -91,10 +91,10 @@ import CLibAV
         }
     }
 
-    /// Begins the file; no stream can be added afterwards.
+    /// Writes the header; no stream can be added afterwards.
     ///
-    /// - Parameter indexBytes: Room left for the index, that the whole file need not be moved for it; `finish` fails
-    ///   where that does not suffice.
+    /// - Parameter indexBytes: Bytes reserved for the index, which avoids moving the whole file; `finish` throws if
+    ///   they are too few.
     package func writeHeader(indexBytes: Int? = nil) throws(LibAVError) {
         var options: OpaquePointer?
         defer { unsafe av_dict_free(&options) }
@@ -107,11 +107,11 @@ import CLibAV
         unsafe try LibAVError.check(avformat_write_header(context, &options), "avformat_write_header")
     }
 
-    /// Writes a packet, which is empty afterwards; the muxer holds it until the other streams have come as far.
+    /// Writes a packet and leaves it empty; the muxer buffers it until the other streams have reached the same time.
     ///
     /// - Parameters:
-    ///   - stream: What `addStream` returned.
-    ///   - timeBase: What the packet's times are ticks of.
+    ///   - stream: The index returned by `addStream`.
+    ///   - timeBase: Time base of the packet's times.
     package func write(_ packet: Packet, stream: Int, timeBase: TimeBase) throws(LibAVError) {
         guard (0..<Int(clamping: unsafe context.pointee.nb_streams)).contains(stream),
             let target = unsafe context.pointee.streams[stream]
@@ -124,17 +124,17 @@ import CLibAV
 
     /// Writes the index to the front.
     ///
-    /// - Returns: Bytes of the file.
+    /// - Returns: File size in bytes.
     package func finish() throws(LibAVError) -> Int {
         unsafe try LibAVError.check(av_write_trailer(context), "av_write_trailer")
         unsafe avio_flush(output.context)
         unsafe try LibAVError.check(output.context.pointee.error, "avio_flush")
-        if output.refusal != nil { throw LibAVError(code: CLibAV_errorInputOutput, operation: "avio_flush") }
+        if output.writeError != nil { throw LibAVError(code: CLibAV_errorInputOutput, operation: "avio_flush") }
         return output.byteCount
     }
 }
 
-/// The muxer reads what it wrote, to move the index before it.
+/// Lets the muxer read its own output, to move the index to the front.
 @c private func openAgain(
     _ context: UnsafeMutablePointer<AVFormatContext>?,
     _ opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,

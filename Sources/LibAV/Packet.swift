@@ -1,6 +1,7 @@
 import CLibAV
+import SafeArithmetic
 
-/// One demuxed packet; owns its AVPacket.
+/// One demuxed or encoded packet; owns its AVPacket.
 @safe package final class Packet {
     let raw: UnsafeMutablePointer<AVPacket>
 
@@ -20,7 +21,7 @@ import CLibAV
         return copy
     }
 
-    /// A packet of our own bytes, key, at time 0: for decoders of whole files.
+    /// A packet with a copy of these bytes, without flags or times: for decoders of whole files.
     package static func holding(_ bytes: [UInt8]) throws(LibAVError) -> Packet {
         guard let size = CInt(exactly: bytes.count) else {
             throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "av_new_packet")
@@ -50,23 +51,78 @@ import CLibAV
         set { unsafe raw.pointee.duration = newValue }
     }
     package var byteCount: Int { max(0, Int(clamping: unsafe raw.pointee.size)) }
-    /// Whether no bit is set: padding behind a sound, which some demuxers deliver as if it were one.
+    /// Whether all bytes are zero: padding after the audio data, which some demuxers return as a packet.
     package var isZeros: Bool {
         unsafe UnsafeBufferPointer(start: raw.pointee.data, count: byteCount).allSatisfy { $0 == 0 }
     }
     package var isKeyframe: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
-    /// Whether an edit list cuts it away: decoded, never shown.
+    /// Whether an edit list excludes it: it is decoded but not shown.
     package var isDiscarded: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
-    /// Whether the demuxer got fewer bytes than the container declared.
+    /// Whether the demuxer read fewer bytes than the container declared.
     package var isCorrupt: Bool { unsafe raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
-    /// Lends its bytes.
+    /// Calls `body` with the packet's bytes.
     package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         try body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: raw.pointee.data, count: byteCount)))
     }
 
-    /// A copy of its bytes.
+    /// A copy of the packet's bytes.
     package var bytes: [UInt8] {
         unsafe Array(UnsafeBufferPointer(start: raw.pointee.data, count: byteCount))
     }
+}
+
+/// The length of a stream's tick as a fraction of a second.
+package struct TimeBase: Sendable, Hashable {
+    package let numerator: Int32
+    package let denominator: Int32
+
+    init(_ rational: AVRational) {
+        numerator = rational.num
+        denominator = rational.den
+    }
+
+    package init(numerator: Int32, denominator: Int32) {
+        self.numerator = numerator
+        self.denominator = denominator
+    }
+
+    var rational: AVRational { AVRational(num: numerator, den: denominator) }
+
+    /// Maximum time in seconds, about three centuries: larger values are hostile and would overflow counts of ticks or
+    /// samples.
+    package static let secondsMax = 1e10
+
+    /// Converts ticks to seconds, clamped to ±`secondsMax`.
+    package func seconds(_ ticks: Int64) -> Double { (Double(ticks) * tick).mediaSeconds }
+
+    /// Length of one tick in seconds.
+    package var tick: Double { denominator == 0 ? 0 : Double(numerator) / Double(denominator) }
+
+    /// The tick at or before a time in seconds, clamped to the representable range.
+    package func ticks(_ seconds: Double) -> Int64 {
+        guard tick > 0, seconds.isFinite else { return seconds > 0 ? Int64.max / 4 : Int64.min / 4 }
+        return Int64(clamping: max(-1e17, min(1e17, (seconds / tick).rounded(.down))))
+    }
+}
+
+extension Double {
+    /// The value clamped to ±`TimeBase.secondsMax`.
+    var mediaSeconds: Double { max(-TimeBase.secondsMax, min(TimeBase.secondsMax, self)) }
+}
+
+extension Int64 {
+    /// Maximum valid timestamp: larger values are hostile and would overflow sums.
+    private static let timestampMax: Int64 = 1 << 60
+
+    /// The timestamp; nil for libav's "no timestamp" and for values out of range.
+    var timestamp: Int64? { magnitude > Self.timestampMax.magnitude ? nil : self }
+
+    /// The value as a duration, clamped to 0...`timestampMax`.
+    var span: Int64 { Swift.max(0, Swift.min(self, Self.timestampMax)) }
+}
+
+extension AVRational {
+    /// The fraction's value; nil for 0/0, infinity and values that are not positive.
+    var positive: Double? { num > 0 && den > 0 ? Double(num) / Double(den) : nil }
 }

@@ -1,11 +1,11 @@
 import CLibAV
 
-/// Turns decoded samples of any layout into floats of another rate and at most two channels; owns its SwrContext.
+/// Converts decoded samples of any layout to floats of another rate in one or two channels; owns its SwrContext.
 @safe package final class Resampler {
-    /// Samples a second that make sense: below there is no sound, above is a lie that would cost filters of gigabytes.
+    /// Accepted source rates in hertz: the upper limit prevents filters of gigabytes.
     private static let sourceRates = 1_000...768_000
-    /// What mixing many channels into few may add up to. All at full scale at once would be 2.4 for 5.1; taking that
-    /// as the measure would make every film too soft.
+    /// Maximum gain of a downmix. All channels of 5.1 at full scale add up to 2.4; normalizing to that would make most
+    /// films too quiet.
     private static let mixSumMax = 2.0.squareRoot()
 
     private let context: OpaquePointer
@@ -25,11 +25,11 @@ import CLibAV
         unsafe swr_free(&released)
     }
 
-    /// Opens a resampler for frames like one.
+    /// Opens a resampler for frames with the format of `frame`.
     ///
     /// - Parameters:
     ///   - channels: 1 or 2.
-    ///   - sampleRate: Samples a second that come out.
+    ///   - sampleRate: Output rate in hertz.
     package static func open(like frame: Frame, channels: Int, sampleRate: Int) throws(LibAVError) -> Resampler {
         precondition((1...2).contains(channels), "mono or stereo")
         guard sourceRates.contains(frame.sampleRate), frame.channels > 0 else {
@@ -54,14 +54,14 @@ import CLibAV
     }
 
     private func start(isMixing: Bool) throws(LibAVError) {
-        // Floats would not be scaled at all.
+        // swresample does not normalize a mix to float unless this option is set.
         let sum = isMixing ? Self.mixSumMax : 1
         unsafe try LibAVError.check(
             av_opt_set_double(UnsafeMutableRawPointer(context), "rematrix_maxval", sum, 0), "av_opt_set_double")
         unsafe try LibAVError.check(swr_init(context), "swr_init")
     }
 
-    /// The layout a frame says it has; where it says none, or one that cannot be mixed, the usual one of its count.
+    /// The frame's channel layout; if it has none or one that cannot be mixed, the default layout of its channel count.
     private static func layout(of frame: Frame, into layout: inout AVChannelLayout) throws(LibAVError) {
         if unsafe frame.raw.pointee.ch_layout.order == AV_CHANNEL_ORDER_NATIVE {
             unsafe try LibAVError.check(
@@ -70,18 +70,18 @@ import CLibAV
         }
         unsafe av_channel_layout_default(&layout, CInt(clamping: frame.channels))
         if unsafe layout.order == AV_CHANNEL_ORDER_NATIVE { return }
-        // Bounded: 1 to 17 channels; a frame without any is refused by `open`.
+        // Bounded: 1 to 17 channels; `open` rejects frames without channels.
         let mask = frame.channels < 18 ? UInt64(1) << UInt64(clamping: frame.channels) - 1 : 0
         unsafe try LibAVError.check(av_channel_layout_from_mask(&layout, mask), "av_channel_layout_from_mask")
     }
 
-    /// Whether a frame is like the one it was opened for.
+    /// Whether a frame has the format that the resampler was opened for.
     package func takes(_ frame: Frame) -> Bool {
         unsafe frame.sampleRate == source.sampleRate && frame.raw.pointee.format == source.raw.pointee.format
             && av_channel_layout_compare(&frame.raw.pointee.ch_layout, &source.raw.pointee.ch_layout) == 0
     }
 
-    /// What comes out for a frame, or for the end; may hold no samples.
+    /// Converts a frame, or drains the resampler for nil; returns nil if no samples come out.
     package func convert(_ frame: Frame?) throws(LibAVError) -> Frame? {
         let count = frame?.sampleCount ?? 0
         let room = unsafe try LibAVError.check(
@@ -97,13 +97,72 @@ import CLibAV
 }
 
 extension Frame {
-    /// A frame that knows rate, format and layout of this one.
+    /// An empty frame with the rate, format and layout of this one.
     fileprivate func withoutSamples() throws(LibAVError) -> Frame {
         let frame = try Frame()
         unsafe frame.raw.pointee.format = unsafe raw.pointee.format
         unsafe frame.raw.pointee.sample_rate = unsafe raw.pointee.sample_rate
         unsafe try LibAVError.check(
             av_channel_layout_copy(&frame.raw.pointee.ch_layout, &raw.pointee.ch_layout), "av_channel_layout_copy")
+        return frame
+    }
+}
+
+/// A queue of float samples for an encoder with a fixed frame length; owns its AVAudioFifo.
+@safe package final class SampleQueue {
+    /// Initial capacity in samples; the queue grows.
+    private static let initialCapacity: CInt = 8_192
+
+    private let fifo: OpaquePointer
+    private let channels: Int
+    private let sampleRate: Int
+
+    package init(channels: Int, sampleRate: Int) throws(LibAVError) {
+        unsafe fifo = unsafe try LibAVError.allocated(
+            av_audio_fifo_alloc(AV_SAMPLE_FMT_FLTP, CInt(clamping: channels), Self.initialCapacity),
+            "av_audio_fifo_alloc")
+        self.channels = channels
+        self.sampleRate = sampleRate
+    }
+
+    deinit { unsafe av_audio_fifo_free(fifo) }
+
+    /// Queued samples per channel.
+    package var count: Int { Int(clamping: unsafe av_audio_fifo_size(fifo)) }
+
+    /// Appends all samples of a frame.
+    package func append(_ frame: Frame) throws(LibAVError) {
+        precondition(frame.channels == channels, "one queue holds one layout")
+        unsafe try frame.raw.pointee.extended_data.withMemoryRebound(
+            to: UnsafeMutableRawPointer?.self, capacity: channels
+        ) { planes throws(LibAVError) in
+            _ = unsafe try LibAVError.check(
+                av_audio_fifo_write(fifo, planes, CInt(clamping: frame.sampleCount)), "av_audio_fifo_write")
+        }
+    }
+
+    /// Appends `count` samples of silence.
+    package func appendSilence(_ count: Int) throws(LibAVError) {
+        if count <= 0 { return }
+        let silence = try Frame.floats(count: count, channels: channels, sampleRate: sampleRate)
+        unsafe try LibAVError.check(
+            av_samples_set_silence(
+                silence.raw.pointee.extended_data, 0, CInt(clamping: count), CInt(clamping: channels),
+                AV_SAMPLE_FMT_FLTP),
+            "av_samples_set_silence")
+        try append(silence)
+    }
+
+    /// Removes and returns the oldest `count` samples.
+    package func take(_ count: Int) throws(LibAVError) -> Frame {
+        precondition(count > 0 && count <= self.count, "so many wait")
+        let frame = try Frame.floats(count: count, channels: channels, sampleRate: sampleRate)
+        unsafe try frame.raw.pointee.extended_data.withMemoryRebound(
+            to: UnsafeMutableRawPointer?.self, capacity: channels
+        ) { planes throws(LibAVError) in
+            _ = unsafe try LibAVError.check(
+                av_audio_fifo_read(fifo, planes, CInt(clamping: count)), "av_audio_fifo_read")
+        }
         return frame
     }
 }

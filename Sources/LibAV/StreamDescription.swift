@@ -1,6 +1,6 @@
 import CLibAV
 
-/// What a container says of one of its streams, and what libav found out by looking into it.
+/// Properties of one stream, from the container and from libav's probing.
 package struct StreamDescription: Sendable {
     package enum Kind: Sendable { case video, audio, other }
 
@@ -8,40 +8,40 @@ package struct StreamDescription: Sendable {
 
     package let index: Int
     package let kind: Kind
-    /// libavcodec's name of the codec.
+    /// libavcodec's codec name.
     package let codec: String
-    /// The four-character code in the container; empty where there is none or it cannot be printed.
+    /// The container's four-character code; empty if there is none or it is not printable.
     package let codecTag: String
     package let profile: String?
-    /// Whether an allowed decoder is there.
+    /// Whether an allowed decoder is available.
     package let isDecodable: Bool
-    /// Whether it is a cover, not a movie.
+    /// Whether the stream is a cover image, not a movie.
     package let isAttachedPicture: Bool
     package let timeBase: TimeBase
-    /// In ticks of the time base; the header's word.
+    /// Start in ticks of the time base, from the header.
     package let startTime: Int64?
     package let declaredDuration: Int64?
-    /// Frames between a packet and its picture because of reordering.
+    /// Frames between a packet and its decoded frame, caused by reordering.
     package let reorderDelay: Int
     package let bitRate: Int?
     package let metadata: [String: String]
-    /// What the container keeps for the decoder, such as the contents of `avcC`; empty where it keeps nothing.
+    /// Decoder configuration, such as the contents of `avcC`; empty if there is none.
     package let configuration: [UInt8]
 
-    // Of pictures; pixels as stored.
+    // Video streams; size in pixels as stored.
     package let width: Int
     package let height: Int
     package let pixelFormat: PixelFormat?
-    /// Width of a pixel over its height; nil where nothing says it.
+    /// Pixel width divided by pixel height; nil if not declared.
     package let sampleAspectRatio: Double?
-    /// Frames a second on average.
+    /// Average frames per second.
     package let frameRate: Double?
-    /// Nine 16.16 and 2.30 fixed point numbers, as in a `tkhd` box.
+    /// Nine fixed-point numbers, 16.16 and 2.30, as in a `tkhd` box.
     package let displayMatrix: [Int32]?
     package let transfer: Transfer
     package let hasDolbyVision: Bool
 
-    // Of sounds.
+    // Audio streams.
     package let channels: Int
     package let sampleRate: Int
 
@@ -78,7 +78,7 @@ package struct StreamDescription: Sendable {
         sampleRate = Int(clamping: unsafe parameters.sample_rate)
     }
 
-    /// Bits and pictures a second that no stream has; headers that say more say nothing.
+    /// Maximum plausible bit rate (bits per second) and frame rate; larger declared values are ignored.
     private static let bitRateMax: Int64 = 1_000_000_000
     private static let frameRateMax = 1_000_000.0
 
@@ -115,7 +115,7 @@ package struct StreamDescription: Sendable {
     }
 }
 
-/// A copy of libav's metadata: later values of the same key win.
+/// A copy of libav's metadata; of entries with the same key, the last is kept.
 func dictionary(_ metadata: OpaquePointer?) -> [String: String] {
     var entries: [String: String] = [:]
     var entry: UnsafeMutablePointer<AVDictionaryEntry>?

@@ -1,19 +1,19 @@
 import CLibAV
 import SafeArithmetic
 
-/// A table from 10-bit luma and chroma to 8-bit ones, applied to whole pictures: any mapping of colours at the price of
-/// a few look-ups a pixel.
+/// A lookup table from 10-bit to 8-bit luma and chroma that is applied to whole frames: it computes any color mapping
+/// with a few table reads per pixel.
 package struct ToneTable: Sendable {
-    /// Steps of chroma and of luma between the table's entries; values between are interpolated.
+    /// Table entries per chroma and per luma axis; values in between are interpolated.
     package static let chromaNodes = 33
     package static let lumaNodes = 257
 
-    /// 256ths of an 8-bit value; luma runs fastest, then the second chroma, then the first.
+    /// Entries in 1/256 of an 8-bit value; luma is the fastest index, then the second chroma component, then the first.
     private let luma: [UInt16]
     private let first: [UInt16]
     private let second: [UInt16]
 
-    /// - Parameter map: 10-bit luma and chroma to luma and chroma from 0 to 255.
+    /// - Parameter map: Maps 10-bit luma and chroma to luma and chroma from 0 to 255.
     // Bounded throughout: numbers of nodes.
     package init(_ map: (_ codes: [(Int, Int, Int)]) -> [(Double, Double, Double)]) {
         var codes: [(Int, Int, Int)] = []
@@ -30,7 +30,7 @@ package struct ToneTable: Sendable {
         second = mapped.map { fixed($0.2) }
     }
 
-    /// An 8-bit 4:2:0 picture of a 10-bit one.
+    /// Converts a 10-bit 4:2:0 frame to 8 bits.
     // Bounded throughout: sides of a frame, 32 bits.
     package func apply(_ frame: Frame) throws(LibAVError) -> Frame {
         let target = try Frame.picture(width: frame.width, height: frame.height, format: AV_PIX_FMT_YUV420P)
@@ -51,9 +51,9 @@ package struct ToneTable: Sendable {
         return target
     }
 
-    /// Four pixels of luma and their common chroma.
-    // Bounded throughout: places in two pictures of the same sides that libav allocated; 10 bits a code, 16 bits an
-    // entry of the tables, 10 bits of weight.
+    /// Converts a block of four luma samples and their shared chroma.
+    // Bounded throughout: offsets in two frames of the same sides that libav allocated; 10 bits per code, 16 bits per
+    // table entry, 10 bits of weight.
     @inline(__always)
     private func block(
         _ planes: Planes, _ row: Int, _ column: Int, width: Int, height: Int, _ luma: UnsafeBufferPointer<UInt16>,
@@ -81,7 +81,7 @@ package struct ToneTable: Sendable {
                 let (node, rest) = (code >> 2, code & 3)
                 var value = unsafe mixed(luma, node)
                 if rest > 0 { value += (unsafe mixed(luma, node + 1) - value) * rest / 4 }
-                // 1,024 parts of weight, 256ths of a value.
+                // The weights add up to 1,024; entries are in 1/256.
                 unsafe planes.outputLuma[y * planes.outputLumaStride + x] = UInt8(min(255, (value + 131_072) >> 18))
             }
         }
@@ -92,7 +92,7 @@ package struct ToneTable: Sendable {
             min(255, (unsafe mixed(second, node) + 131_072) >> 18))
     }
 
-    /// Where the components of both pictures lie; strides in components.
+    /// Component addresses of both frames; strides in components.
     @unsafe private struct Planes {
         let luma: UnsafePointer<UInt16>
         let blue: UnsafePointer<UInt16>

@@ -1,6 +1,8 @@
+import CLinux
+import Glibc
 import Synchronization
 
-/// Items handed from any task to one thread, which sleeps while there are none. A task that pushes never blocks.
+/// A queue from any number of tasks to one thread. `push` never blocks; `pop` sleeps while the queue is empty.
 package final class BlockingQueue<Item: Sendable>: Sendable {
     private let count: EventCounter
     private let items = Mutex<[Item]>([])
@@ -19,10 +21,74 @@ package final class BlockingQueue<Item: Sendable>: Sendable {
         return items.withLock { $0.removeFirst() }
     }
 
-    /// As above, unless one of the descriptors has something to say first: then nil.
+    /// The next item; nil when one of the descriptors becomes readable first.
     package func pop(unlessReadable descriptors: [CInt]) -> Item? {
-        // Should the wait fail for want of memory, the queue is waited for alone.
+        // If poll(2) fails for lack of memory, this waits for the queue only.
         let ready = (try? Readiness.wait(for: [count.descriptor] + descriptors, deadline: nil)) ?? [count.descriptor]
         return ready.contains(count.descriptor) ? pop() : nil
+    }
+}
+
+/// A semaphore with a descriptor, so that a thread can wait for it together with other descriptors.
+///
+/// Owns its descriptor. Linux: `eventfd(2)` as a semaphore.
+package final class EventCounter: Sendable {
+    package let descriptor: CInt
+
+    /// Creates a counter of 0.
+    package init() throws(SystemError) {
+        descriptor = CLinux_eventfd_semaphore()
+        guard descriptor >= 0 else { throw SystemError("eventfd") }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Adds one; never blocks.
+    package func raise() {
+        var one: UInt64 = 1
+        let written = unsafe write(descriptor, &one, MemoryLayout<UInt64>.size)
+        precondition(written == MemoryLayout<UInt64>.size, "write(2) to an eventfd failed")
+    }
+
+    /// Waits until the counter is above 0, then subtracts one.
+    package func take() {
+        var one: UInt64 = 0
+        while unsafe read(descriptor, &one, MemoryLayout<UInt64>.size) < 0 {
+            precondition(errno == EINTR, "read(2) from an eventfd failed")
+        }
+    }
+}
+
+/// A thread for blocking work, which must not run on Swift's cooperative pool.
+///
+/// Linux: `pthread_create(3)`. Detached: it ends with its body or with the process.
+package enum DedicatedThread {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+
+    /// Starts a thread; its name is shown by `top -H` and truncated to 15 characters.
+    package static func start(name: String, _ run: @escaping @Sendable () -> Void) throws(SystemError) {
+        var thread = pthread_t()
+        let context = unsafe Unmanaged.passRetained(Body(run)).toOpaque()
+        let code = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            }, context)
+        guard code == 0 else {
+            unsafe Unmanaged<Body>.fromOpaque(context).release()
+            throw SystemError("pthread_create", code: code)
+        }
+        unsafe CLinux_pthread_setname(thread, String(name.prefix(15)))
+        pthread_detach(thread)
     }
 }

@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
+import SafeArithmetic
 import Synchronization
 
-/// A running child with one inherited socket; killed and reaped by its owner.
+/// A child process with one inherited socket. Its owner must kill and reap it.
 ///
-/// Linux: `posix_spawn(3)`. The child stands in a process group of its own, so that Ctrl-C reaches its parent alone.
+/// Linux: `posix_spawn(3)`. The child has its own process group, so that Ctrl-C only signals the parent.
 package final class ChildProcess: Sendable {
-    /// The number under which the child finds its socket.
+    /// The descriptor of the socket in the child.
     package static let socketDescriptor: CInt = 3
 
     /// How a child ended.
@@ -22,11 +23,11 @@ package final class ChildProcess: Sendable {
         self.processID = processID
     }
 
-    /// Starts an executable with that socket as descriptor 3, no standard input and silent outputs.
+    /// Starts an executable with `socket` as descriptor 3, and standard input, output and error on `/dev/null`.
     ///
     /// - Parameters:
-    ///   - arguments: the words after the program's name.
-    ///   - environment: the child's whole environment.
+    ///   - arguments: The arguments after the program name.
+    ///   - environment: The whole environment of the child.
     package static func spawn(
         path: String, arguments: [String] = [], socket: MessageSocket, environment: [String: String] = [:]
     ) throws(SystemError) -> ChildProcess {
@@ -40,15 +41,17 @@ package final class ChildProcess: Sendable {
         }
         try check(
             unsafe posix_spawn_file_actions_adddup2(&actions, socket.descriptor, socketDescriptor), "adddup2")
+        // Bounded: a constant.
         try check(unsafe CLinux_spawn_close_from(&actions, socketDescriptor + 1), "addclosefrom")
         var attributes = posix_spawnattr_t()
         try check(unsafe posix_spawnattr_init(&attributes), "posix_spawnattr_init")
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         try unsafe resetSignals(&attributes)
+        // Bounded: lists.
         return try unsafe spawn([path] + arguments, &actions, &attributes, environment)
     }
 
-    /// An ignored or blocked signal is inherited over exec: the child begins with none of either.
+    /// Unblocks and resets all signals, since blocked and ignored ones are inherited over exec.
     private static func resetSignals(_ attributes: UnsafeMutablePointer<posix_spawnattr_t>) throws(SystemError) {
         var none = sigset_t()
         var all = sigset_t()
@@ -80,34 +83,34 @@ package final class ChildProcess: Sendable {
         guard code == 0 else { throw SystemError(call, code: code) }
     }
 
-    /// Ends the child now, unless it was reaped: its number may then be another process's.
+    /// Kills the child unless it was reaped; its process ID may then belong to another process.
     package func kill() {
         ending.withLock { ending in
             if ending == nil { _ = Glibc.kill(processID, SIGKILL) }
         }
     }
 
-    /// Whether it has ended by itself; it is still to be reaped.
+    /// Whether the child has ended; it must still be reaped.
     package var hasEnded: Bool {
         ending.withLock { ending in
             var information = unsafe siginfo_t()
             let code = unsafe waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT | WNOHANG)
-            // Without an ended child the call succeeds and leaves the signal's number at 0.
+            // If the child has not ended, the call succeeds and si_signo stays 0.
             let signal = unsafe information.si_signo
             return ending != nil || code < 0 || signal != 0
         }
     }
 
-    /// Waits for it to end by itself, on a thread that may block; false when it did not in that time.
+    /// Waits for the child to end, on a thread that may block; false when it has not ended in time.
     package func waitUntilEnded(milliseconds: Int) -> Bool {
         for _ in 0..<milliseconds where !hasEnded { usleep(1_000) }
         return hasEnded
     }
 
-    /// Waits for the end and reaps the child; call it once the child was killed or closed its socket.
+    /// Waits for the child to end and reaps it; call it after the child was killed or has closed its socket.
     package func reap() -> Ending {
         var status: CInt = 0
-        // The exit is waited for without taking it, so that nobody holds the lock that `kill` needs meanwhile.
+        // WNOWAIT leaves the child unreaped, so that the lock, which `kill` needs, is not held during the wait.
         var information = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         return ending.withLock { ending in
@@ -118,5 +121,74 @@ package final class ChildProcess: Sendable {
             ending = result
             return result
         }
+    }
+}
+
+/// Limits that a parent sets for a child process, which cannot raise them.
+package enum ProcessLimits {
+    /// Limits the total processor time of a child to whole seconds; it is then ended with SIGXCPU.
+    ///
+    /// Linux: `prlimit(2)`, the soft limit of RLIMIT_CPU, never above the hard limit.
+    package static func limitProcessorTime(seconds: Int, of child: ChildProcess) throws(SystemError) {
+        precondition(seconds > 0, "RLIMIT_CPU treats 0 as 1")
+        guard CLinux_prlimit_processor(child.processID, UInt64(clamping: seconds)) == 0 else {
+            throw SystemError("prlimit")
+        }
+    }
+
+    /// Sets the nice value of a child and all its threads to 1 to 19; it cannot be lowered again.
+    ///
+    /// Linux: `setpriority(2)`, which with PRIO_PROCESS sets only one thread. The child has its own process group, and
+    /// with PRIO_PGRP all its threads are set.
+    package static func lowerPriority(by niceness: Int, _ child: ChildProcess) throws(SystemError) {
+        precondition(1...19 ~= niceness, "the nice value must be 1 to 19")
+        guard setpriority(CInt(bitPattern: PRIO_PGRP.rawValue), id_t(child.processID), CInt(clamping: niceness)) == 0
+        else {
+            throw SystemError("setpriority")
+        }
+    }
+}
+
+/// The memory and processor time of a child process, cheap enough to be polled.
+///
+/// Linux: `/proc/PID/statm`, opened once, and `clock_getcpuclockid(3)`. Valid until the child is reaped.
+package final class ProcessUsage: Sendable {
+    private let processID: pid_t
+    private let memory: CInt
+
+    package init(of child: ChildProcess) throws(SystemError) {
+        processID = child.processID
+        memory = unsafe open("/proc/\(processID)/statm", O_RDONLY | O_CLOEXEC)
+        guard memory >= 0 else { throw SystemError("open") }
+    }
+
+    deinit {
+        close(memory)
+    }
+
+    /// Seven numbers of up to 20 digits.
+    private static let textBytesMax = 160
+
+    /// Resident memory in bytes, including mapped files; nil once the child has ended.
+    package var residentBytes: Int? {
+        unsafe withUnsafeTemporaryAllocation(byteCount: Self.textBytesMax, alignment: 1) { text in
+            let count = unsafe pread(memory, text.baseAddress, text.count, 0)
+            guard count > 0 else { return nil }
+            // In pages: total, resident, shared…
+            let fields = unsafe Array(text.prefix(count)).split(separator: UInt8(ascii: " "), maxSplits: 2)
+            guard fields.count == 3 else { return nil }
+            guard let pages = Int(String(decoding: fields[1], as: UTF8.self)), pages > 0 else { return nil }
+            return pages.multiplied(clamping: sysconf(CInt(clamping: _SC_PAGESIZE)))
+        }
+    }
+
+    /// Processor time of all threads in seconds; nil once the child has ended.
+    package var processorSeconds: Double? {
+        var clock = clockid_t()
+        var time = timespec()
+        guard unsafe clock_getcpuclockid(processID, &clock) == 0, unsafe clock_gettime(clock, &time) == 0 else {
+            return nil
+        }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -2,29 +2,28 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Proof of a crash that outlives the process: a signal for a fault of its own writes a line over the beginning of a
-/// file that was opened before.
+/// Records a crash of this process in a file: the handler of fault signals overwrites the first line of the file.
 ///
-/// `kill` by somebody else, SIGKILL, the kernel's out-of-memory killer and a loss of power leave the file as it is. So
-/// does a stack overflow on a thread without an alternate signal stack.
+/// The file is not changed by signals from other processes, SIGKILL, the kernel's out-of-memory killer or a power loss,
+/// nor by a stack overflow on a thread without an alternate signal stack.
 ///
-/// Linux: sigaction(2), pwrite(2).
+/// Linux: `sigaction(2)`, `pwrite(2)`.
 package final class CrashMark: Sendable {
-    /// What a file that may be marked begins with; as long as any mark.
+    /// The first line while the process runs; as long as the other two.
     package static let running = "running         \n"
-    /// What is written there at an orderly end.
+    /// The first line after a normal end.
     package static let ended = "ended           \n"
-    /// What a mark begins with; two digits of the signal's number follow.
+    /// The start of the first line after a crash; the signal number in two digits follows.
     package static let crashed = "crashed "
 
-    /// The one file that this process marks.
+    /// The file that this process marks; -1 for none.
     private static let current = Mutex<CInt>(-1)
 
     private let descriptor: CInt
 
-    /// Marks this file from now on, instead of an earlier one.
+    /// Installs the signal handlers; a later mark replaces an earlier one.
     ///
-    /// - Parameter descriptor: open for writing; it stays open until `end`, and belongs to this from now on.
+    /// - Parameter descriptor: Open for writing; owned by this object, and closed by `end`.
     package init(descriptor: CInt) throws(SystemError) {
         self.descriptor = descriptor
         let code = Self.current.withLock { current in
@@ -34,7 +33,7 @@ package final class CrashMark: Sendable {
         guard code == 0 else { throw SystemError("sigaction", code: code) }
     }
 
-    /// Marks the file no more, and closes it.
+    /// Stops marking the file and closes it.
     package func end() {
         Self.current.withLock { current in
             guard current == descriptor else { return }

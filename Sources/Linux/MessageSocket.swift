@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
 import SafeArithmetic
+import Synchronization
 
-/// One end of a pair of connected sockets that carry whole messages, and open descriptors beside them.
+/// One end of a connected socket pair that transfers whole messages with attached descriptors.
 ///
 /// Owns its descriptor. Linux: `socketpair(2)` with SOCK_SEQPACKET, `unix(7)` for SCM_RIGHTS.
 package final class MessageSocket: Sendable {
-    /// A message and the descriptors that came with it, which the receiver must close.
+    /// A message and its attached descriptors, which the receiver must close.
     package struct Message: Sendable {
         package let bytes: [UInt8]
         package let descriptors: [CInt]
@@ -14,7 +15,7 @@ package final class MessageSocket: Sendable {
 
     package let descriptor: CInt
 
-    /// Adopts an open socket, such as the one a child inherits.
+    /// Takes ownership of an open socket, such as one that a child inherited.
     package init(adopting descriptor: CInt) {
         self.descriptor = descriptor
     }
@@ -23,7 +24,7 @@ package final class MessageSocket: Sendable {
         close(descriptor)
     }
 
-    /// Two connected ends, both closed on exec.
+    /// Creates two connected sockets, both closed on exec.
     package static func pair() throws(SystemError) -> (MessageSocket, MessageSocket) {
         var ends: [CInt] = [-1, -1]
         let kind = CInt(bitPattern: SOCK_SEQPACKET.rawValue) | CInt(bitPattern: SOCK_CLOEXEC.rawValue)
@@ -33,8 +34,8 @@ package final class MessageSocket: Sendable {
 
     /// Sends one message; the descriptors are duplicated for the receiver.
     ///
-    /// - Parameter waits: whether it waits for room, however long the other end takes.
-    /// - Throws: EAGAIN when there is no room and it does not wait.
+    /// - Parameter waits: Whether to wait, without a time limit, until the socket buffer has space.
+    /// - Throws: EAGAIN when the buffer is full and `waits` is false.
     package func send(_ bytes: [UInt8], descriptors: [CInt] = [], waits: Bool = true) throws(SystemError) {
         precondition(descriptors.count <= CLinux_descriptors_max, "a message carries at most four descriptors")
         let sent = unsafe bytes.withUnsafeBytes { buffer in
@@ -47,7 +48,7 @@ package final class MessageSocket: Sendable {
 
     /// Waits for one message; nil when the other end is closed.
     ///
-    /// - Throws: EMSGSIZE for a longer message, or one with more descriptors than agreed.
+    /// - Throws: EMSGSIZE for a message above `bytesMax` or with more than four descriptors.
     package func receive(bytesMax: Int) throws(SystemError) -> Message? {
         guard let length = try lengthOfNext(bytesMax: bytesMax) else { return nil }
         var bytes = [UInt8](repeating: 0, count: length)
@@ -62,7 +63,10 @@ package final class MessageSocket: Sendable {
         return Message(bytes: bytes, descriptors: Array(descriptors.prefix(max(0, Int(clamping: count)))))
     }
 
-    /// As above, from an end that is not trusted: descriptors sent along are dropped by the kernel, never opened here.
+    /// Waits for one message from an untrusted process; nil when the other end is closed.
+    ///
+    /// The kernel discards attached descriptors, so that none is opened in this process.
+    /// - Throws: EMSGSIZE for a message above `bytesMax`.
     package func receiveBytes(bytesMax: Int) throws(SystemError) -> [UInt8]? {
         guard let length = try lengthOfNext(bytesMax: bytesMax) else { return nil }
         var bytes = [UInt8](repeating: 0, count: length)
@@ -73,7 +77,7 @@ package final class MessageSocket: Sendable {
         return bytes
     }
 
-    /// Waits for a message and measures it where it lies, so that no more memory is taken than it needs.
+    /// Waits for a message and returns its length without receiving it, so that the buffer is no larger than needed.
     private func lengthOfNext(bytesMax: Int) throws(SystemError) -> Int? {
         let length = try restarting("recvmsg") { CLinux_recvmsg_length(descriptor) }
         guard let length, length > 0 else { return nil }
@@ -81,7 +85,7 @@ package final class MessageSocket: Sendable {
         return length
     }
 
-    /// Nil when the other end ended without reading what was sent to it.
+    /// Repeats a call that a signal interrupted; nil when the other end closed without reading all it was sent.
     private func restarting(_ call: String, _ body: () -> Int) throws(SystemError) -> Int? {
         while true {
             let result = body()
@@ -91,7 +95,7 @@ package final class MessageSocket: Sendable {
         }
     }
 
-    /// Waits until a message or the end can be received; false when the deadline came first.
+    /// Waits until a message or the end can be received; false when the deadline passes first.
     package func waitUntilReadable(deadline: ContinuousClock.Instant) throws(SystemError) -> Bool {
         try !Readiness.wait(for: [descriptor], deadline: deadline).isEmpty
     }
@@ -99,5 +103,72 @@ package final class MessageSocket: Sendable {
     /// Whether a message or the end can be received now.
     package func isReadable() throws(SystemError) -> Bool {
         try !Readiness.wait(for: [descriptor], deadline: .now).isEmpty
+    }
+}
+
+/// A pipe over which one process sends single bytes as signals to another, which is also notified of the end.
+///
+/// Owns both ends. Linux: `pipe2(2)`.
+package final class BytePipe: Sendable {
+    /// The end for the waiting process; reading it blocks.
+    package let readEnd: CInt
+    private let writeEnd: Mutex<CInt?>
+
+    package init() throws(SystemError) {
+        var ends: [CInt] = [-1, -1]
+        guard unsafe CLinux_pipe(&ends) == 0 else { throw SystemError("pipe2") }
+        readEnd = ends[0]
+        writeEnd = Mutex(ends[1])
+        guard fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0 else { throw SystemError("fcntl") }
+    }
+
+    deinit {
+        closeWriteEnd()
+        close(readEnd)
+    }
+
+    /// Sends a byte without blocking; it is dropped when the pipe is full, since the reader is then notified already.
+    package func send(_ byte: UInt8) {
+        writeEnd.withLock { end in
+            guard let end else { return }
+            var byte = byte
+            _ = unsafe write(end, &byte, 1)
+        }
+    }
+
+    /// Closes the write end, which the reader receives as the end.
+    package func closeWriteEnd() {
+        writeEnd.withLock { end in
+            if let open = end { close(open) }
+            end = nil
+        }
+    }
+}
+
+/// Waits for descriptors on a thread that may block. Linux: `poll(2)`.
+package enum Readiness {
+    /// The descriptors that have data or the end to read; empty when the deadline passes first.
+    ///
+    /// - Parameter deadline: Nil waits without a time limit; one in the past checks once.
+    package static func wait(for descriptors: [CInt], deadline: ContinuousClock.Instant?) throws(SystemError) -> [CInt]
+    {
+        var entries = descriptors.map { pollfd(fd: $0, events: Int16(clamping: POLLIN), revents: 0) }
+        while true {
+            let milliseconds = deadline.map(Self.milliseconds) ?? -1
+            let ready = unsafe poll(&entries, nfds_t(entries.count), milliseconds)
+            if ready > 0 { return entries.filter { $0.revents != 0 }.map(\.fd) }
+            guard ready == 0 || errno == EINTR else { throw SystemError("poll") }
+            if ready == 0, let deadline, deadline <= .now { return [] }
+        }
+    }
+
+    /// The milliseconds left, rounded up so that the deadline has passed after the wait; at most an hour, after which
+    /// `wait` polls again.
+    private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
+        let left = ContinuousClock.now.duration(to: deadline)
+        guard left > .zero else { return 0 }
+        let seconds = CInt(clamping: min(left.components.seconds, 3_600))
+        // Bounded: an hour, and less than a second.
+        return seconds * 1000 + CInt(clamping: left.components.attoseconds / 1_000_000_000_000_000) + 1
     }
 }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A system call that failed: which, and errno's number.
+/// The error of a system call.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The call, as in `posix_spawn`.
+    /// The name of the call, such as `posix_spawn`.
     package let call: String
-    /// errno.
+    /// The errno(3) value.
     package let code: CInt
 
     package init(_ call: String, code: CInt = errno) {

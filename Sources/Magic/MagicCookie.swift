@@ -1,6 +1,6 @@
 import CMagic
 
-/// What libmagic said when a call failed: for the log.
+/// A failed libmagic call with libmagic's error text, for the log.
 package struct MagicError: Error, Sendable, CustomStringConvertible {
     package let operation: String
     package let text: String
@@ -8,7 +8,7 @@ package struct MagicError: Error, Sendable, CustomStringConvertible {
     package var description: String { "libmagic \(operation): \(text)" }
 }
 
-/// A loaded magic database; owns a magic_t, which belongs to one thread.
+/// A loaded magic database; owns a magic_t and must stay on one thread.
 ///
 /// C: `magic_open`, `magic_load`, `magic_buffer`.
 @safe package final class MagicCookie {
@@ -27,12 +27,12 @@ package struct MagicError: Error, Sendable, CustomStringConvertible {
         unsafe magic_close(cookie)
     }
 
-    /// MIME type only; nothing is unpacked, no tar or CDF archive is walked, no device is looked at.
+    /// Reports the MIME type only; compressed data, tar and CDF archives are not opened, and devices are not read.
     private static let flags =
         MAGIC_MIME_TYPE | MAGIC_NO_CHECK_COMPRESS | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_CDF | MAGIC_NO_CHECK_ELF
         | MAGIC_NO_CHECK_APPTYPE | MAGIC_NO_CHECK_TOKENS
 
-    /// The MIME type of a file that begins with these bytes; `application/octet-stream` when nothing fits.
+    /// The MIME type of a file that begins with these bytes; `application/octet-stream` if unknown.
     package func mimeType(of bytes: [UInt8]) throws(MagicError) -> String {
         let name = unsafe bytes.withUnsafeBytes { buffer in
             unsafe magic_buffer(cookie, buffer.baseAddress, buffer.count)

@@ -3,15 +3,16 @@ import Linux
 package import MediaEngine
 import MediaProcessing
 import RichPush
+import SafeArithmetic
 
-/// Looks at a call and its descriptors; what it throws is the answer.
+/// Called with each call and its descriptors before the work; an error it throws becomes the answer.
 package typealias MediaChildIntercept = (MediaCall, [CInt]) throws -> Void
 
-/// The program `attachprep-media`: libraries, walls, then calls.
+/// The program `attachprep-media`: loads libraries, enables the sandbox, then serves calls.
 package struct MediaChildProgram {
-    /// The words after the program's name; see `MediaChildArgument`.
+    /// The command-line arguments; see `MediaChildArgument`.
     let arguments: [String]
-    /// What looks at each call before it is worked on, and may do anything else instead: a test build's own attempts.
+    /// Called before each call; the test build uses it to make escape attempts.
     let intercept: MediaChildIntercept?
 
     package init(arguments: [String], intercept: MediaChildIntercept? = nil) {
@@ -19,24 +20,64 @@ package struct MediaChildProgram {
         self.intercept = intercept
     }
 
-    /// Serves until the parent closes the socket, or makes the one attempt that was asked for.
+    /// Serves calls until the parent closes the socket, or makes one escape attempt.
     ///
-    /// - Returns: the code to end with.
+    /// - Returns: The exit code.
     package func run() throws -> CInt {
         try ProcessFlags.dieWithParent()
         if arguments.first == MediaChildArgument.attempt {
-            return WallTrial(arguments.dropFirst().first.flatMap(WallAttempt.init)).run()
+            return SandboxProbe(arguments.dropFirst().first.flatMap(EscapeKind.init)).run()
         }
-        // Whatever comes from a file is loaded here: behind the walls there are none.
+        // Everything that needs files is loaded here: behind the sandbox, files cannot be opened.
         let processor = try MediaProcessor()
-        if !arguments.contains(MediaChildArgument.withoutWalls) {
-            let missing = MediaChildWalls.raise()
-            if !missing.isEmpty, arguments.contains(MediaChildArgument.requireWalls) {
-                return MediaChildExit.wallMissing
+        if !arguments.contains(MediaChildArgument.withoutSandbox) {
+            let missing = MediaChildSandbox.enable()
+            if !missing.isEmpty, arguments.contains(MediaChildArgument.requireSandbox) {
+                return MediaChildExit.sandboxUnavailable
             }
         }
         let socket = MessageSocket(adopting: ChildProcess.socketDescriptor)
         try MediaChildLoop(socket: socket, intercept: intercept).run(processor)
         return 0
+    }
+}
+
+/// The loop of a media process: receives a call, performs it, sends the answer.
+struct MediaChildLoop {
+    let socket: MessageSocket
+    let intercept: MediaChildIntercept?
+
+    /// Sends `ready`, then serves calls until the parent closes the socket.
+    func run(_ processor: MediaProcessor) throws {
+        try send(.ready)
+        while let message = try socket.receive(bytesMax: Limits.childMessageBytesMax) {
+            defer { for descriptor in message.descriptors { close(descriptor) } }
+            try send(answer(message, processor: processor))
+        }
+    }
+
+    private func send(_ message: MediaAnswerMessage) throws {
+        try socket.send(MediaMessageCoding.encode(message))
+    }
+
+    private func answer(_ message: MessageSocket.Message, processor: MediaProcessor) -> MediaAnswerMessage {
+        var number = 0
+        do {
+            let request = try MediaMessageCoding.decode(MediaCallMessage.self, from: message.bytes)
+            number = request.number
+            // Bounded: a century.
+            let deadline = ContinuousClock.now + .milliseconds(clamping: request.millisecondsLeft)
+            try intercept?(request.call, message.descriptors)
+            let answer = try processor.perform(request.call, descriptors: message.descriptors, deadline: deadline) {
+                // If progress cannot be sent, sending the answer fails as well and ends the loop.
+                try? send(MediaAnswerMessage(number: request.number, .progress($0)))
+            }
+            return MediaAnswerMessage(number: number, .answer(answer))
+        } catch let error as AttachPrepError {
+            return MediaAnswerMessage(number: number, .failure(error))
+        } catch {
+            let unknown = AttachPrepError(.internal, "The media could not be processed.", detail: "\(error)")
+            return MediaAnswerMessage(number: number, .failure(unknown))
+        }
     }
 }

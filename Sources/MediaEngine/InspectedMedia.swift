@@ -1,16 +1,16 @@
 public import RichPush
 
-/// Asks for geometry, timing and streams of a file.
+/// Requests geometry, timing and streams of a file.
 public struct InspectRequest: Codable, Sendable, Hashable {
-    /// From identification; nil leaves it to the decoders.
+    /// The format that identification found; nil leaves the detection to the decoders.
     public let format: MediaFormat?
-    /// Whether a still is decoded to its end as well; a render does that anyway. Movies, sounds and animations always
-    /// are checked.
+    /// Whether a still is decoded completely; a render does that in any case. Movies, audio and animations are always
+    /// validated.
     public let decodesStills: Bool
-    /// The thumbnail that will probably be wanted of a movie; a file for it stands beside the source then.
+    /// The thumbnail that a movie will probably need; the descriptor of a file for it follows the source's.
     public let expected: ExpectedThumbnail?
-    /// Bytes of the whole of a movie that is still being written, whose index stands in front; nil for a file that is
-    /// complete. Where its words come from (`ArrivalWord`) stands behind the other descriptors then.
+    /// Total bytes of a movie that is still being written and has its index first; nil for a complete file. If set, the
+    /// last descriptor is the pipe on which further bytes are signaled (`ArrivalSignal`).
     public var arrivingBytes: Int?
 
     public init(format: MediaFormat?, decodesStills: Bool, expected: ExpectedThumbnail? = nil) {
@@ -20,48 +20,48 @@ public struct InspectRequest: Codable, Sendable, Hashable {
     }
 }
 
-/// What a file is by its decoder's word.
+/// The properties of a file as its decoder reports them.
 ///
-/// A truncated or broken file is thrown as `media.corrupt`, unless it is a movie or sound of which at least half is
-/// there, or a JPEG of which at least three quarters are: that has `damage`. DRM is thrown as `media.encrypted`; what
-/// exceeds a decoding limit as `media.too_many_pixels`, `media.too_many_frames` or `media.too_long`.
+/// A truncated or broken file is thrown as `media.corrupt`, unless at least half of a movie or audio file or at least
+/// three quarters of a JPEG are readable: then `damage` is set. DRM is thrown as `media.encrypted`; a file that exceeds
+/// a decoding limit as `media.too_many_pixels`, `media.too_many_frames` or `media.too_long`.
 public struct InspectedMedia: Codable, Sendable, Hashable {
-    /// The format by what is inside: an MP4 with sound only is `mpeg4Audio`.
+    /// The format by content: an MP4 with audio only is `mpeg4Audio`.
     public var format: MediaFormat
-    /// Pixels as displayed: after orientation and sample aspect ratio. Nil for sound.
+    /// Pixels as displayed, after orientation and sample aspect ratio; nil for audio.
     public var width: Int?
     public var height: Int?
-    /// How the stored picture must be turned; what the display matrix says, for a movie.
+    /// How the stored image must be rotated for display; for a movie, from its display matrix.
     public var orientation: Orientation
-    /// Whether the picture has an alpha channel (which may be opaque throughout).
+    /// Whether the image has an alpha channel, which may be completely opaque.
     public var hasAlpha: Bool
-    /// Pictures of an image: 1 for a still. Nil for movies and sounds.
+    /// Number of frames of an image, 1 for a still; nil for movies and audio.
     public var frames: Int?
     /// Delay of each frame of an animated image, in milliseconds.
     public var frameDelaysMilliseconds: [Int]?
-    /// How often an animated image plays; 0 is for ever.
+    /// How often an animated image plays; 0 is forever.
     public var loopCount: Int?
-    /// Seconds; of movies, sounds and animations.
+    /// Duration in seconds of movies, audio and animations.
     public var duration: Double?
-    /// The first picture stream that is not cover art.
+    /// The first video stream that is not cover art.
     public var video: VideoStream?
-    /// The sound streams, in file order.
+    /// The audio streams, in file order.
     public var audio: [AudioStream]
-    /// Whether a cover picture is embedded.
+    /// Whether cover art is embedded.
     public var hasCoverArt: Bool
-    /// Whether the file says where it was taken (EXIF GPS, QuickTime location).
+    /// Whether the file contains a location (EXIF GPS, QuickTime location).
     public var hasLocation: Bool
-    /// A still's colour: `srgb`, `cmyk`, `b-w`, `rgb16`, as libvips names it.
+    /// Color interpretation of a still as libvips names it: `srgb`, `cmyk`, `b-w`, `rgb16`.
     public var colour: String?
-    /// Whether a still carries a colour profile.
+    /// Whether a still has an embedded color profile.
     public var hasColourProfile: Bool
-    /// Whether it carries what its pixels or samples do not need: EXIF, XMP, IPTC, comments, tags.
+    /// Whether the file has data that decoding does not need: EXIF, XMP, IPTC, comments, tags.
     public var hasMetadata: Bool
-    /// What is missing of a file that is damaged but worth a repair; nil for an intact file.
+    /// The damage of a file that can be repaired; nil for an intact file.
     public var damage: MediaDamage?
-    /// What is wrong with the file around streams of which nothing is missing; nil where nothing is.
-    public var containerFault: ContainerFault?
-    /// Whether its validity was proved as far as it is ever proved; time may have run short.
+    /// A defect of the container around intact streams; nil without one.
+    public var containerFault: ContainerDefect?
+    /// Whether the file was validated completely; false when time ran short.
     public var isProved: Bool
 
     public init(format: MediaFormat) {
@@ -76,29 +76,29 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
         isProved = true
     }
 
-    /// Durations and times beyond this many seconds, 30 years, are bounded to it: nothing in a movie is further away.
+    /// Durations and times are clamped to 1e9 s, about 32 years.
     public static let secondsMax = 1e9
 
-    /// The kind, by what is inside.
+    /// The kind of media, by content.
     public var kind: MediaKind { format.kind }
 
-    /// Whether it is an image of more than one picture.
+    /// Whether this is an image with more than one frame.
     public var isAnimated: Bool { (frames ?? 1) > 1 }
 }
 
-/// How a file misdescribes streams that are all there: they are copied into one that is right.
-public enum ContainerFault: String, Codable, Sendable, Hashable {
-    /// An MP4's media data box (`mdat`) is declared longer than the file, though each sample lies in the file.
+/// A defect of a container whose streams are intact; they are copied into a correct container.
+public enum ContainerDefect: String, Codable, Sendable, Hashable {
+    /// The media data box (`mdat`) of an MP4 is declared longer than the file, although every sample lies in the file.
     case mediaDataExceedsFile
-    /// A WAV's data chunk is the last one and does not say how long it is: it was written to a pipe, or never finished.
+    /// The data chunk of a WAV is the last one and has no length: the file was written to a pipe, or never finished.
     case samplesNotCounted
 }
 
-/// How a file is damaged of which enough is there for a repair.
+/// The damage of a file that can be repaired.
 public struct MediaDamage: Codable, Sendable, Hashable {
-    /// Seconds of a movie or sound by its header; `InspectedMedia.duration` is what can be read.
+    /// Seconds of a movie or audio file by its header; `InspectedMedia.duration` is the readable part.
     public var declaredDuration: Double?
-    /// The part of a still picture's rows for which nothing had to be invented, 0 to 1.
+    /// The fraction of a still's rows that were decoded without concealment, 0 to 1.
     public var intactShare: Double?
 
     public init(declaredDuration: Double) {
@@ -110,31 +110,31 @@ public struct MediaDamage: Codable, Sendable, Hashable {
     }
 }
 
-/// A movie's picture stream.
+/// A movie's video stream.
 public struct VideoStream: Codable, Sendable, Hashable {
-    /// libavcodec's name: `h264`, `hevc`, `mpeg4`, `mjpeg`, `mpeg2video`, `av1`…
+    /// The name in libavcodec: `h264`, `hevc`, `mpeg4`, `mjpeg`, `mpeg2video`, `av1`…
     public var codec: String
-    /// The four-character code in the container (`avc1`, `hvc1`, `hev1`…), empty where there is none.
+    /// The four-character code in the container (`avc1`, `hvc1`, `hev1`…); empty without one.
     public var codecTag: String
-    /// `High`, `Main 10`…, where known.
+    /// The profile, if known: `High`, `Main 10`…
     public var profile: String?
-    /// libavutil's name: `yuv420p`, `yuv420p10le`…
+    /// The name in libavutil: `yuv420p`, `yuv420p10le`…
     public var pixelFormat: String?
-    /// 8, 10 or 12 bits a component.
+    /// Bits per component: 8, 10 or 12.
     public var bitDepth: Int
-    /// Whether chroma is stored at half width and half height.
+    /// Whether chroma has half the width and half the height of luma.
     public var isChroma420: Bool
     /// Pixels as stored.
     public var storedWidth: Int
     public var storedHeight: Int
-    /// Width of a pixel over its height; 1 is square.
+    /// Width of a pixel divided by its height; 1 is square.
     public var sampleAspectRatio: Double
-    /// Frames a second on average, where known.
+    /// Average frames per second, if known.
     public var frameRate: Double?
-    /// Seconds of the first and the last frame shown, in the movie's own timeline.
+    /// Presentation times of the first and the last frame in seconds, in the movie's own timeline.
     public var firstFrameTime: Double
     public var lastFrameTime: Double
-    /// Whether colours are HDR (PQ, HLG or Dolby Vision).
+    /// Whether the colors are HDR (PQ, HLG or Dolby Vision).
     public var isHDR: Bool
 
     public init(codec: String, codecTag: String, storedWidth: Int, storedHeight: Int) {
@@ -151,14 +151,14 @@ public struct VideoStream: Codable, Sendable, Hashable {
     }
 }
 
-/// A sound stream.
+/// An audio stream.
 public struct AudioStream: Codable, Sendable, Hashable {
-    /// libavcodec's name: `aac`, `alac`, `mp3`, `ac3`, `pcm_s16le`…
+    /// The name in libavcodec: `aac`, `alac`, `mp3`, `ac3`, `pcm_s16le`…
     public var codec: String
     public var channels: Int
-    /// Samples a second.
+    /// Samples per second.
     public var sampleRate: Int
-    /// Bits a second, where known.
+    /// Bits per second, if known.
     public var bitRate: Int?
 
     public init(codec: String, channels: Int, sampleRate: Int, bitRate: Int? = nil) {
@@ -167,4 +167,65 @@ public struct AudioStream: Codable, Sendable, Hashable {
         self.sampleRate = sampleRate
         self.bitRate = bitRate
     }
+}
+
+/// Requests the format of a file, which may still be downloading.
+public struct IdentifyRequest: Codable, Sendable, Hashable {
+    /// Number of bytes available; only these are read.
+    public let availableBytes: Int
+    /// Whether these are all bytes of the file.
+    public let isComplete: Bool
+
+    public init(availableBytes: Int, isComplete: Bool) {
+        self.availableBytes = availableBytes
+        self.isComplete = isComplete
+    }
+}
+
+/// The format of a file by its first bytes.
+///
+/// A file that is not media is reported as an error: `media.unrecognized`, `media.unsupported` or `media.empty`.
+public struct IdentifiedMedia: Codable, Sendable, Hashable {
+    /// The format; nil when the available bytes do not determine it, so that the decoders decide.
+    public let format: MediaFormat?
+    /// The MIME type that libmagic reports, for the log.
+    public let magicMIMEType: String
+
+    public init(format: MediaFormat?, magicMIMEType: String) {
+        self.format = format
+        self.magicMIMEType = magicMIMEType
+    }
+}
+
+/// The thumbnail that a movie will probably need; inspection can make it from frames that it decodes anyway.
+public struct ExpectedThumbnail: Codable, Sendable, Hashable {
+    public var box: ThumbnailRendition
+    /// Time in seconds in the movie's own timeline; nil for the middle.
+    public var seconds: Double?
+
+    public init(box: ThumbnailRendition, seconds: Double?) {
+        self.box = box
+        self.seconds = seconds
+    }
+
+    /// The render request for a movie of that duration.
+    public func request(format: MediaFormat, duration: Double?) -> RenderRequest {
+        var request = RenderRequest(format: format, picture: .movieTime(seconds ?? (duration ?? 0) / 2))
+        request.thumbnail = box
+        return request
+    }
+}
+
+/// A render made before it was requested.
+public struct EarlyRender: Codable, Sendable, Hashable {
+    public let request: RenderRequest
+    public let media: RenderedMedia
+
+    public init(request: RenderRequest, media: RenderedMedia) {
+        self.request = request
+        self.media = media
+    }
+
+    /// Whether it matches the request.
+    public func matches(_ wanted: RenderRequest) -> Bool { wanted == request }
 }

@@ -1,65 +1,65 @@
 import RichPush
 
-/// The contract of media work: identify, inspect, render.
+/// Media work: identify, inspect, render.
 ///
-/// Messages are Codable values; files travel beside them as open descriptors, never as paths, so that the work can be
-/// done in a process that has no file system. No decoder is reachable by another way.
+/// Messages are Codable values; files are passed as open descriptors, never as paths, so that the work can be done in a
+/// process without file system access. Decoders are used only through this protocol.
 public protocol MediaEngine: Sendable {
-    /// Does one piece of media work on open files.
+    /// Performs one call on open files.
     ///
     /// - Parameters:
-    ///   - call: What to do.
+    ///   - call: The work to do.
     ///   - descriptors: The source first (open for reading), then the outputs of `render` in the order of
     ///     `RenderRequest.outputs`, or the expected thumbnail of `inspect` (open for reading and writing, empty); last
-    ///     the words of a source that still arrives (open for reading).
+    ///     the signal pipe of a source that is still downloading (open for reading).
     ///     Borrowed: the caller closes them.
-    ///   - deadline: When the answer is no longer wanted.
-    /// - Throws: `AttachPrepError`, with a `media.` code for what is wrong with the file, `deadline.exceeded` past the
-    ///   deadline, `media.decoder_crashed` when the process that worked on it died.
+    ///   - deadline: When the work must be done.
+    /// - Throws: `AttachPrepError`: a `media.` code for a problem with the file, `deadline.exceeded` past the deadline,
+    ///   `media.decoder_crashed` when the media process died.
     func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws -> MediaAnswer
 
-    /// Waits until there is a place to work, and works there: several calls of one request without a wait between.
+    /// Waits for a slot and calls the body with it, so that several calls of one request wait only once.
     ///
-    /// Waiting in line is no work, so a budget need not run meanwhile.
+    /// The budget of a request need not include the wait.
     ///
-    /// - Throws: `cancelled` when the task is cancelled while it waits, and what the body throws.
-    func inTurn<Result: Sendable>(
-        _ turn: MediaTurn, _ body: @Sendable (any MediaEngine) async throws -> Result
+    /// - Throws: `cancelled` when the task is cancelled while it waits; what the body throws.
+    func withSlot<Result: Sendable>(
+        _ kind: MediaWorkKind, _ body: @Sendable (any MediaEngine) async throws -> Result
     ) async throws -> Result
 
-    /// Renders in a place that nobody else waits for; nil where there is none now.
+    /// Calls the body with a render slot if one is free and no other call is waiting; otherwise returns nil.
     ///
-    /// - Throws: what the body throws.
-    func inTurnIfFree<Result: Sendable>(
+    /// - Throws: What the body throws.
+    func withFreeSlot<Result: Sendable>(
         _ body: @Sendable (any MediaEngine) async throws -> Result
     ) async throws -> Result?
 }
 
-/// What a place is wanted for.
-public enum MediaTurn: Sendable, Hashable {
-    /// Identification and inspection, which are quick.
-    case question
+/// The kind of work for which a slot is requested.
+public enum MediaWorkKind: Sendable, Hashable {
+    /// Identification and inspection, which are fast.
+    case query
     /// Renders.
     case render
 }
 
 extension MediaEngine {
-    /// An engine without a line has a place at once.
-    public func inTurn<Result: Sendable>(
-        _ turn: MediaTurn, _ body: @Sendable (any MediaEngine) async throws -> Result
+    /// The default for an engine without slots: no wait.
+    public func withSlot<Result: Sendable>(
+        _ kind: MediaWorkKind, _ body: @Sendable (any MediaEngine) async throws -> Result
     ) async throws -> Result {
         try await body(self)
     }
 
-    /// An engine without a line cannot tell whether somebody waits.
-    public func inTurnIfFree<Result: Sendable>(
+    /// The default for an engine without slots, which cannot tell whether other calls are waiting: nil.
+    public func withFreeSlot<Result: Sendable>(
         _ body: @Sendable (any MediaEngine) async throws -> Result
     ) async throws -> Result? {
         nil
     }
 }
 
-/// A call of the contract.
+/// A call to a media engine.
 public enum MediaCall: Codable, Sendable, Hashable {
     case identify(IdentifyRequest)
     case inspect(InspectRequest)
@@ -70,14 +70,14 @@ public enum MediaCall: Codable, Sendable, Hashable {
 /// The answer to the call of the same name.
 public enum MediaAnswer: Codable, Sendable, Hashable {
     case identified(IdentifiedMedia)
-    /// With the thumbnail that was expected, where it came along.
+    /// With the expected thumbnail, if it was made.
     case inspected(InspectedMedia, EarlyRender? = nil)
     case rendered(RenderedMedia)
     case described(EngineDescription)
 }
 
 extension MediaEngine {
-    /// What the content of a file is, from its first bytes.
+    /// Identifies a file by its first bytes.
     public func identify(_ request: IdentifyRequest, source: CInt, deadline: ContinuousClock.Instant) async throws
         -> IdentifiedMedia
     {
@@ -86,7 +86,7 @@ extension MediaEngine {
         return media
     }
 
-    /// Geometry, timing, streams and validity, from the decoders' own word.
+    /// Inspects geometry, timing, streams and validity with the decoders.
     public func inspect(_ request: InspectRequest, source: CInt, deadline: ContinuousClock.Instant) async throws
         -> InspectedMedia
     {
@@ -95,31 +95,31 @@ extension MediaEngine {
         return media
     }
 
-    /// The same, with the expected thumbnail where it came along.
+    /// Inspects a file and makes the expected thumbnail if possible.
     ///
     /// - Parameters:
-    ///   - thumbnail: For the expected thumbnail; nil where none is expected.
-    ///   - arrivals: Where it is said that there is more of the source; nil for one that is whole.
+    ///   - thumbnail: The file for the expected thumbnail; nil when none is expected.
+    ///   - arrivals: The pipe that signals further bytes of the source; nil for a complete source.
     public func inspect(
         _ request: InspectRequest, source: CInt, thumbnail: CInt?, arrivals: CInt? = nil,
         deadline: ContinuousClock.Instant
     ) async throws -> (media: InspectedMedia, early: EarlyRender?) {
-        precondition((request.arrivingBytes != nil) == (arrivals != nil), "who waits is told")
-        precondition((request.expected != nil) == (thumbnail != nil), "what is expected has a place")
+        precondition((request.arrivingBytes != nil) == (arrivals != nil), "an incomplete source needs arrivals")
+        precondition((request.expected != nil) == (thumbnail != nil), "an expected thumbnail needs a file")
         let descriptors = [source] + [thumbnail, arrivals].compactMap(\.self)
         let answer = try await perform(.inspect(request), descriptors: descriptors, deadline: deadline)
         guard case .inspected(let media, let early) = answer else { throw wrongAnswer("inspect") }
         return (media, early)
     }
 
-    /// Writes the renditions that were asked for.
+    /// Writes the requested renditions.
     ///
-    /// - Parameter arrivals: Where it is said that there is more of the source; nil for one that is whole.
+    /// - Parameter arrivals: The pipe that signals further bytes of the source; nil for a complete source.
     public func render(
         _ request: RenderRequest, source: CInt, outputs: [CInt], arrivals: CInt? = nil,
         deadline: ContinuousClock.Instant
     ) async throws -> RenderedMedia {
-        precondition(request.isArriving == (arrivals != nil), "who waits is told")
+        precondition(request.isArriving == (arrivals != nil), "an incomplete source needs arrivals")
         // Bounded: lists.
         let descriptors = [source] + outputs + [arrivals].compactMap(\.self)
         let answer = try await perform(.render(request), descriptors: descriptors, deadline: deadline)
@@ -127,7 +127,7 @@ extension MediaEngine {
         return media
     }
 
-    /// Libraries, versions and formats: for `doctor`.
+    /// Lists libraries, versions and abilities, for `doctor`.
     public func describe(deadline: ContinuousClock.Instant) async throws -> EngineDescription {
         let answer = try await perform(.describe, descriptors: [], deadline: deadline)
         guard case .described(let description) = answer else { throw wrongAnswer("describe") }
@@ -135,6 +135,43 @@ extension MediaEngine {
     }
 
     private func wrongAnswer(_ call: String) -> AttachPrepError {
-        AttachPrepError(.internal, "The media process gave a wrong answer.", detail: "to \(call)")
+        AttachPrepError(.internal, "The media process sent the wrong type of answer.", detail: "to \(call)")
+    }
+}
+
+/// The libraries and abilities of an engine, for `attachprep doctor`.
+public struct EngineDescription: Codable, Sendable, Hashable {
+    /// A library and the version that it reports at run time.
+    public struct Library: Codable, Sendable, Hashable {
+        public var name: String
+        public var version: String
+
+        public init(name: String, version: String) {
+            self.name = name
+            self.version = version
+        }
+    }
+
+    /// An ability that the engine may lack on this machine.
+    public struct Ability: Codable, Sendable, Hashable {
+        /// The name shown to users: `read HEIC`, `write JPEG`, `decode H.264`.
+        public var name: String
+        public var isAvailable: Bool
+        /// The Debian package that provides it.
+        public var package: String
+
+        public init(name: String, isAvailable: Bool, package: String) {
+            self.name = name
+            self.isAvailable = isAvailable
+            self.package = package
+        }
+    }
+
+    public var libraries: [Library]
+    public var abilities: [Ability]
+
+    public init(libraries: [Library], abilities: [Ability]) {
+        self.libraries = libraries
+        self.abilities = abilities
     }
 }

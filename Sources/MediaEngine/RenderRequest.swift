@@ -1,24 +1,24 @@
 public import RichPush
 
-/// Asks for renditions of a file that was inspected.
+/// Requests renditions of an inspected file.
 ///
-/// A still is decoded to its end in any case, so a truncated one ends as `media.corrupt`, whatever is asked for.
+/// A still is always decoded completely, so a truncated one throws `media.corrupt` whatever is requested.
 public struct RenderRequest: Codable, Sendable, Hashable {
-    /// The format inspection found.
+    /// The format that inspection found.
     public var format: MediaFormat
-    /// How to write the attachment anew; nil when the source is delivered as it is.
+    /// How the attachment is written; nil when the source is delivered unchanged.
     public var attachment: AttachmentRendition?
-    /// The thumbnail, cut from the crop when there is one.
+    /// The thumbnail, made from the crop if there is one.
     public var thumbnail: ThumbnailRendition?
-    /// The part of the upright picture to write at full resolution.
+    /// The part of the upright image to write at full resolution.
     public var crop: CropChoice?
-    /// Which picture of the source thumbnail and crop show; where it stands in a new attachment is answered.
-    public var picture: PictureChoice
-    /// Whether the source is still written to; the last descriptor then says when there is more of it (`ArrivalWord`).
-    /// Only a thumbnail can be made so, of some pictures; of others this fails, which says nothing of the file.
+    /// The frame that thumbnail and crop show; its position in a written attachment is returned.
+    public var picture: FrameSelection
+    /// Whether the source is still downloading; the last descriptor then signals further bytes (`ArrivalSignal`). Only
+    /// a thumbnail can be made this way, and not of every image; an error then does not mean that the file is invalid.
     public var isArriving: Bool
 
-    public init(format: MediaFormat, picture: PictureChoice) {
+    public init(format: MediaFormat, picture: FrameSelection) {
         self.format = format
         self.picture = picture
         isArriving = false
@@ -26,7 +26,7 @@ public struct RenderRequest: Codable, Sendable, Hashable {
 }
 
 extension RenderRequest {
-    /// The outputs it asks for, in the order of their descriptors.
+    /// The requested outputs, in the order of their descriptors.
     public var outputs: [RenderOutput] {
         RenderOutput.allCases.filter { output in
             switch output {
@@ -38,7 +38,7 @@ extension RenderRequest {
     }
 }
 
-/// A thumbnail's box in pixels.
+/// The bounding box of a thumbnail in pixels.
 public struct ThumbnailRendition: Codable, Sendable, Hashable {
     public var width: Int
     public var height: Int
@@ -51,23 +51,23 @@ public struct ThumbnailRendition: Codable, Sendable, Hashable {
     }
 }
 
-/// How a picture meets its box; nothing is ever enlarged.
+/// How an image is fitted into its box; nothing is enlarged.
 public enum ThumbnailFit: String, Codable, Sendable, Hashable, CaseIterable {
     /// Inside the box, without padding.
     case contain
-    /// Fills the box, what hangs over is cut off.
+    /// Filling the box; what exceeds it is cut off.
     case cover
 }
 
-/// Which part of a picture is cut out.
+/// The part of an image to cut out.
 public enum CropChoice: Codable, Sendable, Hashable {
-    /// That part of the upright picture.
+    /// A part of the upright image.
     case part(ClippingRect)
-    /// The part that is most worth seeing, as large as it can be in these proportions.
+    /// The most salient part, as large as possible in this aspect ratio.
     case smart(AspectRatio)
 }
 
-/// Proportions of a picture: 16:9.
+/// An aspect ratio, such as 16:9.
 public struct AspectRatio: Codable, Sendable, Hashable {
     public var width: Int
     public var height: Int
@@ -80,17 +80,17 @@ public struct AspectRatio: Codable, Sendable, Hashable {
     }
 }
 
-/// Which picture of a file.
-public enum PictureChoice: Codable, Sendable, Hashable {
-    /// The only one.
+/// The selected frame of a file.
+public enum FrameSelection: Codable, Sendable, Hashable {
+    /// The only frame of a still.
     case still
-    /// A frame of an animated image, from 0.
+    /// Frame number of an animated image, from 0.
     case animationFrame(Int)
-    /// The frame a movie shows at that time: the last one whose presentation time is not later. Seconds.
+    /// Time in seconds: the last frame of a movie whose presentation time is not later.
     case movieTime(Double)
-    /// The picture embedded in a sound.
+    /// The cover art of an audio file.
     case coverArt
-    /// The one that stands best for a movie or an animation: not black, not a fade, not blurred.
+    /// The most representative frame of a movie or an animation: not black, not in a fade, not blurred.
     case representative
 }
 
@@ -99,4 +99,142 @@ public enum RenderOutput: Int, Codable, Sendable, Hashable, CaseIterable {
     case attachment
     case thumbnail
     case crop
+}
+
+/// How the attachment is written.
+///
+/// All but stills take long and are rendered in a separate call, without thumbnail and crop.
+public enum AttachmentRendition: Codable, Sendable, Hashable {
+    /// JPEG, or PNG if the image has transparency.
+    case still(StillRendition)
+    /// GIF, with the delays and loop count of its source.
+    case animation(AnimationRendition)
+    /// MP4 with H.264 and AAC, index first. The source may be an animated image.
+    case movie(MovieRendition)
+    /// M4A.
+    case audio(AudioRendition)
+}
+
+extension AttachmentRendition {
+    /// The kind of attachment.
+    public var kind: MediaKind {
+        switch self {
+        case .still, .animation: .image
+        case .movie: .movie
+        case .audio: .audio
+        }
+    }
+
+    /// The limit for the file in decimal bytes.
+    public var bytesMax: Int {
+        switch self {
+        case .still(let still): still.bytesMax
+        case .animation(let animation): animation.bytesMax
+        case .movie(let movie): movie.bytesMax
+        case .audio(let audio): audio.bytesMax
+        }
+    }
+
+    /// The same rendition with another size limit.
+    public func within(bytesMax: Int) -> AttachmentRendition {
+        switch self {
+        case .still(var still):
+            still.bytesMax = bytesMax
+            return .still(still)
+        case .animation(var animation):
+            animation.bytesMax = bytesMax
+            return .animation(animation)
+        case .movie(var movie):
+            movie.bytesMax = bytesMax
+            return .movie(movie)
+        case .audio(var audio):
+            audio.bytesMax = bytesMax
+            return .audio(audio)
+        }
+    }
+
+    /// Whether all streams are copied, which takes as long as reading the file.
+    public var isCopy: Bool {
+        switch self {
+        case .movie(let movie): movie.copiesVideo && movie.copiesAudio
+        case .audio(let audio): audio.copies || audio.completesWave
+        case .still, .animation: false
+        }
+    }
+}
+
+/// A still encoded as JPEG, or as PNG if it has transparency, or if it was lossless and fits the limit.
+public struct StillRendition: Codable, Sendable, Hashable {
+    /// The limit for the file in decimal bytes. Quality is reduced first, then size.
+    public var bytesMax: Int
+    /// The limit for the longer side in pixels; nil keeps the size.
+    public var longSideMax: Int?
+    /// Whether the source is known to be damaged, so that it is read as far as possible.
+    public var isRepair: Bool
+
+    public init(bytesMax: Int, longSideMax: Int? = nil) {
+        self.bytesMax = bytesMax
+        self.longSideMax = longSideMax
+        isRepair = false
+    }
+}
+
+/// An animation written as GIF.
+public struct AnimationRendition: Codable, Sendable, Hashable {
+    /// The limit for the file in decimal bytes. Precision is reduced first, then colors, frames and size.
+    public var bytesMax: Int
+    /// The limit for the longer side in pixels; nil keeps the size.
+    public var longSideMax: Int?
+
+    public init(bytesMax: Int, longSideMax: Int? = nil) {
+        self.bytesMax = bytesMax
+        self.longSideMax = longSideMax
+    }
+}
+
+/// A movie written as MP4.
+public struct MovieRendition: Codable, Sendable, Hashable {
+    /// The limit for the file in decimal bytes. Quality is reduced first, then size, frame rate and length.
+    public var bytesMax: Int
+    /// Whether the video stream can be copied; it is encoded nevertheless if it cannot be muxed.
+    public var copiesVideo: Bool
+    /// Whether the audio stream can be copied.
+    public var copiesAudio: Bool
+    /// The limits for the longer and the shorter side in pixels as displayed; nil keeps the size.
+    public var longSideMax: Int?
+    public var shortSideMax: Int?
+    /// The limit for frames per second; nil keeps the rate.
+    public var frameRateMax: Double?
+    /// The limit for audio in bits per second; nil leaves it to the encoder's default quality.
+    public var audioBitRateMax: Int?
+    /// Whether the source is known to be damaged, so that it is read as far as possible.
+    public var isRepair: Bool
+
+    public init(bytesMax: Int, copiesVideo: Bool, copiesAudio: Bool) {
+        self.bytesMax = bytesMax
+        self.copiesVideo = copiesVideo
+        self.copiesAudio = copiesAudio
+        isRepair = false
+    }
+}
+
+/// An audio file written as M4A, or a WAV whose header is completed.
+public struct AudioRendition: Codable, Sendable, Hashable {
+    /// The limit for the file in decimal bytes. The bit rate is reduced first, then the length.
+    public var bytesMax: Int
+    /// Whether the stream can be copied.
+    public var copies: Bool
+    /// Whether the source is a WAV whose header lacks the number of samples, and is written with a complete header.
+    public var completesWave: Bool
+    /// The limit in bits per second; nil leaves it to the encoder's default quality.
+    public var bitRateMax: Int?
+    /// Whether the source is known to be damaged, so that it is read as far as possible.
+    public var isRepair: Bool
+
+    public init(bytesMax: Int, copies: Bool) {
+        self.bytesMax = bytesMax
+        self.copies = copies
+        completesWave = false
+        isRepair = false
+    }
 }

@@ -1,21 +1,21 @@
 public import RichPush
 
-/// What a render wrote.
+/// The result of a render.
 public struct RenderedMedia: Codable, Sendable, Hashable {
     public var attachment: RenderedAttachment?
-    public var thumbnail: RenderedPicture?
-    public var crop: RenderedPicture?
-    /// Where the picture that was shown stands in the source; nil for a still.
+    public var thumbnail: RenderedImage?
+    public var crop: RenderedImage?
+    /// Position of the frame shown, in the source; nil for a still.
     public var sourcePosition: MediaPosition?
-    /// Where it stands in the attachment that was written; nil when none was, or it is a still.
+    /// Position of the frame shown, in the attachment that was written; nil without one and for a still.
     public var attachmentPosition: MediaPosition?
-    /// The part that was cut out, of the upright picture.
+    /// The part that was cut out, in the upright image.
     public var clippingRect: ClippingRect?
-    /// Sentences on what a rendition gave up, for the manifest's reasons.
+    /// Sentences about what a rendition gave up, for the manifest's reasons.
     public var concessions: [String]
-    /// What the caller should know.
+    /// Warnings for the caller.
     public var warnings: [PreparationWarning]
-    /// Whether time forced less than was asked.
+    /// Whether the time budget forced less than was requested.
     public var isDegraded: Bool
 
     public init() {
@@ -25,16 +25,16 @@ public struct RenderedMedia: Codable, Sendable, Hashable {
     }
 }
 
-/// A place in a movie or an animation.
+/// A position in a movie or an animation.
 public enum MediaPosition: Codable, Sendable, Hashable {
-    /// Presentation time in seconds of the movie's own timeline.
+    /// Presentation time in seconds, in the movie's own timeline.
     case seconds(Double)
     /// Frame number of an animation, from 0.
     case frame(Int)
 }
 
-/// A picture that was written.
-public struct RenderedPicture: Codable, Sendable, Hashable {
+/// A rendered image.
+public struct RenderedImage: Codable, Sendable, Hashable {
     public var type: AttachmentType
     public var width: Int
     public var height: Int
@@ -48,18 +48,18 @@ public struct RenderedPicture: Codable, Sendable, Hashable {
     }
 }
 
-/// An attachment that was written.
+/// A rendered attachment.
 public struct RenderedAttachment: Codable, Sendable, Hashable {
     public var type: AttachmentType
     public var bytes: Int
-    /// Pixels as displayed; nil for sound.
+    /// Pixels as displayed; nil for audio.
     public var width: Int?
     public var height: Int?
-    /// Pictures of an image; nil for movies and sounds.
+    /// Number of frames of an image; nil for movies and audio.
     public var frames: Int?
-    /// Seconds of movies, sounds and animations.
+    /// Duration in seconds of movies, audio and animations.
     public var duration: Double?
-    /// How the stored picture must be turned; other than upright only where a picture stream was copied.
+    /// How the stored image must be rotated for display; `upright` unless a video stream was copied.
     public var orientation: Orientation
 
     public init(type: AttachmentType, bytes: Int) {
@@ -68,8 +68,8 @@ public struct RenderedAttachment: Codable, Sendable, Hashable {
         orientation = .upright
     }
 
-    /// A still.
-    public init(_ picture: RenderedPicture) {
+    /// A still attachment.
+    public init(_ picture: RenderedImage) {
         self.init(type: picture.type, bytes: picture.bytes)
         (width, height, frames) = (picture.width, picture.height, 1)
     }

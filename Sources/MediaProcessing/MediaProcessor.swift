@@ -1,15 +1,18 @@
+import LibAV
 import Magic
 package import MediaEngine
 import RichPush
 import Vips
 
-/// The work behind `MediaEngine`, on the calling thread: one job at a time.
+/// Implements `MediaEngine` on the calling thread, one call at a time.
 ///
 /// Not Sendable: libmagic's cookie belongs to one thread.
 package final class MediaProcessor {
     private let cookie: MagicCookie
 
-    /// Loads the libraries; what cannot be loaded is this machine's fault, not the media's.
+    /// Loads the libraries.
+    ///
+    /// - Throws: `internal` if a library cannot be loaded, which is an installation error, not the file's.
     package init() throws {
         do {
             try VipsLibrary.start()
@@ -20,9 +23,9 @@ package final class MediaProcessor {
         }
     }
 
-    /// Does one call; see `MediaEngine.perform`.
+    /// Runs one call; see `MediaEngine.perform`.
     ///
-    /// - Parameter progress: Told what of a render is on disk when the rest may take long.
+    /// - Parameter progress: Called with the renditions written so far when the remaining ones may take long.
     package func perform(
         _ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant,
         progress: @escaping (RenderedMedia) -> Void = { _ in }
@@ -42,34 +45,128 @@ package final class MediaProcessor {
     ) throws -> MediaAnswer {
         if case .describe = call { return .described(EngineDescriber.describe()) }
         guard let source = descriptors.first else {
-            throw AttachPrepError(.internal, "The media process was given no file.", detail: "\(call)")
+            throw AttachPrepError(.internal, "The media process received no file.", detail: "\(call)")
         }
         switch call {
         case .identify(let request):
             return .identified(try Identification.identify(request, descriptor: source, cookie: cookie))
         case .inspect(let request):
-            let (media, early) = try Inspection.inspect(
+            let (media, early) = try MediaInspection.inspect(
                 request, source: source, others: Array(descriptors.dropFirst()), deadline: deadline)
             return .inspected(media, early)
         case .render(let request):
             return .rendered(
-                try Rendering.render(
+                try MediaRendering.render(
                     request, source: source, outputs: descriptors.dropFirst().map(OutputFile.init), deadline: deadline,
                     progress: progress))
         case .describe: preconditionFailure("answered above")
         }
     }
 
-    /// Which call failed says what is wrong: a picture that does not load or decode is broken.
+    /// Classifies a libvips error by the failed operation: a failed load or decode means that the image is damaged.
     private static func broken(_ error: VipsError) -> AttachPrepError {
         let isOurs =
             ["jpegsave", "pngsave", "new_from_memory", "init"].contains(error.operation)
-            // No file can ask for an operation by name: our own list lacks one that we use.
+            // A file cannot trigger a blocked operation: the name is missing from this program's allow list.
             || error.description.contains("operation is blocked")
         return isOurs
-            ? AttachPrepError(.internal, "The picture could not be written.", detail: error.description)
+            ? AttachPrepError(.internal, "The image could not be written.", detail: error.description)
             : AttachPrepError(
-                .mediaCorrupt, "The picture is truncated or broken; check the file at its source.",
+                .mediaCorrupt, "The image is truncated or broken; check the file at its source.",
                 detail: error.description)
+    }
+}
+
+/// Runs a render request with the renderer for its kind.
+enum MediaRendering {
+    static func render(
+        _ request: RenderRequest, source: CInt, outputs: [OutputFile], deadline: ContinuousClock.Instant,
+        progress: @escaping (RenderedMedia) -> Void
+    ) throws -> RenderedMedia {
+        var outputs = outputs
+        let arrival = request.isArriving ? outputs.popLast().map { ArrivingFile(signals: $0.descriptor) } : nil
+        guard outputs.count == request.outputs.count else {
+            throw AttachPrepError(.internal, "The media process received the wrong number of outputs.")
+        }
+        let clock = WorkClock(deadline: deadline)
+        if let arrival {
+            let named = Dictionary(uniqueKeysWithValues: zip(request.outputs, outputs))
+            return try ImageRenderer(request: request, source: source, outputs: named, clock: clock)
+                .renderArriving(arrival)
+        }
+        switch request.attachment {
+        case .still, nil:
+            let named = Dictionary(uniqueKeysWithValues: zip(request.outputs, outputs))
+            return try ImageRenderer(
+                request: request, source: source, outputs: named, clock: clock, progress: progress
+            ).render()
+        case .animation, .movie, .audio:
+            precondition(request.outputs == [.attachment], "a slow attachment is rendered without other outputs")
+            return try AttachmentConversion(request: request, source: source, output: outputs[0], clock: clock).run()
+        }
+    }
+}
+
+/// Converts an attachment that is not a still image, with the converter for its kind.
+struct AttachmentConversion {
+    let request: RenderRequest
+    let source: CInt
+    let output: OutputFile
+    let clock: WorkClock
+
+    func run() throws -> RenderedMedia {
+        switch request.attachment {
+        case .animation(let rendition): try AnimationConversion(self, rendition).run()
+        case .movie(let rendition) where request.format.kind == .image:
+            try AnimationMovieConversion(self, rendition).run()
+        case .movie(let rendition): try MovieConversion(self, rendition).run()
+        case .audio(let rendition): try AudioConversion(self, rendition).run()
+        case .still, nil: preconditionFailure("a still is rendered with its thumbnail")
+        }
+    }
+}
+
+/// Lists library versions and available codecs, for `attachprep doctor`.
+enum EngineDescriber {
+    static func describe() -> EngineDescription {
+        let libav = LibAV.versions.map { EngineDescription.Library(name: $0.name, version: $0.version) }
+        let others = [
+            EngineDescription.Library(name: "libvips", version: VipsLibrary.version),
+            EngineDescription.Library(name: "libmagic", version: MagicCookie.version),
+        ]
+        // Bounded: lists.
+        return EngineDescription(libraries: others + libav, abilities: images + media)
+    }
+
+    private static var images: [EngineDescription.Ability] {
+        let operations = [
+            ("read JPEG", "jpegload_source"), ("read PNG", "pngload_source"), ("read GIF", "gifload_source"),
+            ("read WebP", "webpload_source"), ("read HEIC and AVIF", "heifload_source"),
+            ("read TIFF", "tiffload_source"), ("write JPEG", "jpegsave_buffer"), ("write PNG", "pngsave_buffer"),
+            ("color management", "icc_transform"),
+        ]
+        return operations.map { name, operation in
+            EngineDescription.Ability(
+                name: name, isAvailable: VipsLibrary.hasOperation(operation), package: "libvips42")
+        }
+    }
+
+    private static var media: [EngineDescription.Ability] {
+        let decoders = [
+            ("read BMP", "bmp"), ("read H.264", "h264"), ("read HEVC", "hevc"), ("read MPEG-4", "mpeg4"),
+            ("read MPEG-1", "mpeg1video"), ("read MPEG-2", "mpeg2video"), ("read Motion JPEG", "mjpeg"),
+            ("read AV1", "libdav1d"), ("read VP9", "vp9"), ("read AAC", "aac"), ("read ALAC", "alac"),
+            ("read MP3", "mp3float"), ("read AC-3", "ac3"), ("read Opus", "opus"), ("read Vorbis", "vorbis"),
+            ("read FLAC", "flac"),
+        ]
+        let encoders = [("write H.264", "libx264"), ("write AAC", "aac")]
+        return decoders.map { name, decoder in
+            EngineDescription.Ability(
+                name: name, isAvailable: LibAV.canDecode(decoder), package: "libavcodec59")
+        }
+            + encoders.map { name, encoder in
+                EngineDescription.Ability(
+                    name: name, isAvailable: LibAV.canEncode(encoder), package: "libavcodec59")
+            }
     }
 }

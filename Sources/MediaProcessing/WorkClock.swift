@@ -1,15 +1,15 @@
-/// The time of one call: when its caller stops waiting, and when the work aims to be through.
+/// The time limits of one call: its deadline, and the earlier time by which the work should be finished.
 ///
-/// Work that can be made cheaper looks at what is left on the way and gives up quality, size or length before it is
-/// too late; a caller that gets nothing by the deadline kills the process.
+/// Work that can be made cheaper checks the remaining time as it goes and reduces quality, size or length early
+/// enough; a caller that has no answer at the deadline kills the process.
 // Bounded throughout: parts of the time until a deadline.
 package struct WorkClock: Sendable {
-    /// The part of the time that plans may use: writing out and answering have to fit in the rest.
+    /// Part of the time that may be planned for; the rest is reserved for writing the output and answering.
     private static let aimShare = 0.9
 
     package let start: ContinuousClock.Instant
     package let deadline: ContinuousClock.Instant
-    /// When the work aims to be through.
+    /// When the work should be finished.
     package let aim: ContinuousClock.Instant
 
     package init(deadline: ContinuousClock.Instant) {
@@ -28,18 +28,18 @@ package struct WorkClock: Sendable {
         self.deadline = deadline
     }
 
-    /// Seconds until the aim; negative past it.
+    /// Seconds until `aim`; negative after it.
     package var secondsLeft: Double { ContinuousClock.now.duration(to: aim) / .seconds(1) }
     /// Seconds since the start.
     package var secondsSpent: Double { start.duration(to: .now) / .seconds(1) }
 
-    /// A clock for a part of the work, that has so much of the time that is left.
+    /// A clock for a part of the work, with a share of the remaining time; its deadline is the end of that share.
     package func share(_ share: Double) -> WorkClock {
         let now = ContinuousClock.now
         return WorkClock(start: now, deadline: now + now.duration(to: aim) * share)
     }
 
-    /// The same, but with the whole work's deadline: past the share's end it is late, not yet lost.
+    /// Like `share(_:)`, but with the whole work's deadline: exceeding the share is late, not yet a failure.
     func share(_ share: Double, until deadline: ContinuousClock.Instant) -> WorkClock {
         let now = ContinuousClock.now
         return WorkClock(start: now, aim: now + now.duration(to: aim) * share, deadline: deadline)

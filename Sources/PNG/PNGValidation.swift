@@ -1,30 +1,30 @@
 import CSPNG
 
-/// What reading all of a PNG's coded data finds.
+/// The result of reading all coded data of a PNG.
 ///
-/// Counted are the checksums of the chunks that a picture needs (IHDR, PLTE, IDAT, IEND), zlib's of its data, and that
-/// there are all rows. What libspng and libpng pass over is intact: bytes behind the data, and chunks for metadata that
-/// are broken, which are not shown.
+/// Checked are the checksums of the critical chunks (IHDR, PLTE, IDAT, IEND), zlib's checksum of the image data, and
+/// that all rows exist. What libspng and libpng ignore counts as intact: bytes behind the data, and corrupt metadata
+/// chunks.
 package enum PNGValidation: Sendable, Hashable {
     case intact
-    /// libspng's word for what is wrong.
+    /// libspng's reason.
     case damaged(String)
-    /// Nothing can be said: it has larger chunks beside its picture than libspng is given memory for.
+    /// Could not be checked: an ancillary chunk is larger than the memory libspng may use.
     case unknown
 
-    /// Bytes of a chunk beside the picture, and of all of them.
+    /// Limits in bytes for one ancillary chunk, and for all of them.
     private static let chunkBytesMax = 16_000_000
     private static let keptBytesMax = 32_000_000
-    /// Pixels of a side, as libpng has it: a row of them is in memory.
+    /// Pixels of a side, libpng's limit: one row is held in memory.
     private static let sideMax: UInt32 = 1_000_000
 
-    /// Reads all of the file, and keeps nothing of it.
+    /// Reads the whole file and discards the rows.
     package init(descriptor: CInt) {
         do throws(PNGError) {
             guard let context = unsafe spng_ctx_new(0) else { throw PNGError(CInt(SPNG_EMEM.rawValue), "ctx_new") }
             defer { unsafe spng_ctx_free(context) }
             let source = PNGSource(descriptor: descriptor, waitForMore: { false })
-            // Beside the data the context has no hold on it.
+            // The context does not retain the source.
             try withExtendedLifetime(source) { () throws(PNGError) in try unsafe Self.read(context, source) }
             self = .intact
         } catch {
@@ -37,7 +37,7 @@ package enum PNGValidation: Sendable, Hashable {
         try PNGError.check(unsafe spng_set_image_limits(context, sideMax, sideMax), "set_image_limits")
         let (isFault, isDropped) = (CInt(SPNG_CRC_ERROR.rawValue), CInt(SPNG_CRC_DISCARD.rawValue))
         try PNGError.check(unsafe spng_set_crc_action(context, isFault, isDropped), "set_crc_action")
-        try unsafe source.give(to: context)
+        try unsafe source.attach(to: context)
         var header = spng_ihdr()
         try PNGError.check(unsafe spng_get_ihdr(context, &header), "get_ihdr")
         let format = CInt(SPNG_FMT_PNG.rawValue)

@@ -1,6 +1,6 @@
 import SafeArithmetic
 
-/// The part of a picture that its thumbnail shows, in unit values of the upright picture, origin top-left.
+/// The part of an image that its thumbnail shows, in unit coordinates of the upright image, origin top-left.
 ///
 /// Valid when `0 <= x`, `0 <= y`, `x + width <= 1`, `y + height <= 1` and neither side is empty.
 ///
@@ -11,12 +11,12 @@ public struct ClippingRect: Sendable, Hashable {
     public let width: Double
     public let height: Double
 
-    /// Adding two decimal fractions may miss 1 by a rounding step: 0.7 + 0.3 must still be a valid edge.
+    /// Allows for floating-point error in `x + width` and `y + height`, such as 0.7 + 0.3.
     private static let roundingTolerance = 1e-9
 
     /// Throws `options.invalid_clipping_rect` unless the rectangle lies inside the unit square and is not empty.
     public init(x: Double, y: Double, width: Double, height: Double) throws {
-        // What hangs over by a rounding step is cut off, and something has to be left.
+        // An overhang within the tolerance is cut off; the remaining rectangle must not be empty.
         let isInside =
             // Bounded: floating point, which does not trap.
             x >= 0 && y >= 0 && min(width, 1 - x) > 0 && min(height, 1 - y) > 0
@@ -24,7 +24,7 @@ public struct ClippingRect: Sendable, Hashable {
         guard isInside, [x, y, width, height].allSatisfy(\.isFinite) else {
             throw AttachPrepError(
                 .optionsInvalidClippingRect,
-                "The clipping rectangle \(x),\(y),\(width),\(height) does not lie inside the picture; "
+                "The clipping rectangle \(x),\(y),\(width),\(height) is not inside the image; "
                     + "use unit values with x+width and y+height at most 1 and both sides over 0.")
         }
         self.x = x
@@ -35,9 +35,9 @@ public struct ClippingRect: Sendable, Hashable {
         self.height = min(height, 1 - y)
     }
 
-    /// The rectangle in pixels of a picture of that size: never empty, never outside.
-    public func pixels(width pictureWidth: Int, height pictureHeight: Int) -> PixelRect {
-        let (columns, rows) = (max(pictureWidth, 1), max(pictureHeight, 1))
+    /// The rectangle in pixels of an image of the given size: never empty, never outside the image.
+    public func pixels(width imageWidth: Int, height imageHeight: Int) -> PixelRect {
+        let (columns, rows) = (max(imageWidth, 1), max(imageHeight, 1))
         let left = min(Int(clamping: (x * Double(columns)).rounded()), columns.subtracting(clamping: 1))
         let top = min(Int(clamping: (y * Double(rows)).rounded()), rows.subtracting(clamping: 1))
         // Bounded: floating point, which does not trap.
@@ -65,7 +65,7 @@ public struct PixelRect: Codable, Sendable, Hashable {
     }
 }
 
-/// As requests spell it: `{"x": 0.25, "y": 0, "width": 0.5, "height": 1}`.
+/// The JSON form in requests: `{"x": 0.25, "y": 0, "width": 0.5, "height": 1}`.
 extension ClippingRect: Codable {
     private enum CodingKeys: String, CodingKey {
         case x, y, width, height

@@ -1,29 +1,29 @@
-/// A media format we can name, whether or not iOS takes it; what the content says, never the file's name.
+/// A recognized media format, whether or not iOS accepts it; detected from the content, not from the file name.
 public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
-    // Pictures
+    // Images
     case jpeg, png, gif, webp, heic, heif, avif, tiff, bmp
-    // Pictures we know and cannot show
+    // Images that are recognized but not decoded
     case svg, icon, photoshop, jpeg2000, jpegXL
-    // Sounds
+    // Audio
     case aiff, aifc, wave, mp3, mpeg4Audio, aac, mp2, ac3, eac3, amr, au, caf, flac, vorbis, opus, speex
     case windowsMediaAudio, wavPack, trueAudio, wave64, matroskaAudio, quickTimeAudio, threeGPPAudio, monkeysAudio, dts
-    // Sounds we know and cannot play
+    // Audio that is recognized but not decoded
     case midi
     // Movies
     case mpegProgramStream, mpeg1Video, mpeg2Video, mpeg4, avi
     case quickTime, m4v, threeGPP, threeGPP2, webm, matroska, mpegTransportStream, flashVideo, windowsMedia, oggVideo
     case mxf, digitalVideo, realMedia, flash
 
-    /// What a notification would show it as.
+    /// How a notification shows the format.
     public var kind: MediaKind { row.kind }
 
-    /// The MIME type of the format, as manifests report it.
+    /// The MIME type that manifests report.
     public var mimeType: String { row.mimeType }
 
-    /// The type iOS attaches it as, when it is one of the eleven documented ones.
+    /// The attachable type; nil when the format is not one of the eleven that Apple documents.
     public var attachmentType: AttachmentType? { row.attachmentType }
 
-    /// Whether we have a decoder for it.
+    /// Whether media processes can decode the format.
     public var isDecodable: Bool { !Self.notDecodable.contains(self) }
 
     private static let notDecodable: Set<MediaFormat> = [
@@ -44,14 +44,14 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
     }
 
     private var row: Row {
-        switch kindOnly {
-        case .image: pictureRow
-        case .audio: soundRow
+        switch tableKind {
+        case .image: imageRow
+        case .audio: audioRow
         case .movie: movieRow
         }
     }
 
-    private var kindOnly: MediaKind {
+    private var tableKind: MediaKind {
         switch self {
         case .jpeg, .png, .gif, .webp, .heic, .heif, .avif, .tiff, .bmp, .svg, .icon, .photoshop, .jpeg2000, .jpegXL:
             .image
@@ -63,7 +63,7 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
         }
     }
 
-    private var pictureRow: Row {
+    private var imageRow: Row {
         switch self {
         case .jpeg: Row(.image, "image/jpeg", .jpeg)
         case .png: Row(.image, "image/png", .png)
@@ -82,7 +82,7 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
         }
     }
 
-    private var soundRow: Row {
+    private var audioRow: Row {
         switch self {
         case .aiff: Row(.audio, "audio/aiff", .aiff)
         case .aifc: Row(.audio, "audio/x-aifc")

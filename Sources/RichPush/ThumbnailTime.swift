@@ -1,27 +1,27 @@
 import SafeArithmetic
 
-/// A movie's time as iOS wants it in the options: a CMTime in dictionary form.
+/// A time in a movie, in the dictionary form of a CMTime that iOS expects in the attachment options.
 ///
-/// Source: Apple, `CMTimeCopyAsDictionary`; `apple-attachments.md` 1.4.
+/// Source: Apple, `CMTimeCopyAsDictionary`; `docs/reference/apple-attachment-rules.md` 1.4.
 public struct MovieTime: Codable, Sendable, Hashable {
-    /// Ticks of `timescale`.
+    /// The time in units of 1/`timescale` second.
     public let value: Int64
-    /// Ticks a second.
+    /// Units per second.
     public let timescale: Int32
     public let epoch: Int64
-    /// 1 is `kCMTimeFlags_Valid`.
+    /// CMTime flags; 1 is `kCMTimeFlags_Valid`.
     public let flags: UInt32
 
-    /// Rounds up to the next tick, so that the time never falls before the frame that was meant.
+    /// Creates a time, rounded up to the next tick so that it never falls before the intended frame.
     public init(seconds: Double) {
         timescale = Limits.movieTimescale
-        // A time that is a whole number of ticks in decimals is not in binary: 1.1 s is 660.0000000000001 ticks.
+        // Binary rounding error must not add a tick: 1.1 s is computed as 660.0000000000001 ticks.
         value = Int64(clamping: (seconds * Double(Limits.movieTimescale) - 1e-6).rounded(.up))
         epoch = 0
         flags = 1
     }
 
-    /// As it is written somewhere.
+    /// Creates a time from the four members of a CMTime dictionary.
     init(value: Int64, timescale: Int32, epoch: Int64, flags: UInt32) {
         self.value = value
         self.timescale = timescale
@@ -33,11 +33,11 @@ public struct MovieTime: Codable, Sendable, Hashable {
     public var seconds: Double { Double(value) / Double(timescale) }
 }
 
-/// Which picture of a moving attachment the thumbnail shows.
+/// The frame of a movie or an animated image that the thumbnail shows.
 public enum ThumbnailTime: Sendable, Hashable {
-    /// A movie's.
+    /// A time in a movie.
     case movie(MovieTime)
-    /// An animated image's frame, from 0.
+    /// A frame of an animated image, from 0.
     case frame(Int)
 }
 

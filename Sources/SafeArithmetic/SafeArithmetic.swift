@@ -1,8 +1,8 @@
-/// Integer arithmetic that cannot trap, for numbers that came from outside the process.
+/// Integer arithmetic that cannot trap, for numbers from outside the process.
 ///
-/// Swift's `+`, `*`, `/` and `Int(_:)` end the process on overflow, on a zero divisor and on NaN. A number that a
-/// server, a file, a message or a database chose must not reach them. Each operation here has two forms, named like
-/// the initializers of the standard library: `clamping` gives the nearest value that fits, `exactly` gives nil.
+/// Swift's `+`, `*`, `/` and `Int(_:)` end the process on overflow, a zero divisor or NaN, so they must not be used on
+/// numbers from servers, files, messages or databases. Each operation here has two forms, named like the initializers
+/// of the standard library: `clamping` returns the nearest representable value, `exactly` returns nil.
 ///
 /// ```swift
 /// let end = offset.adding(clamping: length)           // .max instead of a trap
@@ -10,44 +10,44 @@
 /// let bits = Int(clamping: seconds * bitRate)         // 0 for NaN
 /// ```
 ///
-/// `Tests/TidyTests/ForeignNumberRules.swift` finds the operators in the files that read foreign input.
+/// `Tests/TidyTests/ForeignNumberRules.swift` finds trapping operators in files that read external input.
 extension FixedWidthInteger {
-    /// The sum, or the nearest value that fits.
+    /// The sum, or the nearest representable value.
     @inlinable
     package func adding(clamping other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 
-    /// The sum; nil when it does not fit.
+    /// The sum; nil on overflow.
     @inlinable
     package func adding(exactly other: Self) -> Self? {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? nil : sum
     }
 
-    /// The difference, or the nearest value that fits.
+    /// The difference, or the nearest representable value.
     @inlinable
     package func subtracting(clamping other: Self) -> Self {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (other < 0 ? .max : .min) : difference
     }
 
-    /// The difference; nil when it does not fit.
+    /// The difference; nil on overflow.
     @inlinable
     package func subtracting(exactly other: Self) -> Self? {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? nil : difference
     }
 
-    /// The product, or the nearest value that fits.
+    /// The product, or the nearest representable value.
     @inlinable
     package func multiplied(clamping factor: Self) -> Self {
         let (product, overflow) = multipliedReportingOverflow(by: factor)
         return overflow ? ((self < 0) != (factor < 0) ? .min : .max) : product
     }
 
-    /// The product; nil when it does not fit.
+    /// The product; nil on overflow.
     @inlinable
     package func multiplied(exactly factor: Self) -> Self? {
         let (product, overflow) = multipliedReportingOverflow(by: factor)
@@ -70,14 +70,40 @@ extension FixedWidthInteger {
         return remainderReportingOverflow(dividingBy: divisor).partialValue
     }
 
-    /// The whole part of a floating-point number, or the nearest value that fits; 0 for NaN.
+    /// The integer part of a floating-point number, or the nearest representable value; 0 for NaN.
     @inlinable
     package init<Source: BinaryFloatingPoint>(clamping source: Source) {
         guard !source.isNaN else {
             self = 0
             return
         }
-        // Rounding toward zero first: `init(exactly:)` takes whole numbers alone.
+        // Rounded first, because `init(exactly:)` accepts only whole numbers.
         self = Self(exactly: source.rounded(.towardZero)) ?? (source < 0 ? .min : .max)
+    }
+}
+
+/// Durations from external numbers: `Duration` and clocks trap on overflow, like integers.
+extension Duration {
+    /// The longest duration that these functions return, 100 years. Adding it twice to any clock time does not
+    /// overflow.
+    package static let longest = Duration.seconds(100 * 365.25 * 86_400)
+
+    /// A duration in seconds, clamped to ±`longest`; zero for NaN.
+    package static func seconds(clamping seconds: Double) -> Duration {
+        guard !seconds.isNaN else { return .zero }
+        let bound = longest / .seconds(1)
+        return .seconds(Swift.min(Swift.max(seconds, -bound), bound))
+    }
+
+    /// A duration in seconds, clamped to ±`longest`.
+    package static func seconds(clamping seconds: Int) -> Duration {
+        let bound = longest.components.seconds
+        return .seconds(Swift.min(Swift.max(Int64(seconds), -bound), bound))
+    }
+
+    /// A duration in milliseconds, clamped to ±`longest`.
+    package static func milliseconds(clamping milliseconds: Int) -> Duration {
+        let bound = longest.components.seconds * 1_000
+        return .milliseconds(Swift.min(Swift.max(Int64(milliseconds), -bound), bound))
     }
 }

@@ -1,26 +1,26 @@
 import CVips
 
-/// libvips itself: started once a process, with nothing but the loaders in use.
+/// libvips itself: started once a process, with only the loaders in use.
 package enum VipsLibrary {
-    /// Loader classes that may see a stranger's file, by descriptor or from memory; none takes a path.
+    /// Loader classes that may read untrusted files, by descriptor or from memory; none takes a path.
     package static let loaders = [
         "VipsForeignLoadJpegSource", "VipsForeignLoadPngSource", "VipsForeignLoadNsgifSource",
         "VipsForeignLoadWebpSource", "VipsForeignLoadHeifSource", "VipsForeignLoadTiffSource",
     ]
 
-    /// Saver classes: into memory, what stills are written as.
+    /// Saver classes for stills, which write into memory.
     package static let savers = ["VipsForeignSaveJpegBuffer", "VipsForeignSavePngBuffer"]
 
-    /// Families of operations that work on pixels alone, and what they are made of. Not among them: what runs programs
-    /// (`VipsSystem`), reads or writes files, draws text or draws SVG.
+    /// Families of allowed operations, all of which work on pixels alone. Excluded are operations that run programs
+    /// (`VipsSystem`), read or write files, draw text or draw SVG.
     package static let families = [
         "VipsArithmetic", "VipsStatistic", "VipsConversion", "VipsColour", "VipsColourspace", "VipsResample",
         "VipsThumbnail",
-        // Between sRGB and linear light, to grey, and out of CMYK.
+        // Conversions between sRGB and linear light, to gray, and from CMYK.
         "VipssRGB2scRGB", "VipsscRGB2sRGB", "VipsscRGB2BW", "VipsCMYK2XYZ",
-        // What alpha and borders are made of.
+        // Used to create alpha and borders.
         "VipsBlack",
-        // The profiles that libvips has within itself; a name of any other would be a path, and we give none.
+        // libvips' built-in profiles; any other name would be a path, and none is passed.
         "VipsProfileLoad",
     ]
 
@@ -44,7 +44,7 @@ package enum VipsLibrary {
         CVips_block_untrusted()
     }
 
-    /// HEIC and AVIF are a module in Debian's build and built in elsewhere, where there is nothing to load.
+    /// HEIC and AVIF support is a loadable module in Debian's build, and built in elsewhere.
     private static func loadHEIFModule() {
         guard let library = unsafe CVips_library_path() else { return }
         let path = unsafe String(cString: library)
@@ -53,16 +53,16 @@ package enum VipsLibrary {
         _ = unsafe CVips_load_module("\(folder)/vips-heif.so")
     }
 
-    /// The version in use, as in `8.14.1`.
+    /// The version in use, such as `8.14.1`.
     package static var version: String { "\(vips_version(0)).\(vips_version(1)).\(vips_version(2))" }
 
-    /// Whether an operation is there and allowed; nil where there is none of that class.
+    /// Whether an operation class is allowed; nil where it does not exist.
     package static func isAllowed(_ className: String) -> Bool? {
         let answer = unsafe CVips_is_allowed(className)
         return answer < 0 ? nil : answer == 1
     }
 
-    /// Classes of all operations that are allowed, loaders and savers among them.
+    /// Names of all allowed operation classes, including loaders and savers.
     package static var allowedClasses: [String] {
         guard let names = unsafe CVips_allowed_classes() else { return [] }
         defer { unsafe g_strfreev(names) }
@@ -71,8 +71,37 @@ package enum VipsLibrary {
         return found.sorted()
     }
 
-    /// Whether an operation is there: `heifload_source`, `pngsave_buffer`.
+    /// Whether an operation exists, by nickname: `heifload_source`, `pngsave_buffer`.
     package static func hasOperation(_ nickname: String) -> Bool {
         unsafe vips_type_find("VipsOperation", nickname) != 0
     }
+}
+
+/// A failed libvips call and libvips' error text: for the log, never for a caller.
+///
+/// libvips has one error buffer for the whole process (`libvips/iofuncs/error.c`), so the text may be that of another
+/// job: decide by which call failed, never by the text.
+package struct VipsError: Error, Sendable, CustomStringConvertible {
+    /// The operation that failed, as libvips names it.
+    package let operation: String
+    /// libvips' error text.
+    package let text: String
+
+    package var description: String { "libvips \(operation): \(text)" }
+
+    /// Takes the text out of libvips' buffer, in one step under its lock.
+    init(_ operation: String) {
+        self.operation = operation
+        guard let copy = unsafe vips_error_buffer_copy() else {
+            text = ""
+            return
+        }
+        text = unsafe String(cString: copy).split(separator: "\n").joined(separator: "; ")
+        unsafe g_free(copy)
+    }
+}
+
+/// Throws unless a libvips call returned 0.
+func check(_ code: CInt, _ operation: String) throws(VipsError) {
+    guard code == 0 else { throw VipsError(operation) }
 }

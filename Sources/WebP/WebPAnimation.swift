@@ -1,8 +1,8 @@
 import CWebP
 
-/// Composes the frames of an animated WebP, one after another; owns libwebp's decoder and the bytes it reads.
+/// Composes the frames of an animated WebP, one after another. Owns libwebp's decoder and the bytes it reads.
 ///
-/// In memory are the file, two canvases and a frame.
+/// Memory: the file, two canvases and a frame.
 ///
 /// C: `WebPAnimDecoder` of libwebpdemux.
 @safe package final class WebPAnimation {
@@ -11,11 +11,11 @@ import CWebP
     /// Pixels of the canvas.
     package let width: Int
     package let height: Int
-    /// The colour profile, as the file has it.
-    package let colourProfile: [UInt8]?
+    /// The file's ICC profile; nil without one.
+    package let colorProfile: [UInt8]?
 
     /// - Parameter bytes: A whole file.
-    /// - Throws: `WebPError` when it is none.
+    /// - Throws: `WebPError` when it is not an animated WebP.
     package init(_ bytes: [UInt8]) throws(WebPError) {
         let file = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
         _ = unsafe file.initialize(from: bytes)
@@ -28,10 +28,10 @@ import CWebP
             throw WebPError("anim_decoder_new")
         }
         unsafe (self.file, self.decoder) = (file, decoder)
-        // It fails for no decoder that is one.
+        // It cannot fail for a valid decoder.
         _ = unsafe WebPAnimDecoderGetInfo(decoder, &information)
         (width, height) = (Int(clamping: information.canvas_width), Int(clamping: information.canvas_height))
-        colourProfile = unsafe Self.colourProfile(decoder)
+        colorProfile = unsafe Self.colorProfile(decoder)
     }
 
     deinit {
@@ -39,15 +39,14 @@ import CWebP
         unsafe file.deallocate()
     }
 
-    private static func colourProfile(_ decoder: OpaquePointer) -> [UInt8]? {
+    private static func colorProfile(_ decoder: OpaquePointer) -> [UInt8]? {
         var chunk = unsafe WebPChunkIterator()
         guard unsafe WebPDemuxGetChunk(WebPAnimDecoderGetDemuxer(decoder), "ICCP", 1, &chunk) != 0 else { return nil }
         defer { unsafe WebPDemuxReleaseChunkIterator(&chunk) }
         return unsafe Array(UnsafeBufferPointer(start: chunk.chunk.bytes, count: chunk.chunk.size))
     }
 
-    /// The canvas as the next frame leaves it: red, green, blue and alpha, not premultiplied, rows without padding;
-    /// nil after the last.
+    /// The canvas after the next frame: RGBA, not premultiplied, rows without padding; nil after the last frame.
     ///
     /// - Throws: `WebPError` when the frame cannot be decoded.
     package func next() throws(WebPError) -> [UInt8]? {

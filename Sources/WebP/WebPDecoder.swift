@@ -1,28 +1,29 @@
 import CWebP
 
-/// Decodes a lossy WebP into the components it stores, piece by piece; owns libwebp's decoder and what it is told.
+/// Decodes a lossy WebP into its stored components, piece by piece. Owns libwebp's decoder and its configuration.
 ///
-/// No colour is converted, and no chroma enlarged.
+/// No color conversion and no chroma upsampling is done.
 ///
 /// C: `WebPIDecode` and `WebPIUpdate` of libwebp.
 @safe package final class WebPDecoder {
-    /// Looks at the clock while a picture is decoded; libwebp itself knows no end but that of its bytes.
+    /// Pieces into which the data is split, so that the deadline is checked between them; libwebp itself cannot be
+    /// interrupted.
     private static let pieces = 64
-    /// A piece holds more than any square of a picture, so that each one leads on.
+    /// More bytes than a macroblock takes, so that each piece makes progress.
     private static let pieceBytesMin = 16_384
-    /// Pixels of a side: they have 14 bits.
+    /// Pixels of a side, which has 14 bits.
     private static let sideMax = 16_383
 
     private let config: UnsafeMutablePointer<WebPDecoderConfig>
     private let decoder: OpaquePointer
 
-    /// The picture of a chunk.
+    /// Decodes a `VP8 ` chunk.
     ///
     /// - Parameters:
     ///   - chunk: `VP8 ` with its header.
-    ///   - width: Pixels, as the chunk says; height as well.
-    ///   - beforePiece: Asked now and then; what it throws ends the decoding.
-    /// - Throws: `WebPError` when the chunk cannot be decoded to its end, or is of another size.
+    ///   - width: Width in pixels, as in the chunk's header; `height` likewise.
+    ///   - beforePiece: Called before each piece; an error it throws ends the decoding.
+    /// - Throws: `WebPError` when the chunk is truncated or corrupt, or has another size.
     package static func decode(
         _ chunk: [UInt8], width: Int, height: Int, beforePiece: () throws -> Void
     ) throws -> WebPComponents {
@@ -43,7 +44,7 @@ import CWebP
         return WebPComponents(width: width, height: height, luma: luma, blue: blue, red: red)
     }
 
-    /// The buffers stay where they are while this lives.
+    /// The buffers must not move while the decoder exists.
     private init(
         _ width: Int, _ height: Int, _ luma: UnsafeMutableBufferPointer<UInt8>,
         _ blue: UnsafeMutableBufferPointer<UInt8>, _ red: UnsafeMutableBufferPointer<UInt8>
@@ -86,9 +87,42 @@ import CWebP
             status = unsafe WebPIUpdate(decoder, chunk, min(end, chunk.count))
         }
         guard status == VP8_STATUS_OK else { throw WebPError(status, "update") }
-        // It says there what it found, and would have left the rest of a larger buffer as it was.
+        // libwebp writes the decoded size here; a smaller image would leave the rest of the buffer unchanged.
         guard unsafe config.pointee.output.width == width, unsafe config.pointee.output.height == height else {
             throw WebPError("size")
         }
     }
+}
+
+/// The stored components of a lossy WebP, 8 bits a sample, rows without padding: luma, and two of chroma of half its
+/// width and height, rounded up.
+///
+/// Luma ranges from 16 to 235 and chroma from 16 to 240, with BT.601 coefficients; a chroma sample lies at the center
+/// of its four luma samples.
+///
+/// Source: RFC 6386, 9.2 (`color_space`); libwebp, `src/dsp/yuv.h` and `src/dsp/upsampling.c`.
+package struct WebPComponents: Sendable, Hashable {
+    package let width: Int
+    package let height: Int
+    package var luma: [UInt8]
+    package var blue: [UInt8]
+    package var red: [UInt8]
+
+    /// Samples of chroma for the given number of luma samples, across or down.
+    // Bounded: sides have 14 bits.
+    package static func chroma(_ side: Int) -> Int { (side + 1) / 2 }
+}
+
+/// A failed libwebp call and its status: for the log only.
+package struct WebPError: Error, Sendable, Hashable {
+    package let operation: String
+    /// `VP8StatusCode`; 0 where a call has none.
+    package let status: UInt32
+
+    init(_ status: VP8StatusCode, _ operation: StaticString) {
+        self.operation = "\(operation)"
+        self.status = status.rawValue
+    }
+
+    init(_ operation: StaticString) { self.init(VP8_STATUS_OK, operation) }
 }

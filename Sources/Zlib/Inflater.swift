@@ -1,21 +1,20 @@
 internal import CZlib
 internal import SafeArithmetic
 
-/// Unpacks a DEFLATE stream step by step; owns zlib's state.
+/// Decompresses a DEFLATE stream in steps with zlib's `inflate`.
 ///
-/// A step reads no more than it is given and writes no more than there is room for, so that its caller can look at
-/// sizes and time between two steps. C: `inflate` of zlib.
+/// A step reads and writes no more than the given buffers, so that the caller can check size and time between steps.
 @safe package final class Inflater {
-    /// What stands around the compressed data.
+    /// The format around the compressed data.
     package enum Wrapping: Sendable, Hashable {
-        /// RFC 1952: a header with names and comments of any length, a checksum and a length.
+        /// RFC 1952: a header with a name and comment of any length, and a checksum and length at the end.
         case gzip
-        /// RFC 1950: two bytes before, a checksum behind.
+        /// RFC 1950: a header of two bytes, and a checksum at the end.
         case zlib
-        /// RFC 1951: nothing.
+        /// RFC 1951: raw DEFLATE data.
         case none
 
-        /// `inflateInit2`'s number: the largest window, negative for bare data, 16 more for gzip alone.
+        /// The `windowBits` of `inflateInit2`: the largest window, negative for raw data, plus 16 for gzip only.
         fileprivate var windowBits: CInt {
             switch self {
             case .gzip: MAX_WBITS + 16
@@ -25,15 +24,15 @@ internal import SafeArithmetic
         }
     }
 
-    /// What one step did.
+    /// The result of one step.
     package struct Step: Sendable, Hashable {
         package let bytesRead: Int
         package let bytesWritten: Int
-        /// Whether the stream is over: its checksum has been read and was right.
+        /// Whether the stream has ended with a valid checksum.
         package let isAtEnd: Bool
     }
 
-    // Memory of its own: zlib compares the address with the one it was given first.
+    // Allocated, because zlib checks that the address stays the same.
     private let stream: UnsafeMutablePointer<z_stream>
 
     package init(_ wrapping: Wrapping) throws(ZlibError) {
@@ -47,49 +46,49 @@ internal import SafeArithmetic
     }
 
     deinit {
-        // Only a state that is not its own could fail.
+        // This fails only for an invalid stream.
         _ = unsafe inflateEnd(stream)
         unsafe stream.deallocate()
     }
 
-    /// Unpacks until the input is used up, the output is full, or the stream is over.
+    /// Decompresses until the input is used up, the output is full, or the stream ends.
     ///
-    /// - Throws: when the data is damaged, or never was what it is said to be.
+    /// - Throws: when the data is invalid.
     package func step(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(ZlibError) -> Step {
-        let (available, room) = (UInt32(clamping: input.count), UInt32(clamping: output.count))
+        let (available, capacity) = (UInt32(clamping: input.count), UInt32(clamping: output.count))
         let bytes = unsafe UnsafeMutableRawPointer(mutating: input.baseAddress)
         unsafe stream.pointee.next_in = bytes?.assumingMemoryBound(to: UInt8.self)
         unsafe stream.pointee.avail_in = available
         unsafe stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        unsafe stream.pointee.avail_out = room
+        unsafe stream.pointee.avail_out = capacity
         defer {
             unsafe stream.pointee.next_in = nil
             unsafe stream.pointee.next_out = nil
         }
         let code = unsafe inflate(stream, Z_NO_FLUSH)
-        // Z_BUF_ERROR says that nothing could be done with so little input or room, which is no error.
+        // Z_BUF_ERROR means that no progress was possible with this input and capacity, which is not an error.
         guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else { throw ZlibError(code, "inflate") }
         return Step(
             // Bounded: 32 bits.
             bytesRead: Int(available.subtracting(clamping: unsafe stream.pointee.avail_in)),
             // Bounded: 32 bits.
-            bytesWritten: Int(room.subtracting(clamping: unsafe stream.pointee.avail_out)),
+            bytesWritten: Int(capacity.subtracting(clamping: unsafe stream.pointee.avail_out)),
             isAtEnd: code == Z_STREAM_END)
     }
 
-    /// Begins another stream with the same wrapping.
+    /// Resets the state for another stream with the same wrapping.
     package func restart() throws(ZlibError) {
         let code = unsafe inflateReset(stream)
         guard code == Z_OK else { throw ZlibError(code, "inflateReset") }
     }
 }
 
-/// A zlib call that gave up, and its number for why: for the log only.
+/// The error of a zlib call; for the log only.
 package struct ZlibError: Error, Sendable, Hashable, CustomStringConvertible {
     package let operation: String
-    /// Such as Z_DATA_ERROR.
+    /// The zlib code, such as Z_DATA_ERROR.
     package let code: CInt
 
     init(_ code: CInt, _ operation: StaticString) {

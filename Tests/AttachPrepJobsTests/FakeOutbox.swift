@@ -107,7 +107,7 @@ final class FakeOutbox: WebhookOutbox {
         }
     }
 
-    func record(_ id: WebhookID, _ outcome: WebhookOutcome) async throws {
+    func record(_ id: WebhookID, _ outcome: WebhookDeliveryResult) async throws {
         try change { state in
             guard let index = state.webhooks.firstIndex(where: { $0.id == id }) else { return }
             state.leased.remove(id)

@@ -3,21 +3,21 @@ import Foundation
 import Testing
 
 struct LatencyCountsTests {
-    private func counts(_ spans: [Int: Int]) -> LatencyCounts {
-        spans.reduce(into: LatencyCounts()) { $0.add($1.value, inSpan: $1.key) }
+    private func counts(_ spans: [Int: Int]) -> LatencyHistogram {
+        spans.reduce(into: LatencyHistogram()) { $0.add($1.value, inBucket: $1.key) }
     }
 
     @Test func `spans reach from milliseconds to hours, each 1.6 times the one before`() {
-        let bounds = LatencyCounts.boundsMilliseconds
+        let bounds = LatencyHistogram.boundsMilliseconds
         #expect(bounds.first == 5 && (bounds.last ?? 0) > 4 * 3_600_000 && bounds.count == 33)
         for (lower, upper) in zip(bounds.dropFirst(3), bounds.dropFirst(4)) {
             #expect((1.55...1.65).contains(Double(upper) / Double(lower)))
         }
-        #expect(LatencyCounts().counts.count == bounds.count + 1)
+        #expect(LatencyHistogram().counts.count == bounds.count + 1)
     }
 
     @Test func `of nothing there is no percentile`() {
-        #expect(LatencyCounts().percentile(0.5) == nil)
+        #expect(LatencyHistogram().percentile(0.5) == nil)
     }
 
     @Test(arguments: [
@@ -47,9 +47,9 @@ struct LatencyCountsTests {
     func `a percentile of many durations is within some percent of theirs`(share: Double) throws {
         // From 20 ms to 20 s, evenly by factors.
         let durations = (0..<10_000).map { 20 * Foundation.pow(1000, Double($0) / 10_000) }
-        var latencies = LatencyCounts()
+        var latencies = LatencyHistogram()
         for duration in durations {
-            latencies.add(1, inSpan: LatencyCounts.boundsMilliseconds.count { Double($0) <= duration })
+            latencies.add(1, inBucket: LatencyHistogram.boundsMilliseconds.count { Double($0) <= duration })
         }
         let exact = durations[Int(share * 10_000)] / 1000
         #expect(abs(try #require(latencies.percentile(share)) - exact) < exact * 0.05)

@@ -8,8 +8,8 @@ import Testing
     private let schedule = WebhookSchedule()
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
-    private func outcome(_ status: Int, tries: Int = 1, retryAfter: Duration? = nil) -> WebhookOutcome {
-        let reply = WebhookReply.answered(host: "h.example:443", status: status, retryAfter: retryAfter)
+    private func outcome(_ status: Int, tries: Int = 1, retryAfter: Duration? = nil) -> WebhookDeliveryResult {
+        let reply = WebhookResponse.answered(host: "h.example:443", status: status, retryAfter: retryAfter)
         return schedule.outcome(of: reply, tries: tries, at: now, chance: 0)
     }
 
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `Who answers 410 is not asked again`() {
         guard case .givenUp(410, let error) = outcome(410) else { return #expect(Bool(false), "\(outcome(410))") }
-        #expect(error.contains("wants no more"))
+        #expect(error.contains("no more webhooks"))
     }
 
     @Test func `After the last try it is given up`() {
@@ -75,39 +75,39 @@ import Testing
     }
 
     @Test func `One host takes its places, and no more`() {
-        var lanes = WebhookLanes(inFlightMax: 6, perHostMax: 2)
-        lanes.add(webhooks(4, to: "dead.example") + webhooks(2, to: "quick.example"), until: .now + .seconds(60))
-        let hosts = (0..<6).compactMap { _ in lanes.next()?.host }
+        var limiter = WebhookConcurrencyLimiter(inFlightMax: 6, perHostMax: 2)
+        limiter.add(webhooks(4, to: "dead.example") + webhooks(2, to: "quick.example"), until: .now + .seconds(60))
+        let hosts = (0..<6).compactMap { _ in limiter.next()?.host }
         #expect(hosts == ["dead.example:443", "dead.example:443", "quick.example:443", "quick.example:443"])
-        #expect(lanes.free == 2)
-        lanes.finish("quick.example:443")
-        #expect(lanes.next() == nil)
-        lanes.finish("dead.example:443")
-        #expect(lanes.next()?.host == "dead.example:443")
+        #expect(limiter.free == 2)
+        limiter.finish("quick.example:443")
+        #expect(limiter.next() == nil)
+        limiter.finish("dead.example:443")
+        #expect(limiter.next()?.host == "dead.example:443")
     }
 
     @Test func `All hosts together take no more than there is`() {
-        var lanes = WebhookLanes(inFlightMax: 3, perHostMax: 2)
-        lanes.add((0..<5).flatMap { webhooks(1, to: "h\($0).example") }, until: .now + .seconds(60))
-        #expect((0..<5).compactMap { _ in lanes.next() }.count == 3)
-        #expect(lanes.free == 0)
+        var limiter = WebhookConcurrencyLimiter(inFlightMax: 3, perHostMax: 2)
+        limiter.add((0..<5).flatMap { webhooks(1, to: "h\($0).example") }, until: .now + .seconds(60))
+        #expect((0..<5).compactMap { _ in limiter.next() }.count == 3)
+        #expect(limiter.free == 0)
     }
 
     @Test func `What has waited for its place too long is left to its lease`() {
-        var lanes = WebhookLanes(inFlightMax: 3, perHostMax: 2)
+        var limiter = WebhookConcurrencyLimiter(inFlightMax: 3, perHostMax: 2)
         let now = ContinuousClock.now
-        lanes.add(webhooks(2, to: "h.example"), until: now + .seconds(40))
-        #expect(lanes.next(at: now + .seconds(39)) != nil)
-        #expect(lanes.next(at: now + .seconds(40)) == nil)
+        limiter.add(webhooks(2, to: "h.example"), until: now + .seconds(40))
+        #expect(limiter.next(at: now + .seconds(39)) != nil)
+        #expect(limiter.next(at: now + .seconds(40)) == nil)
     }
 
     @Test func `A driver that gives too much does not fill the memory`() {
-        var lanes = WebhookLanes(inFlightMax: 1, perHostMax: 1)
-        for _ in 0..<10 { lanes.add(webhooks(100, to: "h.example"), until: .now + .seconds(60)) }
+        var limiter = WebhookConcurrencyLimiter(inFlightMax: 1, perHostMax: 1)
+        for _ in 0..<10 { limiter.add(webhooks(100, to: "h.example"), until: .now + .seconds(60)) }
         var count = 0
-        while let next = lanes.next() {
+        while let next = limiter.next() {
             count += 1
-            lanes.finish(next.host)
+            limiter.finish(next.host)
         }
         #expect(count == 256)
     }

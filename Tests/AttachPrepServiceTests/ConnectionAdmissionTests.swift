@@ -62,7 +62,7 @@ struct ConnectionAdmissionTests {
     ])
     func `A byte is good for a while: a drip is no progress`(bytes: Int, lastSecond: Int64, progress: Double) {
         var clock = ConnectionClock()
-        clock.bodyBegins(at: Self.now)
+        clock.bodyBegan(at: Self.now)
         if bytes > 0 { clock.body(bytes, at: Self.now + .seconds(lastSecond)) }
         #expect(
             clock.bodyProgress(bytesPerSecond: 1_000) == Self.now + .milliseconds(Int64(progress * 1_000)))

@@ -157,7 +157,7 @@ struct ConnectionTests {
         }
         var held = try await busy(3, service)
         let refused = try await service.stranger.get("/healthz")
-        #expect(refused.status == 503 && refused.code == "queue.full" && refused.text.contains("This address"))
+        #expect(refused.status == 503 && refused.code == "queue.full" && refused.text.contains("of this address"))
         held.removeLast()
         try await askUntil("there is room again") {
             self.wake(service)

@@ -173,7 +173,7 @@ struct JobWaitTests {
             (["await=5"], nil), ([], nil),
         ] as [([String], Int?)])
     func `a preference is read as RFC 7240 writes it`(fields: [String], seconds: Int?) {
-        #expect(Preference(fields).waitSeconds == seconds)
+        #expect(PreferHeader(fields).waitSeconds == seconds)
     }
 
     @Test func `nobody waits for a service that stops`() async throws {

@@ -12,7 +12,7 @@ final class LiveService: Sendable {
     let feed: JobFeed
     let store: MemoryStore
     /// Receipts are kept in a store of their own, a real one.
-    let office: ReceiptOffice
+    let receiptService: ReceiptService
     let port: Int
     let service: AttachmentService
     let token: String?
@@ -24,7 +24,7 @@ final class LiveService: Sendable {
 
     init(
         token: String? = LiveService.token, tokens: AccessTokens? = nil, sendsWebhooks: Bool = true,
-        reasons: [String] = [], surroundings: Surroundings = Surroundings(), keptIn other: (any JobStore)? = nil,
+        reasons: [String] = [], serviceStatus: ServiceStatus = ServiceStatus(), keptIn other: (any JobStore)? = nil,
         feed: JobFeed = JobFeed(), drain: LoopbackGate? = nil,
         _ change: (inout ServiceSettings) -> Void = { _ in }
     ) async throws {
@@ -37,8 +37,8 @@ final class LiveService: Sendable {
             if let store = other as? SQLiteStore { store } else {
                 try await SQLiteStore.open(folder: receiptFolder.path, role: .service, feed: JobFeed())
             }
-        let office = ReceiptOffice(store: receipts, key: .random(), baseURL: "https://push.example")
-        self.office = office
+        let receiptService = ReceiptService(store: receipts, key: .random(), baseURL: "https://push.example")
+        self.receiptService = receiptService
         var settings = ServiceSettings()
         settings.port = 0
         settings.baseURL = "https://media.example"
@@ -46,12 +46,14 @@ final class LiveService: Sendable {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let service = try AttachmentService(
-            store: other ?? store, intake: JobIntake(uploads: other ?? store, sendsWebhooks: sendsWebhooks), feed: feed,
-            office: office, tokens: try tokens ?? AccessTokens(token.map { [$0] } ?? [], logger: logger),
+            store: other ?? store, intake: SubmissionValidator(uploads: other ?? store, sendsWebhooks: sendsWebhooks),
+            feed: feed,
+            receiptService: receiptService,
+            tokens: try tokens ?? AccessTokens(token.map { [$0] } ?? [], logger: logger),
             settings: settings,
             health: HealthRoutes(
                 metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }),
-            surroundings: surroundings, logger: logger,
+            serviceStatus: serviceStatus, logger: logger,
             drained: { await drain?.untilOpen() })
         self.service = service
         let group = ServiceGroup(services: [service], logger: logger)

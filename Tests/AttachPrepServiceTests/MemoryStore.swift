@@ -65,8 +65,8 @@ final class MemoryStore: JobStore {
     }
 
     func claim(_ count: Int, by worker: String, lease: Duration, hostLimit: Int) async throws -> [ClaimedJob] { [] }
-    func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStanding] { [:] }
-    func finish(_ lease: JobLease, _ ending: JobEnding, notice: WebhookNotice?) async throws -> Bool { false }
+    func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus] { [:] }
+    func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool { false }
     func postpone(
         _ lease: JobLease, until date: Date, error: ManifestError, isAttempt: Bool
     ) async throws -> Bool { false }
@@ -170,7 +170,7 @@ final class MemoryStore: JobStore {
     }
 
     func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] { [] }
-    func record(_ id: WebhookID, _ outcome: WebhookOutcome) async throws {}
+    func record(_ id: WebhookID, _ outcome: WebhookDeliveryResult) async throws {}
     func giveUpWebhooks(to url: String, error: String) async throws -> Int { 0 }
     func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPage {
         let all = state.withLock(\.webhooks).filter { webhook in

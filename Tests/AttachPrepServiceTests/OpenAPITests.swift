@@ -53,7 +53,7 @@ struct OpenAPITests {
         "https://a.example?x=1", "http://a-b.c_d.example:10000",
     ])
     func `a callbackURL that the service takes fits its pattern`(url: String) async throws {
-        #expect(try Regex(CallbackPattern.text).wholeMatch(in: url) != nil)
+        #expect(try Regex(CallbackURLPattern.text).wholeMatch(in: url) != nil)
         let service = try await LiveService()
         let answer = try await service.caller.post(
             "/v1/jobs", json: #"{"source": "https://a.example/1.png", "callbackURL": "\#(url)"}"#)
@@ -65,7 +65,7 @@ struct OpenAPITests {
         "http://a b", "http://[::1::]",
     ])
     func `a callbackURL that the service refuses does not fit it`(url: String) async throws {
-        #expect(try Regex(CallbackPattern.text).wholeMatch(in: url) == nil)
+        #expect(try Regex(CallbackURLPattern.text).wholeMatch(in: url) == nil)
         let service = try await LiveService()
         let answer = try await service.caller.post(
             "/v1/jobs", json: #"{"source": "https://a.example/1.png", "callbackURL": "\#(url)"}"#)

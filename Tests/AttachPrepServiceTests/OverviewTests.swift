@@ -50,7 +50,7 @@ struct OverviewTests {
         var pace = JobPace(until: Date(timeIntervalSince1970: 1_795_294_262))
         pace.minutes[59].succeeded = 2
         pace.minutes[59].failed = 1
-        pace.minutes[59].latencies.add(3, inSpan: 0)
+        pace.minutes[59].latencies.add(3, inBucket: 0)
         service.store.state.withLock { [pace] in $0.pace = pace }
         let overview = try await service.caller.get("/v1/overview").object
         let hour = try #require(overview["hour"] as? [String: Any])
@@ -64,13 +64,13 @@ struct OverviewTests {
     }
 
     @Test func `what it works with says how it is`() async throws {
-        var surroundings = Surroundings()
-        (surroundings.queueKind, surroundings.queueName) = (.jetstream, "nats://one:4222")
-        surroundings.queue = { .fault("The connection is lost.") }
-        surroundings.publishName = "s3://media/push"
-        surroundings.publish = { .unknown }
-        surroundings.children = { .init(slots: 2, replacements: .init(failed: 1, recycled: 3)) }
-        let service = try await LiveService(reasons: ["It is full."], surroundings: surroundings)
+        var serviceStatus = ServiceStatus()
+        (serviceStatus.queueKind, serviceStatus.queueName) = (.jetstream, "nats://one:4222")
+        serviceStatus.queue = { .unhealthy("The connection is lost.") }
+        serviceStatus.publishName = "s3://media/push"
+        serviceStatus.publish = { .unknown }
+        serviceStatus.children = { .init(slots: 2, replacements: .init(failed: 1, recycled: 3)) }
+        let service = try await LiveService(reasons: ["It is full."], serviceStatus: serviceStatus)
         let overview = try await service.caller.get("/v1/overview").object
         let queue = try #require(overview["queue"] as? [String: Any])
         #expect(queue["kind"] as? String == "jetstream" && queue["name"] as? String == "nats://one:4222")

@@ -15,7 +15,7 @@ struct ReceiptTests {
     private func token(_ service: LiveService, _ campaign: String? = "spring", recipients: Int = 100) async throws
         -> String
     {
-        try await service.office.receipt(campaign: campaign, recipients: recipients).token
+        try await service.receiptService.receipt(campaign: campaign, recipients: recipients).token
     }
 
     private func campaign(_ service: LiveService, _ name: String = "spring") async throws -> [String: Any] {

@@ -17,7 +17,7 @@ struct RecentValueTests {
 
     @Test func `an answer is everybody's until it is old`() async throws {
         let counter = Counter()
-        let recent = RecentValue(for: .seconds(2)) { counter.next() }
+        let recent = CachedValue(for: .seconds(2)) { counter.next() }
         let start = ContinuousClock.now
         #expect(try await recent.value(at: start) == 1)
         #expect(try await recent.value(at: start + .seconds(1.9)) == 1)
@@ -27,7 +27,7 @@ struct RecentValueTests {
     @Test func `who asks while it is being asked waits for the same answer`() async throws {
         let counter = Counter()
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
-        let recent = RecentValue(for: .seconds(600)) {
+        let recent = CachedValue(for: .seconds(600)) {
             for await _ in gate { break }
             return counter.next()
         }
@@ -42,7 +42,7 @@ struct RecentValueTests {
     @Test func `what failed is asked again at once`() async throws {
         struct Fault: Error {}
         let counter = Counter()
-        let recent = RecentValue<Int>(for: .seconds(600)) {
+        let recent = CachedValue<Int>(for: .seconds(600)) {
             let number = counter.next()
             guard number > 1 else { throw Fault() }
             return number

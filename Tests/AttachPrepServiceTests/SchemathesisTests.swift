@@ -17,7 +17,7 @@ struct SchemathesisTests {
             // Nobody works on the jobs here.
             settings.payloadSecondsMax = 0.05
         }
-        let receipt = try await service.office.receipt(campaign: "spring", recipients: 100)
+        let receipt = try await service.receiptService.receipt(campaign: "spring", recipients: 100)
         let rules = try String(contentsOf: tools.appendingPathComponent("schemathesis.toml"), encoding: .utf8)
         let file = """
             [[operations]]

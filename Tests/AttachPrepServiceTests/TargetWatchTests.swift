@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TargetWatchTests {
     /// A place whose looks fail as long as they are told to.
     private final class Place: Sendable {
-        private let state = Mutex<(looks: Int, standing: PublishStanding?)>((0, nil))
+        private let state = Mutex<(looks: Int, status: PublishStatus?)>((0, nil))
         let faults: Int
 
         init(faults: Int = 0) {
@@ -20,14 +20,14 @@ import Testing
         var looks: Int { state.withLock(\.looks) }
 
         func found(_ fault: AttachPrepError?) {
-            state.withLock { $0.standing = PublishStanding(date: .now, fault: fault) }
+            state.withLock { $0.status = PublishStatus(date: .now, fault: fault) }
         }
 
-        func watch(every seconds: Double) -> TargetWatch {
-            TargetWatch(
+        func watch(every seconds: Double) -> PublishTargetMonitor {
+            PublishTargetMonitor(
                 every: seconds, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                standing: { self.state.withLock(\.standing) },
-                look: {
+                status: { self.state.withLock(\.status) },
+                probe: {
                     let number = self.state.withLock { state in
                         state.looks += 1
                         return state.looks
@@ -44,30 +44,30 @@ import Testing
         let watch = place.watch(every: 600)
         #expect(watch.health == .unknown)
         let running = Task { await watch.run() }
-        try await askUntil("it has looked") { watch.health == .good }
+        try await askUntil("it has looked") { watch.health == .healthy }
         watch.stop()
         await running.value
     }
 
-    @Test func `a fault is told with its sentence, and is over when a later look finds none`() async throws {
+    @Test func `a fault is told with its sentence, and is over when a later probe finds none`() async throws {
         let place = Place(faults: 2)
         let watch = place.watch(every: 0)
         let running = Task { await watch.run() }
         try await askUntil("it has found the fault") { place.looks > 0 }
-        try await askUntil("it has found that it is over") { watch.health == .good }
+        try await askUntil("it has found that it is over") { watch.health == .healthy }
         watch.stop()
         await running.value
         #expect(place.looks > 2)
     }
 
-    @Test func `what publishing finds out is told, and no look is needed meanwhile`() async throws {
+    @Test func `what publishing finds out is told, and no probe is needed meanwhile`() async throws {
         let place = Place()
         let watch = place.watch(every: 600)
         place.found(AttachPrepError(.publishUnavailable, "The bucket is gone."))
         let running = Task { await watch.run() }
-        #expect(watch.health == .fault("The bucket is gone."))
+        #expect(watch.health == .unhealthy("The bucket is gone."))
         place.found(nil)
-        #expect(watch.health == .good)
+        #expect(watch.health == .healthy)
         watch.stop()
         await running.value
         #expect(place.looks == 0)
@@ -77,7 +77,7 @@ import Testing
         let place = Place()
         let watch = place.watch(every: 600)
         let running = Task { await watch.run() }
-        try await askUntil("it has looked") { watch.health == .good }
+        try await askUntil("it has looked") { watch.health == .healthy }
         for _ in 0..<1_000 { _ = watch.health }
         watch.stop()
         await running.value

@@ -31,7 +31,7 @@ import Testing
 
     private let server: LoopbackServer
     private let folder: TemporaryFolder
-    private let pool: MediaPool
+    private let pool: MediaProcessPool
     private let record: WorkRecord
     private let preparer: AttachmentPreparer
     private let bytes: Data
@@ -42,7 +42,7 @@ import Testing
         bytes = try Self.photograph.get()
         server = try LoopbackServer()
         folder = try TemporaryFolder()
-        pool = try MediaPool(executable: BuiltBinary.attachprepMedia(), mediaSlots: 1)
+        pool = try MediaProcessPool(executable: BuiltBinary.attachprepMedia(), mediaSlots: 1)
         // One that is warm: a cold child is not waited for.
         _ = try await pool.describe(deadline: .now + .seconds(60))
         record = WorkRecord(pool)

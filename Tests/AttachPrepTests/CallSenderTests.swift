@@ -7,24 +7,25 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CallSenderTests {
     let server: LoopbackServer
-    let sender: CallSender
+    let sender: HTTPClient
 
     init() throws {
         server = try LoopbackServer()
-        sender = try CallSender(networks: [AddressBlock("127.0.0.0/8")])
+        sender = try HTTPClient(networks: [AddressBlock("127.0.0.0/8")])
     }
 
     private func call(
-        _ method: WebCall.Method = .post, _ path: String = "/hook", body: String = "{}", keeping bytes: Int = 1_000,
+        _ method: HTTPClientRequest.Method = .post, _ path: String = "/hook", body: String = "{}",
+        keeping bytes: Int = 1_000,
         within time: Duration = .seconds(30)
-    ) -> WebCall {
+    ) -> HTTPClientRequest {
         let headers = [(name: "Content-Type", value: "application/json")]
-        return WebCall(
+        return HTTPClientRequest(
             method, server.url(path), headers: headers, body: Array(body.utf8), answerBytesMax: bytes,
             deadline: .now + time)
     }
 
-    private func failure(of call: WebCall, _ sender: CallSender? = nil) async throws -> AttachPrepError {
+    private func failure(of call: HTTPClientRequest, _ sender: HTTPClient? = nil) async throws -> AttachPrepError {
         let sender = sender ?? self.sender
         return try #require(await #expect(throws: AttachPrepError.self) { try await sender.send(call) })
     }
@@ -61,8 +62,8 @@ import Testing
         #expect(server.requests.first?.headers["content-type"] == nil)
     }
 
-    @Test(arguments: [(WebCall.Method.get, "GET"), (.delete, "DELETE")])
-    func `The other methods bring no body`(method: WebCall.Method, name: String) async throws {
+    @Test(arguments: [(HTTPClientRequest.Method.get, "GET"), (.delete, "DELETE")])
+    func `The other methods bring no body`(method: HTTPClientRequest.Method, name: String) async throws {
         server.serve("/hook", .status(200, [:], Data("yes".utf8)))
         let answer = try await sender.send(call(method))
         #expect(answer.body == Array("yes".utf8) && answer.isWhole)
@@ -136,12 +137,12 @@ import Testing
         let url = server.url("/hook")
         server.stop()
         await server.until { $0.openConnectionCount == 0 }
-        let order = WebCall(.post, url, answerBytesMax: 10, deadline: .now + .seconds(30))
+        let order = HTTPClientRequest(.post, url, answerBytesMax: 10, deadline: .now + .seconds(30))
         #expect(try await failure(of: order).code == .downloadConnect)
     }
 
     @Test func `What is too long to be sent is refused before anything is sent`() async throws {
-        let error = try await failure(of: call(body: String(repeating: "x", count: Limits.callBytesMax + 1)))
+        let error = try await failure(of: call(body: String(repeating: "x", count: Limits.httpRequestBodyBytesMax + 1)))
         #expect(error.code == .requestTooLarge)
         #expect(server.connectionCount == 0)
     }
@@ -155,7 +156,7 @@ import Testing
     @Test func `User info is sent as Basic authentication`() async throws {
         server.serve("/hook", .status(204))
         let url = server.url("/hook").replacing("http://", with: "http://me:secret@")
-        _ = try await sender.send(WebCall(.get, url, answerBytesMax: 10, deadline: .now + .seconds(30)))
+        _ = try await sender.send(HTTPClientRequest(.get, url, answerBytesMax: 10, deadline: .now + .seconds(30)))
         #expect(server.requests.first?.headers["authorization"] == "Basic bWU6c2VjcmV0")
     }
 

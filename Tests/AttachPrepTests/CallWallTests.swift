@@ -5,7 +5,7 @@ import Testing
 
 @testable import AttachPrep
 
-/// The wall between callbacks and the network inside.
+/// The addressPolicy between callbacks and the network inside.
 @Suite(.timeLimit(.minutes(1))) struct CallWallTests {
     let server: LoopbackServer
 
@@ -14,11 +14,11 @@ import Testing
         server.serve("/hook", .status(204))
     }
 
-    private func order(_ url: String) -> WebCall {
-        WebCall(.post, url, body: Array("{}".utf8), answerBytesMax: 10, deadline: .now + .seconds(30))
+    private func order(_ url: String) -> HTTPClientRequest {
+        HTTPClientRequest(.post, url, body: Array("{}".utf8), answerBytesMax: 10, deadline: .now + .seconds(30))
     }
 
-    private func expectRefused(_ url: String, _ sender: CallSender) async throws {
+    private func expectRefused(_ url: String, _ sender: HTTPClient) async throws {
         let order = order(url)
         let error = await #expect(throws: AttachPrepError.self) { try await sender.send(order) }
         #expect(error?.code == .sourceAddressBlocked)
@@ -28,51 +28,51 @@ import Testing
 
     @Test(arguments: ["127.0.0.2", "2130706434", "127.2", "[::ffff:127.0.0.2]", "[::1]", "0.0.0.0"])
     func `An address inside is refused in every spelling`(host: String) async throws {
-        try await expectRefused("http://\(host):\(server.port)/hook", CallSender())
+        try await expectRefused("http://\(host):\(server.port)/hook", HTTPClient())
     }
 
     @Test func `A name that leads inside is refused`() async throws {
         let resolver = FixedResolver(["hooks.example": ["127.0.0.2"]])
-        try await expectRefused(server.url("/hook", host: "hooks.example"), CallSender(resolver: resolver))
+        try await expectRefused(server.url("/hook", host: "hooks.example"), HTTPClient(resolver: resolver))
     }
 
     @Test func `A network beside the one that is opened is refused`() async throws {
-        let sender = try CallSender(networks: [AddressBlock("127.0.0.4/30"), AddressBlock("::/0")])
+        let sender = try HTTPClient(networks: [AddressBlock("127.0.0.4/30"), AddressBlock("::/0")])
         try await expectRefused(server.url("/hook"), sender)
     }
 
     @Test(arguments: ["127.0.0.2", "2130706434", "[::ffff:127.0.0.2]", "hooks.example"])
     func `An opened network is reached in every spelling`(host: String) async throws {
-        let sender = try CallSender(
+        let sender = try HTTPClient(
             networks: [AddressBlock("127.0.0.2/31")], resolver: FixedResolver(["hooks.example": ["127.0.0.2"]]))
         #expect(try await sender.send(order("http://\(host):\(server.port)/hook")).status == 204)
     }
 
     @Test func `One address outside the opened network drops a name's whole answer`() async throws {
         let resolver = FixedResolver(["hooks.example": ["127.0.0.2", "127.0.0.9"]])
-        let sender = try CallSender(networks: [AddressBlock("127.0.0.2/31")], resolver: resolver)
+        let sender = try HTTPClient(networks: [AddressBlock("127.0.0.2/31")], resolver: resolver)
         try await expectRefused(server.url("/hook", host: "hooks.example"), sender)
     }
 
-    @Test func `The second wall stands where the first one was passed`() throws {
-        let wall = try AddressWall(networks: [AddressBlock("127.0.0.2/31")])
-        let exchange = CallExchange(host: "x.example", wall: wall, bytesMax: 10)
+    @Test func `The address is checked again when connecting and sending`() throws {
+        let addressPolicy = try AddressPolicy(networks: [AddressBlock("127.0.0.2/31")])
+        let exchange = HTTPClientExchange(host: "x.example", addressPolicy: addressPolicy, bytesMax: 10)
         #expect(exchange.mayConnect(to: "127.0.0.2") && exchange.maySendRequest(to: "::ffff:127.0.0.3"))
         #expect(!exchange.mayConnect(to: "127.0.0.4") && !exchange.maySendRequest(to: "nonsense"))
-        #expect(exchange.refusal?.code == .sourceAddressBlocked)
+        #expect(exchange.abortError?.code == .sourceAddressBlocked)
     }
 
-    @Test func `Proxy variables and a policy's proxy do not lead past the wall`() async throws {
+    @Test func `Proxy variables and a policy's proxy do not bypass the address policy`() async throws {
         setenv("http_proxy", "http://127.0.0.1:1", 1)
         defer { unsetenv("http_proxy") }
         let policy = DownloadPolicy(proxy: "http://127.0.0.1:1")
-        try await expectRefused(server.url("/hook"), CallSender(policy: policy))
-        let sender = try CallSender(policy: policy, networks: [AddressBlock("127.0.0.2")])
+        try await expectRefused(server.url("/hook"), HTTPClient(policy: policy))
+        let sender = try HTTPClient(policy: policy, networks: [AddressBlock("127.0.0.2")])
         #expect(try await sender.send(order(server.url("/hook"))).status == 204)
     }
 
     @Test func `An open private network is open`() async throws {
-        let sender = try CallSender(policy: DownloadPolicy(allowsPrivateNetwork: true))
+        let sender = try HTTPClient(policy: DownloadPolicy(allowsPrivateNetwork: true))
         #expect(try await sender.send(order(server.url("/hook"))).status == 204)
     }
 
@@ -80,7 +80,7 @@ import Testing
         let relay = try TLSRelay(to: LoopbackServer(), protocols: [], as: .wrongName)
         let policy = try DownloadPolicy(
             allowsPrivateNetwork: true, certificateAuthorityFile: TestCertificates.shared.authorityFile)
-        let (sender, order) = (try CallSender(policy: policy), order(relay.url("/hook")))
+        let (sender, order) = (try HTTPClient(policy: policy), order(relay.url("/hook")))
         let error = await #expect(throws: AttachPrepError.self) { try await sender.send(order) }
         #expect(error?.code == .downloadTLS)
     }
@@ -90,7 +90,7 @@ import Testing
         server.serve("/hook", .status(204))
         let relay = try TLSRelay(to: server, protocols: [])
         let policy = try DownloadPolicy(certificateAuthorityFile: TestCertificates.shared.authorityFile)
-        let sender = try CallSender(
+        let sender = try HTTPClient(
             policy: policy, networks: [AddressBlock("127.0.0.1")],
             resolver: FixedResolver(["cdn.example": ["127.0.0.1"]]))
         _ = try await sender.send(order(relay.url("/hook", host: "cdn.example")))
@@ -102,10 +102,10 @@ import Testing
         try server.folder.write("taken", to: "hook")
         let policy = try DownloadPolicy(
             allowsPrivateNetwork: true, certificateAuthorityFile: TestCertificates.shared.authorityFile)
-        let sender = try CallSender(policy: policy)
+        let sender = try HTTPClient(policy: policy)
         for _ in 0..<2 {
             let answer = try await sender.send(
-                WebCall(
+                HTTPClientRequest(
                     .post, server.url("/hook"), body: Array(repeating: 1, count: 60_000), answerBytesMax: 10,
                     deadline: .now + .seconds(30)))
             #expect(answer.status == 200 && answer.isWhole && answer.body == Array("taken".utf8))

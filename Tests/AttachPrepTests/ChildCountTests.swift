@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [0, 5]) func `Children stand as far behind as they are told`(niceness: Int) async throws {
         let own = getpriority(CInt(PRIO_PROCESS.rawValue), 0)
         let child = try ScriptedChild("while True: say(hear()['number'], described)")
-        let pool = try MediaPool(executable: child.path, mediaSlots: 1, niceness: niceness)
+        let pool = try MediaProcessPool(executable: child.path, mediaSlots: 1, niceness: niceness)
         _ = try await pool.describe(deadline: .now + .seconds(60))
         let process = try #require(child.processIDs.first)
         let expected = niceness == 0 ? own : CInt(niceness)

@@ -8,7 +8,7 @@ import Testing
 
 /// What becomes of a call whose child dies, and of the pool behind it.
 @Suite(.timeLimit(.minutes(1))) struct ChildFailureTests {
-    private func failure(of pool: MediaPool, seconds: Double = 60) async -> AttachPrepError? {
+    private func failure(of pool: MediaProcessPool, seconds: Double = 60) async -> AttachPrepError? {
         await #expect(throws: AttachPrepError.self) {
             try await pool.describe(deadline: .now + .seconds(seconds))
         }

@@ -16,10 +16,10 @@ import Testing
     }
 
     @Test(arguments: [
-        Case(expected: .none), Case(calls: 499, expected: .none), Case(calls: 500, expected: .inTurn),
-        Case(ageSeconds: 3_599, expected: .none), Case(ageSeconds: 3_600, expected: .inTurn),
-        Case(megabytes: 250, expected: .none), Case(megabytes: 251, expected: .atOnce),
-        Case(calls: 500, megabytes: 800, expected: .atOnce), Case(megabytes: nil, expected: .none),
+        Case(expected: .none), Case(calls: 499, expected: .none), Case(calls: 500, expected: .whenSuccessorReady),
+        Case(ageSeconds: 3_599, expected: .none), Case(ageSeconds: 3_600, expected: .whenSuccessorReady),
+        Case(megabytes: 250, expected: .none), Case(megabytes: 251, expected: .immediately),
+        Case(calls: 500, megabytes: 800, expected: .immediately), Case(megabytes: nil, expected: .none),
     ]) private func `By calls, age and memory`(of child: Case) {
         let decision = ChildRecycling(
             calls: child.calls, age: .seconds(child.ageSeconds),

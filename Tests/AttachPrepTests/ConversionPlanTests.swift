@@ -6,7 +6,7 @@ import Testing
 /// Which streams are copied, which are encoded, and within which bounds.
 struct ConversionPlanTests {
     private func movie(
-        _ format: MediaFormat, _ codec: String, sound: String? = "aac",
+        _ format: MediaFormat, _ codec: String, audio: String? = "aac",
         change: (inout InspectedMedia) -> Void = { _ in }
     ) -> InspectedMedia {
         var media = InspectedMedia(format: format)
@@ -14,7 +14,7 @@ struct ConversionPlanTests {
         var video = VideoStream(codec: codec, codecTag: "", storedWidth: 640, storedHeight: 360)
         (video.lastFrameTime, video.frameRate) = (9.96, 25)
         media.video = video
-        media.audio = sound.map { [AudioStream(codec: $0, channels: 2, sampleRate: 48_000, bitRate: 64_000)] } ?? []
+        media.audio = audio.map { [AudioStream(codec: $0, channels: 2, sampleRate: 48_000, bitRate: 64_000)] } ?? []
         change(&media)
         return media
     }
@@ -42,9 +42,9 @@ struct ConversionPlanTests {
         (.threeGPP, "h263", "amr_nb", false, false), (.matroska, "mpeg4", "alac", false, true),
     ])
     func `Streams that fit are copied, the others are encoded`(
-        format: MediaFormat, video: String, sound: String, copiesVideo: Bool, copiesAudio: Bool
+        format: MediaFormat, video: String, audio: String, copiesVideo: Bool, copiesAudio: Bool
     ) throws {
-        let rendition = try rendition(movie(format, video, sound: sound))
+        let rendition = try rendition(movie(format, video, audio: audio))
         #expect(rendition.copiesVideo == copiesVideo && rendition.copiesAudio == copiesAudio)
         #expect(rendition.bytesMax == 50_000_000 && rendition.longSideMax == nil)
     }
@@ -83,7 +83,7 @@ struct ConversionPlanTests {
         var media = InspectedMedia(format: format)
         (media.duration, media.audio) = (10, [AudioStream(codec: codec, channels: 2, sampleRate: 44_100)])
         let plan = PreparationPlan(media: media, bytes: 1000, request: request())
-        #expect(plan.conversion?.attachment == .sound(SoundRendition(bytesMax: 5_000_000, copies: copies)))
+        #expect(plan.conversion?.attachment == .audio(AudioRendition(bytesMax: 5_000_000, copies: copies)))
     }
 
     @Test(arguments: [MediaFormat.webp, .png, .avif]) func `Animated images become GIF`(format: MediaFormat) {
@@ -103,8 +103,8 @@ struct ConversionPlanTests {
     func `An animation becomes a still of its first frame on request, says so, and has no time`(format: MediaFormat) {
         let plan = PreparationPlan(
             media: animation(format), bytes: 1000, request: request { $0.options.animation = .still })
-        #expect(plan.conversion == nil && plan.pictures?.picture == .animationFrame(0))
-        #expect(plan.pictures?.attachment == .still(StillRendition(bytesMax: 10_000_000)))
+        #expect(plan.conversion == nil && plan.images?.picture == .animationFrame(0))
+        #expect(plan.images?.attachment == .still(StillRendition(bytesMax: 10_000_000)))
         #expect(plan.warnings.map(\.code) == [.animationLost] && plan.thumbnailTime == nil && !plan.emitsShownTime)
     }
 
@@ -112,12 +112,12 @@ struct ConversionPlanTests {
         let auto = request { $0.options.thumbnailTime = .auto }
         for media in [movie(.mpeg4, "h264"), animation(.webp)] {
             let plan = PreparationPlan(media: media, bytes: 10, request: auto)
-            #expect(plan.pictures?.picture == .representative && plan.emitsShownTime)
+            #expect(plan.images?.picture == .representative && plan.emitsShownTime)
         }
         var still = InspectedMedia(format: .jpeg)
         still.frames = 1
         let plan = PreparationPlan(media: still, bytes: 10, request: auto)
-        #expect(plan.pictures?.picture == .still && !plan.emitsShownTime)
+        #expect(plan.images?.picture == .still && !plan.emitsShownTime)
     }
 
     private func animation(_ format: MediaFormat) -> InspectedMedia {
@@ -139,8 +139,8 @@ struct ConversionPlanTests {
                     ($0.duration, $0.frames, $0.width, $0.height) = (seconds, count, count, count)
                     $0.video?.lastFrameTime = seconds
                     $0.video?.frameRate = seconds
-                    let sound = AudioStream(codec: "aac", channels: count, sampleRate: count, bitRate: count)
-                    $0.audio = [sound, sound, sound]
+                    let audio = AudioStream(codec: "aac", channels: count, sampleRate: count, bitRate: count)
+                    $0.audio = [audio, audio, audio]
                 }
                 for bytes in [0, 1_000_000, Int.max] {
                     for rendition in [RequestedRendition.original, .display] {

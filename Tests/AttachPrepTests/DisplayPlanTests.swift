@@ -39,7 +39,7 @@ struct DisplayPlanTests {
     @Test func `A large picture is reduced to what is shown, never to more bytes than it had`() {
         let plan = plan(picture(4000, 3000), bytes: 900_000)
         #expect(plan.outcome == .shrunk)
-        #expect(plan.pictures?.attachment == .still(StillRendition(bytesMax: 900_000, longSideMax: 1280)))
+        #expect(plan.images?.attachment == .still(StillRendition(bytesMax: 900_000, longSideMax: 1280)))
     }
 
     @Test func `A movie that is converted for a display does not grow either, if it can be helped`() {
@@ -54,7 +54,7 @@ struct DisplayPlanTests {
         var media = picture(800, 600)
         media.format = .avif
         let plan = plan(media, bytes: 9_000)
-        #expect(plan.pictures?.attachment == .still(StillRendition(bytesMax: fetched, longSideMax: 1280)))
+        #expect(plan.images?.attachment == .still(StillRendition(bytesMax: fetched, longSideMax: 1280)))
     }
 
     @Test func `Streams that are copied may take the few bytes of another box`() {
@@ -65,7 +65,7 @@ struct DisplayPlanTests {
 
     @Test func `What a phone cannot fetch in eight seconds of 3G is shrunk to it`() {
         let plan = plan(picture(1280, 720), bytes: 3_000_000)
-        #expect(plan.pictures?.attachment == .still(StillRendition(bytesMax: fetched, longSideMax: 1280)))
+        #expect(plan.images?.attachment == .still(StillRendition(bytesMax: fetched, longSideMax: 1280)))
         #expect(NetworkProfile.threeG.fetchSeconds(bytes: fetched) <= 8)
     }
 
@@ -100,11 +100,11 @@ struct DisplayPlanTests {
         #expect(rendition.copiesVideo && rendition.copiesAudio)
     }
 
-    @Test func `Sound over 96 kbit a second is encoded, other sound is passed`() {
+    @Test func `Sound over 96 kbit a second is encoded, other audio is passed`() {
         var media = InspectedMedia(format: .mp3)
         (media.duration, media.audio) = (60, [AudioStream(codec: "mp3", channels: 2, sampleRate: 44_100)])
         #expect(plan(media, bytes: 720_000).outcome == .passed)
-        guard case .sound(let rendition) = plan(media, bytes: 1_440_000).conversion?.attachment else {
+        guard case .audio(let rendition) = plan(media, bytes: 1_440_000).conversion?.attachment else {
             Issue.record("192 kbit/s was not encoded")
             return
         }

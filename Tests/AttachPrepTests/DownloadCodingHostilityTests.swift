@@ -73,8 +73,8 @@ import Testing
         let head = lines.map { "Transfer-Encoding: \($0)\r\n" }.joined()
         let chunk = LoopbackAnswer.chunk(LoopbackGzip.endlessName(bytes: 65_536))
         server.serve("/hook", LoopbackAnswer.raw("HTTP/1.1 200 OK\r\n\(head)\r\n").then(.send(chunk), .hang))
-        let sender = try CallSender(networks: [AddressBlock("127.0.0.0/8")])
-        let call = WebCall(.post, server.url("/hook"), answerBytesMax: 1_000, deadline: .now + .seconds(30))
+        let sender = try HTTPClient(networks: [AddressBlock("127.0.0.0/8")])
+        let call = HTTPClientRequest(.post, server.url("/hook"), answerBytesMax: 1_000, deadline: .now + .seconds(30))
         let error = await #expect(throws: AttachPrepError.self) { _ = try await sender.send(call) }
         #expect(error?.code == .downloadContentCoding)
         await sender.shutdown()

@@ -37,7 +37,7 @@ import Testing
     /// What "unchanged" said; fails when a file came.
     private func unchanged(_ url: String, knowing validators: SourceValidators?) async throws -> SourceFreshness {
         try #require(
-            await #expect(throws: UnchangedSource.self) { _ = try await fetch(url, knowing: validators) }
+            await #expect(throws: UnchangedSourceError.self) { _ = try await fetch(url, knowing: validators) }
         ).freshness
     }
 

@@ -88,8 +88,8 @@ import Testing
         code: CurlCode, hasHead: Bool, error: ErrorCode, isRetried: Bool
     ) {
         let failed = CurlError(interface: .easy, rawCode: code.rawValue, operation: "transfer", text: "")
-        let outcome = Exchange.Outcome()
-        switch NextStep(after: .failed(failed), outcome, facts(hasHead: hasHead)) {
+        let outcome = DownloadExchange.Outcome()
+        switch DownloadStep(after: .failed(failed), outcome, facts(hasHead: hasHead)) {
         case .retry(let failure): #expect(failure.code == error && isRetried)
         case .fail(let failure): #expect(failure.code == error && !isRetried)
         case let step: Issue.record("\(step)")
@@ -101,12 +101,12 @@ import Testing
         (.stalled, .downloadTimeout), (.deadlineReached, .deadlineExceeded), (.cancelled, .cancelled),
     ])
     func `A limit that ran out has one code`(ending: TransferEnding, code: ErrorCode) {
-        #expect(TransferFailure(ending, facts())?.error.code == code)
+        #expect(TransferError(ending, facts())?.error.code == code)
     }
 
     @Test func `A status counts more than how the connection ended afterwards`() {
-        let outcome = Exchange.Outcome(head: ResponseHead(status: 404), verdict: .gone(status: 404))
-        guard case .fail(let error) = NextStep(after: .stalled, outcome, facts()) else {
+        let outcome = DownloadExchange.Outcome(head: ResponseHead(status: 404), verdict: .gone(status: 404))
+        guard case .fail(let error) = DownloadStep(after: .stalled, outcome, facts()) else {
             Issue.record("another step")
             return
         }
@@ -114,8 +114,8 @@ import Testing
     }
 
     @Test func `A range that ends early is a short file`() {
-        let outcome = Exchange.Outcome(head: ResponseHead(status: 206), verdict: .continuation(total: 200))
-        guard case .retry(let error) = NextStep(after: .completed, outcome, facts()) else {
+        let outcome = DownloadExchange.Outcome(head: ResponseHead(status: 206), verdict: .continuation(total: 200))
+        guard case .retry(let error) = DownloadStep(after: .completed, outcome, facts()) else {
             Issue.record("another step")
             return
         }
@@ -155,7 +155,7 @@ import Testing
         try #require(ResumePoint(after: ResponseHead(status: 200, [("etag", "\"1\"")]), bytes: 100, total: 200))
     }
 
-    private func facts(hasHead: Bool = false) -> TransferFailure.Facts {
-        TransferFailure.Facts(host: "cdn.example", limits: DownloadTimeouts(), hasHead: hasHead, bytes: 100, total: 200)
+    private func facts(hasHead: Bool = false) -> TransferError.Facts {
+        TransferError.Facts(host: "cdn.example", limits: DownloadTimeouts(), hasHead: hasHead, bytes: 100, total: 200)
     }
 }

@@ -180,7 +180,7 @@ import Testing
         server.serve("/noise", .head(200).then(.sendForever(Data(count: 1 << 20))))
         let error = try await bench.failure(of: server.url("/noise"), verdict: .undecided)
         #expect(error.code == .mediaUnrecognized)
-        #expect(try bench.content.count < Limits.unnamedBytesMax * 2)
+        #expect(try bench.content.count < Limits.unidentifiedBytesMax * 2)
     }
 
     // MARK: Time

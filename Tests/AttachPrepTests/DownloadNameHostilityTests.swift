@@ -88,11 +88,11 @@ import Testing
     @Test func `Of many addresses only some of each family are handed to curl`() async throws {
         let many = (0..<5_000).compactMap { IPAddress("10.0.\($0 / 250).\($0 % 250)") }
         let modern = try #require(IPAddress("fd00::1"))
-        let directory = HostDirectory(
+        let hostResolver = HostResolver(
             resolver: FixedResolver(inTurn: ["many.example": [.success(many + [modern])]]),
             overrides: try ResolveOverrides([]),
-            wall: AddressWall(isOpen: true), timeout: .seconds(60))
-        let host = try await directory.look(up: "many.example", 80, before: .now + .seconds(60))
+            addressPolicy: AddressPolicy(isOpen: true), timeout: .seconds(60))
+        let host = try await hostResolver.resolve(name: "many.example", 80, before: .now + .seconds(60))
         #expect(host.addresses == Array(many.prefix(Limits.addressesTriedMax)) + [modern])
     }
 

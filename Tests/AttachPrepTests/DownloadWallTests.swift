@@ -5,7 +5,7 @@ import Testing
 
 @testable import AttachPrep
 
-/// The wall between media links and the network inside; only the test server's own address is let through.
+/// The addressPolicy between media links and the network inside; only the test server's own address is let through.
 @Suite(.timeLimit(.minutes(1))) struct DownloadWallTests {
     let server: LoopbackServer
     /// Stands where nobody may be led to.
@@ -85,16 +85,16 @@ import Testing
         #expect(try await DownloadBench().fetch(inside.url("/secret")).bytes == 6)
     }
 
-    @Test func `The second wall stands where the first one was passed`() async throws {
+    @Test func `The address is checked again when connecting and sending`() async throws {
         let bench = try DownloadBench(exempt: exempt)
-        let (_, look) = AsyncStream.makeStream(of: Void.self)
+        let (_, prefixReady) = AsyncStream.makeStream(of: Void.self)
         let body = BodyFile(descriptor: bench.descriptor, bytesMax: 10)
-        let exchange = Exchange(
-            host: "x.example", body: body, wall: AddressWall(exempt: exempt), resumePoint: nil,
-            deadline: .now + .seconds(60), look: look)
+        let exchange = DownloadExchange(
+            host: "x.example", body: body, addressPolicy: AddressPolicy(exempt: exempt), resumePoint: nil,
+            deadline: .now + .seconds(60), prefixReady: prefixReady)
         #expect(exchange.mayConnect(to: "127.0.0.1") && exchange.maySendRequest(to: "127.0.0.1"))
         #expect(!exchange.mayConnect(to: "127.0.0.2"))
-        #expect(exchange.outcome.refusal?.code == .sourceAddressBlocked)
+        #expect(exchange.outcome.abortError?.code == .sourceAddressBlocked)
         #expect(!exchange.maySendRequest(to: "::1"))
         #expect(!exchange.mayConnect(to: "nonsense"))
     }

@@ -21,20 +21,20 @@ struct EarlyStartTests {
     func `Work begins when the rest of a picture is near`(
         _ row: (bytes: Int, total: Int, seconds: Double, isDue: Bool)
     ) {
-        #expect(EarlyStart.isDue(.image, bytes: row.bytes, of: row.total, in: row.seconds) == row.isDue)
+        #expect(EarlyProcessingPolicy.isDue(.image, bytes: row.bytes, of: row.total, in: row.seconds) == row.isDue)
     }
 
     @Test func `Work on a movie begins earlier, since it takes longer`() {
-        #expect(EarlyStart.isDue(.movie, bytes: 1_000_000, of: 5_000_000, in: 0.08))
-        #expect(EarlyStart.isDue(.movie, bytes: 1_000_000, of: 50_000_000, in: 0.08) == false)
+        #expect(EarlyProcessingPolicy.isDue(.movie, bytes: 1_000_000, of: 5_000_000, in: 0.08))
+        #expect(EarlyProcessingPolicy.isDue(.movie, bytes: 1_000_000, of: 50_000_000, in: 0.08) == false)
     }
 
     @Test(arguments: [MediaFormat.mpeg4, .m4v, .quickTime])
     func `Of a movie that may have its index in front, the inspection is begun`(format: MediaFormat) throws {
         let request = AttachmentRequest(source: "https://cdn.example/a")
-        let question = InspectStep.question(format: format, bytes: 5_000_000, for: request)
-        #expect(EarlyStart.work(format, bytes: 5_000_000, for: request) == .inspection(question))
-        #expect(question.expected != nil && question.arrivingBytes == nil)
+        let query = InspectStep.query(format: format, bytes: 5_000_000, for: request)
+        #expect(EarlyProcessingPolicy.work(format, bytes: 5_000_000, for: request) == .inspection(query))
+        #expect(query.expected != nil && query.arrivingBytes == nil)
     }
 
     @Test(arguments: [MediaFormat.jpeg, .png])
@@ -43,24 +43,26 @@ struct EarlyStartTests {
         var media = InspectedMedia(format: format)
         (media.width, media.height, media.frames) = (4000, 3000, 1)
         let plan = PreparationPlan(media: media, bytes: 5_000_000, request: request)
-        #expect(EarlyStart.work(format, bytes: 5_000_000, for: request) == plan.pictures.map(EarlyWork.thumbnail))
-        #expect(plan.pictures != nil)
+        #expect(
+            EarlyProcessingPolicy.work(format, bytes: 5_000_000, for: request) == plan.images.map(EarlyWork.thumbnail))
+        #expect(plan.images != nil)
     }
 
     @Test(arguments: [MediaFormat.webp, .heic, .matroska, .avi, .mp3, .gif])
     func `Other formats are waited for`(format: MediaFormat) {
         #expect(
-            EarlyStart.work(format, bytes: 1_000_000, for: AttachmentRequest(source: "https://a.example/")) == nil)
+            EarlyProcessingPolicy.work(format, bytes: 1_000_000, for: AttachmentRequest(source: "https://a.example/"))
+                == nil)
     }
 
     @Test func `A picture of which more is made is waited for`() throws {
         var cropped = AttachmentRequest(source: "https://a.example/")
         cropped.options.crop = .part(try ClippingRect(x: 0, y: 0, width: 0.5, height: 1))
-        #expect(EarlyStart.work(.jpeg, bytes: 1_000_000, for: cropped) == nil)
+        #expect(EarlyProcessingPolicy.work(.jpeg, bytes: 1_000_000, for: cropped) == nil)
         var display = AttachmentRequest(source: "https://a.example/")
         display.rendition = .display
-        #expect(EarlyStart.work(.jpeg, bytes: 9_000_000, for: display) == nil)
+        #expect(EarlyProcessingPolicy.work(.jpeg, bytes: 9_000_000, for: display) == nil)
         let large = AttachmentRequest(source: "https://a.example/")
-        #expect(EarlyStart.work(.jpeg, bytes: Limits.imageBytesMax + 1, for: large) == nil)
+        #expect(EarlyProcessingPolicy.work(.jpeg, bytes: Limits.imageBytesMax + 1, for: large) == nil)
     }
 }

@@ -54,7 +54,7 @@ final class FakeEngine: MediaEngine {
         for (output, descriptor) in zip(request.outputs, outputs) {
             let text = Array("\(output)".utf8)
             _ = text.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            let picture = RenderedPicture(type: .jpeg, width: 30, height: 20, bytes: text.count)
+            let picture = RenderedImage(type: .jpeg, width: 30, height: 20, bytes: text.count)
             switch output {
             case .thumbnail: rendered.thumbnail = picture
             case .crop: rendered.crop = picture
@@ -70,10 +70,10 @@ final class FakeEngine: MediaEngine {
 
     private func attachment(_ request: RenderRequest, bytes: Int) -> RenderedAttachment {
         switch request.attachment {
-        case .still, nil: RenderedAttachment(RenderedPicture(type: .jpeg, width: 30, height: 20, bytes: bytes))
+        case .still, nil: RenderedAttachment(RenderedImage(type: .jpeg, width: 30, height: 20, bytes: bytes))
         case .animation: RenderedAttachment(type: .gif, bytes: bytes)
         case .movie: RenderedAttachment(type: .mpeg4, bytes: bytes)
-        case .sound: RenderedAttachment(type: .mpeg4Audio, bytes: bytes)
+        case .audio: RenderedAttachment(type: .mpeg4Audio, bytes: bytes)
         }
     }
 }

@@ -137,7 +137,7 @@ import Testing
         let media = try ScriptedChild.python(InspectedMedia(format: .mpeg4))
         let expected = ExpectedThumbnail(box: ThumbnailRendition(width: 30, height: 30, fit: .contain), seconds: 1)
         var rendered = RenderedMedia()
-        rendered.thumbnail = RenderedPicture(type: .jpeg, width: 30, height: 20, bytes: 7)
+        rendered.thumbnail = RenderedImage(type: .jpeg, width: 30, height: 20, bytes: 7)
         let early = try ScriptedChild.python(
             EarlyRender(request: expected.request(format: .mpeg4, duration: 4), media: rendered))
         for expected in [nil, expected] {
@@ -162,7 +162,7 @@ import Testing
 
     @Test func `Renditions that nobody asked for, or that are not there`() async throws {
         var media = RenderedMedia()
-        media.thumbnail = RenderedPicture(type: .jpeg, width: 3, height: 2, bytes: 7)
+        media.thumbnail = RenderedImage(type: .jpeg, width: 3, height: 2, bytes: 7)
         let answer = "{'answer': {'_0': {'rendered': {'_0': \(try ScriptedChild.python(media))}}}}"
         let script = "hear(); say(1, \(answer)); pause()"
         var request = RenderRequest(format: .png, picture: .still)

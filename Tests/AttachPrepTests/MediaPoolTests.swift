@@ -8,8 +8,8 @@ import Testing
 
 /// The pool with its real children.
 struct MediaPoolTests {
-    private func pool(slots: Int = 1) throws -> MediaPool {
-        try MediaPool(executable: BuiltBinary.attachprepMedia(), mediaSlots: slots)
+    private func pool(slots: Int = 1) throws -> MediaProcessPool {
+        try MediaProcessPool(executable: BuiltBinary.attachprepMedia(), mediaSlots: slots)
     }
 
     private func sample(_ name: String) -> CInt {
@@ -18,7 +18,8 @@ struct MediaPoolTests {
         return open(root.appendingPathComponent("samples/media/\(name)").path, O_RDONLY | O_CLOEXEC)
     }
 
-    private func inspect(_ pool: MediaPool, _ name: String, _ format: MediaFormat) async throws -> InspectedMedia {
+    private func inspect(_ pool: MediaProcessPool, _ name: String, _ format: MediaFormat) async throws -> InspectedMedia
+    {
         let source = sample(name)
         defer { close(source) }
         return try await pool.inspect(
@@ -57,7 +58,7 @@ struct MediaPoolTests {
     @Test func `What a render had written when its time was over stands`() async throws {
         let bytes = Array("picture".utf8)
         var written = RenderedMedia()
-        written.thumbnail = RenderedPicture(type: .jpeg, width: 3, height: 2, bytes: bytes.count)
+        written.thumbnail = RenderedImage(type: .jpeg, width: 3, height: 2, bytes: bytes.count)
         let child = try ScriptedChild("hear()\nsay(1, {'progress': {'_0': \(ScriptedChild.python(written))}})\npause()")
         let folder = try TemporaryFolder()
         let output = open(try folder.write(bytes, to: "thumbnail"), O_RDWR | O_CLOEXEC)
@@ -85,7 +86,7 @@ struct MediaPoolTests {
     }
 
     @Test func `An executable that cannot be started is an error that says what to do`() async throws {
-        let pool = try MediaPool(executable: "/nonexistent/attachprep-media", mediaSlots: 1)
+        let pool = try MediaProcessPool(executable: "/nonexistent/attachprep-media", mediaSlots: 1)
         let error = await #expect(throws: AttachPrepError.self) { try await inspect(pool, "grid.png", .png) }
         #expect(error?.code == .internal && error?.message.contains("doctor") == true)
     }

@@ -27,8 +27,8 @@ struct PayloadOrderTests {
 
     private func rewritten(_ payload: String) async throws -> (text: String, result: PayloadResult, sources: [String]) {
         let preparation = Preparation()
-        let result = try await PayloadOrder(PayloadDocument(Array(payload.utf8)))
-            .rewritten(asking: AttachmentRequest(source: ""), prepare: preparation.prepare)
+        let result = try await PayloadRewriter(PayloadDocument(Array(payload.utf8)))
+            .rewritten(applying: AttachmentRequest(source: ""), prepare: preparation.prepare)
         return (String(decoding: result.payload, as: UTF8.self), result, preparation.sources)
     }
 

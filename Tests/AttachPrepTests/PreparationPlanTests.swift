@@ -35,7 +35,7 @@ struct PreparationPlanTests {
     @Test func `An attachable picture within its limit is passed`() {
         let plan = PreparationPlan(media: still(.jpeg), bytes: 10_000_000, request: request())
         #expect(plan.outcome == .passed && plan.passedType == .jpeg)
-        #expect(plan.pictures?.attachment == nil)
+        #expect(plan.images?.attachment == nil)
     }
 
     @Test func `A movie in a wrong container is copied into a right one`() throws {
@@ -59,8 +59,8 @@ struct PreparationPlanTests {
         media.duration = 5
         media.containerFault = .samplesNotCounted
         let plan = PreparationPlan(media: media, bytes: bytes, request: request())
-        #expect(plan.outcome == .converted && plan.reasons == ["the WAV does not say how many samples it holds"])
-        guard case .sound(let rendition) = plan.conversion?.attachment else {
+        #expect(plan.outcome == .converted && plan.reasons == ["the WAV header does not state the number of samples"])
+        guard case .audio(let rendition) = plan.conversion?.attachment else {
             return #expect(Bool(false), "\(plan)")
         }
         #expect(rendition.completesWave == stays && !rendition.isRepair)
@@ -68,14 +68,14 @@ struct PreparationPlanTests {
 
     @Test func `One byte over the limit is shrunk, or refused when that is asked`() {
         let plan = PreparationPlan(media: still(.jpeg), bytes: 10_000_001, request: request())
-        #expect(plan.outcome == .shrunk && plan.pictures?.attachment == .still(StillRendition(bytesMax: 10_000_000)))
+        #expect(plan.outcome == .shrunk && plan.images?.attachment == .still(StillRendition(bytesMax: 10_000_000)))
         let strict = PreparationPlan(media: still(.jpeg), bytes: 10_000_001, request: request { $0.oversize = .reject })
         #expect(strict.error?.code == .limitExceeded)
     }
 
     @Test func `A limit of the caller's counts when it is lower than Apple's`() {
         let plan = PreparationPlan(media: still(.png), bytes: 600, request: request { $0.bytesMax = 500 })
-        #expect(plan.outcome == .shrunk && plan.pictures?.attachment == .still(StillRendition(bytesMax: 500)))
+        #expect(plan.outcome == .shrunk && plan.images?.attachment == .still(StillRendition(bytesMax: 500)))
     }
 
     @Test func `A foreign still is converted, or refused when that is asked`() {
@@ -97,24 +97,24 @@ struct PreparationPlanTests {
 
     @Test func `Without a time, a movie shows its middle, an animation its middle frame, and no time is emitted`() {
         let movie = PreparationPlan(media: movie(), bytes: 10, request: request())
-        #expect(movie.pictures?.picture == .movieTime(2) && movie.thumbnailTime == nil)
+        #expect(movie.images?.picture == .movieTime(2) && movie.thumbnailTime == nil)
         let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: request())
-        #expect(animation.pictures?.picture == .animationFrame(3) && animation.thumbnailTime == nil)
+        #expect(animation.images?.picture == .animationFrame(3) && animation.thumbnailTime == nil)
     }
 
     @Test func `A time that was asked for is shown and emitted`() {
         let asked = request { $0.options.thumbnailTime = .at(3) }
         let movie = PreparationPlan(media: movie(), bytes: 10, request: asked)
-        #expect(movie.pictures?.picture == .movieTime(3))
+        #expect(movie.images?.picture == .movieTime(3))
         #expect(movie.thumbnailTime == .movie(MovieTime(seconds: 3)))
         let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: asked)
-        #expect(animation.pictures?.picture == .animationFrame(3) && animation.thumbnailTime == .frame(3))
+        #expect(animation.images?.picture == .animationFrame(3) && animation.thumbnailTime == .frame(3))
     }
 
     @Test func `A time past the end takes the last frame, emits that, and warns`() {
         let asked = request { $0.options.thumbnailTime = .at(99) }
         let movie = PreparationPlan(media: movie(), bytes: 10, request: asked)
-        #expect(movie.pictures?.picture == .movieTime(4))
+        #expect(movie.images?.picture == .movieTime(4))
         #expect(movie.thumbnailTime == .movie(MovieTime(seconds: 3.96)))
         #expect(movie.warnings.map(\.code) == [.timePastEnd])
         let animation = PreparationPlan(media: animation(frames: 7), bytes: 10, request: asked)
@@ -131,9 +131,9 @@ struct PreparationPlanTests {
         let rect = try ClippingRect(x: 0, y: 0, width: 0.5, height: 0.25)
         let asked = request { $0.options.crop = .part(rect) }
         let still = PreparationPlan(media: still(.jpeg), bytes: 10, request: asked)
-        #expect(still.pictures?.crop == .part(rect) && still.emitsCrop && still.outcome == .passed)
+        #expect(still.images?.crop == .part(rect) && still.emitsCrop && still.outcome == .passed)
         let turned = PreparationPlan(media: movie(orientation: .rotated90), bytes: 10, request: asked)
-        #expect(turned.pictures?.crop == .part(rect) && turned.emitsCrop && turned.outcome == .converted)
+        #expect(turned.images?.crop == .part(rect) && turned.emitsCrop && turned.outcome == .converted)
         guard case .movie(let rendition) = turned.conversion?.attachment else {
             Issue.record("no movie is made of it")
             return
@@ -152,11 +152,11 @@ struct PreparationPlanTests {
 
     @Test func `Sound has a thumbnail when it has a cover, and never a crop`() throws {
         let rect = try ClippingRect(x: 0, y: 0, width: 0.5, height: 0.25)
-        var sound = InspectedMedia(format: .mp3)
-        #expect(PreparationPlan(media: sound, bytes: 10, request: request()).pictures == nil)
-        sound.hasCoverArt = true
-        let plan = PreparationPlan(media: sound, bytes: 10, request: request { $0.options.crop = .part(rect) })
-        #expect(plan.pictures?.picture == .coverArt && plan.pictures?.crop == nil && !plan.emitsCrop)
+        var audio = InspectedMedia(format: .mp3)
+        #expect(PreparationPlan(media: audio, bytes: 10, request: request()).images == nil)
+        audio.hasCoverArt = true
+        let plan = PreparationPlan(media: audio, bytes: 10, request: request { $0.options.crop = .part(rect) })
+        #expect(plan.images?.picture == .coverArt && plan.images?.crop == nil && !plan.emitsCrop)
     }
 
     @Test func `A file that is passed with the place it was taken warns of it`() {

@@ -73,7 +73,9 @@ struct QuarantineTests {
         #expect(entry.adding(strike(daysAgo: 13)).adding(strike(daysAgo: 0)).isQuarantined)
         #expect(!entry.adding(strike(daysAgo: 15)).adding(strike(daysAgo: 0)).isQuarantined)
         let old = entry.adding(strike(daysAgo: 20)).adding(strike(daysAgo: 13.5))
-        #expect(old.isQuarantined && !old.faded(at: now).isQuarantined && old.faded(at: now + 86_400).strikes.isEmpty)
+        #expect(
+            old.isQuarantined && !old.withoutExpiredStrikes(at: now).isQuarantined
+                && old.withoutExpiredStrikes(at: now + 86_400).strikes.isEmpty)
     }
 
     @Test func `What is lifted is tried again`() throws {
@@ -144,6 +146,6 @@ struct QuarantineTests {
         (4_095, false, 4_095), (4_096, false, 4_096), (65_535, false, 4_096), (65_536, false, 65_536),
         (1_000_000, false, 65_536), (10, true, 10), (60_000, true, 60_000), (1_000_000, true, 65_536),
     ]) func `The same file has the same beginnings, however it arrives`(available: Int, isComplete: Bool, length: Int) {
-        #expect(FirstBytes.length(available: available, isComplete: isComplete) == length)
+        #expect(PrefixDigest.length(available: available, isComplete: isComplete) == length)
     }
 }

@@ -4,21 +4,21 @@ import Testing
 @testable import AttachPrep
 
 @Suite struct RefusedAddressTests {
-    @Test(arguments: RefusedAddressRanges.v4 + RefusedAddressRanges.v6)
-    func `The first and the last address of a row are refused`(row: RefusedAddressRange) {
-        #expect(RefusedAddressRanges.verdict(for: row.first) != nil)
-        #expect(RefusedAddressRanges.verdict(for: row.last) != nil)
+    @Test(arguments: BlockedAddressRanges.v4 + BlockedAddressRanges.v6)
+    func `The first and the last address of a row are refused`(row: BlockedAddressRange) {
+        #expect(BlockedAddressRanges.blockedRange(for: row.first) != nil)
+        #expect(BlockedAddressRanges.blockedRange(for: row.last) != nil)
         #expect(row.contains(row.first) && row.contains(row.last))
     }
 
-    @Test(arguments: RefusedAddressRanges.v4)
-    func `A row of IPv4 holds what it says and no more`(row: RefusedAddressRange) throws {
-        #expect(RefusedAddressRanges.verdict(for: row.first) == row)
+    @Test(arguments: BlockedAddressRanges.v4)
+    func `A row of IPv4 holds what it says and no more`(row: BlockedAddressRange) throws {
+        #expect(BlockedAddressRanges.blockedRange(for: row.first) == row)
         for neighbour in row.neighbours { #expect(!row.contains(neighbour)) }
     }
 
-    @Test(arguments: RefusedAddressRanges.v4)
-    func `A row of IPv4 is refused inside IPv6 in every form`(row: RefusedAddressRange) throws {
+    @Test(arguments: BlockedAddressRanges.v4)
+    func `A row of IPv4 is refused inside IPv6 in every form`(row: BlockedAddressRange) throws {
         guard case .v4(let number) = row.first else { return }
         let v4 = UInt128(number)
         let forms: [(String, UInt128)] = [
@@ -29,7 +29,7 @@ import Testing
             ("ISATAP, universal", 0x2600_1234 << 96 | 0x0200_5efe << 32 | v4),
         ]
         for (name, form) in forms {
-            #expect(RefusedAddressRanges.verdict(for: .v6(form)) != nil, "\(name) of \(row)")
+            #expect(BlockedAddressRanges.blockedRange(for: .v6(form)) != nil, "\(name) of \(row)")
         }
     }
 
@@ -39,7 +39,7 @@ import Testing
         "2a00:1450:4001:830::200e", "2001:4860:4860::8888", "::ffff:8.8.8.8", "2600:1234::5efe:808:808",
     ])
     func `An ordinary public address is let through`(text: String) throws {
-        #expect(try RefusedAddressRanges.verdict(for: #require(IPAddress(text))) == nil)
+        #expect(try BlockedAddressRanges.blockedRange(for: #require(IPAddress(text))) == nil)
     }
 
     @Test(arguments: [
@@ -50,8 +50,8 @@ import Testing
         ("fe00::1", "not global unicast"),
         ("::7f00:1", "IPv4-compatible"), ("::ffff:0:7f00:1", "IPv4-translated"),
     ])
-    func `A refusal names its row`(text: String, name: String) throws {
-        #expect(try RefusedAddressRanges.verdict(for: #require(IPAddress(text)))?.name == name)
+    func `An address is blocked by the range with its name`(text: String, name: String) throws {
+        #expect(try BlockedAddressRanges.blockedRange(for: #require(IPAddress(text)))?.name == name)
     }
 
     @Test(arguments: [
@@ -63,7 +63,7 @@ import Testing
     func `Loopback is found in every spelling`(url: String) throws {
         let address = try WebAddress(url)
         let literal = try #require(address.literal, "\(address.host)")
-        #expect(RefusedAddressRanges.verdict(for: literal) != nil)
+        #expect(BlockedAddressRanges.blockedRange(for: literal) != nil)
     }
 
     @Test(arguments: ["1.2.3.4", "0.0.0.0", "255.255.255.255", "::", "::1", "2001:db8::1", "fe80::1:2:3:4"])
@@ -79,14 +79,14 @@ import Testing
     @Test func `The wall opens for everybody or for one address`() throws {
         let loopback = try #require(IPAddress("127.0.0.1"))
         let other = try #require(IPAddress("127.0.0.2"))
-        #expect(AddressWall().refusal(of: loopback) != nil)
-        #expect(AddressWall(isOpen: true).refusal(of: loopback) == nil)
-        #expect(AddressWall(exempt: [loopback]).refusal(of: loopback) == nil)
-        #expect(AddressWall(exempt: [loopback]).refusal(of: other) != nil)
+        #expect(AddressPolicy().blockedRange(of: loopback) != nil)
+        #expect(AddressPolicy(isOpen: true).blockedRange(of: loopback) == nil)
+        #expect(AddressPolicy(exempt: [loopback]).blockedRange(of: loopback) == nil)
+        #expect(AddressPolicy(exempt: [loopback]).blockedRange(of: other) != nil)
     }
 }
 
-extension RefusedAddressRange {
+extension BlockedAddressRange {
     fileprivate var last: IPAddress {
         switch first {
         case .v4(let number): .v4(number | (UInt32.max >> prefixBits))

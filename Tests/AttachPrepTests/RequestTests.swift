@@ -53,9 +53,9 @@ struct RequestTests {
             {"source": "https://a/b", "callbackURL": "https://b/c", "priority": "bulk",
              "notBefore": "2026-11-21T20:51:02+01:00", "notAfter": "2026-11-21T20:00:00.250Z"}
             """)
-        #expect(asked.terms.callbackURL == "https://b/c" && asked.terms.priority == .bulk)
-        #expect(asked.terms.notBefore.map(Timestamp.text) == "2026-11-21T19:51:02.000Z")
-        #expect(asked.terms.notAfter.map(Timestamp.text) == "2026-11-21T20:00:00.250Z")
+        #expect(asked.jobOptions.callbackURL == "https://b/c" && asked.jobOptions.priority == .bulk)
+        #expect(asked.jobOptions.notBefore.map(Timestamp.text) == "2026-11-21T19:51:02.000Z")
+        #expect(asked.jobOptions.notAfter.map(Timestamp.text) == "2026-11-21T20:00:00.250Z")
         #expect(try RequestIdentity(asked, localState: nil) == RequestIdentity(plain, localState: nil))
         let written = try JSONEncoder().encode(asked)
         #expect(try AttachmentRequest(json: Array(written), defaults: AttachmentRequest(source: "")) == asked)
@@ -63,7 +63,7 @@ struct RequestTests {
 
     @Test(arguments: ["ftp://b", "b", "https://"]) func `A callback goes to an http or https URL`(url: String) throws {
         var asked = AttachmentRequest(source: "https://a/b")
-        asked.terms.callbackURL = url
+        asked.jobOptions.callbackURL = url
         #expect(throws: AttachPrepError.self) { try asked.validate() }
     }
 
@@ -76,12 +76,12 @@ struct RequestTests {
     }
 
     @Test(arguments: ["smart:", "smart:0:1", "smart:1", "smart:a:b", "clever", "smart:1:2:3"])
-    func `Proportions that are none have the rectangle's code`(word: String) {
-        let error = #expect(throws: AttachPrepError.self) { try CropChoice(word: word) }
+    func `Proportions that are none have the rectangle's code`(text: String) {
+        let error = #expect(throws: AttachPrepError.self) { try CropChoice(text: text) }
         #expect(error?.code == .optionsInvalidClippingRect)
     }
 
-    @Test(arguments: [#""3g""#, #""LTE""#, "800", #""800""#]) func `A network is a word or kilobits a second`(
+    @Test(arguments: [#""3g""#, #""LTE""#, "800", #""800""#]) func `A network is a text or kilobits a second`(
         json: String
     ) throws {
         #expect(try request(#"{"source": "a", "network": \#(json)}"#).network != nil)

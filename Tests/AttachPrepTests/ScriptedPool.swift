@@ -3,8 +3,8 @@ import TestSupport
 
 extension ScriptedChild {
     /// Runs a pool of such children, and ends it.
-    func withPool<Result>(slots: Int = 1, _ body: (MediaPool) async throws -> Result) async throws -> Result {
-        let pool = try MediaPool(executable: path, mediaSlots: slots)
+    func withPool<Result>(slots: Int = 1, _ body: (MediaProcessPool) async throws -> Result) async throws -> Result {
+        let pool = try MediaProcessPool(executable: path, mediaSlots: slots)
         let result: Swift.Result<Result, any Error>
         do { result = .success(try await body(pool)) } catch { result = .failure(error) }
         await pool.shutdown()

@@ -15,7 +15,7 @@ struct SlotScheduleTests {
             schedule.enter(SlotSchedule.Waiter(number: number, isRender: isRender))
         }
 
-        func takeIfFree() -> Int? { schedule.takeIfFree() }
+        func acquireIfFree() -> Int? { schedule.acquireIfFree() }
 
         func leave(_ number: Int) -> Bool { schedule.leave(number) }
 
@@ -61,11 +61,11 @@ struct SlotScheduleTests {
     @Test func `Who wants a place only if it is free gets one with a warm child, and leaves one for questions`() throws
     {
         let schedule = Line(mediaSlots: 1)
-        #expect(schedule.takeIfFree() == nil)
+        #expect(schedule.acquireIfFree() == nil)
         let first = try #require(schedule.enter(1, isRender: false).first)
         _ = schedule.release(worker: first.worker, isRender: false)
-        #expect(schedule.takeIfFree() == first.worker)
-        #expect(schedule.takeIfFree() == nil)
+        #expect(schedule.acquireIfFree() == first.worker)
+        #expect(schedule.acquireIfFree() == nil)
         #expect(schedule.enter(2, isRender: true).isEmpty)
         #expect(schedule.enter(3, isRender: false).map(\.waiter) == [3])
         #expect(schedule.release(worker: first.worker, isRender: true).map(\.waiter) == [2])

@@ -27,7 +27,7 @@ struct SourceFreshnessTests {
 
     private func freshness(_ fields: [(String, String)]) throws -> SourceFreshness {
         let head = ResponseHead(status: 200, fields.map { (name: $0.0, value: $0.1) })
-        return SourceFreshness(head, askedAt: Self.asked, by: try WebAddress("https://cdn.example/cat"))
+        return SourceFreshness(head, requestedAt: Self.asked, by: try WebAddress("https://cdn.example/cat"))
     }
 
     @Test(arguments: [

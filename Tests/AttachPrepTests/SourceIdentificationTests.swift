@@ -27,25 +27,27 @@ struct SourceIdentificationTests {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         var configuration = PreparerConfiguration(output: folder.url.path)
         configuration.stateFolder = folder.path("state")
-        let rooms = try PipelineRooms(engine: FirstLetterEngine(), configuration: configuration, logger: logger)
+        let dependencies = try PipelineDependencies(
+            engine: FirstLetterEngine(), configuration: configuration, logger: logger)
         let file = folder.url.appending(path: "source")
         try Data(repeating: UInt8(ascii: "a"), count: 5_000).write(to: file)
         let descriptor = open(file.path, O_RDONLY)
         defer { close(descriptor) }
         let identification = SourceIdentification(
-            source: "https://cdn.example/a", rooms: rooms, descriptor: descriptor, deadline: .now + .seconds(60))
-        #expect(try await identification.look(availableBytes: 5_000, isComplete: false) == .jpeg)
+            source: "https://cdn.example/a", dependencies: dependencies, descriptor: descriptor,
+            deadline: .now + .seconds(60))
+        #expect(try await identification.attempt(availableBytes: 5_000, isComplete: false) == .jpeg)
 
         // The next body, of which others ended a decoder that began so.
         let handle = try FileHandle(forWritingTo: file)
         try handle.write(contentsOf: Data(repeating: UInt8(ascii: "b"), count: 5_000))
-        let prefix = try #require(FirstBytes.digest(of: descriptor, length: Limits.identifyBytesFirst))
+        let prefix = try #require(PrefixDigest.digest(of: descriptor, length: Limits.identifyBytesFirst))
         let crash = AttachPrepError(.mediaDecoderCrashed, "Crashed.", detail: "signal 11")
         let other = QuarantineEntry(digest: String(repeating: "c", count: 64), subject: .content, prefixes: [prefix])
-        for _ in 0..<2 { _ = rooms.quarantine.record(crash, other, source: "https://cdn.example/b") }
-        #expect(try await identification.look(availableBytes: 5_000, isComplete: false) == nil)
+        for _ in 0..<2 { _ = dependencies.quarantine.record(crash, other, source: "https://cdn.example/b") }
+        #expect(try await identification.attempt(availableBytes: 5_000, isComplete: false) == nil)
         let digest = String(repeating: "d", count: 64)
-        #expect(try await identification.conclude(bytes: 5_000, sha256: digest).format == .png)
-        await rooms.downloader.shutdown()
+        #expect(try await identification.finish(bytes: 5_000, sha256: digest).format == .png)
+        await dependencies.downloader.shutdown()
     }
 }

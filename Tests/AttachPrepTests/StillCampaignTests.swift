@@ -47,7 +47,7 @@ import Testing
 
     @Test func `A broken still has one verdict, and libjpeg-turbo agrees with it`() async throws {
         let mutator = MediaMutator(seeds: try Self.seeds(), seed: 18)
-        let pool = try MediaPool(executable: BuiltBinary.attachprepMedia(), mediaSlots: 2)
+        let pool = try MediaProcessPool(executable: BuiltBinary.attachprepMedia(), mediaSlots: 2)
         let progress = Progress()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<3 { group.addTask { try await Self.work(mutator, pool, progress) } }
@@ -62,7 +62,7 @@ import Testing
         #expect(progress.counts.contains { $0.key.hasSuffix("passed") })
     }
 
-    private static func work(_ mutator: MediaMutator, _ pool: MediaPool, _ progress: Progress) async throws {
+    private static func work(_ mutator: MediaMutator, _ pool: MediaProcessPool, _ progress: Progress) async throws {
         while let index = progress.next(of: count) {
             let (name, bytes) = mutator.slightlyBrokenFile(index)
             let (verdict, fault) = try await judge(bytes, by: pool)
@@ -114,7 +114,7 @@ import Testing
         .mediaTooManyFrames, .mediaTooLong,
     ]
 
-    private static func judge(_ bytes: [UInt8], by pool: MediaPool) async throws -> (String, fault: String?) {
+    private static func judge(_ bytes: [UInt8], by pool: MediaProcessPool) async throws -> (String, fault: String?) {
         let file = try GeneratedMedia.file("campaign", bytes: bytes)
         defer { unlink(file.path) }
         let source = open(file.path, O_RDONLY | O_CLOEXEC)
@@ -142,7 +142,9 @@ import Testing
         return (small, complaint.map { "passed, where djpeg says: \($0)" })
     }
 
-    private static func verdict(_ format: MediaFormat, _ source: CInt, side: Int, by pool: MediaPool) async -> String {
+    private static func verdict(_ format: MediaFormat, _ source: CInt, side: Int, by pool: MediaProcessPool) async
+        -> String
+    {
         let path = GeneratedMedia.folder.appendingPathComponent(UUID().uuidString).path
         let output = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         unlink(path)

@@ -21,7 +21,7 @@ struct ThumbnailExpectationTests {
         var request = AttachmentRequest(source: "https://cdn.example/a")
         change(&request)
         let plan = PreparationPlan(media: movie(format ?? .mpeg4), bytes: bytes, request: request)
-        return (ThumbnailExpectation(format: format, bytes: bytes, request: request).thumbnail, plan.pictures)
+        return (ThumbnailPrediction(format: format, bytes: bytes, request: request).thumbnail, plan.images)
     }
 
     @Test(arguments: [MediaFormat.mpeg4, .quickTime], [nil, 0, 1.5, 3.99])
@@ -32,7 +32,7 @@ struct ThumbnailExpectationTests {
         }
         let early = EarlyRender(
             request: try #require(thumbnail).request(format: format, duration: 4), media: RenderedMedia())
-        #expect(early.answers(try #require(planned)))
+        #expect(early.matches(try #require(planned)))
     }
 
     @Test func `What a plan asks for beyond it is not answered`() throws {
@@ -41,13 +41,13 @@ struct ThumbnailExpectationTests {
             media: RenderedMedia())
         var planned = try #require(expected(.mpeg4).planned)
         planned.picture = .movieTime(1)
-        #expect(!early.answers(planned))
+        #expect(!early.matches(planned))
         planned = try #require(expected(.mpeg4).planned)
         planned.crop = .smart(.square)
-        #expect(!early.answers(planned))
+        #expect(!early.matches(planned))
     }
 
-    @Test func `Nothing is expected of pictures, sounds, crops, searches and refusals`() {
+    @Test func `Nothing is expected of images, sounds, crops, searches and refusals`() {
         #expect(expected(.jpeg).thumbnail == nil)
         #expect(expected(.mp3).thumbnail == nil)
         #expect(expected(nil).thumbnail == nil)

@@ -8,15 +8,15 @@ import Testing
 /// How the end of a process that tried to get out is read.
 struct WallFindingTests {
     struct Case: Sendable {
-        let attempt: WallAttempt
+        let attempt: EscapeKind
         let ending: ChildProcess.Ending
         let holds: Bool
     }
 
     static let cases = [
-        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.attemptRefused), holds: true),
+        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.attemptBlocked), holds: true),
         Case(attempt: .readFile, ending: .exited(code: MediaChildExit.attemptSucceeded), holds: false),
-        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.wallMissing), holds: false),
+        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.sandboxUnavailable), holds: false),
         Case(attempt: .readFile, ending: .killed(signal: SIGSYS), holds: false),
         Case(attempt: .readFile, ending: .killed(signal: SIGSEGV), holds: false),
         Case(attempt: .execute, ending: .killed(signal: SIGSYS), holds: true),
@@ -30,12 +30,12 @@ struct WallFindingTests {
     ]
 
     @Test(arguments: cases) func `An attempt is stopped only by its own wall`(row: Case) {
-        let finding = WallFinding(row.attempt, ending: row.ending)
+        let finding = SandboxCheckResult(row.attempt, ending: row.ending)
         #expect(finding.holds == row.holds, "\(finding.how)")
         #expect(finding.wall == row.attempt.wall)
     }
 
     @Test func `Every wall is tried`() {
-        #expect(Set(WallAttempt.allCases.map(\.wall)) == Set(Wall.allCases))
+        #expect(Set(EscapeKind.allCases.map(\.wall)) == Set(SandboxLayer.allCases))
     }
 }

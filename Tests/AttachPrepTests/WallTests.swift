@@ -74,7 +74,7 @@ import Testing
         let order = try folder.write("attachprep-test spoil\n", to: "spoil")
         let spoiled = await preparer.prepare(AttachmentRequest(source: order))
         // It could write: the file it wrote to is another one.
-        #expect(spoiled.error?.message == "got through: spoil")
+        #expect(spoiled.error?.message == "not blocked: spoil")
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         await preparer.shutdown()
     }
@@ -140,8 +140,8 @@ import Testing
         case failure(ErrorCode)
     }
 
-    private func withPool(_ executable: String? = nil, _ body: (MediaPool) async throws -> Void) async throws {
-        let pool = try MediaPool(
+    private func withPool(_ executable: String? = nil, _ body: (MediaProcessPool) async throws -> Void) async throws {
+        let pool = try MediaProcessPool(
             executable: executable ?? BuiltBinary.hostileMedia(), mediaSlots: 1, requiresSandbox: executable == nil)
         let result: Result<Void, any Error>
         do { result = .success(try await body(pool)) } catch { result = .failure(error) }
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// Has a file worked on that tells the child what to try; its second descriptor is an output.
-    private func outcome(of order: String, _ pool: MediaPool, seconds: Double = 60) async -> Outcome {
+    private func outcome(of order: String, _ pool: MediaProcessPool, seconds: Double = 60) async -> Outcome {
         do {
             let source = open(try folder.write("attachprep-test \(order)\n", to: "order"), O_RDONLY | O_CLOEXEC)
             let output = open(folder.path("output"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    private func expectWork(_ pool: MediaPool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    private func expectWork(_ pool: MediaProcessPool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let source = open(SourceTree.sample("grid.png"), O_RDONLY | O_CLOEXEC)
         defer { close(source) }
         let media = try await pool.inspect(

@@ -26,13 +26,13 @@ final class WorkRecord: MediaEngine {
 
     // Spelled out, since tests are not compiled with the feature that makes it the rule: another type would be no
     // witness, and the protocol's own answer taken without a word.
-    nonisolated(nonsending) func inTurnIfFree<Result: Sendable>(
+    nonisolated(nonsending) func withFreeSlot<Result: Sendable>(
         _ body: nonisolated(nonsending) @Sendable (any MediaEngine) async throws -> Result
     ) async throws -> Result? {
-        try await engine.inTurnIfFree { [self] place in try await body(Place(record: self, engine: place)) }
+        try await engine.withFreeSlot { [self] slot in try await body(Slot(record: self, engine: slot)) }
     }
 
-    private struct Place: MediaEngine {
+    private struct Slot: MediaEngine {
         let record: WorkRecord
         let engine: any MediaEngine
 

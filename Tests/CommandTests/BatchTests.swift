@@ -84,7 +84,7 @@ import Testing
         let summary = result.errorText
         #expect(summary.contains(/passed +converted +shrunk +bestAttempt +rejected\n/))
         #expect(summary.contains(/image +1 +1 +0 +0 +0\n/) && summary.contains(/movie +1 +0 +0 +0 +0\n/))
-        #expect(summary.contains(/4 of 4 in [0-9.]+ s \([0-9.]+ a second\), [0-9,]+ bytes in, [0-9,]+ out, 1 rejected/))
+        #expect(summary.contains(/4 of 4 in [0-9.]+ s \([0-9.]+\/s\), [0-9,]+ bytes in, [0-9,]+ out, 1 rejected/))
         #expect(summary.contains("rejected: media.unrecognized 1\n"))
         #expect(!summary.contains("\r") && !summary.contains("\u{1B}"))
     }

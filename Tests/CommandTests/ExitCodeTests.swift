@@ -63,7 +63,7 @@ import Testing
             ])
         let result = try await command.run()
         #expect(result.exitCode == 1)
-        #expect(result.errorText.contains("Standard output could not be written"))
+        #expect(result.errorText.contains("Writing to standard output failed"))
     }
 
     @Test func `The version is on standard output`() async throws {

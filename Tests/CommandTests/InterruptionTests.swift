@@ -77,14 +77,14 @@ import Testing
         }
         let result = try await running.result()
         #expect(result.exitCode == 130)
-        #expect(result.errorText.hasSuffix("3 of 6 left; give the same command with --resume to go on.\n"))
+        #expect(result.errorText.hasSuffix("3 of 6 not processed; run the command again with --resume.\n"))
         #expect(!result.errorText.contains(server.url(names[5])))
         #expect(try bench.leftovers().filter { $0.hasSuffix("manifest.json") }.count == 3)
         #expect(try bench.leftovers().filter { $0.contains(".attachprep-") } == [])
         gate.open()
         let resumed = try await bench.command(bench.words("batch", ["--resume", list])).run()
         #expect(resumed.exitCode == 0, "\(resumed.errorText)")
-        #expect(resumed.errorText.contains("3 in place already"))
+        #expect(resumed.errorText.contains("3 skipped"))
         #expect(names.map { server.requests(to: $0).count } == [1, 1, 1, 2, 2, 2])
     }
 }

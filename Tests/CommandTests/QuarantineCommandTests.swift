@@ -100,7 +100,7 @@ import Testing
             bench.expect(manifest, rejectedAs: "internal")
         }
         #expect(try await rows().isEmpty)
-        #expect(try await quarantine("list").text == "Nothing is in quarantine.\n")
+        #expect(try await quarantine("list").text == "No quarantined files.\n")
     }
 
     @Test func `What is lifted is tried again`() async throws {
@@ -109,7 +109,7 @@ import Testing
         for _ in 0..<2 { _ = try await prepare(source, with: child) }
         let digest = try #require(try await rows().first?.digest)
         let listed = try await quarantine("list")
-        #expect(listed.text.contains(digest) && listed.text.contains("refused"))
+        #expect(listed.text.contains(digest) && listed.text.contains("blocked"))
         let unknown = try await quarantine("lift", "ffffffffffff")
         #expect(unknown.exitCode == 1 && unknown.text == "")
         #expect(unknown.errorText.contains("ffffffffffff"))

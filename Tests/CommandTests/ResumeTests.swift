@@ -22,7 +22,7 @@ import Testing
         let second = try await bench.batch(lines, "--resume")
         #expect(second.exitCode == 0, "\(second.errorText)")
         #expect(second.manifests.count == 3)
-        #expect(second.errorText.contains("2 in place already"))
+        #expect(second.errorText.contains("2 skipped"))
         #expect(server.requests(to: "/grid.jpg").count == 1 && server.requests(to: "/tone.wav").count == 1)
         #expect(server.requests(to: "/later.png").count == 2)
     }
@@ -106,7 +106,7 @@ import Testing
 
 /// Opens a file again and again on a thread of its own, and counts when it is not there.
 private final class ReplacementWatch: @unchecked Sendable {
-    // Guarded by `lock`.
+    // Locked by `lock`.
     private var isOver = false
     private var missing = 0
     private var seen: Set<UInt64> = []

@@ -47,9 +47,9 @@ import Testing
         let media = try mediaProcess(without: Self.landlock)
         let result = try await bench.command(["doctor"], environment: ["ATTACHPREP_MEDIA": media]).run()
         #expect(result.exitCode == 1)
-        #expect(result.text.contains("OPEN   no file system    read /etc/passwd"), "\(result.text)")
+        #expect(result.text.contains("OPEN     no file system    read /etc/passwd"), "\(result.text)")
         #expect(result.text.contains("this kernel has no Landlock"))
-        #expect(result.text.contains("holds  system calls      open a file"))
+        #expect(result.text.contains("blocked  system calls      open a file"))
     }
 
     @Test func `--require-sandbox refuses such a machine before a file is looked at`() async throws {

@@ -66,18 +66,18 @@ import Testing
     /// Terminal, `TERM`, `NO_COLOR`, `--color`: coloured, and drawn again.
     @Test(
         arguments: [
-            (true, "xterm", nil, ColourChoice.auto, true, true), (true, "xterm", "", .auto, true, true),
+            (true, "xterm", nil, ColorChoice.auto, true, true), (true, "xterm", "", .auto, true, true),
             (true, "xterm", "0", .auto, false, true), (true, "dumb", nil, .auto, false, false),
             (true, nil, nil, .auto, false, false), (false, "xterm", nil, .auto, false, false),
             (false, "dumb", "1", .always, true, false), (true, "xterm", nil, .never, false, true),
-        ] as [(Bool, String?, String?, ColourChoice, Bool, Bool)])
+        ] as [(Bool, String?, String?, ColorChoice, Bool, Bool)])
     func `Who reads decides over colours`(
-        isTerminal: Bool, name: String?, noColour: String?, choice: ColourChoice, isColoured: Bool, canRedraw: Bool
+        isTerminal: Bool, name: String?, noColour: String?, choice: ColorChoice, isColored: Bool, canRedraw: Bool
     ) {
-        let display = Display(columns: isTerminal ? 80 : nil, colour: choice) { variable in
+        let display = Display(columns: isTerminal ? 80 : nil, color: choice) { variable in
             ["TERM": name, "NO_COLOR": noColour][variable] ?? nil
         }
-        #expect(display.isColoured == isColoured && display.canRedraw == canRedraw)
+        #expect(display.isColored == isColored && display.canRedraw == canRedraw)
     }
 
     @Test(
@@ -87,6 +87,6 @@ import Testing
             (["LANG": "C.UTF-8", "LC_ALL": ""], true),
         ] as [([String: String], Bool)])
     func `The locale says whether there is more than ASCII`(variables: [String: String], isUTF8: Bool) {
-        #expect(Display(columns: 80, colour: .auto) { variables[$0] }.isUTF8 == isUTF8)
+        #expect(Display(columns: 80, color: .auto) { variables[$0] }.isUTF8 == isUTF8)
     }
 }

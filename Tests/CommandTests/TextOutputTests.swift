@@ -45,7 +45,7 @@ import Testing
         server.serve("/cat.jpg", .body(picture, type: "image/jpeg"))
         let lines = try await text(server.url("/cat.jpg")).split(separator: "\n")
         #expect(lines.first?.hasSuffix("/cat.jpg  converted  out/ID/attachment.jpg") == true)
-        #expect(lines.contains { $0.hasPrefix("  was        image/webp (the server says image/jpeg), ") })
+        #expect(lines.contains { $0.hasPrefix("  was        image/webp (declared as image/jpeg), ") })
         #expect(lines.contains("  why        image/webp is not an attachable type"))
     }
 
@@ -54,8 +54,8 @@ import Testing
             try await text(CommandBench.url("picture.jpg")) == """
                 http://server/picture.jpg  rejected
                   error      media.unrecognized
-                  why        The source is text/html, not a picture, sound or movie; check that the URL leads to the \
-                file itself.
+                  why        The source is text/html, not an image, audio or movie file; check that the URL leads to \
+                the file.
                   time       T
 
                 """)

@@ -5,8 +5,8 @@ import Testing
 
 /// Which answers leave nothing behind on their connection, and which transfer codings end a transfer.
 struct AnswerFramingTests {
-    private func read(_ head: String) -> (framing: AnswerFraming, isTaken: Bool) {
-        var framing = AnswerFraming()
+    private func read(_ head: String) -> (framing: ResponseFraming, isTaken: Bool) {
+        var framing = ResponseFraming()
         for line in head.split(separator: "\n", omittingEmptySubsequences: false) {
             let bytes = Array("\(line)\r\n".utf8)
             guard bytes.withUnsafeBytes({ framing.read($0) }) else { return (framing, false) }

@@ -201,7 +201,7 @@ final class SeenTransfer: TransferObserver {
         var requestAddresses: [String] = []
         var headerLines: [String] = []
         var body = Data()
-        var isHeld = false
+        var isPaused = false
     }
 
     private let refusesConnections: Bool
@@ -218,9 +218,9 @@ final class SeenTransfer: TransferObserver {
     var headerLines: [String] { state.withLock { $0.headerLines } }
     var body: Data { state.withLock { $0.body } }
 
-    var isHeld: Bool { state.withLock { $0.isHeld } }
+    var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
+    func hold(_ isPaused: Bool) { state.withLock { $0.isPaused = isPaused } }
 
     func mayConnect(to address: String) -> Bool {
         state.withLock { $0.connectAddresses.append(address) }

@@ -2,14 +2,14 @@ import Glibc
 import MediaChild
 import MediaEngine
 
-// The media child as it is, but that a file can tell it what to try: the walls are the real ones.
+// The real media process with its real sandbox, except that files can contain commands to escape from it.
 
 do {
-    var kept: [CInt] = []
+    var earlierOutputs: [CInt] = []
     let program = MediaChildProgram(arguments: Array(CommandLine.arguments.dropFirst())) { call, descriptors in
-        try HostileOrder(descriptors, kept: kept).carryOut()
-        // One that was taken over would not close the files it is to write.
-        if case .render = call { kept += descriptors.dropFirst().map { dup($0) } }
+        try HostileCommand(descriptors, earlierOutputs: earlierOutputs).run()
+        // A compromised process would keep its output files open.
+        if case .render = call { earlierOutputs += descriptors.dropFirst().map { dup($0) } }
     }
     exit(try program.run())
 } catch {

@@ -50,7 +50,7 @@ struct BaselineDecoderTests {
         let whole = try JPEGFile(["-quality", "90"]).bytes
         let cut = try JPEGFile(bytes: Array(whole.prefix(Int(Double(whole.count) * share))))
         #expect(cut.planes(eighths: 1) == nil)
-        #expect(throws: JPEGDamage.self) { try cut.reference(eighths: 1) }
+        #expect(throws: JPEGDamageError.self) { try cut.reference(eighths: 1) }
     }
 
     @Test func `A file of other components than luma and chroma has no planes`() throws {

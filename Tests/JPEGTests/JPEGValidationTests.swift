@@ -42,16 +42,16 @@ struct JPEGValidationTests {
     func `A file whose second half was never written is beyond repair`(options: [String]) throws {
         let bytes = try JPEGFile(options).bytes
         let half = bytes.prefix(bytes.count / 2) + Array(repeating: 0, count: max(1_000, bytes.count / 2))
-        #expect(try JPEGFile(bytes: half).validation == .damaged(JPEGDamage(intactShare: 0)))
+        #expect(try JPEGFile(bytes: half).validation == .damaged(JPEGDamageError(intactShare: 0)))
     }
 
     @Test func `A progressive file that lacks its last details is whole but for them`() throws {
         let bytes = try JPEGFile(["-progressive"]).bytes
         let late = try JPEGFile(bytes: bytes.prefix(bytes.count * 8 / 10)).validation
-        #expect(late == .damaged(JPEGDamage(intactShare: 1)))
+        #expect(late == .damaged(JPEGDamageError(intactShare: 1)))
         // Of the means of its blocks alone nobody can tell what it shows.
         let early = try JPEGFile(bytes: bytes.prefix(bytes.count / 12)).validation
-        #expect(early == .damaged(JPEGDamage(intactShare: 0)))
+        #expect(early == .damaged(JPEGDamageError(intactShare: 0)))
     }
 
     @Test func `Bits that are no code are found wherever they stand`() throws {

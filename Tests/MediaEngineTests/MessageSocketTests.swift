@@ -115,15 +115,15 @@ struct ProcessWatchTests {
 
     @Test func `A child that uses more processor time than it was given is ended`() throws {
         let (child, folder) = try spawn("while :; do :; done")
-        try ProcessAllowance.limitProcessor(seconds: 1, of: child)
+        try ProcessLimits.limitProcessorTime(seconds: 1, of: child)
         #expect(child.reap() == .killed(signal: SIGXCPU))
         withExtendedLifetime(folder) {}
     }
 
     @Test func `What a child may use can be raised again`() throws {
         let (child, folder) = try spawn("while :; do :; done")
-        try ProcessAllowance.limitProcessor(seconds: 1, of: child)
-        try ProcessAllowance.limitProcessor(seconds: 1_000, of: child)
+        try ProcessLimits.limitProcessorTime(seconds: 1, of: child)
+        try ProcessLimits.limitProcessorTime(seconds: 1_000, of: child)
         let usage = try ProcessUsage(of: child)
         while let used = usage.processorSeconds, used < 1.2 { sched_yield() }
         #expect(!child.hasEnded)

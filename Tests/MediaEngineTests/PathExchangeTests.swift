@@ -20,24 +20,24 @@ struct PathExchangeTests {
 
     @Test(arguments: [true, false]) func `A folder takes a free name`(inOneStep: Bool) throws {
         let (from, to) = (folder.path("new"), folder.path("free"))
-        let isRenamed = try inOneStep ? PathExchange.renameToNew(from, to) : PathExchange.renamePlainly(from, to)
+        let isRenamed = try inOneStep ? AtomicRename.renameToNew(from, to) : AtomicRename.renamePlainly(from, to)
         #expect(try isRenamed && content("free/name") == "new")
     }
 
     @Test(arguments: [true, false]) func `A name that is taken stays as it is`(inOneStep: Bool) throws {
         let (from, to) = (folder.path("new"), folder.path("old"))
-        let isRenamed = try inOneStep ? PathExchange.renameToNew(from, to) : PathExchange.renamePlainly(from, to)
+        let isRenamed = try inOneStep ? AtomicRename.renameToNew(from, to) : AtomicRename.renamePlainly(from, to)
         #expect(try !isRenamed && content("old/name") == "old" && content("new/name") == "new")
     }
 
     @Test(arguments: [true, false]) func `Two folders change places`(inOneStep: Bool) throws {
         let (one, other) = (folder.path("new"), folder.path("old"))
-        try inOneStep ? PathExchange.exchange(one, other) : PathExchange.exchangeInSteps(one, other)
+        try inOneStep ? AtomicRename.exchange(one, other) : AtomicRename.exchangeInSteps(one, other)
         #expect(try content("old/name") == "new" && content("new/name") == "old")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")).sorted() == ["new", "old"])
     }
 
     @Test func `What is not there cannot be renamed`() {
-        #expect(throws: SystemError.self) { try PathExchange.renameToNew(folder.path("none"), folder.path("x")) }
+        #expect(throws: SystemError.self) { try AtomicRename.renameToNew(folder.path("none"), folder.path("x")) }
     }
 }

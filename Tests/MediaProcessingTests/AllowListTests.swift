@@ -135,6 +135,6 @@ import Vips
             bytes = heads[type] ?? []
         }
         try VipsLibrary.start()
-        #expect(throws: VipsError.self) { try Picture.open(encoded: bytes + [UInt8](repeating: 32, count: 200)) }
+        #expect(throws: VipsError.self) { try Image.open(encoded: bytes + [UInt8](repeating: 32, count: 200)) }
     }
 }

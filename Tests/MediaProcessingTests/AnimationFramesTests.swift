@@ -7,12 +7,12 @@ import Testing
 @testable import MediaProcessing
 
 @Suite struct AnimationFramesTests {
-    private func frames(_ path: String, _ format: MediaFormat) throws -> (loops: Int, frames: [SequenceFrame]) {
+    private func frames(_ path: String, _ format: MediaFormat) throws -> (loops: Int, frames: [AnimationFrame]) {
         try withDescriptor(URL(fileURLWithPath: path)) { descriptor in
             _ = try MediaProcessor()
-            let sequence = try AnimationFrames.open(
+            let sequence = try AnimationDecoders.open(
                 descriptor: descriptor, format: format, deadline: .now + .seconds(60))
-            var frames: [SequenceFrame] = []
+            var frames: [AnimationFrame] = []
             while let frame = try sequence.next() { frames.append(frame) }
             #expect(frames.count == sequence.count)
             #expect(frames.allSatisfy { $0.pixels.count == sequence.width * sequence.height * 4 })

@@ -6,9 +6,9 @@ import Testing
     /// An animation of so many bytes that gets smaller as animations do.
     private static func bytes(_ full: Double, _ step: AnimationStep) -> Int {
         let exactness = exp(-step.tolerance / 12)
-        let colours = log2(Double(step.colours)) / 8
+        let colors = log2(Double(step.colors)) / 8
         let rate = Double(step.rate.kept) / Double(step.rate.of)
-        return Int(full * exactness * colours * rate * step.scale * step.scale)
+        return Int(full * exactness * colors * rate * step.scale * step.scale)
     }
 
     private static func climb(_ full: Double, bytesMax: Int) -> (best: AnimationStep?, bytes: Int, tries: Int) {
@@ -35,13 +35,13 @@ import Testing
         #expect(tries <= 14)
     }
 
-    @Test func `exactness goes first, then colours, then frames, then size`() throws {
+    @Test func `exactness goes first, then colors, then frames, then size`() throws {
         let soft = try #require(Self.climb(3_000_000, bytesMax: 1_000_000).best)
-        #expect(soft.tolerance > 0 && soft.colours == 256 && soft.rate == .all && soft.scale == 1)
+        #expect(soft.tolerance > 0 && soft.colors == 256 && soft.rate == .all && soft.scale == 1)
         let few = try #require(Self.climb(9_000_000, bytesMax: 1_000_000).best)
-        #expect(few.colours < 256 && few.rate == .all && few.scale == 1)
+        #expect(few.colors < 256 && few.rate == .all && few.scale == 1)
         let slow = try #require(Self.climb(20_000_000, bytesMax: 1_000_000).best)
-        #expect(slow.colours == 32 && slow.rate != .all && slow.scale == 1)
+        #expect(slow.colors == 32 && slow.rate != .all && slow.scale == 1)
         let small = try #require(Self.climb(200_000_000, bytesMax: 1_000_000).best)
         #expect(small.scale < 1)
     }

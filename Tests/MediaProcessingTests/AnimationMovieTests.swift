@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Animations as movies` {
-    private func movie(_ picture: PictureChoice = .animationFrame(0)) throws -> RenderedMovie {
+    private func movie(_ picture: FrameSelection = .animationFrame(0)) throws -> RenderedMovie {
         let source = try GeneratedMedia.file(
             "twelve.gif",
             "-f lavfi -i testsrc2=s=121x90:r=5:d=2.4 -f gif".split(separator: " ").map(String.init))

@@ -70,11 +70,11 @@ import Testing
                 let next = min(place + piece, bytes ?? content.count)
                 _ = unsafe content[place..<next].withUnsafeBytes { unsafe write(end, $0.baseAddress, $0.count) }
                 place = next
-                pipe.say(ArrivalWord.more.rawValue)
+                pipe.send(ArrivalSignal.more.rawValue)
             }
             close(end)
-            if bytes == nil { pipe.say(ArrivalWord.all.rawValue) }
-            pipe.hangUp()
+            if bytes == nil { pipe.send(ArrivalSignal.all.rawValue) }
+            pipe.closeWriteEnd()
         }
         writer.start()
         var question = question(fixture, seconds)

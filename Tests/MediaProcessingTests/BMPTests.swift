@@ -7,8 +7,8 @@ import Testing
 @Suite struct BMPTests {
     private let deadline = ContinuousClock.now + .seconds(60)
 
-    private func decode(_ file: URL) throws -> DecodedPicture {
-        try withDescriptor(file) { try StillDecoding.bmp(descriptor: $0, deadline: deadline) }
+    private func decode(_ file: URL) throws -> DecodedFrame {
+        try withDescriptor(file) { try BMPDecoder.bmp(descriptor: $0, deadline: deadline) }
     }
 
     /// Red over blue, two pixels high, three wide.
@@ -32,7 +32,7 @@ import Testing
 
     @Test func `the header alone gives the size`() throws {
         let file = try source("size.bmp", [])
-        let size = try withDescriptor(file) { try StillDecoding.bmpSize(descriptor: $0, deadline: deadline) }
+        let size = try withDescriptor(file) { try BMPDecoder.bmpSize(descriptor: $0, deadline: deadline) }
         #expect(size == (3, 2))
     }
 

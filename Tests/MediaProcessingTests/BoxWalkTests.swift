@@ -11,7 +11,7 @@ import Testing
     private let brand = WalkBytes.box("ftyp", Array("isom".utf8) + [0, 0, 0, 0])
     private let samples = WalkBytes.box("mdat", [UInt8](repeating: 9, count: 100))
 
-    private func walk(_ bytes: [UInt8]) throws -> BoxWalk { try BoxWalk.walk(WalkBytes.window(bytes)) }
+    private func walk(_ bytes: [UInt8]) throws -> ISOBoxParser { try ISOBoxParser.walk(WalkBytes.window(bytes)) }
 
     private func code(_ bytes: [UInt8]) -> ErrorCode? {
         #expect(throws: AttachPrepError.self) { try walk(bytes) }?.code

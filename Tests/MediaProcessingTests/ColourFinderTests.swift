@@ -13,45 +13,45 @@ struct ColourFinderTests {
         }
     }
 
-    private static func colour(_ chance: inout Chance, within side: Int = 256) -> IndexedColour {
+    private static func color(_ chance: inout Chance, within side: Int = 256) -> PackedColor {
         let numbers = (0..<3).map { _ in Int.random(in: 0..<side, using: &chance) }
-        return IndexedColour(red: numbers[0], green: numbers[1], blue: numbers[2])
+        return PackedColor(red: numbers[0], green: numbers[1], blue: numbers[2])
     }
 
     /// By looking at all of them.
-    private static func nearest(to colour: IndexedColour, in palette: GIFPalette) -> Int {
-        let shown = palette.colours.indices.filter { palette.colours[$0] != 0 }
-        return shown.min { palette.colours[$0].distance(to: colour) < palette.colours[$1].distance(to: colour) } ?? 0
+    private static func nearest(to color: PackedColor, in palette: GIFPalette) -> Int {
+        let shown = palette.colors.indices.filter { palette.colors[$0] != 0 }
+        return shown.min { palette.colors[$0].distance(to: color) < palette.colors[$1].distance(to: color) } ?? 0
     }
 
     @Test(arguments: [1, 2, 7, 8, 9, 100, 255, 256], [256, 20])
-    func `The nearest colour is found, and the first of those that are equally near`(count: Int, side: Int) {
+    func `The nearest color is found, and the first of those that are equally near`(count: Int, side: Int) {
         var chance = Chance(state: UInt64(count))
-        let colours = (0..<count).map { _ in Self.colour(&chance, within: side) }
-        let palette = GIFPalette(colours, hasTransparency: count < 256)
-        var finder = ColourFinder(palette)
+        let colors = (0..<count).map { _ in Self.color(&chance, within: side) }
+        let palette = GIFPalette(colors, hasTransparency: count < 256)
+        var finder = NearestColorFinder(palette)
         for _ in 0..<200 {
-            let colour = Self.colour(&chance)
-            let expected = Self.nearest(to: colour, in: palette)
-            #expect(Int(finder.nearest(to: colour).index) == expected)
-            #expect(finder.nearest(to: colour).distance == palette.colours[expected].distance(to: colour))
-            #expect(Int(finder.nearestIndex(to: colour)) == expected)
+            let color = Self.color(&chance)
+            let expected = Self.nearest(to: color, in: palette)
+            #expect(Int(finder.nearest(to: color).index) == expected)
+            #expect(finder.nearest(to: color).distance == palette.colors[expected].distance(to: color))
+            #expect(Int(finder.nearestIndex(to: color)) == expected)
         }
     }
 
-    @Test func `A palette without a colour has its transparent index for all`() {
-        var finder = ColourFinder(GIFPalette([], hasTransparency: true))
-        #expect(finder.nearest(to: IndexedColour(red: 1, green: 2, blue: 3)).index == 0)
+    @Test func `A palette without a color has its transparent index for all`() {
+        var finder = NearestColorFinder(GIFPalette([], hasTransparency: true))
+        #expect(finder.nearest(to: PackedColor(red: 1, green: 2, blue: 3)).index == 0)
     }
 
     /// What all cells have to remember of a palette of equals does not fit in 32 bits.
-    @Test func `A palette of equal colours answers for all of colour space`() {
-        let grey = IndexedColour(red: 128, green: 128, blue: 128)
-        var finder = ColourFinder(GIFPalette(Array(repeating: grey, count: 256), hasTransparency: false))
+    @Test func `A palette of equal colors answers for all of color space`() {
+        let grey = PackedColor(red: 128, green: 128, blue: 128)
+        var finder = NearestColorFinder(GIFPalette(Array(repeating: grey, count: 256), hasTransparency: false))
         for red in stride(from: 0, to: 256, by: 8) {
             for green in stride(from: 0, to: 144, by: 8) {
                 for blue in stride(from: 0, to: 256, by: 8) {
-                    let found = finder.nearest(to: IndexedColour(red: red, green: green, blue: blue))
+                    let found = finder.nearest(to: PackedColor(red: red, green: green, blue: blue))
                     if found.index != 0 { Issue.record("\(red) \(green) \(blue): \(found)") }
                 }
             }

@@ -113,14 +113,14 @@ import Testing
         #expect(try inspect(MovieFixture.attachableMovies[0].file()).isProved)
     }
 
-    @Test func `a proof without time is left, and the rest is done`() throws {
+    @Test func `a validation without time is left, and the rest is done`() throws {
         try withDescriptor(MovieFixture.attachableMovies[0].file()) { descriptor in
             let deadline = ContinuousClock.now + .seconds(60)
             let movie = try OpenMovie.open(descriptor, format: nil, isRecognized: true, deadline: deadline)
-            let budget = ProofBudget(seconds: -1)
-            let survey = try MovieSurvey.run(movie, deadline: deadline, proof: budget)
+            let budget = ValidationBudget(seconds: -1)
+            let packetInspection = try PacketInspection.run(movie, deadline: deadline, validation: budget)
             #expect(budget.isSpent)
-            #expect(try abs((survey.times(of: #require(movie.video))?.end ?? 0) - 5) < 0.05)
+            #expect(try abs((packetInspection.times(of: #require(movie.video))?.end ?? 0) - 5) < 0.05)
         }
     }
 

@@ -19,7 +19,7 @@ struct FrameInTimeTests {
 
     @Test func `Past the aim the nearest frame that is there is taken, and said not to be the one`() throws {
         let picture = try withDescriptor(Self.long()) {
-            try MovieFrame.decode(descriptor: $0, format: .mpeg4, at: 4, clock: Self.late)
+            try FrameExtractor.decode(descriptor: $0, format: .mpeg4, at: 4, clock: Self.late)
         }
         let isExact = picture.isExact
         #expect(!isExact)
@@ -33,7 +33,7 @@ struct FrameInTimeTests {
         fixture: MovieFixture
     ) throws {
         let picture = try withDescriptor(fixture.file()) {
-            try MovieFrame.decode(descriptor: $0, format: fixture.format, at: 4, clock: Self.late)
+            try FrameExtractor.decode(descriptor: $0, format: fixture.format, at: 4, clock: Self.late)
         }
         #expect((picture.time ?? 9) <= 4.03)
     }
@@ -42,7 +42,7 @@ struct FrameInTimeTests {
         let file = try Self.long()
         for clock in [WorkClock(deadline: .now + .seconds(60)), Self.late] {
             let picture = try withDescriptor(file) {
-                try MovieFrame.decode(descriptor: $0, format: .mpeg4, at: 0, clock: clock)
+                try FrameExtractor.decode(descriptor: $0, format: .mpeg4, at: 0, clock: clock)
             }
             let isExact = picture.isExact
             #expect(isExact)
@@ -56,7 +56,7 @@ struct FrameInTimeTests {
         let output = open(folder.path("thumbnail"), O_RDWR | O_CREAT, 0o644)
         defer { close(output) }
         let media = try withDescriptor(Self.long()) {
-            try PictureRendering(
+            try ImageRenderer(
                 request: request, source: $0, outputs: [.thumbnail: OutputFile(descriptor: output)], clock: Self.late
             ).render()
         }
@@ -71,7 +71,7 @@ struct FrameInTimeTests {
         let clock = WorkClock(deadline: .now - .seconds(1))
         let file = try Self.long()
         let error = #expect(throws: AttachPrepError.self) {
-            try withDescriptor(file) { try MovieFrame.decode(descriptor: $0, format: .mpeg4, at: 4, clock: clock) }
+            try withDescriptor(file) { try FrameExtractor.decode(descriptor: $0, format: .mpeg4, at: 4, clock: clock) }
         }
         #expect(error?.code == .deadlineExceeded)
     }

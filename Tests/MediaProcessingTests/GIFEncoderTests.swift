@@ -5,8 +5,8 @@ import Testing
 @testable import MediaProcessing
 
 @Suite struct GIFEncoderTests {
-    private static func pixels(_ width: Int, _ height: Int, _ colour: (Int, Int) -> [UInt8]) -> [UInt8] {
-        (0..<height).flatMap { y in (0..<width).flatMap { x in colour(x, y) } }
+    private static func pixels(_ width: Int, _ height: Int, _ color: (Int, Int) -> [UInt8]) -> [UInt8] {
+        (0..<height).flatMap { y in (0..<width).flatMap { x in color(x, y) } }
     }
 
     /// Writes frames and reads them back with FFmpeg.
@@ -20,24 +20,24 @@ import Testing
         return (bytes, path, try WrittenAnimation.frames(of: path))
     }
 
-    private static func noise(_ width: Int, _ height: Int, colours: Int, seed: UInt64) -> [UInt8] {
+    private static func noise(_ width: Int, _ height: Int, colors: Int, seed: UInt64) -> [UInt8] {
         var state = seed
         return pixels(width, height) { _, _ in
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            let number = Int(state >> 40) % colours
+            let number = Int(state >> 40) % colors
             return [UInt8(number * 7 % 256), UInt8(number * 31 % 256), UInt8(number / 16 * 16 % 256), 255]
         }
     }
 
-    @Test func `few colours are written exactly, through full dictionaries`() throws {
-        let frames = (1...3).map { Self.noise(100, 90, colours: 200, seed: $0) }
+    @Test func `few colors are written exactly, through full dictionaries`() throws {
+        let frames = (1...3).map { Self.noise(100, 90, colors: 200, seed: $0) }
         let written = try Self.written(frames, width: 100, height: 90)
         #expect(written.frames == frames)
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 16, 17, 129, 255, 256])
-    func `palettes of all sizes are exact`(colours: Int) throws {
-        let frame = Self.pixels(16, 16) { x, y in [UInt8((y * 16 + x) % colours), 7, 200, 255] }
+    func `palettes of all sizes are exact`(colors: Int) throws {
+        let frame = Self.pixels(16, 16) { x, y in [UInt8((y * 16 + x) % colors), 7, 200, 255] }
         #expect(try Self.written([frame], width: 16, height: 16).frames == [frame])
     }
 
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `a frame without a change is still a frame`() throws {
-        let frame = Self.noise(20, 20, colours: 9, seed: 3)
+        let frame = Self.noise(20, 20, colors: 9, seed: 3)
         let written = try Self.written([frame, frame, frame], width: 20, height: 20)
         let delays = try RunCommand("identify", ["-format", "%T\n", written.path]).runBlocking().lines
         #expect(delays == ["10", "10", "10"])
@@ -85,9 +85,9 @@ import Testing
         settings.exactness = GIFExactness(level: level)
         let written = try Self.written(frames, width: 40, height: 30, settings: settings)
         // What the palette loses by itself comes on top.
-        let most = Double(IndexedColour.distanceScale) * (level + 6) * (level + 6)
+        let most = Double(PackedColor.distanceScale) * (level + 6) * (level + 6)
         for (frame, original) in zip(written.frames, frames) {
-            let distances = zip(IndexedColour.pixels(of: frame), IndexedColour.pixels(of: original)).map {
+            let distances = zip(PackedColor.pixels(of: frame), PackedColor.pixels(of: original)).map {
                 $0.distance(to: $1)
             }
             #expect(Double(distances.max() ?? 0) <= most)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `tolerance makes it smaller`() throws {
-        let frames = (1...3).map { Self.noise(40, 40, colours: 150, seed: $0) }
+        let frames = (1...3).map { Self.noise(40, 40, colors: 150, seed: $0) }
         let sizes = try [0.0, 10, 20, 30].map { level in
             var settings = GIFSettings()
             settings.exactness = GIFExactness(level: level)
@@ -106,14 +106,14 @@ import Testing
 
     @Test func `few entries are kept to`() throws {
         var settings = GIFSettings()
-        settings.colours = 32
+        settings.colors = 32
         let frame = Self.pixels(64, 64) { x, y in [UInt8(x * 4), UInt8(y * 4), 128, 255] }
         let written = try Self.written([frame], width: 64, height: 64, settings: settings)
-        #expect(Set(IndexedColour.pixels(of: written.frames[0])).count <= 32)
+        #expect(Set(PackedColor.pixels(of: written.frames[0])).count <= 32)
     }
 
     @Test func `no decoder has anything to say`() throws {
-        let frames = (1...4).map { Self.noise(70, 60, colours: 256, seed: $0) }
+        let frames = (1...4).map { Self.noise(70, 60, colors: 256, seed: $0) }
         let written = try Self.written(frames, width: 70, height: 60)
         for command in [
             ["ffmpeg", "-v", "warning", "-i", written.path, "-f", "null", "-"], ["identify", written.path],
@@ -125,7 +125,7 @@ import Testing
 
     @Test func `frames at the end can be taken away, and their time stays`() throws {
         var encoder = GIFEncoder(width: 8, height: 8, loopCount: 1, settings: GIFSettings())
-        for seed in 1...4 { encoder.add(Self.noise(8, 8, colours: 9, seed: UInt64(seed)), hundredths: 10) }
+        for seed in 1...4 { encoder.add(Self.noise(8, 8, colors: 9, seed: UInt64(seed)), hundredths: 10) }
         _ = encoder.finish()
         #expect(encoder.dropLast() && encoder.dropLast())
         let path = try GeneratedMedia.file("shorter.gif", bytes: encoder.finish()).path

@@ -49,7 +49,7 @@ import Testing
 
     /// Each frame as rows of letters.
     private func shown(_ window: ByteWindow) throws -> [String] {
-        let frames = try GIFFrames(window, deadline: .now + .seconds(60))
+        let frames = try GIFDecoder(window, deadline: .now + .seconds(60))
         var shown: [String] = []
         while let frame = try frames.next() {
             let letters = stride(from: 0, to: frame.pixels.count, by: 4).map { place in
@@ -116,7 +116,7 @@ import Testing
         what: String, frames: [Written], shown: [String]
     ) throws {
         let window = window(frames.flatMap(\.bytes))
-        let single = try GIFFrames(window, deadline: .now + .seconds(60))
+        let single = try GIFDecoder(window, deadline: .now + .seconds(60))
         for (number, rows) in shown.enumerated() {
             var pixels: [UInt8] = []
             try unsafe single.readRows(of: number) { unsafe pixels.append(contentsOf: $0) }
@@ -131,12 +131,12 @@ import Testing
             Written(indices: "111111"), .init(indices: "222222", transparent: 3),
             .init(indices: "22", width: 2, height: 1),
         ]
-        let opened = try GIFFrames(window(frames.flatMap(\.bytes)), deadline: .now + .seconds(60))
+        let opened = try GIFDecoder(window(frames.flatMap(\.bytes)), deadline: .now + .seconds(60))
         #expect(try (0..<3).map(opened.samples) == [3, 4, 4])
     }
 
     @Test(arguments: [-1, 1, .max]) func `a frame that is not there is corrupt`(number: Int) throws {
-        let opened = try GIFFrames(window(Written(indices: "111111").bytes), deadline: .now + .seconds(60))
+        let opened = try GIFDecoder(window(Written(indices: "111111").bytes), deadline: .now + .seconds(60))
         #expect(#expect(throws: AttachPrepError.self) { try opened.samples(of: number) }?.code == .mediaCorrupt)
         #expect(
             #expect(throws: AttachPrepError.self) { try unsafe opened.readRows(of: number) { _ in } }?.code
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func `without any colours, numbers are black and white`() throws {
-        let frames = try GIFFrames(window(Written(indices: "010101").bytes, table: []), deadline: .now + .seconds(60))
+        let frames = try GIFDecoder(window(Written(indices: "010101").bytes, table: []), deadline: .now + .seconds(60))
         let pixels = try #require(try frames.next()).pixels
         #expect(pixels.prefix(8) == [0, 0, 0, 255, 255, 255, 255, 255])
     }

@@ -12,7 +12,7 @@ import Testing
         [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + WalkBytes.littleEndian(count, 2) + [0]
     }
 
-    private func walk(_ bytes: [UInt8]) throws -> GIFWalk { try GIFWalk.walk(WalkBytes.window(bytes)) }
+    private func walk(_ bytes: [UInt8]) throws -> GIFParser { try GIFParser.walk(WalkBytes.window(bytes)) }
 
     private func code(_ bytes: [UInt8]) -> ErrorCode? {
         #expect(throws: AttachPrepError.self) { try walk(bytes) }?.code
@@ -43,11 +43,11 @@ import Testing
         #expect(try walk(screen + image + [0x3B, 1, 2, 3]).frames == 1)
     }
 
-    @Test func `interlace and local colour tables are seen`() throws {
+    @Test func `interlace and local color tables are seen`() throws {
         let local: [UInt8] = [0x2C, 0, 0, 0, 0, 10, 0, 20, 0, 0xC0, 1, 2, 3, 4, 5, 6, 2, 1, 9, 0]
         let walk = try walk(screen + local + image + [0x3B])
         #expect(walk.blocks.map(\.isInterlaced) == [true, false])
-        #expect(walk.blocks.map(\.colours) == [29..<35, 13..<19])
+        #expect(walk.blocks.map(\.colors) == [29..<35, 13..<19])
     }
 
     @Test func `no picture and no GIF are corrupt`() {

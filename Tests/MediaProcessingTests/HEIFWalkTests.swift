@@ -15,7 +15,7 @@ import Testing
     private static func check(_ references: [UInt8], behind tail: [UInt8] = []) throws {
         let meta = MediaBytes.fullBox("meta", MediaBytes.fullBox("iref", references))
         let bytes = MediaBytes.box("ftyp", MediaBytes.text("heic")) + meta + tail
-        try HEIFWalk.check(ByteWindow(bytes: bytes, noun: "HEIF"))
+        try HEIFReferenceValidator.check(ByteWindow(bytes: bytes, noun: "HEIF"))
     }
 
     private static func code(_ references: [UInt8]) -> ErrorCode? {
@@ -28,7 +28,8 @@ import Testing
 
     @Test func `a picture without parts has none to follow`() throws {
         try Self.check([])
-        try HEIFWalk.check(ByteWindow(bytes: MediaBytes.box("ftyp") + MediaBytes.fullBox("meta"), noun: "HEIF"))
+        try HEIFReferenceValidator.check(
+            ByteWindow(bytes: MediaBytes.box("ftyp") + MediaBytes.fullBox("meta"), noun: "HEIF"))
     }
 
     @Test(arguments: [[1], [2, 1], [2, 3, 1], [2, 3, 4, 2]]) func `a picture made of itself is corrupt`(chain: [Int]) {

@@ -102,7 +102,7 @@ import Testing
         #expect(code(try declaring([0xF0, 0, 0, 0]), as: .flac) == .mediaCorrupt)
         let short = try declaring([0, 0, 0xAC, 0x44])
         #expect(abs((try inspect(short, as: .flac).duration ?? 0) - 5) < 0.1)
-        let sound = try RenderedSound(short, .flac, SoundRendition(bytesMax: Limits.audioBytesMax, copies: false))
+        let sound = try RenderedSound(short, .flac, AudioRendition(bytesMax: Limits.audioBytesMax, copies: false))
         #expect(abs(try sound.duration - 5) < 0.05)
     }
 
@@ -111,7 +111,7 @@ import Testing
     @Test func `times that begin after a hundred hours begin at zero`() throws {
         let file = try GeneratedMedia.numbered("late.mka", "-vn -c:a libopus -output_ts_offset 360000")
         #expect(abs((try inspect(file).duration ?? 0) - 5) < 0.1)
-        let rendition = SoundRendition(bytesMax: Limits.audioBytesMax, copies: false)
+        let rendition = AudioRendition(bytesMax: Limits.audioBytesMax, copies: false)
         #expect(abs(try RenderedSound(file, .matroskaAudio, rendition).duration - 5) < 0.1)
     }
 

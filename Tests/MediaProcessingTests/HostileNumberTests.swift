@@ -31,7 +31,7 @@ import Vips
     @Test(arguments: [Int.max, Int.max - 7, -1, Int.min])
     func `a BigTIFF whose directory stands where no file has a byte is corrupt`(offset: Int) throws {
         try expectCorrupt(Array("II+\0".utf8) + [8, 0, 0, 0] + WalkBytes.littleEndian(offset, 8)) {
-            try TIFFWalk.walk($0)
+            try TIFFValidator.walk($0)
         }
     }
 
@@ -43,7 +43,7 @@ import Vips
         }
         let directory = WalkBytes.littleEndian(2, 8) + entry(273, offset) + entry(279, 9)
         try expectCorrupt(Array("II+\0".utf8) + [8, 0, 0, 0] + WalkBytes.littleEndian(16, 8) + directory) {
-            try TIFFWalk.walk($0)
+            try TIFFValidator.walk($0)
         }
     }
 
@@ -52,14 +52,14 @@ import Vips
             "tkhd", [1, 0, 0, 0] + [UInt8](repeating: 0, count: 24) + WalkBytes.bigEndian(.max, 8))
         let list = WalkBytes.box("elst", [1, 0, 0, 1, 0, 0, 0, 1] + WalkBytes.bigEndian(2, 8))
         let track = WalkBytes.box("trak", header + WalkBytes.box("edts", list))
-        let count = try AVIFLoops.count(WalkBytes.window(WalkBytes.box("moov", track)))
+        let count = try AVIFLoopCount.count(WalkBytes.window(WalkBytes.box("moov", track)))
         #expect(count == .max / 2 + 1)
     }
 
     @Test(arguments: [(60_000, 2_000, Int.max), (1, 1, .max), (.max, .max, .max), (.max, 2, 1)])
     func `sides and frames whose product is no number are too many pixels`(width: Int, height: Int, frames: Int) {
         let error = #expect(throws: AttachPrepError.self) {
-            try PictureLimits.check(width: width, height: height, frames: frames)
+            try ImageLimits.check(width: width, height: height, frames: frames)
         }
         #expect(error?.code == .mediaTooManyPixels)
     }
@@ -85,6 +85,6 @@ import Vips
         let profile = chunk("iCCP", [UInt8](repeating: 0, count: 1_000_000))
         let bytes =
             [UInt8](repeating: 0, count: 8) + Array(repeatElement(profile, count: 5).joined()) + chunk("IEND", [])
-        try expectCorrupt(bytes) { _ = try PNGFrameWalk.walk($0, width: 1, height: 1) }
+        try expectCorrupt(bytes) { _ = try APNGParser.walk($0, width: 1, height: 1) }
     }
 }

@@ -39,7 +39,7 @@ import Testing
         #expect(abs((whole.media.attachment?.duration ?? 0) - 2) < 0.2)
         movie.hasPictures = false
         movie.blocks = Self.sounds(20)
-        let sound = try RenderedSound(movie.file(), .matroskaAudio, SoundRendition(bytesMax: 100_000, copies: false))
+        let sound = try RenderedSound(movie.file(), .matroskaAudio, AudioRendition(bytesMax: 100_000, copies: false))
         #expect(abs((sound.media.attachment?.duration ?? 0) - 2) < 0.2)
     }
 
@@ -55,8 +55,8 @@ import Testing
     }
 
     @Test func `A length that no sound has can be said`() {
-        #expect(SoundReport.length(1e300).hasSuffix(" s"))
-        #expect(SoundReport.length(.nan) == "0 s")
+        #expect(AudioReport.length(1e300).hasSuffix(" s"))
+        #expect(AudioReport.length(.nan) == "0 s")
     }
 
     @Test(arguments: scales, [-furthest, -furthest / 1_000, furthest / 1_000, furthest])
@@ -98,7 +98,7 @@ import Testing
         for index in [0, 6] {
             var sounds = Self.sounds(12)
             sounds[index].duration = Self.furthest
-            var rendition = SoundRendition(bytesMax: 20_000, copies: false)
+            var rendition = AudioRendition(bytesMax: 20_000, copies: false)
             rendition.isRepair = isRepair
             let file = try WrittenMatroska(scale: scale, hasPictures: false, hasSound: true, blocks: sounds).file()
             do {

@@ -19,7 +19,7 @@ struct LumaAndChromaTests {
             for green in steps {
                 for blue in steps {
                     let planes = [red, green, blue].map { JPEGPlane(width: 1, height: 1, samples: [UInt8($0)]) }
-                    let found = [LumaAndChroma.luma(of: planes)] + LumaAndChroma.chroma(of: planes)
+                    let found = [YCbCrConversion.luma(of: planes)] + YCbCrConversion.chroma(of: planes)
                     for (plane, value) in zip(found, expected(red, green, blue)) {
                         #expect(abs(Double(plane.samples[0]) - min(255, value)) < 0.6)
                     }

@@ -3,7 +3,7 @@ import RichPush
 import Testing
 
 @Suite struct MP3WalkTests {
-    private func walk(_ bytes: [UInt8]) throws -> MP3Walk { try MP3Walk.walk(WalkBytes.window(bytes)) }
+    private func walk(_ bytes: [UInt8]) throws -> MP3Parser { try MP3Parser.walk(WalkBytes.window(bytes)) }
 
     private func frames(_ count: Int) -> [UInt8] { (0..<count).flatMap { _ in WalkBytes.mp3Frame() } }
 

@@ -159,7 +159,7 @@ import Testing
     }
 }
 
-extension DecodedPicture {
+extension DecodedFrame {
     /// Green at a place from 0 to 1.
     fileprivate func luma(_ x: Double, _ y: Double) -> Int {
         let (column, row) = (min(width - 1, Int(x * Double(width))), min(height - 1, Int(y * Double(height))))

@@ -106,9 +106,9 @@ func inspect(_ file: URL, as format: MediaFormat? = nil) throws -> InspectedMedi
 }
 
 /// The picture at a time, and the number it carries.
-func frame(_ file: URL, at seconds: Double, largestSide: Int? = nil) throws -> (number: Int, picture: DecodedPicture) {
+func frame(_ file: URL, at seconds: Double, largestSide: Int? = nil) throws -> (number: Int, picture: DecodedFrame) {
     let picture = try withDescriptor(file) {
-        try MovieFrame.decode(
+        try FrameExtractor.decode(
             descriptor: $0, format: nil, at: seconds, largestSide: largestSide,
             clock: WorkClock(deadline: .now + .seconds(60)))
     }

@@ -60,7 +60,7 @@ struct MovieIndexTests {
             isForCopy: true)
         let pass = MoviePass(
             source: source, output: output, bytesMax: rendition.bytesMax, clock: clock, canRestart: false)
-        let written = try pass.run(MoviePlan(picture: .copied, sound: .copied), indexBytes: room)
+        let written = try pass.run(MoviePlan(picture: .copied, audio: .copied), indexBytes: room)
         let bytes = [UInt8](try Data(contentsOf: target))
         #expect(bytes.count == written.bytes)
         let (names, gap) = boxes(bytes)

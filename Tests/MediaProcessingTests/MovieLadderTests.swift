@@ -6,18 +6,18 @@ import Testing
 
 @Suite struct `The ladder of movies` {
     /// 20 s of 1080p30 that take 20 MB at a rate factor of 23, on a machine that is quick enough.
-    private static func load(_ change: (inout MovieLoad) -> Void = { _ in }) -> MovieLoad {
-        var load = MovieLoad(
+    private static func estimate(_ change: (inout EncodeEstimate) -> Void = { _ in }) -> EncodeEstimate {
+        var estimate = EncodeEstimate(
             shape: MovieShape(width: 1920, height: 1080), frameRate: 30, frameRateMax: 60, duration: 20,
-            curve: RateCurve(bytes: 20e6, at: 23), pilotShape: MovieShape(width: 1920, height: 1080),
-            pilotPreset: .veryfast, secondsPerFrame: 0.004, secondsPerMegapixel: 0.004, bytesMax: 50e6,
+            curve: RateCurve(bytes: 20e6, at: 23), trialShape: MovieShape(width: 1920, height: 1080),
+            trialPreset: .veryfast, secondsPerFrame: 0.004, secondsPerMegapixel: 0.004, bytesMax: 50e6,
             qualityBest: Limits.movieQuality, secondsLeft: 100)
-        change(&load)
-        return load
+        change(&estimate)
+        return estimate
     }
 
-    private func choose(_ change: (inout MovieLoad) -> Void = { _ in }) -> MovieChoice {
-        MovieLadder(load: Self.load(change)).choice
+    private func choose(_ change: (inout EncodeEstimate) -> Void = { _ in }) -> MovieChoice {
+        MovieLadder(estimate: Self.estimate(change)).choice
     }
 
     @Test
@@ -78,8 +78,8 @@ import Testing
 
     @Test(arguments: [8.0, 5, 3, 1.5, 0.7])
     func `plans nothing that takes longer than there is time`(seconds: Double) {
-        let load = Self.load { $0.secondsLeft = seconds }
-        let ladder = MovieLadder(load: load)
+        let estimate = Self.estimate { $0.secondsLeft = seconds }
+        let ladder = MovieLadder(estimate: estimate)
         #expect(ladder.seconds(ladder.choice) <= seconds)
     }
 
@@ -88,9 +88,9 @@ import Testing
         let smaller = choose { $0.secondsLeft = 4.2 }
         #expect(smaller.isForcedByTime)
         #expect(smaller.shape.pixels < 1920 * 1080)
-        #expect(smaller.haste == .none)
-        #expect(choose { $0.secondsLeft = 2.2 }.haste == .withoutUnneeded)
-        #expect(choose { $0.secondsLeft = 0.7 }.haste == .keyframesOnly)
+        #expect(smaller.skipping == .none)
+        #expect(choose { $0.secondsLeft = 2.2 }.skipping == .nonReference)
+        #expect(choose { $0.secondsLeft = 0.7 }.skipping == .keyframesOnly)
     }
 
     @Test
@@ -118,13 +118,13 @@ import Testing
 @Suite struct `Steering of quality` {
     /// A movie in 100 parts, of which each takes so many bytes at a rate factor of 0.
     private func run(_ parts: [Double], budget: Double, guess: Double) -> (bytes: Double, qualities: [Double]) {
-        var steering = QualitySteering(budget: budget, best: 16, curve: RateCurve(bytes: guess, at: 0))
-        var (spent, qualities): (Double, [Double]) = (0, [steering.quality])
+        var rateController = RateController(budget: budget, best: 16, curve: RateCurve(bytes: guess, at: 0))
+        var (spent, qualities): (Double, [Double]) = (0, [rateController.quality])
         for (index, part) in parts.enumerated() {
-            let bytes = RateCurve(bytes: part, at: 0).bytes(at: steering.quality)
+            let bytes = RateCurve(bytes: part, at: 0).bytes(at: rateController.quality)
             spent += bytes
-            _ = steering.note(bytes: Int(bytes), share: Double(index + 1) / Double(parts.count))
-            qualities.append(steering.quality)
+            _ = rateController.note(bytes: Int(bytes), share: Double(index + 1) / Double(parts.count))
+            qualities.append(rateController.quality)
         }
         return (spent, qualities)
     }
@@ -152,8 +152,8 @@ import Testing
 
 @Suite struct `Thinning of frames` {
     private func kept(_ rate: Double, max: Double) -> Int {
-        var thinning = FrameThinning(frameRateMax: max)
-        return (0..<Int(rate * 10)).count { thinning.keeps(Double($0) / rate) }
+        var rateLimiter = FrameRateLimiter(frameRateMax: max)
+        return (0..<Int(rate * 10)).count { rateLimiter.keeps(Double($0) / rate) }
     }
 
     @Test(arguments: [(60.0, 30.0, 300), (50, 30, 300), (120, 60, 600), (30, 30, 300), (25, 30, 250), (24, 15, 150)])
@@ -163,8 +163,8 @@ import Testing
 
     @Test
     func `lets a clock jitter`() {
-        var thinning = FrameThinning(frameRateMax: 30)
+        var rateLimiter = FrameRateLimiter(frameRateMax: 30)
         let times = (0..<300).map { Double($0) / 30 + ($0 % 3 == 0 ? 0.004 : -0.003) }
-        #expect(times.count { thinning.keeps($0) } == 300)
+        #expect(times.count { rateLimiter.keeps($0) } == 300)
     }
 }

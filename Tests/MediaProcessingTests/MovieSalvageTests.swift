@@ -8,11 +8,11 @@ import Testing
     ])
     func `what is left of a cut file is measured against its header`(fixture: MovieFixture) throws {
         let file = try GeneratedMedia.cut(fixture.file(), percent: 62)
-        let salvage = try withDescriptor(file) {
-            try MovieSalvage.read(descriptor: $0, format: fixture.format, deadline: .now + .seconds(60))
+        let recovered = try withDescriptor(file) {
+            try MovieRecovery.read(descriptor: $0, format: fixture.format, deadline: .now + .seconds(60))
         }
-        #expect(salvage.media.format == fixture.format)
-        #expect((2...4.5).contains(salvage.media.duration ?? 0))
-        #expect(abs((salvage.declaredDuration ?? 0) - 5) < 0.2)
+        #expect(recovered.media.format == fixture.format)
+        #expect((2...4.5).contains(recovered.media.duration ?? 0))
+        #expect(abs((recovered.declaredDuration ?? 0) - 5) < 0.2)
     }
 }

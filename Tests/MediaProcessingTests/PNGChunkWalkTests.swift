@@ -26,11 +26,11 @@ import Testing
                 + [0, 0])
     }
 
-    private func walk(_ bytes: [UInt8]) throws -> PNGChunkWalk { try PNGChunkWalk.walk(WalkBytes.window(bytes)) }
+    private func walk(_ bytes: [UInt8]) throws -> PNGParser { try PNGParser.walk(WalkBytes.window(bytes)) }
 
     @Test func `a still gives its header`() throws {
         let walk = try walk(signature + header + data + end)
-        #expect((walk.width, walk.height, walk.bitDepth, walk.colourType) == (30, 40, 8, 6))
+        #expect((walk.width, walk.height, walk.bitDepth, walk.colorType) == (30, 40, 8, 6))
         #expect(!walk.isAnimated)
         #expect(walk.frames == 1)
     }

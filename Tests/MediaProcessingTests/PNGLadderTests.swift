@@ -45,7 +45,7 @@ struct PNGLadderTests {
         let attachment = try #require(still.media.attachment)
         #expect(attachment.type == .png && attachment.width == 1600)
         #expect(still.media.concessions.count == 1)
-        #expect(still.media.concessions.first?.contains("without loss") == true)
+        #expect(still.media.concessions.first?.contains("losslessly") == true)
         #expect(try still.picture(.attachment).bytes == TestPicture(decoding: file).bytes)
     }
 

@@ -39,18 +39,18 @@ import Testing
         }
     }
 
-    private static func decoded(_ file: String, _ format: MediaFormat) throws -> Picture? {
+    private static func decoded(_ file: String, _ format: MediaFormat) throws -> Image? {
         try VipsLibrary.start()
         let descriptor = open(file, O_RDONLY)
         defer { close(descriptor) }
-        return try HEIFStill.decode(source: descriptor, format: format, deadline: .now + .seconds(60))?.picture()
+        return try HEIFDecoder.decode(source: descriptor, format: format, deadline: .now + .seconds(60))?.picture()
     }
 
-    private static func shownByLibheif(_ file: String) throws -> Picture {
+    private static func shownByLibheif(_ file: String) throws -> Image {
         try VipsLibrary.start()
         let descriptor = open(file, O_RDONLY)
         defer { close(descriptor) }
-        return try Picture.open(descriptor: descriptor).upright().inSRGB().inMemory()
+        return try Image.open(descriptor: descriptor).upright().inSRGB().inMemory()
     }
 
     /// Half a step in the mean is rounding; a part that is turned, moved or coloured otherwise is hundreds.

@@ -10,22 +10,22 @@ import Testing
 
 /// What we read ourselves has to look as libvips shows it.
 @Suite struct PlainWebPTests {
-    private static func decoded(_ file: String, deadline: ContinuousClock.Instant? = nil) throws -> Picture? {
+    private static func decoded(_ file: String, deadline: ContinuousClock.Instant? = nil) throws -> Image? {
         try VipsLibrary.start()
         let descriptor = open(file, O_RDONLY)
         defer { close(descriptor) }
-        return try WebPStill.decode(source: descriptor, deadline: deadline ?? .now + .seconds(60))?.picture()
+        return try WebPStillDecoder.decode(source: descriptor, deadline: deadline ?? .now + .seconds(60))?.picture()
     }
 
-    private static func shownByLibvips(_ file: String) throws -> Picture {
+    private static func shownByLibvips(_ file: String) throws -> Image {
         try VipsLibrary.start()
         let descriptor = open(file, O_RDONLY)
         defer { close(descriptor) }
-        return try Picture.open(descriptor: descriptor).upright().inSRGB().inMemory()
+        return try Image.open(descriptor: descriptor).upright().inSRGB().inMemory()
     }
 
     /// Both at a quarter of their size, since libvips' chroma is enlarged smoothly: that is seen between colours.
-    private static func difference(_ ours: Picture, _ theirs: Picture) throws -> Double {
+    private static func difference(_ ours: Image, _ theirs: Image) throws -> Double {
         #expect([ours.width, ours.height] == [theirs.width, theirs.height])
         let (width, height) = (max(1, ours.width / 4), max(1, ours.height / 4))
         return try ours.stretched(width: width, height: height).inMemory()
@@ -168,7 +168,7 @@ import Testing
     func `what would not fit into memory is left to libvips, which reduces`(
         _ row: (pixels: Int, codedBytes: Int, isHeld: Bool)
     ) {
-        #expect(StillMemory.holdsComponents(pixels: row.pixels, codedBytes: row.codedBytes) == row.isHeld)
+        #expect(DecodingMemory.holdsComponents(pixels: row.pixels, codedBytes: row.codedBytes) == row.isHeld)
     }
 
     @Test func `numbers of television's range are spread to a JPEG's`() {

@@ -15,14 +15,14 @@ struct PlaneReductionTests {
     }
 
     @Test(arguments: [0, 1, 128, 254, 255] as [UInt8]) func `What is of one shade stays of that shade`(shade: UInt8) {
-        var reduction = PlaneReduction(width: 30, height: 23)
+        var reduction = PlaneResampler(width: 30, height: 23)
         let plane = [UInt8](repeating: shade, count: 97 * 61)
         let columns = reduction.columns(of: JPEGPlane(width: 97, height: 61, samples: plane))
         #expect(columns == [UInt8](repeating: shade, count: 30 * 23))
     }
 
     @Test func `A ramp stays a ramp, lying on its side`() {
-        var reduction = PlaneReduction(width: 20, height: 10)
+        var reduction = PlaneResampler(width: 20, height: 10)
         let plane = (0..<(200 * 100)).map { UInt8($0 % 200) }
         let columns = reduction.columns(of: JPEGPlane(width: 200, height: 100, samples: plane))
         for column in 1..<19 {
@@ -32,7 +32,7 @@ struct PlaneReductionTests {
     }
 
     @Test func `Black and white edges stay within a byte`() {
-        var reduction = PlaneReduction(width: 33, height: 33)
+        var reduction = PlaneResampler(width: 33, height: 33)
         let plane = (0..<(100 * 100)).map { $0 % 100 < 50 ? UInt8(0) : 255 }
         let columns = reduction.columns(of: JPEGPlane(width: 100, height: 100, samples: plane))
         #expect(columns.first == 0 && columns.last == 255)

@@ -15,8 +15,8 @@ import Testing
     ) throws {
         try VipsLibrary.start()
         let plane = Self.numbered(45, 37)
-        let turned = PlaneTurn.upright(plane, orientation)
-        let picture = try Picture.wrap(
+        let turned = PlaneOrientation.upright(plane, orientation)
+        let picture = try Image.wrap(
             pixels: plane.samples, width: 45, height: 37, bands: 1, orientation: orientation.rawValue
         ).upright()
         #expect([turned.width, turned.height] == [picture.width, picture.height])
@@ -25,15 +25,15 @@ import Testing
 
     @Test func `squares become their means, those that hang over as well`() {
         let plane = JPEGPlane(width: 3, height: 3, samples: [0, 4, 10, 8, 12, 20, 30, 50, 70])
-        #expect(PlaneShrink.shrink(plane, by: 2).samples == [6, 15, 40, 70])
-        #expect(PlaneShrink.shrink(plane, by: 1) == plane)
+        #expect(PlaneBoxFilter.shrink(plane, by: 2).samples == [6, 15, 40, 70])
+        #expect(PlaneBoxFilter.shrink(plane, by: 1) == plane)
     }
 
     @Test func `a large plane is reduced to what the filter alone makes of it`() {
         let (width, height) = (1_203, 907)
         let samples = (0..<width * height).map { UInt8(($0 % width) * 200 / width + ($0 / width) * 55 / height) }
         let plane = JPEGPlane(width: width, height: height, samples: samples)
-        var reduction = PlaneReduction(width: 100, height: 75)
+        var reduction = PlaneResampler(width: 100, height: 75)
         let quick = reduction.columns(ofLarge: plane)
         let exact = reduction.columns(of: plane)
         #expect(zip(quick, exact).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
@@ -58,8 +58,8 @@ import Testing
     }
 
     @Test func `grey stays grey and a red of Display P3 becomes more than sRGB has`() throws {
-        let p3 = try #require(DisplayProfile(Array(WrittenHEIF.displayP3().dropFirst(12))))
-        let turn = ColourTurn(from: .jpeg, profile: p3)
+        let p3 = try #require(MatrixProfile(Array(WrittenHEIF.displayP3().dropFirst(12))))
+        let turn = ColorMatrix(from: .jpeg, profile: p3)
         func one(_ y: UInt8, _ cb: UInt8, _ cr: UInt8) -> [UInt8] {
             turn.apply([y, cb, cr].map { JPEGPlane(width: 1, height: 1, samples: [$0]) }).map { $0.samples[0] }
         }

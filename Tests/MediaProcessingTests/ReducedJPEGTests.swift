@@ -116,9 +116,9 @@ struct ReducedJPEGTests {
     @Test(arguments: [8, 4, 2, 1]) func `A filter is left a pixel and a half of each that is wanted`(eighths: Int) {
         let target = (width: 300, height: 225)
         let width = 450 * 8 / eighths
-        #expect(JPEGReduction.eighths(width: width, height: width * 3 / 4, target: target) == eighths)
+        #expect(JPEGDecodeScale.eighths(width: width, height: width * 3 / 4, target: target) == eighths)
         #expect(
-            JPEGReduction.eighths(width: width - 8, height: width * 3 / 4, target: target) > eighths || eighths == 8)
+            JPEGDecodeScale.eighths(width: width - 8, height: width * 3 / 4, target: target) > eighths || eighths == 8)
     }
 
     @Test func `A picture that is cut is still found out`() throws {

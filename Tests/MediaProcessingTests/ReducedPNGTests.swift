@@ -90,7 +90,7 @@ struct ReducedPNGTests {
         let large = try StillFixture.converted("large.png", ["-resize", "6000x"])
         let descriptor = open(large, O_RDONLY)
         defer { close(descriptor) }
-        let png = try #require(try ReducedPNG(source: descriptor, deadline: .now + .seconds(60)))
+        let png = try #require(try PNGThumbnailer(source: descriptor, deadline: .now + .seconds(60)))
         #expect(try png.thumbnail(in: ThumbnailRendition(width: 4096, height: 4096, fit: .contain)) == nil)
         let still = try RenderedStill(large, format: .png, side: 4096)
         #expect(still.media.thumbnail?.width == 4096)

@@ -13,7 +13,7 @@ struct RenderedMovie {
     /// - Parameter source: Any movie or animation.
     init(
         _ source: URL, format: MediaFormat = .quickTime, copies: Bool = false, bytesMax: Int = Limits.movieBytesMax,
-        picture: PictureChoice = .movieTime(0), budget: Double = 60,
+        picture: FrameSelection = .movieTime(0), budget: Double = 60,
         adjust: (inout MovieRendition) -> Void = { _ in }
     ) throws {
         var rendition = MovieRendition(bytesMax: bytesMax, copiesVideo: copies, copiesAudio: copies)

@@ -5,15 +5,15 @@ import MediaProcessing
 import RichPush
 import TestSupport
 
-/// One sound conversion through the processor, as a media child does it, looked at with programs that are not ours.
+/// One audio conversion through the processor, as a media child does it, looked at with programs that are not ours.
 struct RenderedSound {
     let media: RenderedMedia
     let file: URL
     private let folder: TemporaryFolder
 
-    init(_ source: URL, _ format: MediaFormat, _ rendition: SoundRendition, seconds: Double = 60) throws {
+    init(_ source: URL, _ format: MediaFormat, _ rendition: AudioRendition, seconds: Double = 60) throws {
         var request = RenderRequest(format: format, picture: .coverArt)
-        request.attachment = .sound(rendition)
+        request.attachment = .audio(rendition)
         folder = try TemporaryFolder()
         file = URL(fileURLWithPath: folder.path("sound.m4a"))
         let output = open(file.path, O_RDWR | O_CREAT, 0o644)
@@ -29,7 +29,7 @@ struct RenderedSound {
     }
 
     init(_ fixture: MovieFixture, bytesMax: Int = Limits.audioBytesMax, copies: Bool = false) throws {
-        try self.init(fixture.file(), fixture.format, SoundRendition(bytesMax: bytesMax, copies: copies))
+        try self.init(fixture.file(), fixture.format, AudioRendition(bytesMax: bytesMax, copies: copies))
     }
 
     /// Bytes of the file on disk.

@@ -28,7 +28,7 @@ struct RenderedStill {
     /// A thumbnail of 300 x 300, and the attachment written anew when that is asked.
     init(
         _ source: String, format: MediaFormat, anew: Bool = false, crop: ClippingRect? = nil,
-        picture: PictureChoice = .still, fit: ThumbnailFit = .contain, side: Int = 300
+        picture: FrameSelection = .still, fit: ThumbnailFit = .contain, side: Int = 300
     ) throws {
         var request = RenderRequest(format: format, picture: picture)
         request.attachment = anew ? .still(StillRendition(bytesMax: Limits.imageBytesMax)) : nil

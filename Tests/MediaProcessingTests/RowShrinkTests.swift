@@ -15,16 +15,16 @@ struct RowShrinkTests {
     @Test(arguments: [1, 2, 3, 7, 256]) func `Rows become what the whole would`(factor: Int) {
         let (width, height) = (301, 259)
         let planes = (0..<3).map { JPEGPlane(width: width, height: height, samples: noise(width * height, $0)) }
-        var shrink = RowShrink(width: width, height: height, samples: 3, factor: factor)
+        var shrink = RowBoxFilter(width: width, height: height, samples: 3, factor: factor)
         for row in 0..<height {
             var pixels = (0..<width).flatMap { column in planes.map { $0.samples[row * width + column] } }
             unsafe pixels.withUnsafeMutableBufferPointer { unsafe shrink.take($0) }
         }
-        #expect(shrink.shrunk() == planes.map { PlaneShrink.shrink($0, by: factor) })
+        #expect(shrink.shrunk() == planes.map { PlaneBoxFilter.shrink($0, by: factor) })
     }
 
     @Test func `White stays white at the largest factor`() {
-        var shrink = RowShrink(width: 300, height: 256, samples: 1, factor: 256)
+        var shrink = RowBoxFilter(width: 300, height: 256, samples: 1, factor: 256)
         var row = [UInt8](repeating: 255, count: 300)
         for _ in 0..<256 { unsafe row.withUnsafeMutableBufferPointer { unsafe shrink.take($0) } }
         #expect(shrink.shrunk()[0].samples == [255, 255])

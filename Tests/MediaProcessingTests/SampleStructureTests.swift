@@ -9,8 +9,8 @@ import Testing
 
 /// What the units of a movie's samples say of their wholeness, without a decoder.
 @Suite struct SampleStructureTests {
-    private static let avc = SampleStructure(codec: "h264", configuration: [1, 100, 0, 31, 0xFF, 0xE1, 0])
-    private static let hevc = SampleStructure(
+    private static let avc = NALUnitValidator(codec: "h264", configuration: [1, 100, 0, 31, 0xFF, 0xE1, 0])
+    private static let hevc = NALUnitValidator(
         codec: "hevc", configuration: [1] + [UInt8](repeating: 0, count: 20) + [0x0F, 0])
 
     /// Bytes of a slice that are neither zeros nor headers.
@@ -28,7 +28,7 @@ import Testing
         return unit
     }
 
-    private func holds(_ structure: SampleStructure?, _ bytes: [UInt8]) throws -> Bool {
+    private func holds(_ structure: NALUnitValidator?, _ bytes: [UInt8]) throws -> Bool {
         try #require(structure).isIntact(.holding(bytes))
     }
 
@@ -77,7 +77,7 @@ import Testing
             ("h264", []),
         ] as [(String, [UInt8])])
     func `Streams without lengths are not walked`(codec: String, configuration: [UInt8]) {
-        #expect(SampleStructure(codec: codec, configuration: configuration) == nil)
+        #expect(NALUnitValidator(codec: codec, configuration: configuration) == nil)
     }
 
     private static let h264 = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -an"

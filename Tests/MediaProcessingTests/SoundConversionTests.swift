@@ -22,7 +22,7 @@ import Testing
         _ file: URL, _ format: MediaFormat, bytesMax: Int = Limits.audioBytesMax, bitRateMax: Int? = nil,
         isRepair: Bool = false, seconds: Double = 60
     ) throws -> RenderedSound {
-        var rendition = SoundRendition(bytesMax: bytesMax, copies: false)
+        var rendition = AudioRendition(bytesMax: bytesMax, copies: false)
         rendition.bitRateMax = bitRateMax
         rendition.isRepair = isRepair
         return try RenderedSound(file, format, rendition, seconds: seconds)

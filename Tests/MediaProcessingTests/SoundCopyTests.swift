@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `a copy above the bit rate that is wanted is encoded`() throws {
-        var rendition = SoundRendition(bytesMax: Limits.audioBytesMax, copies: true)
+        var rendition = AudioRendition(bytesMax: Limits.audioBytesMax, copies: true)
         rendition.bitRateMax = 40_000
         let fixture = Self.fixtures[0]
         let sound = try RenderedSound(fixture.file(), fixture.format, rendition)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct SoundLadderTests {
     struct Case: Sendable, CustomStringConvertible {
         let description: String
-        let ladder: SoundLadder
+        let ladder: AudioLadder
         /// Kilobits a second.
         let bitRate: ClosedRange<Int>
         let channels: Int
@@ -19,7 +19,7 @@ import Testing
             at sampleRateOut: Int = 44_100, kept: ClosedRange<Double>? = nil
         ) {
             self.description = description
-            ladder = SoundLadder(
+            ladder = AudioLadder(
                 duration: seconds, channels: channels, sampleRate: sampleRate, sourceBitRate: source,
                 bytesMax: bytesMax, bitRateMax: bitRateMax)
             self.bitRate = bitRate
@@ -74,12 +74,12 @@ import Testing
         if seconds == 0 { return }
         let bytes =
             Double(rung.bitRate) / 8 * seconds
-            + SoundLadder.overheadBytes(seconds: seconds, sampleRate: rung.sampleRate)
+            + AudioLadder.overheadBytes(seconds: seconds, sampleRate: rung.sampleRate)
         #expect(bytes <= Double(row.ladder.bytesMax))
         #expect(rung.isFull || bytes > Double(row.ladder.bytesMax) * 0.9)
     }
 
-    private func next(_ row: Case, measured share: Double) -> SoundLadder.Rung {
+    private func next(_ row: Case, measured share: Double) -> AudioLadder.Rung {
         let rung = row.ladder.best
         let budget = Double(row.ladder.bytesMax) * 0.97
         return row.ladder.rung(budget: budget, after: rung, measured: Double(rung.bitRate) * share)

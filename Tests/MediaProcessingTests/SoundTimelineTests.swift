@@ -4,18 +4,18 @@ import Testing
 
 @Suite struct SoundTimelineTests {
     private static let run = 0.02
-    private var timeline = SoundTimeline(jumpMin: 5)
+    private var timeline = AudioTimeline(jumpMin: 5)
 
     private mutating func follow(from time: Double, _ count: Int) {
         for index in 0..<count { _ = timeline.place(at: time + Double(index) * Self.run, lasting: Self.run) }
     }
 
-    private func isSilence(_ placement: SoundTimeline.Placement, _ seconds: Double) -> Bool {
+    private func isSilence(_ placement: AudioTimeline.Placement, _ seconds: Double) -> Bool {
         if case .silence(let gap) = placement { return abs(gap - seconds) < 1e-9 }
         return false
     }
 
-    private func isOverlap(_ placement: SoundTimeline.Placement, _ seconds: Double) -> Bool {
+    private func isOverlap(_ placement: AudioTimeline.Placement, _ seconds: Double) -> Bool {
         if case .overlap(let part) = placement { return abs(part - seconds) < 1e-9 }
         return false
     }

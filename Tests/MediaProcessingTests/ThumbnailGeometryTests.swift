@@ -28,7 +28,7 @@ struct ThumbnailGeometryTests {
 
     @Test(arguments: cases) func `A picture meets its box`(row: Case) {
         let geometry = ThumbnailGeometry(
-            pictureWidth: row.picture.0, pictureHeight: row.picture.1,
+            imageWidth: row.picture.0, imageHeight: row.picture.1,
             box: ThumbnailRendition(width: row.box.0, height: row.box.1, fit: row.fit))
         #expect((geometry.width, geometry.height) == row.size)
         #expect(geometry.cut == row.cut)
@@ -38,9 +38,9 @@ struct ThumbnailGeometryTests {
 struct JPEGInterchangeTests {
     @Test func `The segment stands behind SOI, and only once`() {
         let bare: [UInt8] = [0xFF, 0xD8, 0xFF, 0xDB, 0x00]
-        let once = JPEGInterchange.withHeader(bare)
+        let once = JFIFHeader.withHeader(bare)
         #expect(once.starts(with: [0xFF, 0xD8, 0xFF, 0xE0, 0x00, 0x10]) && once.count == bare.count + 18)
         #expect(once.suffix(3) == bare.suffix(3))
-        #expect(JPEGInterchange.withHeader(once) == once)
+        #expect(JFIFHeader.withHeader(once) == once)
     }
 }

@@ -11,7 +11,7 @@ import Testing
 
     private func passes(_ bytes: [UInt8]) -> Bool { (try? walk(bytes)) != nil }
 
-    private func walk(_ bytes: [UInt8]) throws -> WaveWalk { try WaveWalk.walk(WalkBytes.window(bytes)) }
+    private func walk(_ bytes: [UInt8]) throws -> WaveParser { try WaveParser.walk(WalkBytes.window(bytes)) }
 
     private let samples = [UInt8](repeating: 7, count: 1000)
 
@@ -65,7 +65,7 @@ import Testing
                 + Array("SSND".utf8) + WalkBytes.bigEndian(sound.count, 4) + sound
             return Array("FORM".utf8) + WalkBytes.bigEndian(body.count + 4, 4) + Array("AIFF".utf8) + body
         }
-        func passes(_ bytes: [UInt8]) -> Bool { (try? AIFFWalk.check(WalkBytes.window(bytes))) != nil }
+        func passes(_ bytes: [UInt8]) -> Bool { (try? AIFFValidator.check(WalkBytes.window(bytes))) != nil }
         #expect(passes(aiff(frames: 500, bytes: 1000)))
         #expect(!passes(aiff(frames: 501, bytes: 1000)))
         #expect(!passes(aiff(frames: 500, bytes: 1000).dropLast(10)))

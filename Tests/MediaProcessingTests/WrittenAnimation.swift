@@ -13,7 +13,7 @@ struct WrittenAnimation {
 
     init(
         _ source: String, format: MediaFormat, bytesMax: Int = Limits.imageBytesMax, longSideMax: Int? = nil,
-        picture: PictureChoice = .animationFrame(0), seconds: Double = 60
+        picture: FrameSelection = .animationFrame(0), seconds: Double = 60
     ) throws {
         var request = RenderRequest(format: format, picture: picture)
         request.attachment = .animation(AnimationRendition(bytesMax: bytesMax, longSideMax: longSideMax))

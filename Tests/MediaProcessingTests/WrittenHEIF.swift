@@ -65,7 +65,7 @@ struct WrittenHEIF {
     func bytes() throws -> [UInt8] {
         let sample = try [UInt8](Data(contentsOf: URL(fileURLWithPath: self.sample)))
         let window = ByteWindow(bytes: sample, noun: "HEIF")
-        guard let items = try HEIFItems(window), let place = items.places[items.primary]?.first,
+        guard let items = try HEIFItems(window), let place = items.locations[items.primary]?.first,
             let configuration = items.property(format == .avif ? "av1C" : "hvcC", of: items.primary)
         else { throw GeneratedMedia.Failure(description: "the sample is another one") }
         let coded = damage(Array(sample[place]))

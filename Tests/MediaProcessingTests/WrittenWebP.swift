@@ -24,7 +24,7 @@ struct WrittenWebP {
 
     static func picture(of file: String) throws -> [UInt8] {
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: file)))
-        guard let place = try WebPParts(ByteWindow(bytes: bytes, noun: "WebP"))?.picture else {
+        guard let place = try WebPChunkLayout(ByteWindow(bytes: bytes, noun: "WebP"))?.picture else {
             throw GeneratedMedia.Failure(description: "the sample is another one")
         }
         return Array(bytes[place])

@@ -8,14 +8,14 @@ import Testing
         let stream: JetStream
         let consumer: PullConsumer
 
-        init(acknowledgeTime: Duration = .seconds(30)) async throws {
+        init(ackWait: Duration = .seconds(30)) async throws {
             server = try await NATSServer.start()
             stream = JetStream(try await NATSConnection.connect(NATSSettings(servers: [server.url])))
-            var shape = StreamShape("work", subjects: ["work.*"], description: "a test's")
-            shape.retention = .workQueue
-            try await stream.ensure(shape)
-            var wanted = ConsumerShape(stream: "work", filter: "work.*")
-            wanted.acknowledgeTime = acknowledgeTime
+            var configuration = StreamConfiguration("work", subjects: ["work.*"], description: "a test's")
+            configuration.retention = .workQueue
+            try await stream.ensure(configuration)
+            var wanted = ConsumerConfiguration(stream: "work", filter: "work.*")
+            wanted.ackWait = ackWait
             consumer = try await stream.consumer("all", wanted)
         }
 
@@ -28,13 +28,13 @@ import Testing
             for name in names { try await stream.publish(OutgoingMessage("work.\(name)", Array(name.utf8))) }
         }
 
-        func names(_ count: Int) async throws -> [String] { try await consumer.take(count).map(\.lastToken) }
+        func names(_ count: Int) async throws -> [String] { try await consumer.fetch(count).map(\.lastToken) }
     }
 
     @Test func `what is put into a work queue is given once, in its order`() async throws {
         let lane = try await Lane()
         try await lane.put("one", "two", "three")
-        let first = try await lane.consumer.take(2)
+        let first = try await lane.consumer.fetch(2)
         #expect(first.map(\.lastToken) == ["one", "two"] && first.map(\.count) == [1, 1])
         #expect(first.map { String(decoding: $0.bytes, as: UTF8.self) } == ["one", "two"])
         #expect(try await lane.names(5) == ["three"])
@@ -44,8 +44,8 @@ import Testing
     @Test func `what is given back is given again, and counted`() async throws {
         let lane = try await Lane()
         try await lane.put("one")
-        lane.stream.tell(try await lane.first().reply, .later(.zero))
-        try await askUntil("it is given again") { try await lane.consumer.take(1).map(\.count) == [2] }
+        lane.stream.acknowledge(try await lane.first().reply, .later(.zero))
+        try await askUntil("it is given again") { try await lane.consumer.fetch(1).map(\.count) == [2] }
     }
 
     @Test func `a pull is over when it has brought all that it was asked for`() async throws {
@@ -61,9 +61,9 @@ import Testing
         let lane = try await Lane()
         try await lane.put("one")
         let first = try await lane.first()
-        lane.stream.tell(first.reply, .later(.zero))
-        try await askUntil("it is given again") { try await lane.consumer.take(1).count == 1 }
-        lane.stream.tell(first.reply, .done)
+        lane.stream.acknowledge(first.reply, .later(.zero))
+        try await askUntil("it is given again") { try await lane.consumer.fetch(1).count == 1 }
+        lane.stream.acknowledge(first.reply, .done)
         // The subject is free again once the message is gone.
         try await askUntil("the message is gone") {
             try await lane.stream.publish(OutgoingMessage("work.one").after(0)) != nil
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `what is not acknowledged in its time is given again`() async throws {
-        let lane = try await Lane(acknowledgeTime: .milliseconds(200))
+        let lane = try await Lane(ackWait: .milliseconds(200))
         try await lane.put("one")
         #expect(try await lane.names(1) == ["one"])
         try await askUntil("it is given again") { try await lane.names(1) == ["one"] }
@@ -95,23 +95,23 @@ import Testing
 
     @Test func `a stream that is there is left as it is`() async throws {
         let lane = try await Lane()
-        var shape = StreamShape("work", subjects: ["work.*"], description: "another description")
-        shape.retention = .workQueue
-        try await lane.stream.ensure(shape)
+        var configuration = StreamConfiguration("work", subjects: ["work.*"], description: "another description")
+        configuration.retention = .workQueue
+        try await lane.stream.ensure(configuration)
     }
 
     @Test func `a stream of another kind is not taken for ours`() async throws {
         let lane = try await Lane()
-        let shape = StreamShape("work", subjects: ["other.*"], description: "")
-        let error = await #expect(throws: StreamMismatch.self) { try await lane.stream.ensure(shape) }
+        let configuration = StreamConfiguration("work", subjects: ["other.*"], description: "")
+        let error = await #expect(throws: StreamMismatchError.self) { try await lane.stream.ensure(configuration) }
         #expect(error?.differences == ["subjects", "retention"])
     }
 
     @Test func `a consumer with another time to acknowledge is not taken for ours`() async throws {
         let lane = try await Lane()
-        var wanted = ConsumerShape(stream: "work", filter: "work.*")
-        wanted.acknowledgeTime = .seconds(1)
-        let error = await #expect(throws: StreamMismatch.self) {
+        var wanted = ConsumerConfiguration(stream: "work", filter: "work.*")
+        wanted.ackWait = .seconds(1)
+        let error = await #expect(throws: StreamMismatchError.self) {
             _ = try await lane.stream.consumer("all", wanted)
         }
         #expect(error?.differences == ["ack_wait"])

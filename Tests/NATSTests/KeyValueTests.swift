@@ -12,7 +12,7 @@ import Testing
         init() async throws {
             server = try await NATSServer.start()
             let stream = JetStream(try await NATSConnection.connect(NATSSettings(servers: [server.url])))
-            bucket = try await KeyValueBucket.open(BucketShape("things", description: "a test's"), in: stream)
+            bucket = try await KeyValueBucket.open(BucketConfiguration("things", description: "a test's"), in: stream)
         }
 
         func put(_ key: String, _ text: String, after revision: UInt64? = nil) async throws -> UInt64? {
@@ -88,7 +88,7 @@ import Testing
         _ = try await store.put("one", "2")
         let heard = Heard()
         let bucket = store.bucket
-        let watch = Task { try await bucket.follow(after: 0) { heard.add($0, $1) } }
+        let watch = Task { try await bucket.watch(after: 0) { heard.add($0, $1) } }
         defer { watch.cancel() }
         try await waitUntil("it is current") { heard.isCurrent }
         #expect(heard.entries.map(\.key) == ["two", "one"])
@@ -102,7 +102,7 @@ import Testing
         let store = try await Store()
         let heard = Heard()
         let bucket = store.bucket
-        let watch = Task { try await bucket.follow(after: 0) { heard.add($0, $1) } }
+        let watch = Task { try await bucket.watch(after: 0) { heard.add($0, $1) } }
         defer { watch.cancel() }
         try await waitUntil("it is current") { heard.isCurrent }
         #expect(heard.entries.isEmpty)
@@ -113,7 +113,7 @@ import Testing
         for number in 1...5 { _ = try await store.put("key \(number)".replacing(" ", with: "-"), "x") }
         let heard = Heard()
         let bucket = store.bucket
-        let watch = Task { try await bucket.follow(after: 3) { heard.add($0, $1) } }
+        let watch = Task { try await bucket.watch(after: 3) { heard.add($0, $1) } }
         defer { watch.cancel() }
         try await waitUntil("both are heard of") { heard.entries.count == 2 }
         #expect(heard.entries.map(\.key) == ["key-4", "key-5"])
@@ -122,7 +122,7 @@ import Testing
     @Test func `a watch goes on however much there is to be heard`() async throws {
         let store = try await Store()
         let (heard, bucket) = (Heard(), store.bucket)
-        let watch = Task { try await bucket.follow(after: 0) { heard.add($0, $1) } }
+        let watch = Task { try await bucket.watch(after: 0) { heard.add($0, $1) } }
         try await waitUntil("it is current") { heard.isCurrent }
         for round in 0..<5 {
             let changes = (0..<500).map { KeyValueBucket.Change("key\(round)-\($0)", [1]) }
@@ -136,7 +136,7 @@ import Testing
     @Test func `a watch misses nothing while other keys are removed, and their marks`() async throws {
         let store = try await Store()
         let (heard, bucket) = (Heard(), store.bucket)
-        let watch = Task { try await bucket.follow(after: 0) { heard.add($0, $1) } }
+        let watch = Task { try await bucket.watch(after: 0) { heard.add($0, $1) } }
         try await waitUntil("it is current") { heard.isCurrent }
         let changes = (0..<500).flatMap { number in
             [
@@ -167,11 +167,11 @@ import Testing
     @Test func `A watch ends when its server no longer gets the changes that the leader has`() async throws {
         let store = try await Store()
         let (heard, bucket) = (Heard(), store.bucket)
-        let watch = Task { try await bucket.follow(after: 0, pullTime: .milliseconds(300)) { heard.add($0, $1) } }
+        let watch = Task { try await bucket.watch(after: 0, pullTime: .milliseconds(300)) { heard.add($0, $1) } }
         try await waitUntil("it is current") { heard.isCurrent }
         try await store.pauseConsumers()
         _ = try await store.put("key", "one")
-        await #expect(throws: CopyIsBehind(stream: "KV_things", number: 0)) { try await watch.value }
+        await #expect(throws: ReplicaBehindError(stream: "KV_things", number: 0)) { try await watch.value }
     }
 
     @Test func `A watch of a bucket whose last change was erased goes on`() async throws {
@@ -180,7 +180,7 @@ import Testing
         _ = try await store.put("key", "one")
         let mark = try #require(try await bucket.make(KeyValueBucket.Change("other", nil)))
         try await bucket.erase(mark)
-        let watch = Task { try await bucket.follow(after: 0, pullTime: .milliseconds(50)) { heard.add($0, $1) } }
+        let watch = Task { try await bucket.watch(after: 0, pullTime: .milliseconds(50)) { heard.add($0, $1) } }
         defer { watch.cancel() }
         try await waitUntil("it is current") { heard.isCurrent }
         let end = ContinuousClock.now + .milliseconds(500)
@@ -193,7 +193,7 @@ import Testing
         let store = try await Store()
         let heard = Heard()
         let bucket = store.bucket
-        let watch = Task { try await bucket.follow(after: 0) { heard.add($0, $1) } }
+        let watch = Task { try await bucket.watch(after: 0) { heard.add($0, $1) } }
         try await waitUntil("it is current") { heard.isCurrent }
         store.server.kill()
         await #expect(throws: NATSError.self) { try await watch.value }

@@ -37,7 +37,7 @@ import Testing
         try await server.restart()
         try await waitUntil("it is connected again") { connection.isConnected }
         let stream = JetStream(connection)
-        try await stream.ensure(StreamShape("after", subjects: ["after"], description: "a test's"))
+        try await stream.ensure(StreamConfiguration("after", subjects: ["after"], description: "a test's"))
         #expect(try await stream.publish(OutgoingMessage("after")) == 1)
     }
 

@@ -9,23 +9,23 @@ import Testing
         let stream: JetStream
         let bucket: ObjectBucket
 
-        init(_ extra: String = "", answerTime: Duration = .seconds(5)) async throws {
+        init(_ extra: String = "", requestTimeout: Duration = .seconds(5)) async throws {
             server = try await NATSServer.start(extra)
-            let settings = NATSSettings(servers: [server.url], answerTime: answerTime)
+            let settings = NATSSettings(servers: [server.url], requestTimeout: requestTimeout)
             stream = JetStream(try await NATSConnection.connect(settings))
-            bucket = try await ObjectBucket.open(BucketShape("things", description: "a test's"), in: stream)
+            bucket = try await ObjectBucket.open(BucketConfiguration("things", description: "a test's"), in: stream)
         }
 
         @discardableResult
         func put(
             _ name: String, _ bytes: [UInt8], sha256: String = ObjectBucketTests.sha256
-        ) async throws -> ObjectInformation {
+        ) async throws -> ObjectInfo {
             try await bucket.put(name, bytes: bytes.count, digest: sha256) { offset, count in
                 Array(bytes[offset..<offset + count])
             }
         }
 
-        func bytes(of object: ObjectInformation) async throws -> [UInt8] {
+        func bytes(of object: ObjectInfo) async throws -> [UInt8] {
             var all: [UInt8] = []
             try await bucket.get(object) { all += $0 }
             return all
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func `a hole in an object is an error`() async throws {
-        let store = try await Store(answerTime: .seconds(2))
+        let store = try await Store(requestTimeout: .seconds(2))
         let object = try await store.put("letter", Self.bytes(300_000))
         let wish = OutgoingMessage("$JS.API.STREAM.MSG.DELETE.OBJ_things", Array(#"{"seq":2,"no_erase":true}"#.utf8))
         _ = try await store.stream.connection.request(wish)

@@ -8,7 +8,7 @@ import Testing
         (#"{"stream":"", "seq":0}"#, 0), (#"{"stream":"KV_jobs","seq":17}"#, 17),
     ])
     func `a number that a server gives is read`(answer: String, number: UInt64) {
-        #expect(PublishAnswer.number(in: Array(answer.utf8)) == number)
+        #expect(PublishAck.number(in: Array(answer.utf8)) == number)
     }
 
     @Test(arguments: [
@@ -19,20 +19,21 @@ import Testing
         #"{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 7"},"stream":"a","seq":0}"#,
     ])
     func `all else is left to the parser`(answer: String) {
-        #expect(PublishAnswer.number(in: Array(answer.utf8)) == nil)
+        #expect(PublishAck.number(in: Array(answer.utf8)) == nil)
     }
 
     @Test(
         arguments: [(10_071, true), (10_164, true), (10_163, false), (10_037, false), (nil, false)] as [(Int?, Bool)])
     func `a change that came later is told from all else that is refused`(number: Int?, isConflict: Bool) {
-        #expect(PublishAnswer.isConflict(number) == isConflict)
+        #expect(PublishAck.isConflict(number) == isConflict)
     }
 
     @Test func `the server that is installed is read so`() async throws {
         let server = try await NATSServer.start()
         let connection = try await NATSConnection.connect(NATSSettings(servers: [server.url]))
-        try await JetStream(connection).ensure(StreamShape("work", subjects: ["work.*"], description: "a test's"))
+        try await JetStream(connection).ensure(
+            StreamConfiguration("work", subjects: ["work.*"], description: "a test's"))
         let answer = try await connection.request(OutgoingMessage("work.one", []))
-        #expect(PublishAnswer.number(in: answer.bytes) == 1)
+        #expect(PublishAck.number(in: answer.bytes) == 1)
     }
 }

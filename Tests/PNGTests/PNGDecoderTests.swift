@@ -7,16 +7,16 @@ import Testing
 
 struct PNGDecoderTests {
     private static let clear = ["-alpha", "set", "-channel", "A", "-evaluate", "set", "40%", "+channel"]
-    private static let grey = ["-colorspace", "Gray", "-alpha", "off"]
+    private static let gray = ["-colorspace", "Gray", "-alpha", "off"]
 
     @Test(arguments: [
-        (arguments: [], kind: "PNG24", samples: PNGDecoder.Samples.redGreenBlue, name: "rgb"),
-        (arguments: clear, kind: "PNG32", samples: .redGreenBlueAlpha, name: "rgba"),
-        (arguments: grey + ["-define", "png:color-type=0"], kind: "PNG", samples: .grey, name: "gray"),
-        (arguments: grey + ["-define", "png:color-type=0", "-depth", "2"], kind: "PNG", samples: .grey, name: "gray"),
-        (arguments: clear + ["-define", "png:color-type=4"], kind: "PNG", samples: .redGreenBlueAlpha, name: "rgba"),
-        (arguments: ["-colors", "30"], kind: "PNG8", samples: .redGreenBlue, name: "rgb"),
-        (arguments: ["-transparent", "white"], kind: "PNG8", samples: .redGreenBlueAlpha, name: "rgba"),
+        (arguments: [], kind: "PNG24", samples: PNGDecoder.Samples.rgb, name: "rgb"),
+        (arguments: clear, kind: "PNG32", samples: .rgba, name: "rgba"),
+        (arguments: gray + ["-define", "png:color-type=0"], kind: "PNG", samples: .gray, name: "gray"),
+        (arguments: gray + ["-define", "png:color-type=0", "-depth", "2"], kind: "PNG", samples: .gray, name: "gray"),
+        (arguments: clear + ["-define", "png:color-type=4"], kind: "PNG", samples: .rgba, name: "rgba"),
+        (arguments: ["-colors", "30"], kind: "PNG8", samples: .rgb, name: "rgb"),
+        (arguments: ["-transparent", "white"], kind: "PNG8", samples: .rgba, name: "rgba"),
     ])
     func `Every kind of PNG gives the pixels that others read`(
         _ row: (arguments: [String], kind: String, samples: PNGDecoder.Samples, name: String)
@@ -33,7 +33,7 @@ struct PNGDecoderTests {
         #expect(try PNGFile(["-interlace", "PNG"]).facts { $0.isInterlaced })
         #expect(try !PNGFile([]).facts { $0.isInterlaced })
         #expect(try PNGFile([], as: "PNG48").facts { $0.bitDepth } == 16)
-        #expect(try PNGFile([]).facts { $0.colourProfile } == nil)
+        #expect(try PNGFile([]).facts { $0.colorProfile } == nil)
         #expect(try !PNGFile([]).facts { $0.hasExif })
     }
 

@@ -10,7 +10,7 @@ import Testing
         let sides = try await page.evaluate(
             "[...document.querySelectorAll('.drawing-side')].map((side) => [side.querySelector('h3').textContent, "
                 + "side.querySelectorAll('.notification-media img').length, side.querySelectorAll('canvas').length])")
-        #expect(sides == [["As it came", 0, 0], ["Prepared", 1, 1]])
+        #expect(sides == [["Original", 0, 0], ["Prepared", 1, 1]])
         let fate = try await page.evaluate("document.querySelector('.fate').textContent").text ?? ""
         #expect(fate.contains("image/webp is not an attachable type"))
     }

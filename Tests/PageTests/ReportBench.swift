@@ -28,7 +28,7 @@ final class ReportBench: Sendable {
         let result = try await bench.write(
             ["batch", "-", "--format", "json"], option: "--report",
             input: lines.joined(separator: "\n"))
-        #expect(result.errorText.contains("The page is in"), "\(result.errorText)")
+        #expect(result.errorText.contains("Page written to"), "\(result.errorText)")
         return bench
     }
 

@@ -20,8 +20,8 @@ import Testing
         preparer = try AttachmentPreparer(configuration, engine: try InProcessMediaEngine(mediaSlots: 1))
     }
 
-    private func manifest(_ order: PreparationOrder) async throws -> (Manifest, SourceFreshness?) {
-        guard case .ended(let manifest, let freshness) = await preparer.carryOut(order) else {
+    private func manifest(_ order: PreparationTask) async throws -> (Manifest, SourceFreshness?) {
+        guard case .ended(let manifest, let freshness) = await preparer.prepare(order) else {
             throw CocoaError(.featureUnsupported)
         }
         return (manifest, freshness)
@@ -30,7 +30,7 @@ import Testing
     @Test func `Two orders of the same id land in folders of their own`() async throws {
         let picture = try Data(contentsOf: Self.picture)
         server.serve("/cat", .body(picture, headers: ["ETag": "\"1\"", "Cache-Control": "max-age=60"]))
-        var order = PreparationOrder(AttachmentRequest(source: server.url("/cat")))
+        var order = PreparationTask(AttachmentRequest(source: server.url("/cat")))
         order.request.id = "cat"
         for name in ["job-1", "job-2"] {
             order.folder = name
@@ -48,9 +48,9 @@ import Testing
 
     @Test func `A source that is unchanged is not prepared, and leaves nothing behind`() async throws {
         server.serve("/cat", .head(304, ["Cache-Control": "max-age=60"]))
-        var order = PreparationOrder(AttachmentRequest(source: server.url("/cat")))
+        var order = PreparationTask(AttachmentRequest(source: server.url("/cat")))
         order.validators = SourceValidators(entityTag: "\"1\"", lastModified: nil)
-        guard case .unchanged(let freshness) = await preparer.carryOut(order) else {
+        guard case .unchanged(let freshness) = await preparer.prepare(order) else {
             Issue.record("something was prepared")
             return
         }
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `An upload stands for its source, and keeps its name`() async throws {
         let source = "upload:0123456789abcdef0123456789abcdef"
-        var order = PreparationOrder(AttachmentRequest(source: source))
+        var order = PreparationTask(AttachmentRequest(source: source))
         order.localFile = Self.picture.path
         order.folder = "job-1"
         let (manifest, freshness) = try await manifest(order)
@@ -74,7 +74,7 @@ import Testing
 
     @Test func `Where an upload lies is told to nobody`() async throws {
         let source = "upload:0123456789abcdef0123456789abcdef"
-        var order = PreparationOrder(AttachmentRequest(source: source))
+        var order = PreparationTask(AttachmentRequest(source: source))
         order.localFile = "/nonexistent/secret/place"
         let (manifest, _) = try await manifest(order)
         #expect(manifest.error?.code == .sourceNotFound)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `An upload without its file is no source`() async throws {
-        let order = PreparationOrder(AttachmentRequest(source: "upload:0123456789abcdef0123456789abcdef"))
+        let order = PreparationTask(AttachmentRequest(source: "upload:0123456789abcdef0123456789abcdef"))
         #expect(try await manifest(order).0.error?.code == .sourceInvalidURL)
         await preparer.shutdown()
     }

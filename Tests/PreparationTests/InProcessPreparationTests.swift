@@ -61,12 +61,12 @@ import Testing
         let manifest = await preparer.prepare(request("grid.webp"))
         let thumbnail = try #require(manifest.thumbnail)
         let path = folder.path("\(manifest.id)/\(thumbnail.file)")
-        let miniature = try await preparer.miniature(ofFile: path, sidePixels: 105)
-        let picture = try TestPicture(decoding: folder.write(miniature.bytes, to: "miniature.jpg"))
+        let previewImage = try await preparer.previewImage(ofFile: path, sidePixels: 105)
+        let picture = try TestPicture(decoding: folder.write(previewImage.bytes, to: "miniature.jpg"))
         #expect(picture.width == 105 && picture.height == 79)
         #expect(PictureDistance(picture, try TestPicture(decoding: path)).mean < 6)
         await #expect(throws: AttachPrepError.self) {
-            try await preparer.miniature(ofFile: folder.path("nothing.jpg"), sidePixels: 105)
+            try await preparer.previewImage(ofFile: folder.path("nothing.jpg"), sidePixels: 105)
         }
         await preparer.shutdown()
     }

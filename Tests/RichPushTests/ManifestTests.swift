@@ -20,9 +20,9 @@ struct ManifestTests {
         manifest.outcome = .passed
         manifest.error = nil
         manifest.attachment = ManifestFile(file: "attachment.mp4", type: .mpeg4, bytes: 10, sha256: "00")
-        manifest.thumbnail = ManifestPicture(
+        manifest.thumbnail = ManifestImage(
             file: "thumbnail.jpg", mimeType: "image/jpeg", bytes: 9, sha256: "01", width: 3, height: 2, isTimed: true)
-        manifest.crop = ManifestPicture(
+        manifest.crop = ManifestImage(
             file: "crop.jpg", mimeType: "image/jpeg", bytes: 9, sha256: "01", width: 3, height: 2, isTimed: false)
         manifest.options = AttachmentOptions(
             typeHint: "public.mpeg-4", thumbnailClippingRect: try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1),

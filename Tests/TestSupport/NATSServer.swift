@@ -12,7 +12,7 @@ public final class NATSServer: Sendable {
     private let running: Running
 
     private final class Running: @unchecked Sendable {
-        // Guarded by `lock`.
+        // Locked by `lock`.
         var command: RunningCommand
         let lock = NSLock()
 

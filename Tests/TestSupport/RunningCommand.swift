@@ -13,7 +13,7 @@ public final class RunningCommand: Sendable {
 
     /// The end of the process, handed from the thread that waits for it to those that want to know.
     private final class State: @unchecked Sendable {
-        // Guarded by `condition`, which is also signalled when it is set.
+        // Locked by `condition`, which is also signalled when it is set.
         var exitCode: Int32?
         let condition = NSCondition()
     }

@@ -7,24 +7,21 @@ enum FlagRules {
 
     /// Files whose messages only the operator reads: at the start of a command or in the log.
     static let operators: Set<String> = [
-        "Sources/AttachPrep/Download/AddressBlock.swift",
-        "Sources/AttachPrep/Download/ProxyServer.swift",
-        "Sources/AttachPrep/Download/ResolveOverrides.swift",
-        "Sources/AttachPrep/Publish/PublishPlace.swift",
-        "Sources/AttachPrep/Publish/S3/S3Bucket.swift",
-        "Sources/AttachPrepJobs/JetStream/QueueExamination.swift",
-        "Sources/AttachPrepJobs/SQLite/DatabaseExamination.swift",
-        "Sources/AttachPrepJobs/SQLite/FolderLock.swift",
-        "Sources/AttachPrepJobs/SQLite/SQLiteStore+Opening.swift",
-        "Sources/AttachPrepJobs/SQLite/StoreFolder.swift",
-        "Sources/AttachPrepJobs/Webhooks/WebhookSecrets.swift",
-        "Sources/AttachPrepService/Access/LoopbackRule.swift",
-        "Sources/AttachPrepService/Access/TokenFile.swift",
+        "Sources/AttachPrep/Network/HostResolver.swift",
+        "Sources/AttachPrep/Network/IPAddress.swift",
+        "Sources/AttachPrep/Publish/PublishTarget.swift",
+        "Sources/AttachPrep/Publish/S3Bucket.swift",
+        "Sources/AttachPrepJobs/JetStream/QueueDiagnostics.swift",
+        "Sources/AttachPrepJobs/SQLite/DatabaseCheck.swift",
+        "Sources/AttachPrepJobs/SQLite/SQLiteStore.swift",
+        "Sources/AttachPrepJobs/Storage/DataFolder.swift",
+        "Sources/AttachPrepJobs/Webhooks/WebhookSecret.swift",
+        "Sources/AttachPrepService/Access/AccessTokens.swift",
+        "Sources/AttachPrepService/Access/LoopbackPolicy.swift",
         "Sources/AttachPrepService/Configuration/ServeConfiguration.swift",
-        "Sources/AttachPrepService/Configuration/SettingHelp.swift",
-        "Sources/AttachPrepService/Connection/BindFault.swift",
+        "Sources/AttachPrepService/Configuration/Setting.swift",
         "Sources/AttachPrepService/Server/AttachmentServer.swift",
-        "Sources/AttachPrepService/Server/ListeningAddress.swift",
+        "Sources/AttachPrepService/Server/HTTPApplication.swift",
     ]
 
     static func check(_ file: TextFile) -> [Finding] {

@@ -21,9 +21,9 @@ import Testing
     /// What `attachprep payload` has of a data folder: its key and its store, beside the service.
     private func receipt(_ campaign: String, recipients: Int) async throws -> PushReceipt {
         let store = try await SQLiteStore.open(folder: bench.state, role: .command, feed: JobFeed())
-        let office = ReceiptOffice(
+        let receiptService = ReceiptService(
             store: store, key: try await ReceiptKey.open(folder: bench.state), baseURL: "https://push.example")
-        let receipt = try await office.receipt(campaign: campaign, recipients: recipients)
+        let receipt = try await receiptService.receipt(campaign: campaign, recipients: recipients)
         await store.close()
         return receipt
     }

@@ -29,7 +29,7 @@ import Testing
     @Test func `A mistyped command is told what was meant`() async throws {
         let result = try await RunCommand(BuiltBinary.attachprep(), ["perpare", "x.jpg"]).run()
         #expect(result.exitCode == 2)
-        #expect(result.errorText.hasPrefix("Error: There is no command 'perpare'. Did you mean 'prepare'?\n"))
+        #expect(result.errorText.hasPrefix("Error: Unknown command 'perpare'. Did you mean 'prepare'?\n"))
     }
 
     @Test(arguments: [

@@ -25,7 +25,7 @@ import Testing
     }
 
     private static func webhooks() throws -> TextTable {
-        WebhookRow.table(
+        WebhookListItem.table(
             try decoded(
                 """
                 [{"id": "01a2003d-a3b2-700b-ba31-e2f7b414981c", "job": "01a2003d-a3b2-700b-ba31-e2f7b414981d",
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `Statuses have their colours`() throws {
-        let lines = try Self.jobs().lines(for: Display(columns: 200, isColoured: true)).map(\.painted)
+        let lines = try Self.jobs().lines(for: Display(columns: 200, isColored: true)).map(\.painted)
         #expect(lines[0].contains("\u{1B}[1mstatus\u{1B}[0m"))
         #expect(lines[1].contains("\u{1B}[31mdead\u{1B}[0m") && lines[2].contains("\u{1B}[36mrunning\u{1B}[0m"))
     }

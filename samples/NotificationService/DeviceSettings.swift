@@ -1,13 +1,13 @@
 import Foundation
 import RichPush
 
-/// Where things stand on this device, and how long everything may take.
+/// Folders and time limits of the extension.
 struct DeviceSettings: Sendable {
-    /// Downloads, in folders of their own.
+    /// The folder for downloads, with a subfolder for each notification.
     var mediaFolder: URL
-    /// Arrivals that are not reported yet.
+    /// The folder for reports that are not sent yet.
     var receiptFolder: URL
-    /// Where files that the app brings along are looked for.
+    /// The folders that are searched for files of the app's bundle.
     var bundleFolders: [URL]
     var deadline = FetchDeadline()
 }
@@ -17,14 +17,14 @@ extension DeviceSettings {
         DeviceSettings(
             mediaFolder: FileManager.default.temporaryDirectory.appendingPathComponent("attachprep", isDirectory: true),
             receiptFolder: sharedFolder.appendingPathComponent("attachprep-receipts", isDirectory: true),
-            // The extension stands in PlugIns of its app.
+            // The extension is in the folder PlugIns of its app.
             bundleFolders: [
                 Bundle.main.bundleURL,
                 Bundle.main.bundleURL.deletingLastPathComponent().deletingLastPathComponent(),
             ])
     }
 
-    /// The app group's, so that the app can look into it, too; without a group the extension's own caches.
+    /// The app group's caches folder, which the app can read, too; without a group, the extension's caches folder.
     private static var sharedFolder: URL {
         #if canImport(Darwin)
             if let group = Bundle.main.object(forInfoDictionaryKey: "AttachPrepAppGroup") as? String, !group.isEmpty,

@@ -1,19 +1,21 @@
+import CryptoKit
 import Foundation
 import RichPush
+import UserNotifications
 
-/// A folder of its own for the files of one notification.
+/// The folder for the files of one notification.
 final class MediaFolder: Sendable {
     private let url: URL
-    /// Folders whose files belong to iOS: handed over, they are moved when it has time.
-    private let kept = Guarded<Set<String>>([])
+    /// Subfolders of delivered files: iOS moves them later.
+    private let kept = Locked<Set<String>>([])
 
     init(in parent: URL) {
         url = parent.appendingPathComponent(UUID().uuidString, isDirectory: true)
     }
 
-    /// Moves a file that was checked in, under the right name.
+    /// Moves a checked file into the folder, under a name with the right extension.
     func take(_ file: URL, for candidate: FetchCandidate, as type: AttachmentType) throws -> AttachmentFile {
-        // A folder each: candidates may have the same name.
+        // One subfolder per file, since candidates may have the same name.
         let own = url.appendingPathComponent(UUID().uuidString, isDirectory: true)
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
         let target = own.appendingPathComponent(candidate.fileName(type))
@@ -21,11 +23,11 @@ final class MediaFolder: Sendable {
         return AttachmentFile(url: target, type: type, candidate: candidate)
     }
 
-    /// A copy of a file that the app brings along: iOS moves what it attaches.
+    /// Copies a file of the app's bundle, since iOS moves the files it attaches.
     func copy(
-        _ name: String, from places: [URL], for candidate: FetchCandidate
-    ) -> Result<AttachmentFile, FetchRefusal> {
-        let files = places.map { $0.appendingPathComponent(name) }
+        _ name: String, from folders: [URL], for candidate: FetchCandidate
+    ) -> Result<AttachmentFile, FetchError> {
+        let files = folders.map { $0.appendingPathComponent(name) }
         guard let file = files.first(where: { FileManager.default.isReadableFile(atPath: $0.path) }) else {
             return .failure(.missing)
         }
@@ -33,36 +35,36 @@ final class MediaFolder: Sendable {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
             let copy = url.appendingPathComponent("copy-\(UUID().uuidString)")
             try FileManager.default.copyItem(at: file, to: copy)
-            return check(copy, for: candidate, FetchAnswer(status: 200, suggestedName: name))
+            return check(copy, for: candidate, FetchResponse(status: 200, suggestedName: name))
         } catch {
             return .failure(.missing)
         }
     }
 
-    /// Takes a file in when it is what was asked for; else it goes.
+    /// Checks a file and moves it into the folder; deletes it when a check fails.
     func check(
-        _ file: URL, for candidate: FetchCandidate, _ answer: FetchAnswer
-    ) -> Result<AttachmentFile, FetchRefusal> {
+        _ file: URL, for candidate: FetchCandidate, _ response: FetchResponse
+    ) -> Result<AttachmentFile, FetchError> {
         defer { try? FileManager.default.removeItem(at: file) }
         do {
             let bytes = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
-            let type = try candidate.type(in: answer) ?? AttachmentType(beginning: AttachmentFile.beginning(of: file))
-            let refusal = try candidate.refusal(of: answer, received: bytes, type: type) {
+            let type = try candidate.type(in: response) ?? AttachmentType(beginning: AttachmentFile.beginning(of: file))
+            let error = try candidate.error(of: response, received: bytes, type: type) {
                 try AttachmentFile.sha256(of: file)
             }
-            guard let type, refusal == nil else { return .failure(refusal ?? .type) }
+            guard let type, error == nil else { return .failure(error ?? .type) }
             return .success(try take(file, for: candidate, as: type))
         } catch {
             return .failure(.connection)
         }
     }
 
-    /// Names the files that are handed over.
+    /// Excludes delivered files from `clean()`.
     func keep(_ files: [URL]) {
         kept.set(Set(files.map { $0.deletingLastPathComponent().lastPathComponent }))
     }
 
-    /// Removes everything but what iOS has not moved yet.
+    /// Removes all files except delivered ones that iOS has not moved yet.
     func clean() {
         let kept = kept.value
         let folders = (try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)) ?? []
@@ -72,7 +74,7 @@ final class MediaFolder: Sendable {
         if Self.isEmpty(url) { try? FileManager.default.removeItem(at: url) }
     }
 
-    /// Removes what earlier notifications left: an extension can be killed at any time.
+    /// Removes abandoned folders of earlier notifications: iOS may kill an extension at any time.
     static func sweep(_ parent: URL) {
         let folders =
             (try? FileManager.default.contentsOfDirectory(
@@ -86,5 +88,51 @@ final class MediaFolder: Sendable {
 
     private static func isEmpty(_ folder: URL) -> Bool {
         (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.isEmpty ?? false
+    }
+}
+
+/// A checked file with the right extension.
+struct AttachmentFile: Sendable {
+    let url: URL
+    let type: AttachmentType
+    let candidate: FetchCandidate
+
+    /// Creates the attachment; throws the `UNError` of iOS when it rejects the file.
+    func attachment() throws -> UNNotificationAttachment {
+        try UNNotificationAttachment(
+            identifier: candidate.id, url: url, options: candidate.options.dictionary(for: type))
+    }
+
+    /// SHA-256 in lowercase hexadecimal, computed in chunks: the file may be larger than the extension's memory limit.
+    static func sha256(of url: URL) throws -> String {
+        let file = try FileHandle(forReadingFrom: url)
+        defer { try? file.close() }
+        var digest = SHA256()
+        while try releasing({ try take(from: file, into: &digest) }) {}
+        return digest.finalize().map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+    }
+
+    /// The first 12 bytes, enough to detect the type.
+    static func beginning(of url: URL) throws -> Data {
+        let file = try FileHandle(forReadingFrom: url)
+        defer { try? file.close() }
+        return try file.read(upToCount: 12) ?? Data()
+    }
+
+    private static func take(from file: FileHandle, into digest: inout SHA256) throws -> Bool {
+        guard let piece = try file.read(upToCount: Limits.devicePieceBytes), !piece.isEmpty else { return false }
+        digest.update(data: piece)
+        return true
+    }
+
+    /// Frees each chunk immediately; otherwise chunks stay in memory until the thread's autorelease pool is drained.
+    private static func releasing(_ body: () throws -> Bool) rethrows -> Bool {
+        #if canImport(ObjectiveC)
+            try autoreleasepool(invoking: body)
+        #else
+            try body()
+        #endif
     }
 }

@@ -2,14 +2,14 @@ import Foundation
 import RichPush
 import UserNotifications
 
-/// Attaches what a payload brings along, and counts that it arrived.
+/// Attaches the media of a notification and reports its arrival.
 ///
-/// iOS makes one for each notification that has `mutable-content: 1` and an alert, and shows what the content handler
-/// is given; after 30 seconds, often sooner, it asks for the best attempt by `serviceExtensionTimeWillExpire`.
+/// iOS creates an instance for each notification that has `mutable-content: 1` and an alert, and shows the content
+/// passed to the content handler. After 30 s, often sooner, it calls `serviceExtensionTimeWillExpire`.
 final class NotificationService: UNNotificationServiceExtension {
     private let settings: DeviceSettings
-    /// iOS calls on threads of its own choice.
-    private let arrival = Guarded<Arrival?>(nil)
+    /// Locked, since iOS may call the methods on different threads.
+    private let delivery = Locked<NotificationDelivery?>(nil)
 
     override init() {
         settings = .standard
@@ -24,18 +24,18 @@ final class NotificationService: UNNotificationServiceExtension {
     override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
-        let arrival = Arrival(
-            PushContent(userInfo: request.content.userInfo), settings, Delivery(request.content, contentHandler))
-        self.arrival.set(arrival)
-        arrival.begin()
+        let delivery = NotificationDelivery(
+            PushContent(userInfo: request.content.userInfo), settings, ContentHandler(request.content, contentHandler))
+        self.delivery.set(delivery)
+        delivery.begin()
     }
 
     override func serviceExtensionTimeWillExpire() {
-        arrival.value?.expire()
+        delivery.value?.expire()
     }
 
-    /// Waits until nothing is under way any more, reports included.
+    /// Waits until downloads and reports have ended.
     func finished() async {
-        await arrival.value?.finished()
+        await delivery.value?.finished()
     }
 }

@@ -1,52 +1,56 @@
 import Foundation
 import RichPush
 
-/// Reports arrivals, one loop at a time, after the notification was handed over.
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Sends stored receipts one after another, after the notification was delivered.
 actor ReceiptSender {
     static let shared = ReceiptSender()
 
     private var isSending = false
 
-    /// Sends what waits, and keeps the process awake for it where that can be asked for.
-    func send(_ box: ReceiptBox) async {
-        // Who sends already takes what has come meanwhile, too.
+    /// Sends pending receipts; on iOS, asks the system not to suspend the process meanwhile.
+    func send(_ pendingReceipts: PendingReceipts) async {
+        // The running loop also sends receipts that were added meanwhile.
         guard !isSending else { return }
         isSending = true
         let activity = SendingActivity()
-        await sendAll(box, until: activity)
+        await sendAll(pendingReceipts, until: activity)
         activity.end()
         isSending = false
     }
 
-    private func sendAll(_ box: ReceiptBox, until activity: SendingActivity) async {
+    private func sendAll(_ pendingReceipts: PendingReceipts, until activity: SendingActivity) async {
         var tried: Set<String> = []
-        while let receipt = box.ready.first(where: { !tried.contains($0.id) }), !activity.isOver {
+        while let receipt = pendingReceipts.ready.first(where: { !tried.contains($0.id) }), !activity.isOver {
             tried.insert(receipt.id)
-            // Whoever has trouble now is not asked for more.
-            guard let status = await status(of: receipt), PushReceiptReport.isTaken(status: status) else { return }
-            box.remove(receipt)
+            // After a temporary error, the rest waits for the next notification.
+            guard let status = await status(of: receipt), PushReceiptReport.isFinal(status: status) else { return }
+            pendingReceipts.remove(receipt)
         }
     }
 
-    /// What the service says; nil when nobody answers.
+    /// The HTTP status of the service; nil without a response.
     private func status(of receipt: StoredReceipt) async -> Int? {
         guard let url = URL(string: receipt.receipt.url), let body = try? JSONEncoder().encode(receipt.report) else {
-            // It can never be sent.
+            // An invalid receipt can never be sent; 400 removes it.
             return 400
         }
-        return await StatusCall(url, body).status()
+        return await ReceiptRequest(url, body).status()
     }
 }
 
-/// Asks iOS not to suspend the extension while reports are on their way; what does not make it stays on disk.
+/// Asks iOS not to suspend the extension while receipts are sent; unsent receipts stay on disk.
 final class SendingActivity: Sendable {
-    private let hasEnded = Guarded(false)
+    private let hasEnded = Locked(false)
     private let ended = DispatchSemaphore(value: 0)
 
     init() {
         #if os(iOS)
             ProcessInfo.processInfo.performExpiringActivity(withReason: "Reports of arrival") { [self] isExpired in
-                // The activity lasts as long as this call, on a thread of the system's.
+                // The activity lasts until this closure returns; the system runs it on its own thread.
                 if isExpired { end() } else { ended.wait() }
             }
         #endif
@@ -57,5 +61,66 @@ final class SendingActivity: Sendable {
     func end() {
         hasEnded.set(true)
         ended.signal()
+    }
+}
+
+/// Sends one report and returns the status of the response.
+// Sendable because the mutable state is locked.
+final class ReceiptRequest: NSObject, @unchecked Sendable {
+    private let request: URLRequest
+    private let end = Locked<CheckedContinuation<Int?, Never>?>(nil)
+
+    init(_ url: URL, _ body: Data) {
+        var request = URLRequest(url: url, timeoutInterval: Limits.deviceReceiptSeconds)
+        request.httpMethod = "POST"
+        request.httpBody = body
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        self.request = request
+    }
+
+    /// Sends the request; nil without a response in time.
+    func status() async -> Int? {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForResource = Limits.deviceReceiptSeconds
+        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        return await withCheckedContinuation { continuation in
+            end.set(continuation)
+            DispatchQueue.global().asyncAfter(deadline: .now() + Limits.deviceReceiptSeconds) { [weak self] in
+                self?.finish(nil)
+            }
+            session.dataTask(with: request).resume()
+        }
+    }
+
+    private func finish(_ status: Int?) {
+        let continuation = end.change { end in
+            defer { end = nil }
+            return end
+        }
+        continuation?.resume(returning: status)
+    }
+}
+
+extension ReceiptRequest: URLSessionDataDelegate {
+    /// Cancels the request after the response header; the body is not read.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        completionHandler(.cancel)
+        finish((response as? HTTPURLResponse)?.statusCode)
+    }
+
+    /// Rejects redirects: a report is sent only to the URL in the payload.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        finish((task.response as? HTTPURLResponse)?.statusCode)
     }
 }

@@ -65,7 +65,8 @@ func call(method, path string, body any, headers map[string]string) (int, http.H
 	return answer.StatusCode, answer.Header, content
 }
 
-// prepare returns the manifest. A busy service is asked again with the same key, which makes no second job.
+// prepare returns the manifest. It retries while the service is busy, with the same key, so that only one job is
+// created.
 func prepare(source string) (result manifest) {
 	key := make([]byte, 16)
 	_, err := rand.Read(key)
@@ -108,7 +109,7 @@ func waitFor(id string) manifest {
 	}
 }
 
-// download needs no token: the address holds 128 random bits, so that a phone can fetch it, too.
+// download saves the attachment. Its URL contains 128 random bits and needs no token, so that devices can use it.
 func download(url, digest, path string) {
 	answer, err := http.Get(url)
 	check(err)
@@ -116,12 +117,12 @@ func download(url, digest, path string) {
 	content, err := io.ReadAll(answer.Body)
 	check(err)
 	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != digest {
-		log.Fatal("the download is not what the manifest says")
+		log.Fatal("the download does not match the manifest's SHA-256")
 	}
 	check(os.WriteFile(path, content, 0o644))
 }
 
-// isValid says whether a webhook is ours: one of its signatures is the one we make, and it is not old.
+// isValid reports whether a webhook is authentic: one of its signatures is correct, and it is at most 5 minutes old.
 func isValid(secret, id, timestamp, signatures string, body []byte) bool {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	check(err)

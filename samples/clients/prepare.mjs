@@ -21,7 +21,7 @@ function call(path, body, headers = {}) {
   });
 }
 
-/** Returns the manifest. A busy service is asked again with the same key, which makes no second job. */
+/** Returns the manifest. Retries while the service is busy, with the same key, so that only one job is created. */
 async function prepare(source) {
   const headers = { "Idempotency-Key": randomUUID(), Prefer: "wait=20" };
   for (;;) {
@@ -43,18 +43,18 @@ async function waitFor(id) {
   }
 }
 
-/** The address holds 128 random bits and needs no token, so that a phone can fetch it, too. */
+/** Downloads the attachment. Its URL contains 128 random bits and needs no token, so that devices can use it. */
 async function download(attachment, folder) {
   const content = Buffer.from(await (await fetch(attachment.url)).arrayBuffer());
   if (createHash("sha256").update(content).digest("hex") !== attachment.sha256) {
-    throw new Error("the download is not what the manifest says");
+    throw new Error("the download does not match the manifest's SHA-256");
   }
   const path = join(folder, basename(attachment.file));
   writeFileSync(path, content);
   return path;
 }
 
-/** Whether a webhook is ours: one of its signatures is the one we make, and it is not old. */
+/** Whether a webhook is authentic: one of its signatures is correct, and it is at most 5 minutes old. */
 function isValid(secret, id, timestamp, signatures, body) {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const mine = "v1," + createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");

@@ -34,7 +34,7 @@ def call(path, body=None, headers=None):
 
 
 def prepare(source):
-    """Returns the manifest. A busy service is asked again with the same key, which makes no second job."""
+    """Returns the manifest. Retries while the service is busy, with the same key, so that only one job is created."""
     headers = {"Idempotency-Key": str(uuid.uuid4()), "Prefer": "wait=20"}
     while True:
         status, answered, body = call("/v1/jobs", {"source": source}, headers)
@@ -58,11 +58,11 @@ def wait_for(job):
 
 
 def download(attachment, folder):
-    """The address holds 128 random bits and needs no token, so that a phone can fetch it, too."""
+    """Downloads the attachment. Its URL contains 128 random bits and needs no token, so that devices can use it."""
     with urllib.request.urlopen(attachment["url"], timeout=60) as answer:
         content = answer.read()
     if hashlib.sha256(content).hexdigest() != attachment["sha256"]:
-        sys.exit("the download is not what the manifest says")
+        sys.exit("the download does not match the manifest's SHA-256")
     path = os.path.join(folder, os.path.basename(attachment["file"]))
     with open(path, "wb") as file:
         file.write(content)
@@ -70,7 +70,7 @@ def download(attachment, folder):
 
 
 def is_valid(secret, name, timestamp, signatures, body):
-    """Whether a webhook is ours: one of its signatures is the one we make, and it is not old."""
+    """Whether a webhook is authentic: one of its signatures is correct, and it is at most 5 minutes old."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     mine = base64.b64encode(hmac.digest(key, f"{name}.{timestamp}.".encode() + body, "sha256")).decode()
     is_fresh = abs(time.time() - int(timestamp)) <= 300

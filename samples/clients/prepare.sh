@@ -8,7 +8,7 @@ url=${ATTACHPREP_URL:-http://127.0.0.1:8080}
 
 call() { curl --silent --show-error ${ATTACHPREP_TOKEN:+--oauth2-bearer "$ATTACHPREP_TOKEN"} "$@"; }
 
-# Prints the manifest; a busy service (429, 503) is asked again with the same key, which makes no second job.
+# Prints the manifest. Retries while the service is busy (429, 503), with the same key, so that only one job is created.
 submit() {
     local answer status key body pause
     key=$(cat /proc/sys/kernel/random/uuid)
@@ -39,7 +39,7 @@ wait_for() {
     done
 }
 
-# A webhook is ours when one of its signatures is the one we make, and it is not old.
+# Whether a webhook is authentic: one of its signatures is correct, and it is at most 5 minutes old.
 verify() {
     local key mine signature
     key=$(base64 --decode <<<"${1#whsec_}" | od -An -v -tx1 | tr -d ' \n')
@@ -57,7 +57,7 @@ if [ "${1:-}" = verify ]; then
     echo "not valid" && exit 1
 fi
 
-manifest=$(submit "${1:?a source is needed}")
+manifest=$(submit "${1:?source is missing}")
 outcome=$(jq --raw-output .outcome <<<"$manifest")
 if [ "$outcome" = rejected ]; then
     jq --raw-output '"rejected: \(.error.code): \(.error.message)"' <<<"$manifest" >&2

@@ -1,4 +1,4 @@
-"""Calls every operation of a running service through the client that openapi-python-client made of its document.
+"""Calls every operation of a running service with the client that openapi-python-client generated.
 
 Run by GeneratedClientTests: exercise.py FOLDER URL TOKEN SOURCE, where FOLDER holds the package attachprep_client, and
 SOURCE is the address of an image. Ends with an error when an answer is not of its type, or an operation was left out.
@@ -47,7 +47,7 @@ def check(fact, what):
 
 
 def call(operation, status, kind, *arguments, client=None, **options):
-    """The parsed answer, which has to have that status and be of that type; None for one without a body."""
+    """The parsed response, checked for status and type; None for a response without a body."""
     response = module(operation).sync_detailed(*arguments, client=client or caller, **options)
     shown = f"{operation}: {response.status_code} {response.content[:500]}"
     check(response.status_code == status, shown)
@@ -61,7 +61,7 @@ def call_with_head(operation, kind, *arguments, client=None, **options):
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Takes webhooks, as the document's `webhooks` describe them."""
+    """Receives webhooks as described in the document's `webhooks`."""
 
     events = queue.Queue()
 
@@ -91,7 +91,7 @@ caller = AuthenticatedClient(base_url, token, raise_on_unexpected_status=True, t
 stranger = Client(base_url, raise_on_unexpected_status=True, timeout=60)
 receiver = HTTPServer(("127.0.0.1", 0), Receiver)
 threading.Thread(target=receiver.serve_forever, daemon=True).start()
-# Capitals, an IP address, and five digits of a port: a pattern once refused each of them.
+# Regression: a pattern once rejected capitals, IP addresses and ports of five digits.
 callback = f"HTTP://127.0.0.1:{receiver.server_port}/Hook?a=1"
 now = datetime.datetime.now(datetime.timezone.utc)
 key = str(uuid.uuid4())
@@ -189,7 +189,7 @@ check(call_with_head("listCampaigns", models.CampaignPage).campaigns[0].name == 
 check(call_with_head("showCampaign", models.Campaign, "spring").arrivals == 1, "the campaign")
 check(call_with_head("showOverview", models.Overview).jobs.succeeded >= 1, "the overview")
 
-# A stream has no end to wait for: the request is the generated one, and its events are read as they come.
+# The event stream does not end: sends the generated request and reads events as they arrive.
 call("listenHead", 200, None)
 kinds = {"job": models.JobEvent, "counts": models.CountsEvent}
 seen = set()

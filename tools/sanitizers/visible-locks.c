@@ -1,16 +1,16 @@
-// Makes the contended half of Swift's Mutex visible to the thread sanitizer; preloaded by `make test-tsan`.
+// Makes the slow path of Swift's Mutex visible to the thread sanitizer; preloaded by `make test-tsan`.
 //
-// Locking without contention is inlined into our own code, where the sanitizer sees the atomic. With contention the
-// lock changes hands inside libswiftSynchronization (a futex), which is not built for the sanitizer: it then knows of
-// no order between the two threads, and calls what the lock guards a race. Here the two functions of that slow path say
-// so to it. Nothing is suppressed: a variable that no lock guards is still reported.
+// The fast path is inlined into instrumented code, where the sanitizer sees the atomic operation. With contention the
+// lock is passed on inside libswiftSynchronization (a futex), which is not instrumented: the sanitizer misses the
+// happens-before relation and reports a false race. These wrappers of the two slow-path functions announce it. Nothing
+// is suppressed: unguarded variables are still reported.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-// There in a process that was built for the sanitizer, absent in others that the tests start.
+// Present in processes built with the sanitizer, absent in others that the tests start.
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 

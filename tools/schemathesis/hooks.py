@@ -1,4 +1,4 @@
-"""What schemathesis cannot know of requests: how lines are written, and what JSON Schema has no words for."""
+"""Hooks for schemathesis: JSON Lines, and constraints on requests that JSON Schema cannot express."""
 
 import json
 import os
@@ -15,7 +15,7 @@ def lines(context, value):
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    # The description has lines as bytes, for clients, and beside that what stands in them, which is what is made here.
+    # The document describes JSON Lines as bytes, for clients, with the schema of a line in contentSchema; generate that.
     for path in raw_schema["paths"].values():
         for operation in path.values():
             for body in operation.get("requestBody", {}).get("content", {}).values():
@@ -25,13 +25,13 @@ def before_load_schema(context, raw_schema):
 
 def requests(body):
     items = [item for item in (body if isinstance(body, list) else [body]) if isinstance(item, dict)]
-    # A payload comes with what is asked of its media.
+    # The body for a payload contains the request for its media.
     return items + [item["request"] for item in items if isinstance(item.get("request"), dict)]
 
 
 @schemathesis.hook
 def filter_body(context, body):
-    # Two times that have to be in order (x-later-than), and a network with its time: looked at together.
+    # Members that depend on each other: two times in order (x-later-than), and deviceBudget with network or rendition.
     together = [
         ("notBefore", "notAfter"),
         ("network", "deviceBudget"),
@@ -46,7 +46,7 @@ def filter_body(context, body):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # What no filter sees: the one example of a time, given to both, and the smallest number there is.
+    # Not covered by the filter: the example time used for both members, and the smallest positive number.
     for request in requests(case.body):
         if request.get("notAfter") is not None and request["notAfter"] == request.get("notBefore"):
             request["notAfter"] = None
@@ -54,10 +54,10 @@ def before_call(context, case, kwargs):
         if isinstance(budget, float) and 0 < budget < 1:
             request["deviceBudget"] = 30
     if case.path == "/v1/receipts":
-        # Tokens are signed, which no pattern can say.
+        # Tokens are signed, which a pattern cannot express.
         for receipt in requests(case.body):
             if re.fullmatch("[A-Za-z0-9_-]{34}", str(receipt.get("token"))):
                 receipt["token"] = os.environ["RECEIPT_TOKEN"]
     if case.path == "/v1/session" and isinstance(case.body, dict) and isinstance(case.body.get("token"), str):
-        # Any other one is refused, as it should be.
+        # Any other token is rejected, as intended.
         case.body["token"] = os.environ["SESSION_TOKEN"]

@@ -1,17 +1,17 @@
 internal import RichPush
 
-/// The sentences of this room: each names the thing, the limit and the remedy.
+/// The errors of downloads. Each message gives what failed, the limit and what to do.
 extension AttachPrepError {
-    static func blocked(_ host: String, _ address: IPAddress, _ range: RefusedAddressRange) -> AttachPrepError {
+    static func blocked(_ host: String, _ address: IPAddress, _ range: BlockedAddressRange) -> AttachPrepError {
         AttachPrepError(
             .sourceAddressBlocked,
-            "\(host) leads to an address that media may not come from (\(range.name)); \(publicAddress).",
+            "\(host) resolves to a blocked address (\(range.name)); \(publicAddress).",
             detail: "\(address) is in \(range)")
     }
 
     static func blocked(_ host: String, detail: String) -> AttachPrepError {
         AttachPrepError(
-            .sourceAddressBlocked, "\(host) leads to an address that media may not come from; \(publicAddress).",
+            .sourceAddressBlocked, "\(host) resolves to a blocked address; \(publicAddress).",
             detail: detail)
     }
 
@@ -26,7 +26,7 @@ extension AttachPrepError {
         switch error {
         case .unknownName:
             AttachPrepError(
-                .downloadDNS, "The name \(host) does not exist; check the address.", isRetryable: false)
+                .downloadDNS, "The name \(host) does not exist; check the URL.", isRetryable: false)
         case .temporary(let detail), .failed(let detail):
             AttachPrepError(
                 .downloadDNS, "The name \(host) could not be resolved; try again later.", detail: detail)
@@ -35,72 +35,73 @@ extension AttachPrepError {
 
     static func deadlineExceeded(_ host: String) -> AttachPrepError {
         AttachPrepError(
-            .deadlineExceeded, "The budget ended while \(host) was being fetched; allow more time.")
+            .deadlineExceeded, "The time budget ran out while downloading from \(host); raise the budget.")
     }
 
     static func cancelled(_ host: String) -> AttachPrepError {
-        AttachPrepError(.cancelled, "The download from \(host) was cancelled; ask again if it is still wanted.")
+        AttachPrepError(
+            .cancelled, "The download from \(host) was cancelled; send the request again if it is still needed.")
     }
 
     static func bodyTooLarge(_ limit: Int) -> AttachPrepError {
         AttachPrepError(
             .downloadTooLarge,
-            "The file is larger than \(limit.grouped) bytes, the most that is taken in; link a smaller one.")
+            "The file is larger than the limit of \(limit.grouped) bytes; link a smaller one.")
     }
 
-    static let unnamedBody = AttachPrepError(
+    static let unidentifiedBody = AttachPrepError(
         .mediaUnrecognized,
-        "The first \(Limits.unnamedBytesMax.grouped) bytes of the file are no kind of media that is known; "
-            + "link a picture, a sound or a movie.")
+        "The first \(Limits.unidentifiedBytesMax.grouped) bytes of the file match no supported media format; "
+            + "link an image, an audio file or a movie.")
 
     static func headersTooLarge(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTooLarge,
             "\(host) sent more than \(Limits.headerBytesMax.grouped) bytes or \(Limits.headerLinesMax.grouped) lines "
-                + "of headers; use another server.")
+                + "of headers; send fewer or use another server.")
     }
 
     static func unpacksTooFar(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTooLarge,
-            "The file from \(host) unpacks to more than \(Limits.unpackedShareMax) times what was sent; "
+            "The body from \(host) decompresses to more than \(Limits.unpackedShareMax) times its size; "
                 + "serve it without Content-Encoding.")
     }
 
     static func unpacksToNothing(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadContentCoding,
-            "The file from \(host) is packed so that nothing comes of its bytes; serve it without Content-Encoding.")
+            "The compressed body from \(host) produces no output; serve it without Content-Encoding.")
     }
 
     static func refusedCoding(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadContentCoding,
-            "\(host) sent the file in a Content-Encoding that is not unpacked (gzip and deflate are, one at a time); "
+            "\(host) sent the file in an unsupported Content-Encoding (supported: gzip or deflate alone); "
                 + "serve it without Content-Encoding.")
     }
 
     static func refusedTransferCoding(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadContentCoding,
-            "\(host) answered with a Transfer-Encoding other than chunked; switch it off on the server.")
+            "\(host) answered with a Transfer-Encoding other than chunked; turn it off on the server.")
     }
 
     static func undecodable(_ host: String) -> AttachPrepError {
         AttachPrepError(
-            .downloadTruncated, "\(host) sent a body that its Content-Encoding does not fit; check the server.")
+            .downloadTruncated, "\(host) sent a body that does not match its Content-Encoding; check the server.")
     }
 
-    static func contradictory(_ host: String, _ field: String) -> AttachPrepError {
+    static func ambiguous(_ host: String, _ field: String) -> AttachPrepError {
         AttachPrepError(
-            .downloadHTTPStatus, "\(host) sent a \(field) header that cannot be read in one way; check the server.",
+            .downloadHTTPStatus, "\(host) sent an ambiguous \(field) header; check the server.",
             isRetryable: false)
     }
 
     static func tooManyRedirects(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTooManyRedirects,
-            "The address led through more than \(Limits.redirectsMax) redirects, last by \(host); link the file itself."
+            "The URL has more than \(Limits.redirectsMax) redirects, the last from \(host); link the file itself."
         )
     }
 
@@ -108,7 +109,7 @@ extension AttachPrepError {
         let whole = total.map { " of \($0.grouped)" } ?? ""
         return AttachPrepError(
             .downloadTruncated,
-            "\(host) ended the file after \(bytes.grouped)\(whole) bytes; try again or check the server.",
+            "The transfer from \(host) ended after \(bytes.grouped)\(whole) bytes; try again or check the server.",
             detail: detail)
     }
 }

@@ -1,46 +1,41 @@
 internal import Curl
+internal import FoundationEssentials
 internal import RichPush
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// One download from its first hop to its last try.
+/// One download with all its redirects and attempts.
 struct DownloadRun {
-    typealias PrefixQuestion = @Sendable (_ bytesSoFar: Int, _ isComplete: Bool) async throws -> DownloadVerdict
+    typealias PrefixCheck = @Sendable (_ bytesSoFar: Int, _ isComplete: Bool) async throws -> DownloadVerdict
 
     let downloader: Downloader
     let deadline: ContinuousClock.Instant
     let headers: RequestHeaders
-    let onPrefix: PrefixQuestion
+    let onPrefix: PrefixCheck
     let body: BodyFile
-    /// Where the request's secrets belong.
+    /// The requested URL; headers and credentials are sent only to its origin.
     let first: WebAddress
 
     private(set) var hop: WebAddress
     private(set) var resumePoint: ResumePoint?
     private(set) var decodesContent = true
-    /// The last try's connection is not trusted with the next one: it may be the reason that there is a next one.
+    /// Whether the next attempt opens a new connection: the previous one may have caused the failure.
     private(set) var opensConnection = false
     private let schedule: RetrySchedule
     private var redirects = 0
     private var attempts = 1
     private var timings = DownloadTimings()
     private var httpVersion: String?
-    /// The head that the body in the file began with.
+    /// The head of the response that started the body in the file.
     private var head: ResponseHead?
-    /// What it says of how long it holds.
+    /// The freshness that `head` declares.
     private var freshness = SourceFreshness()
-    /// Until when the redirects so far hold; nil when one of them does not say.
-    private var redirectsHold: Date? = .distantFuture
-    /// What was fetched before, while the server is to be asked about it.
+    /// The earliest expiry of the redirects so far; nil when one of them declares none.
+    private var redirectsFreshUntil: Date? = .distantFuture
+    /// Validators of the version fetched before; nil when no conditional request is to be sent.
     private var validators: SourceValidators?
 
-    /// - Throws: what is wrong with the request, before anything is sent.
+    /// - Throws: `source.invalid_url`, `source.scheme_not_allowed` or `request.invalid`, before anything is sent.
     init(
-        downloader: Downloader, request: DownloadRequest, descriptor: CInt, onPrefix: @escaping PrefixQuestion
+        downloader: Downloader, request: DownloadRequest, descriptor: CInt, onPrefix: @escaping PrefixCheck
     ) throws(AttachPrepError) {
         self.downloader = downloader
         deadline = request.deadline
@@ -53,7 +48,7 @@ struct DownloadRun {
         validators = headers.hasConditions ? nil : request.validators
     }
 
-    /// What the hop is asked about; nothing when a part of the file is there already.
+    /// The conditional headers for this hop; nil when the download resumes a partial file.
     var condition: ConditionalRequest? {
         guard resumePoint == nil else { return nil }
         return ConditionalRequest(validators, for: hop, isFirst: redirects == 0)
@@ -65,67 +60,70 @@ struct DownloadRun {
             if body.isUndecided { try body.accept(await onPrefix(body.bytes, true)) }
         } catch is CancellationError {
             throw AttachPrepError.cancelled(hop.host)
-        } catch is DownloadSlots.DeadlineReached {
+        } catch is DownloadSlots.DeadlineReachedError {
             throw AttachPrepError.deadlineExceeded(hop.host)
         }
         return DownloadedFile(
             finalURL: hop.shown, declaredMIMEType: head?.mimeType, bytes: body.bytes, sha256: body.sha256,
             generation: body.generation, timings: timings, httpVersion: httpVersion, attempts: attempts,
-            freshness: freshness.limited(to: redirectsHold))
+            freshness: freshness.limited(to: redirectsFreshUntil))
     }
 
-    /// One hop or one try, and what follows from it; true when the file is whole.
+    /// Runs one hop or attempt and acts on its result; true when the file is complete.
     private mutating func step() async throws -> Bool {
         guard ContinuousClock.now < deadline else { throw AttachPrepError.deadlineExceeded(hop.host) }
         let hosts: [PinnedHost]
         do {
-            hosts = try await look()
-        } catch let failure as TemporaryNameFailure {
+            hosts = try await resolve()
+        } catch let failure as TemporaryNameError {
             try await pause(failure.error, retryAfter: nil)
             return false
         }
         let asked = Date.now
         let (outcome, report) = try await exchange(with: hosts)
         record(outcome, report, asked)
-        let facts = TransferFailure.Facts(
+        let facts = TransferError.Facts(
             host: hop.host, limits: downloader.timeouts, hasHead: outcome.head != nil, bytes: body.bytes,
             total: body.total,
             proxyStatus: report.proxyStatus)
-        return try await take(NextStep(after: report.ending, outcome, facts), retryAfter: report.retryAfter)
+        return try await take(DownloadStep(after: report.ending, outcome, facts), retryAfter: report.retryAfter)
     }
 
-    private mutating func look() async throws -> [PinnedHost] {
+    private mutating func resolve() async throws -> [PinnedHost] {
         let started = ContinuousClock.now
         // Bounded: a floating-point number.
         defer { timings.dns += started.duration(to: .now).milliseconds }
         let proxy = downloader.proxy
         var hosts: [PinnedHost] = []
         for port in proxy?.ports ?? [hop.port] {
-            hosts.append(try await downloader.directory.look(up: proxy?.host ?? hop.host, port, before: deadline))
+            hosts.append(
+                try await downloader.hostResolver.resolve(name: proxy?.host ?? hop.host, port, before: deadline))
         }
         return hosts
     }
 
-    private mutating func record(_ outcome: Exchange.Outcome, _ report: TransferReport, _ asked: Date) {
+    private mutating func record(_ outcome: DownloadExchange.Outcome, _ report: TransferReport, _ asked: Date) {
         timings.add(report.timings)
         httpVersion = report.httpVersion ?? httpVersion
         opensConnection = report.ending != .completed
         guard let answer = outcome.head, let verdict = outcome.verdict else { return }
-        let freshness = SourceFreshness(answer, askedAt: asked, by: hop)
+        let freshness = SourceFreshness(answer, requestedAt: asked, by: hop)
         switch verdict {
         case .whole: (head, self.freshness) = (answer, freshness)
         case .unchanged:
             let isStored = !CacheDirectives(answer.values("cache-control")).has("no-store")
             self.freshness = validators.map { freshness.renewing($0, isStored: isStored) } ?? freshness
-        case .redirect: redirectsHold = redirectsHold.flatMap { limit in freshness.freshUntil.map { min($0, limit) } }
+        case .redirect:
+            redirectsFreshUntil = redirectsFreshUntil.flatMap { limit in freshness.freshUntil.map { min($0, limit) } }
         default: break
         }
     }
 
-    private mutating func take(_ step: NextStep, retryAfter: Duration?) async throws -> Bool {
+    private mutating func take(_ step: DownloadStep, retryAfter: Duration?) async throws -> Bool {
         switch step {
         case .finish: return true
-        case .keep: throw UnchangedSource(freshness: freshness.limited(to: redirectsHold), timings: timings)
+        case .unchanged:
+            throw UnchangedSourceError(freshness: freshness.limited(to: redirectsFreshUntil), timings: timings)
         case .fail(let error): throw error
         case .follow(let location): try follow(location)
         case .retry(let error):
@@ -159,5 +157,79 @@ struct DownloadRun {
         guard let delay else { throw error }
         attempts += 1
         try await ContinuousClock().sleep(for: delay)
+    }
+}
+
+extension DownloadRun {
+    /// Sends one request and receives its response, while `onPrefix` inspects the first bytes.
+    ///
+    /// - Throws: the error of `onPrefix`, which ends the transfer. A failed transfer is returned in the report.
+    func exchange(with hosts: [PinnedHost]) async throws -> (DownloadExchange.Outcome, TransferReport) {
+        let (prefixEvents, prefixReady) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let exchange = DownloadExchange(
+            host: hop.host, body: body, addressPolicy: downloader.addressPolicy, traffic: downloader.traffic,
+            resumePoint: resumePoint,
+            condition: condition, decodesContent: decodesContent, deadline: deadline, prefixReady: prefixReady)
+        let settings = settings(for: hosts)
+        let loop = downloader.loop
+        let report = try await downloader.slots.run(until: deadline) {
+            try await withThrowingTaskGroup(of: TransferReport?.self) { group in
+                group.addTask {
+                    defer { prefixReady.finish() }
+                    return await loop.perform(settings, observer: exchange)
+                }
+                group.addTask { [body, onPrefix] in
+                    try await Self.answer(prefixEvents, about: body, onPrefix) { loop.wakeUp() }
+                    return nil
+                }
+                // Waits for a running `onPrefix`, so that no attempt starts while the caller still reads the previous
+                // one. An error from `onPrefix` ends the transfer and takes precedence over the transfer's own.
+                var report = TransferReport(.cancelled)
+                while let result = try await group.next() { report = result ?? report }
+                return report
+            }
+        }
+        return (exchange.outcome, report)
+    }
+
+    private static func answer(
+        _ prefixEvents: AsyncStream<Void>, about body: BodyFile, _ onPrefix: PrefixCheck, answered: () -> Void
+    ) async throws {
+        for await _ in prefixEvents {
+            while let bytes = body.takePendingCheck() {
+                try body.accept(await onPrefix(bytes, false))
+                answered()
+            }
+        }
+    }
+
+    private func settings(for hosts: [PinnedHost]) -> TransferSettings {
+        let timeouts = downloader.timeouts
+        let limits = TransferLimits(
+            connect: timeouts.connect, firstByte: timeouts.firstByte, stall: timeouts.stall,
+            stallBytesMin: timeouts.stallBytesMin, deadline: deadline)
+        let lines = headers.lines(
+            isFirstOrigin: hop.origin == first.origin, authorization: first.basicAuthorization, resuming: resumePoint,
+            condition: condition)
+        var settings = TransferSettings(url: hop.text, headers: lines, limits: limits)
+        settings.pins = hosts.filter { IPAddress($0.host) == nil }.map(\.pin)
+        settings.proxy = downloader.proxy?.text
+        settings.certificateAuthorityFile = downloader.policy.certificateAuthorityFile
+        settings.opensConnection = opensConnection
+        settings.assumesHTTP2 = downloader.policy.assumesHTTP2
+        return settings
+    }
+}
+
+extension DownloadTimings {
+    mutating func add(_ timings: TransferTimings) {
+        // Bounded: floating-point numbers.
+        connect += timings.connect
+        // Bounded: likewise.
+        tls += timings.tls
+        // Bounded: likewise.
+        firstByte += timings.firstByte
+        // Bounded: likewise.
+        transfer += timings.transfer
     }
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How many transfers may run at once; the others wait in order.
+/// Limits how many transfers run at once; the others wait in order of arrival.
 final class DownloadSlots: Sendable {
     private struct Waiter {
         let id: UInt64
@@ -13,8 +13,8 @@ final class DownloadSlots: Sendable {
         var waiters: [Waiter] = []
     }
 
-    /// The time was up before a slot was free.
-    struct DeadlineReached: Error {}
+    /// The deadline passed before a slot was free.
+    struct DeadlineReachedError: Error {}
 
     private let state: Mutex<State>
 
@@ -25,7 +25,7 @@ final class DownloadSlots: Sendable {
 
     /// Runs `body` in a slot.
     ///
-    /// - Throws: `DeadlineReached` or `CancellationError` while it waits; else what `body` throws.
+    /// - Throws: `DeadlineReachedError` or `CancellationError` while waiting for a slot, and what `body` throws.
     func run<Value>(until deadline: ContinuousClock.Instant, _ body: () async throws -> Value) async throws -> Value {
         try await acquire(until: deadline)
         defer { release() }
@@ -44,7 +44,7 @@ final class DownloadSlots: Sendable {
         guard let id else { return }
         let alarm = Task {
             try await ContinuousClock().sleep(until: deadline)
-            giveUp(id, DeadlineReached())
+            giveUp(id, DeadlineReachedError())
         }
         defer { alarm.cancel() }
         try await wait(id, until: deadline)
@@ -54,7 +54,7 @@ final class DownloadSlots: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isFree = state.withLock { state in
-                    // A slot may have come free since the question.
+                    // A slot may have been released since the check in `acquire`.
                     guard state.free == 0 else {
                         state.free -= 1
                         return true
@@ -63,8 +63,8 @@ final class DownloadSlots: Sendable {
                     return false
                 }
                 if isFree { continuation.resume() }
-                // Alarm and cancellation may have come before there was a waiter to tell.
-                if ContinuousClock.now >= deadline { giveUp(id, DeadlineReached()) }
+                // Deadline and cancellation may have fired before the waiter was registered.
+                if ContinuousClock.now >= deadline { giveUp(id, DeadlineReachedError()) }
                 if Task.isCancelled { giveUp(id, CancellationError()) }
             }
         } onCancel: {

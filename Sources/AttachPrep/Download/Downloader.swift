@@ -1,7 +1,9 @@
 internal import Curl
 package import RichPush
+internal import SafeArithmetic
+internal import Synchronization
 
-/// Fetches media from the web into files, many at a time, with connections kept for the next one.
+/// Downloads media over http and https into files, several at a time, and reuses connections.
 ///
 /// ```swift
 /// let downloader = try Downloader(policy: DownloadPolicy(), inFlightMax: Limits.requestsInFlight)
@@ -11,25 +13,26 @@ package import RichPush
 /// }
 /// ```
 ///
-/// - Names are resolved and redirects followed here, never by libcurl: each hop's whole answer is held against the
-///   table of refused addresses before a packet leaves, and each connection and each request once more.
-/// - Everything is bounded: redirects, headers, body, the stages' times and tries, and all of it by the deadline.
-/// - A broken transfer goes on where it broke when the server can do that, and begins anew when it cannot.
+/// - Names are resolved and redirects are followed here, never by libcurl. All addresses of each hop are checked
+///   against the address policy before a connection is made; each connection and each request is checked again.
+/// - Redirects, header and body sizes, the time of each stage and the attempts are limited, and everything ends by the
+///   deadline.
+/// - An interrupted transfer resumes with a range request if the server supports it; otherwise it starts over.
 package final class Downloader: Sendable {
     let policy: DownloadPolicy
     let timeouts: DownloadTimeouts
-    let wall: AddressWall
-    let directory: HostDirectory
+    let addressPolicy: AddressPolicy
+    let hostResolver: HostResolver
     let proxy: ProxyServer?
     let slots: DownloadSlots
     let loop: TransferLoop
     let traffic = TrafficCounter()
 
     /// - Parameters:
-    ///   - inFlightMax: transfers at a time; further ones wait in order.
-    ///   - exemptAddresses: let through although the table refuses them; for tests, whose servers stand on loopback.
-    ///   - onAbandonedLoop: told how many transfer loops were abandoned so far, whenever one more is.
-    /// - Throws: `request.invalid` for an override that cannot be read, `internal` when libcurl does not start.
+    ///   - inFlightMax: Transfers at a time; further ones wait in order.
+    ///   - exemptAddresses: Allowed although blocked by default; for tests, whose servers listen on loopback.
+    ///   - onAbandonedLoop: Called with the number of abandoned transfer loops whenever another one is abandoned.
+    /// - Throws: `request.invalid` for an invalid override or proxy, `internal` when libcurl does not start.
     package init(
         policy: DownloadPolicy, resolver: any NameResolver = SystemNameResolver(),
         inFlightMax: Int = Limits.requestsInFlight, timeouts: DownloadTimeouts = DownloadTimeouts(),
@@ -38,9 +41,10 @@ package final class Downloader: Sendable {
         self.policy = policy
         self.timeouts = timeouts
         let isOpen = policy.allowsPrivateNetwork || policy.proxy != nil
-        wall = AddressWall(isOpen: isOpen, exempt: exemptAddresses)
+        addressPolicy = AddressPolicy(isOpen: isOpen, exempt: exemptAddresses)
         let overrides = try ResolveOverrides(policy.resolveOverrides)
-        directory = HostDirectory(resolver: resolver, overrides: overrides, wall: wall, timeout: timeouts.resolve)
+        hostResolver = HostResolver(
+            resolver: resolver, overrides: overrides, addressPolicy: addressPolicy, timeout: timeouts.resolve)
         proxy = try policy.proxy.map { text throws(AttachPrepError) in try ProxyServer(text) }
         slots = DownloadSlots(inFlightMax)
         do {
@@ -50,14 +54,15 @@ package final class Downloader: Sendable {
         }
     }
 
-    /// Fetches one file.
+    /// Downloads one file.
     ///
-    /// The body is written to `descriptor` as it arrives and hashed on the way; the descriptor is borrowed, must be
-    /// that of a regular file, and its offset is not used.
-    /// - Parameter onPrefix: asked, never on the curl thread, when the first `Limits.identifyBytesFirst` bytes have
-    ///   arrived, while it is undecided again at `Limits.identifyBytesLast`, and last when the body is complete (an
-    ///   empty one too). Meanwhile no more than a piece is read, but over HTTP/2. When it throws, the transfer ends and
-    ///   its error is thrown. When a further try brings the body from its beginning, it is asked from the beginning.
+    /// The body is written to `descriptor` and hashed as it arrives. The descriptor is borrowed and must belong to a
+    /// regular file; its file offset is not used.
+    /// - Parameter onPrefix: Returns the verdict on the bytes so far. Called off the curl thread when
+    ///   `Limits.identifyBytesFirst` bytes have arrived; while undecided, again at `Limits.identifyBytesLast` and when
+    ///   the body is complete, even if empty. During the call reading pauses after at most one piece, except over
+    ///   HTTP/2. If it throws, the transfer ends with its error. If an attempt starts the body over, the calls start
+    ///   over as well.
     /// - Throws: `AttachPrepError`, or what `onPrefix` throws.
     package func download(
         _ request: DownloadRequest, into descriptor: CInt,
@@ -67,14 +72,168 @@ package final class Downloader: Sendable {
         return try await run.run()
     }
 
-    /// Bytes of bodies so far, as they were handed on by libcurl; those of failures and redirects too.
+    /// Body bytes received from libcurl so far, including those of failures and redirects.
     package var receivedBytes: Int { traffic.bytes }
 
-    /// Transfer loops that were abandoned because libcurl did not come back from a call.
+    /// Transfer loops abandoned because a libcurl call did not return.
     package var abandonedLoops: Int { loop.abandonedCount }
 
-    /// Ends every download with `cancelled`, closes every connection, and returns when the curl thread is done.
+    /// Ends every download with `cancelled`, closes all connections, and returns when the curl thread has ended.
     package func shutdown() async {
         await loop.shutdown()
     }
+}
+
+/// What to download, and its limits.
+package struct DownloadRequest: Sendable {
+    /// The URL as the caller wrote it; user info becomes Basic authentication for the first origin.
+    package var url: String
+    /// Sent only to the first origin (scheme, host, port).
+    package var headers: [(name: String, value: String)]
+    /// The size limit of the decoded body in bytes, until a verdict sets a lower one.
+    package var bytesMax: Int
+    /// When the download must have ended, including retries.
+    package var deadline: ContinuousClock.Instant
+    /// Validators of the version fetched before; `UnchangedSourceError` is thrown when the server confirms it.
+    package var validators: SourceValidators?
+    /// Notified as the body arrives.
+    package var observer: (any DownloadObserver)?
+
+    package init(
+        url: String, headers: [(name: String, value: String)] = [], bytesMax: Int = Limits.sourceBytesMax,
+        deadline: ContinuousClock.Instant
+    ) {
+        self.url = url
+        self.headers = headers
+        self.bytesMax = bytesMax
+        self.deadline = deadline
+    }
+}
+
+/// The result of a download; the body is in the file of the descriptor that was passed.
+package struct DownloadedFile: Sendable, Hashable {
+    /// The URL after redirects, without user info and with secret query values redacted.
+    package var finalURL: String
+    /// The server's `Content-Type` in lower case, without parameters.
+    package var declaredMIMEType: String?
+    /// Decoded bytes in the file.
+    package var bytes: Int
+    /// Hash of those bytes, in lower-case hexadecimal.
+    package var sha256: String
+    /// The number of this body, from 1: a body that started over is a new generation, and bytes read from an earlier
+    /// one are invalid.
+    package var generation = 1
+    package var timings: DownloadTimings
+    /// HTTP version of the last response: "1.0", "1.1" or "2".
+    package var httpVersion: String?
+    /// Attempts including the first; redirects do not count.
+    package var attempts: Int
+    /// The freshness that the responses declared, redirects included.
+    package var freshness = SourceFreshness()
+}
+
+/// Milliseconds per stage, summed over redirects and retries.
+package struct DownloadTimings: Sendable, Hashable {
+    package var dns = 0.0
+    package var connect = 0.0
+    package var tls = 0.0
+    package var firstByte = 0.0
+    package var transfer = 0.0
+
+    package init() {}
+}
+
+/// The caller's decision on the first bytes of a body.
+package enum DownloadVerdict: Sendable, Hashable {
+    /// The format is not identified yet; the verdict is requested again when more bytes have arrived.
+    case undecided
+    /// The content is accepted up to `bytesMax` bytes; `tooLarge` is thrown when more are declared or received.
+    case accepted(bytesMax: Int, tooLarge: AttachPrepError)
+}
+
+/// Receives progress of a body on the curl thread; its methods must return quickly.
+package protocol DownloadObserver: Sendable {
+    /// The body starts, or starts over with the file truncated.
+    ///
+    /// - Parameter generation: The number of this start, from 1. Within a generation, bytes are only appended.
+    func bodyBegan(generation: Int)
+
+    /// The file has `bytes` bytes now.
+    ///
+    /// - Parameter total: The declared size of the whole body in bytes; nil if the server declared none.
+    func arrived(bytes: Int, of total: Int?)
+}
+
+/// Network policy of a downloader, set by the operator for all its requests.
+public struct DownloadPolicy: Sendable, Hashable {
+    /// Rejects http, also in redirects.
+    public var httpsOnly: Bool
+    /// Allows all addresses that are blocked by default: loopback, private, link-local and the other reserved ranges.
+    public var allowsPrivateNetwork: Bool
+    /// The path of a PEM file with the certificate authorities to trust instead of the system's.
+    public var certificateAuthorityFile: String?
+    /// The URL of a proxy, such as "http://proxy.example:3128".
+    ///
+    /// The proxy resolves the names, so addresses are not checked here: use a proxy that filters them.
+    /// Proxy variables of the environment are always ignored.
+    public var proxy: String?
+    /// Fixed addresses for host names, in curl's form "host:port:address[,address]".
+    ///
+    /// They are checked like any other address.
+    public var resolveOverrides: [String]
+    /// Uses HTTP/2 with prior knowledge on connections without TLS (RFC 9113, 3.3); for fuzz targets, whose servers
+    /// have no certificates.
+    package var assumesHTTP2 = false
+
+    public init(
+        httpsOnly: Bool = false, allowsPrivateNetwork: Bool = false, certificateAuthorityFile: String? = nil,
+        proxy: String? = nil, resolveOverrides: [String] = []
+    ) {
+        self.httpsOnly = httpsOnly
+        self.allowsPrivateNetwork = allowsPrivateNetwork
+        self.certificateAuthorityFile = certificateAuthorityFile
+        self.proxy = proxy
+        self.resolveOverrides = resolveOverrides
+    }
+}
+
+/// Time limits for the stages of one attempt; the defaults are the product's limits, tests shorten them.
+package struct DownloadTimeouts: Sendable, Hashable {
+    package var resolve: Duration = .seconds(Limits.resolveSecondsMax)
+    package var connect: Duration = .seconds(Limits.connectSecondsMax)
+    package var firstByte: Duration = .seconds(Limits.firstByteSecondsMax)
+    package var stall: Duration = .seconds(Limits.stallSecondsMax)
+    /// Fewer bytes than this within `stall` count as a stalled transfer.
+    package var stallBytesMin = Limits.stallBytesMin
+    /// The longest wait before the second attempt; doubled for each further one.
+    package var backOff: Duration = .seconds(Limits.retryBackOffSeconds)
+
+    package init() {}
+}
+
+extension Duration {
+    /// Text for messages: "10 s", "0.25 s".
+    var inSeconds: String {
+        let seconds = self / .seconds(1)
+        return seconds == seconds.rounded() ? "\(Int(clamping: seconds)) s" : "\(seconds) s"
+    }
+
+    var milliseconds: Double { self / .milliseconds(1) }
+}
+
+/// Counts the body bytes of all transfers.
+final class TrafficCounter: Sendable {
+    private let count = Atomic(0)
+
+    var bytes: Int { count.load(ordering: .relaxed) }
+
+    func add(_ bytes: Int) {
+        count.add(bytes, ordering: .relaxed)
+    }
+}
+
+/// The library used for downloads, as shown by `doctor`.
+public enum DownloadLibrary {
+    /// The version string of libcurl and of the libraries it was built with.
+    public static var version: String { CurlLibrary.version }
 }

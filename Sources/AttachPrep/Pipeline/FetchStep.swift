@@ -2,22 +2,22 @@ import Glibc
 import MediaEngine
 import RichPush
 
-/// The first step: the source onto the disk, identified while it arrives.
+/// The first step: stores the source on disk and identifies it while it arrives.
 struct FetchStep: Sendable {
     let request: AttachmentRequest
     let location: SourceLocation
-    let rooms: PipelineRooms
+    let dependencies: PipelineDependencies
     let staging: StagingFolder
     let deadline: ContinuousClock.Instant
-    /// What was fetched before.
+    /// Validators of an earlier fetch, for a conditional request; nil fetches in any case.
     var validators: SourceValidators?
 
-    /// - Throws: `UnchangedSource` when the server says that the source is still the one of the validators.
+    /// - Throws: `UnchangedSourceError` when the server reports that the source still matches the validators.
     func run() async throws -> FetchedSource {
         let target = try staging.create(FetchedSource.fileName)
         defer { close(target) }
-        // What is delivered unchanged must not be changed by who looks at it.
-        let readable = OpenFile(descriptor: try staging.open(FetchedSource.fileName))
+        // Read-only: media processes receive this descriptor and must not be able to change the source.
+        let readable = OwnedDescriptor(descriptor: try staging.open(FetchedSource.fileName))
         switch location {
         case .remote(let url): return try await download(url, into: target, readable)
         case .file(let path): return try await copy(path, into: target, readable)
@@ -26,32 +26,35 @@ struct FetchStep: Sendable {
 
     // MARK: A URL
 
-    private func download(_ url: String, into target: CInt, _ readable: OpenFile) async throws -> FetchedSource {
+    private func download(_ url: String, into target: CInt, _ readable: OwnedDescriptor) async throws -> FetchedSource {
         let identification = SourceIdentification(
-            source: request.source, rooms: rooms, descriptor: readable.descriptor, deadline: deadline)
+            source: request.source, dependencies: dependencies, descriptor: readable.descriptor, deadline: deadline)
         var order = DownloadRequest(
             url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
             bytesMax: Limits.sourceBytesMax, deadline: deadline)
         order.validators = validators
-        let early = ArrivingSource(
-            request: request, source: readable, blocking: rooms.blocking, staging: staging, deadline: deadline
-        ) { [rooms, request] in rooms.engine(forFirstBytesOf: readable.descriptor, of: request) }
+        let early = EarlyProcessing(
+            request: request, source: readable, blocking: dependencies.blocking, staging: staging, deadline: deadline
+        ) { [dependencies, request] in dependencies.engine(forFirstBytesOf: readable.descriptor, of: request) }
         order.observer = early
         let file: DownloadedFile
         do {
-            file = try await rooms.downloader.download(order, into: target) { [request] availableBytes, isComplete in
-                guard let format = try await identification.look(availableBytes: availableBytes, isComplete: isComplete)
+            file = try await dependencies.downloader.download(order, into: target) {
+                [request] availableBytes, isComplete in
+                guard
+                    let format = try await identification.attempt(
+                        availableBytes: availableBytes, isComplete: isComplete)
                 else { return .undecided }
                 early.identified(as: format)
-                let ceiling = SourceCeiling(format: format, request: request)
-                return .accepted(bytesMax: ceiling.bytesMax, tooLarge: ceiling.error)
+                let sizeLimit = SourceSizeLimit(format: format, request: request)
+                return .accepted(bytesMax: sizeLimit.bytesMax, tooLarge: sizeLimit.error)
             }
         } catch {
             await early.abandon()
             throw error
         }
         await early.completed(ArrivingBody(generation: file.generation, bytes: file.bytes))
-        let identified = try await identification.conclude(bytes: file.bytes, sha256: file.sha256)
+        let identified = try await identification.finish(bytes: file.bytes, sha256: file.sha256)
         var timings = ManifestTimings(file.timings)
         timings.identify = identification.milliseconds
         return FetchedSource(
@@ -62,16 +65,17 @@ struct FetchStep: Sendable {
 
     // MARK: A file
 
-    /// Identified first: a file that is refused need not be copied. Unless it may be in quarantine: then its digest is.
-    private func copy(_ path: String, into target: CInt, _ readable: OpenFile) async throws -> FetchedSource {
+    /// A file is identified before it is copied, so that a rejected file need not be copied. When its first bytes match
+    /// an entry in quarantine, it is copied first, since its digest decides.
+    private func copy(_ path: String, into target: CInt, _ readable: OwnedDescriptor) async throws -> FetchedSource {
         let file = try LocalFile(path: path, shown: location.shown(for: request))
-        guard file.bytes <= Limits.sourceBytesMax else { throw SourceCeiling.tooLarge(Limits.sourceBytesMax) }
+        guard file.bytes <= Limits.sourceBytesMax else { throw SourceSizeLimit.tooLarge(Limits.sourceBytesMax) }
         let identification = SourceIdentification(
-            source: request.source, rooms: rooms, descriptor: file.descriptor, deadline: deadline)
+            source: request.source, dependencies: dependencies, descriptor: file.descriptor, deadline: deadline)
         let isSuspect = identification.isSuspect(availableBytes: file.bytes, isComplete: true)
         if !isSuspect { try await identify(file, identification, sha256: nil) }
         let start = ContinuousClock.now
-        let sha256 = try await rooms.blocking.run { [deadline] in
+        let sha256 = try await dependencies.blocking.run { [deadline] in
             try file.copy(to: target, deadline: deadline)
         }
         var timings = ManifestTimings()
@@ -87,10 +91,10 @@ struct FetchStep: Sendable {
     private func identify(_ file: LocalFile, _ identification: SourceIdentification, sha256: String?) async throws
         -> IdentifiedMedia
     {
-        let identified = try await identification.conclude(bytes: file.bytes, sha256: sha256)
+        let identified = try await identification.finish(bytes: file.bytes, sha256: sha256)
         if let format = identified.format {
-            let ceiling = SourceCeiling(format: format, request: request)
-            guard file.bytes <= ceiling.bytesMax else { throw ceiling.error }
+            let sizeLimit = SourceSizeLimit(format: format, request: request)
+            guard file.bytes <= sizeLimit.bytesMax else { throw sizeLimit.error }
         }
         return identified
     }
@@ -104,5 +108,85 @@ extension ManifestTimings {
         tls = download.tls
         firstByte = download.firstByte
         transfer = download.transfer
+    }
+}
+
+/// A source on disk, with what the server declared.
+final class FetchedSource: Sendable {
+    /// The name of the file in the staging folder.
+    static let fileName = "source"
+
+    private let file: OwnedDescriptor
+    let bytes: Int
+    /// Lower-case hexadecimal.
+    let sha256: String
+    let finalURL: String?
+    let declaredMIMEType: String?
+    let timings: ManifestTimings
+    /// The result of identification.
+    let identified: IdentifiedMedia
+    /// Freshness information from the response headers; nil for a file.
+    let freshness: SourceFreshness?
+    /// Early processing of the source; nil for a file.
+    let early: EarlyProcessing?
+
+    init(
+        file: OwnedDescriptor, bytes: Int, sha256: String, finalURL: String?, declaredMIMEType: String?,
+        timings: ManifestTimings, identified: IdentifiedMedia, freshness: SourceFreshness? = nil,
+        early: EarlyProcessing? = nil
+    ) {
+        self.file = file
+        self.bytes = bytes
+        self.sha256 = sha256
+        self.finalURL = finalURL
+        self.declaredMIMEType = declaredMIMEType
+        self.timings = timings
+        self.identified = identified
+        self.freshness = freshness
+        self.early = early
+    }
+
+    /// Open for reading only.
+    var descriptor: CInt { file.descriptor }
+}
+
+/// A descriptor that is closed when this object is released.
+final class OwnedDescriptor: Sendable {
+    let descriptor: CInt
+
+    init(descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}
+
+/// How large a source of a known format may be, and the error when it is larger. Pure.
+struct SourceSizeLimit: Sendable, Hashable {
+    let bytesMax: Int
+    let error: AttachPrepError
+
+    init(format: MediaFormat, request: AttachmentRequest) {
+        let limit = request.bytesMax(for: format.kind)
+        // An attachable source that must not be shrunk is useless above the limit for its attachment.
+        if format.attachmentType != nil, request.oversize == .reject {
+            bytesMax = limit
+            error = AttachPrepError(
+                .limitExceeded,
+                "The \(format.kind.rawValue) is over its limit of \(limit.grouped) bytes; allow shrinking "
+                    + "(oversize: shrink) or send a smaller file.")
+        } else {
+            bytesMax = Limits.sourceBytesMax(format.kind)
+            error = Self.tooLarge(bytesMax)
+        }
+    }
+
+    /// The error for a source over the limit for all sources.
+    static func tooLarge(_ bytesMax: Int) -> AttachPrepError {
+        AttachPrepError(
+            .downloadTooLarge,
+            "The source is over the limit of \(bytesMax.grouped) bytes; send a smaller file.")
     }
 }

@@ -1,30 +1,133 @@
+import FoundationEssentials
 import Glibc
-import MediaEngine
-import RichPush
+import Logging
+public import MediaEngine
+public import RichPush
+import SafeArithmetic
 
-/// The second step: what the file is, whether it is sound, and a movie's thumbnail where that comes along.
+/// The second step: format, validity and properties of the file, and for a movie perhaps the thumbnail as well.
 struct InspectStep: Sendable {
-    let question: InspectRequest
+    let query: InspectRequest
     /// Open for reading.
     let source: CInt
-    /// Where an inspection waits for what is still to come of the source; nil when it is whole.
+    /// Pipe that signals further bytes of a source that is still downloading; nil for a complete source.
     var arrivals: CInt?
     let engine: any MediaEngine
     let staging: StagingFolder
     let deadline: ContinuousClock.Instant
 
-    /// What is asked of a source.
-    static func question(format: MediaFormat?, bytes: Int, for request: AttachmentRequest) -> InspectRequest {
-        let expected = ThumbnailExpectation(format: format, bytes: bytes, request: request).thumbnail
+    /// The inspection that a source needs.
+    static func query(format: MediaFormat?, bytes: Int, for request: AttachmentRequest) -> InspectRequest {
+        let expected = ThumbnailPrediction(format: format, bytes: bytes, request: request).thumbnail
         return InspectRequest(format: format, decodesStills: false, expected: expected)
     }
 
     func run() async throws -> (media: InspectedMedia, early: EarlyThumbnail?) {
         try await withDeadline(deadline, stage: "inspection") {
-            let file = try question.expected.map { _ in OpenFile(descriptor: try staging.createNameless()) }
+            let file = try query.expected.map { _ in OwnedDescriptor(descriptor: try staging.createUnnamed()) }
             let (media, early) = try await engine.inspect(
-                question, source: source, thumbnail: file?.descriptor, arrivals: arrivals, deadline: deadline)
+                query, source: source, thumbnail: file?.descriptor, arrivals: arrivals, deadline: deadline)
             return (media, file.flatMap { file in early.map { EarlyThumbnail($0, in: file) } })
         }
+    }
+}
+
+/// A movie's thumbnail that was made during its inspection, in an unnamed file.
+struct EarlyThumbnail: Sendable {
+    private let render: EarlyRender
+    private let file: OwnedDescriptor
+
+    init(_ render: EarlyRender, in file: OwnedDescriptor) {
+        self.render = render
+        self.file = file
+    }
+
+    /// Whether it is the render that the plan needs.
+    func matches(_ wanted: RenderRequest?) -> Bool { wanted.map(render.matches) ?? false }
+
+    /// Counts, hashes and seals it, like any other rendition.
+    func renditions(in staging: StagingFolder, blocking: BlockingThread) async throws -> Renditions {
+        try await blocking.run { [render, file] in
+            try RenderStep.renditions(render.media, in: [.thumbnail: file.descriptor], staging)
+        }
+    }
+}
+
+/// The first half of the pipeline, for `inspect`: fetch, identify, inspect and plan; all files are discarded.
+struct SourceInspection: Sendable {
+    let request: AttachmentRequest
+    let location: SourceLocation
+    let dependencies: PipelineDependencies
+    let logger: Logger
+
+    func run() async -> InspectionReport {
+        let deadline = ContinuousClock.now + .seconds(clamping: request.budgetSeconds)
+        var source = ManifestSource(url: RedactedURL.redact(request.source))
+        var media: InspectedMedia?
+        do {
+            let staging = try StagingFolder(output: PreparerConfiguration.scratchFolder)
+            defer { staging.discard() }
+            let fetched = try await fetch(staging, deadline)
+            source.record(fetched)
+            let inspected = try await inspect(fetched, deadline)
+            source.mimeType = inspected.format.mimeType
+            media = inspected
+            let plan = PreparationPlan(media: inspected, bytes: fetched.bytes, request: request)
+            return InspectionReport(source: source, media: inspected, plan: plan)
+        } catch {
+            let known = AttachPrepError(wrapping: error)
+            logger.debug("rejected", metadata: ["error": "\(known)"])
+            return InspectionReport(source: source, media: media, plan: PreparationPlan(rejecting: known))
+        }
+    }
+
+    private func fetch(_ staging: StagingFolder, _ deadline: ContinuousClock.Instant) async throws -> FetchedSource {
+        let step = FetchStep(
+            request: request, location: location, dependencies: dependencies, staging: staging, deadline: deadline)
+        return try await withDeadline(deadline, stage: "fetching") { try await step.run() }
+    }
+
+    private func inspect(_ source: FetchedSource, _ deadline: ContinuousClock.Instant) async throws -> InspectedMedia {
+        let query = InspectRequest(format: source.identified.format, decodesStills: true)
+        return try await withDeadline(deadline, stage: "inspection") { [dependencies, request] in
+            try await dependencies.engine(for: source, of: request).inspect(
+                query, source: source.descriptor, deadline: deadline)
+        }
+    }
+}
+
+/// What `attachprep inspect` prints about a source.
+public struct InspectionReport: Sendable, Hashable {
+    public let source: ManifestSource
+    /// Nil when the source could not be fetched or is not valid media.
+    public let media: InspectedMedia?
+    public let plan: PreparationPlan
+}
+
+/// `{"source", "media", "plan": {"outcome", "reasons", "steps"}}`, with every key always present.
+extension InspectionReport: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case source, media, plan
+    }
+
+    private enum PlanKeys: String, CodingKey {
+        case outcome, reasons, steps
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(source, forKey: .source)
+        try values.encode(media, forKey: .media)
+        var planned = values.nestedContainer(keyedBy: PlanKeys.self, forKey: .plan)
+        try planned.encode(plan.outcome, forKey: .outcome)
+        try planned.encode(plan.reasons, forKey: .reasons)
+        try planned.encode(plan.steps, forKey: .steps)
+    }
+
+    /// One line of JSON, keys in alphabetical order.
+    public func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 }

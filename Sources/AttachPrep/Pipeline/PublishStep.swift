@@ -1,7 +1,7 @@
 import MediaEngine
 import RichPush
 
-/// The last step but the target's: final names for the files, and all that the manifest says of them.
+/// The last step before the publish target's: gives the files their final names and completes the manifest.
 struct PublishStep: Sendable {
     let plan: PreparationPlan
     let media: InspectedMedia
@@ -11,7 +11,7 @@ struct PublishStep: Sendable {
     let target: any PublishTarget
     let staging: StagingFolder
 
-    /// Names the files and writes them into the manifest.
+    /// Renames the files and returns the completed manifest.
     func complete(_ manifest: Manifest) throws -> Manifest {
         var manifest = manifest
         manifest.outcome = outcome
@@ -31,7 +31,7 @@ struct PublishStep: Sendable {
         return manifest
     }
 
-    // MARK: What came of it
+    // MARK: Outcome and warnings
 
     private var outcome: Outcome {
         if renditions.isDegraded { return .bestAttempt }
@@ -47,7 +47,7 @@ struct PublishStep: Sendable {
         return planned + renditions.warnings + delivery.warnings
     }
 
-    /// How the delivered attachment is stored.
+    /// The orientation in which the delivered attachment is stored.
     private var orientation: Orientation {
         switch renditions.delivery {
         case .source: media.kind == .movie ? media.orientation : .upright
@@ -63,7 +63,7 @@ struct PublishStep: Sendable {
             switch renditions.delivery {
             case .source(let type): try sourceFile(type)
             case .written: try writtenFile()
-            case .picture(let output): try pictureFile(output)
+            case .picture(let output): try imageFile(output)
             }
         file.url = target.url(of: file.file, in: id)
         return file
@@ -93,10 +93,10 @@ struct PublishStep: Sendable {
         return file
     }
 
-    /// The picture stays beside its copy, as what it was asked for.
-    private func pictureFile(_ output: RenderOutput) throws -> ManifestFile {
+    /// Copies the image, which also remains under its own name as thumbnail or crop.
+    private func imageFile(_ output: RenderOutput) throws -> ManifestFile {
         guard let picture = output == .crop ? renditions.crop : renditions.thumbnail else {
-            throw AttachPrepError(.internal, "The picture that stands for the attachment was not written.")
+            throw AttachPrepError(.internal, "The image that replaces the attachment was not written.")
         }
         let rendered = picture.rendered
         var file = ManifestFile(
@@ -107,13 +107,13 @@ struct PublishStep: Sendable {
         return file
     }
 
-    private func picture(_ file: Renditions.File<RenderedPicture>?, _ output: RenderOutput, id: String) throws
-        -> ManifestPicture?
+    private func picture(_ file: Renditions.File<RenderedImage>?, _ output: RenderOutput, id: String) throws
+        -> ManifestImage?
     {
         guard let file else { return nil }
         let name = "\(output).\(file.rendered.type.fileExtension)"
         try staging.rename(RenderStep.workingName(output), to: name)
-        var picture = ManifestPicture(
+        var picture = ManifestImage(
             file: name, mimeType: file.rendered.type.mimeType, bytes: file.rendered.bytes, sha256: file.sha256,
             width: file.rendered.width, height: file.rendered.height, isTimed: output == .thumbnail,
             time: output == .thumbnail ? shownTime : nil)
@@ -121,14 +121,14 @@ struct PublishStep: Sendable {
         return picture
     }
 
-    /// In the attachment's own timeline; nothing for a still.
+    /// The time to emit, in the attachment's own timeline; nil for a still.
     private var emittedTime: ThumbnailTime? {
         switch renditions.delivery {
         case .picture: nil
-        // What was copied keeps its timeline.
+        // An attachment whose streams were copied keeps the source's timeline.
         case .written where isTimeWanted:
             (renditions.attachmentPosition ?? renditions.sourcePosition).map(ThumbnailTime.init)
-        // A time past the end is emitted as the time of the frame that was shown instead.
+        // For a time past the end, the time of the frame shown instead is emitted.
         case .source where isTimeWanted && (isPastEnd || plan.emitsShownTime):
             renditions.sourcePosition.map(ThumbnailTime.init) ?? plan.thumbnailTime
         case .source, .written: plan.thumbnailTime
@@ -138,18 +138,18 @@ struct PublishStep: Sendable {
     private var isTimeWanted: Bool { plan.thumbnailTime != nil || plan.emitsShownTime }
     private var isPastEnd: Bool { plan.warnings.contains { $0.code == .timePastEnd } }
 
-    /// In the attachment's own orientation.
+    /// The clipping rectangle to emit, in the attachment's stored orientation.
     private var emittedRect: ClippingRect? {
         get throws {
             if case .picture = renditions.delivery { return nil }
-            var asked: ClippingRect?
-            if case .part(let rect) = request.options.crop { asked = rect }
-            guard plan.emitsCrop, let rect = renditions.clippingRect ?? asked else { return nil }
+            var requested: ClippingRect?
+            if case .part(let rect) = request.options.crop { requested = rect }
+            guard plan.emitsCrop, let rect = renditions.clippingRect ?? requested else { return nil }
             return try orientation.storedRect(ofUpright: rect)
         }
     }
 
-    /// Seconds of a movie, frame number of an animation.
+    /// Time of the frame shown: seconds of a movie, frame number of an animation.
     private var shownTime: Double? {
         switch renditions.sourcePosition {
         case .seconds(let seconds): seconds
@@ -160,7 +160,7 @@ struct PublishStep: Sendable {
 }
 
 extension ThumbnailTime {
-    /// As it is emitted.
+    /// The time to emit for this position.
     fileprivate init(_ position: MediaPosition) {
         self =
             switch position {

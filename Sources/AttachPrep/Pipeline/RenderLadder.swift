@@ -1,22 +1,22 @@
 import MediaEngine
 import RichPush
 
-/// The step that has everything made, and that makes do with less when the time is short.
+/// The render step: makes all renditions, or fewer when the time budget runs short.
 ///
-/// In this order: a cheaper rendition (which the media child decides on the way), no optional rendition, the thumbnail
-/// alone as an image, the original as it is if iOS would take it.
+/// Fallbacks, in this order: a cheaper rendition (which the media process chooses during the render), no optional
+/// renditions, the thumbnail as the attachment, the original unchanged if iOS accepts it.
 struct RenderLadder: Sendable {
     private(set) var plan: PreparationPlan
     let source: FetchedSource
     let engine: any MediaEngine
-    let blocking: BlockingLane
+    let blocking: BlockingThread
     let staging: StagingFolder
-    /// When everything has to be on disk.
+    /// When all files must be on disk.
     let deadline: ContinuousClock.Instant
-    /// The thumbnail that came along with the inspection.
+    /// The thumbnail that was made during the inspection.
     var early: EarlyThumbnail?
 
-    /// - Throws: `deadline.exceeded` when nothing can be delivered in time, and what a render throws for a bad file.
+    /// - Throws: `deadline.exceeded` when nothing can be delivered in time, and the render's error for an invalid file.
     func run() async throws -> Renditions {
         do {
             return try await attempt()
@@ -26,20 +26,20 @@ struct RenderLadder: Sendable {
         }
     }
 
-    /// The same where the attachment may be larger than its source after all; nil when that was no bound.
+    /// A retry in which the attachment may be larger than its source; nil when the source's size was not the limit.
     private var relaxed: RenderLadder? {
         guard let bytesMax = plan.relaxedBytesMax, plan.originalType == nil else { return nil }
         var ladder = self
-        ladder.plan.pictures?.attachment = plan.pictures?.attachment?.within(bytesMax: bytesMax)
+        ladder.plan.images?.attachment = plan.images?.attachment?.within(bytesMax: bytesMax)
         ladder.plan.conversion?.attachment = plan.conversion?.attachment?.within(bytesMax: bytesMax)
         return ladder
     }
 
-    /// The source itself where nothing smaller could be made of a still; nil when it cannot be delivered.
+    /// A retry that delivers a still unchanged because nothing smaller could be made; nil when it cannot be delivered.
     private var unchanged: RenderLadder? {
         guard let type = plan.originalType, plan.conversion == nil else { return nil }
         var ladder = self
-        ladder.plan.pictures?.attachment = nil
+        ladder.plan.images?.attachment = nil
         ladder.plan.passedType = type
         return ladder
     }
@@ -48,7 +48,7 @@ struct RenderLadder: Sendable {
         if let conversion = plan.conversion, conversion.attachment?.isCopy == true {
             return try await copied(conversion)
         }
-        var renditions = try await pictures(share: RenderShare.pictures(plan))
+        var renditions = try await images(share: RenderTimeShare.images(plan))
         if let type = plan.passedType {
             renditions.delivery = .source(type)
             return renditions
@@ -58,36 +58,36 @@ struct RenderLadder: Sendable {
             renditions.merge(try await render(resolve(conversion, renditions), share: 1))
             return renditions
         } catch let error as AttachPrepError {
-            return try standIn(renditions, instead: error)
+            return try fallback(renditions, instead: error)
         }
     }
 
-    /// A copy is quicker than any picture, so it comes first; a movie that was copied keeps its timeline.
+    /// Copies first, since a copy is faster than any image; a copied movie keeps its timeline.
     private func copied(_ conversion: RenderRequest) async throws -> Renditions {
         do {
-            var renditions = try await render(conversion, share: RenderShare.copy)
-            renditions.merge(try await pictures(share: 1))
+            var renditions = try await render(conversion, share: RenderTimeShare.copy)
+            renditions.merge(try await images(share: 1))
             return renditions
         } catch let error as AttachPrepError where error.code == .deadlineExceeded || error.code == .limitExceeded {
-            return try standIn(try await pictures(share: 1), instead: error)
+            return try fallback(try await images(share: 1), instead: error)
         }
     }
 
-    // MARK: Pictures
+    // MARK: Images
 
-    private func pictures(share: Double) async throws -> Renditions {
-        guard let request = plan.pictures, ContinuousClock.now < deadline else { return Renditions() }
-        if let early, early.answers(request) { return try await early.renditions(in: staging, blocking: blocking) }
+    private func images(share: Double) async throws -> Renditions {
+        guard let request = plan.images, ContinuousClock.now < deadline else { return Renditions() }
+        if let early, early.matches(request) { return try await early.renditions(in: staging, blocking: blocking) }
         do {
             return try await render(request, share: share)
         } catch let error as AttachPrepError where error.code == .deadlineExceeded {
             var renditions = try await thumbnailAlone(request)
-            renditions.degrade("a rendition was left out because the time was short")
+            renditions.markDegraded("a rendition was left out because the time budget ran short")
             return renditions
         }
     }
 
-    /// Without the crop, without the attachment, and of the picture that is the quickest to have.
+    /// The thumbnail only, without crop and attachment, of the frame that is fastest to decode.
     private func thumbnailAlone(_ request: RenderRequest) async throws -> Renditions {
         var less = request
         (less.attachment, less.crop) = (nil, nil)
@@ -98,7 +98,7 @@ struct RenderLadder: Sendable {
         }
         guard less != request, ContinuousClock.now < deadline else { return Renditions() }
         do {
-            return try await render(less, share: RenderShare.thumbnailAlone(plan))
+            return try await render(less, share: RenderTimeShare.thumbnailAlone(plan))
         } catch let error as AttachPrepError where error.code == .deadlineExceeded {
             return Renditions()
         }
@@ -106,7 +106,7 @@ struct RenderLadder: Sendable {
 
     // MARK: The attachment
 
-    /// A picture that was found, or taken for one past the end, is the one whose place in the attachment is asked for.
+    /// Fixes the frame that the images show, so that the conversion can report its position in the attachment.
     private func resolve(_ conversion: RenderRequest, _ renditions: Renditions) -> RenderRequest {
         guard plan.emitsShownTime || plan.warnings.contains(where: { $0.code == .timePastEnd }) else {
             return conversion
@@ -120,30 +120,30 @@ struct RenderLadder: Sendable {
         return resolved
     }
 
-    /// A still is there, or its picture stands for it.
+    /// Returns the renditions if the still attachment was written, else the fallback.
     private func concluded(_ renditions: Renditions) throws -> Renditions {
         guard renditions.attachment == nil else { return renditions }
-        return try standIn(renditions, instead: .deadlinePassed(at: "rendering"))
+        return try fallback(renditions, instead: .deadlinePassed(at: "rendering"))
     }
 
-    /// What can be delivered although the attachment could not be made.
-    private func standIn(_ pictures: Renditions, instead error: AttachPrepError) throws -> Renditions {
-        var renditions = pictures
+    /// The fallback when the attachment could not be made.
+    private func fallback(_ images: Renditions, instead error: AttachPrepError) throws -> Renditions {
+        var renditions = images
         switch error.code {
         case .deadlineExceeded: break
-        // Nothing smaller than the source could be made of it.
+        // No file smaller than the source could be made.
         case .limitExceeded:
             guard let type = plan.originalType else { throw error }
-            renditions.concessions.append("nothing smaller than the source could be made of it")
+            renditions.concessions.append("no smaller file than the source could be made")
             renditions.delivery = .source(type)
             return renditions
         default: throw error
         }
-        if let output = renditions.standIn {
-            renditions.degrade("the \(output) is delivered as the attachment because the time was short")
+        if let output = renditions.fallback {
+            renditions.markDegraded("the \(output) is delivered as the attachment because the time budget ran short")
             renditions.delivery = .picture(output)
         } else if let type = plan.originalType {
-            renditions.degrade("the source is delivered as it is because the time was short")
+            renditions.markDegraded("the source is delivered unchanged because the time budget ran short")
             renditions.delivery = .source(type)
         } else {
             throw error
@@ -151,7 +151,7 @@ struct RenderLadder: Sendable {
         return renditions
     }
 
-    /// One render within a share of the time that is left.
+    /// Renders within `share` of the remaining time.
     private func render(_ request: RenderRequest, share: Double) async throws -> Renditions {
         for output in request.outputs { try staging.remove(RenderStep.workingName(output)) }
         let now = ContinuousClock.now
@@ -163,4 +163,21 @@ struct RenderLadder: Sendable {
             deadline: now.advanced(by: timeLeft))
         return try await step.run()
     }
+}
+
+/// The share of the remaining time that a render may take, so that time is left for its fallback. Pure.
+enum RenderTimeShare {
+    /// Thumbnail, crop and a still attachment.
+    static func images(_ plan: PreparationPlan) -> Double {
+        // The movie or audio that is encoded afterwards needs most of the time.
+        if plan.conversion != nil { return 0.4 }
+        // There is no cheaper fallback than a thumbnail alone.
+        return plan.images?.outputs == [.thumbnail] ? 1 : 0.85
+    }
+
+    /// Streams that are copied; the rest is for a thumbnail when the disk is slow.
+    static let copy = 0.85
+
+    /// The thumbnail alone, after all images together took too long.
+    static func thumbnailAlone(_ plan: PreparationPlan) -> Double { plan.conversion != nil ? 0.9 : 1 }
 }

@@ -2,22 +2,22 @@ import Glibc
 import MediaEngine
 import RichPush
 
-/// One render: the child writes into files that were opened for it, and what it wrote is counted, hashed and sealed.
+/// One render: a media process writes into files opened for it; what it wrote is counted, hashed and sealed.
 struct RenderStep: Sendable {
     let request: RenderRequest
     /// Open for reading.
     let source: CInt
-    /// Where a render waits for what is still to come of the source; nil when it is whole.
+    /// Pipe that signals further bytes of a source that is still downloading; nil for a complete source.
     var arrivals: CInt?
     let engine: any MediaEngine
-    let blocking: BlockingLane
+    let blocking: BlockingThread
     let staging: StagingFolder
     let deadline: ContinuousClock.Instant
 
-    /// The working name of an output.
+    /// The name of an output file until it is published.
     static func workingName(_ output: RenderOutput) -> String { "\(output).new" }
 
-    /// - Throws: `deadline.exceeded` when the child is not back by the deadline; its files are gone then.
+    /// - Throws: `deadline.exceeded` when the media process misses the deadline; its files are removed.
     func run() async throws -> Renditions {
         var outputs: [CInt] = []
         defer { for descriptor in outputs { close(descriptor) } }
@@ -33,7 +33,7 @@ struct RenderStep: Sendable {
     }
 
     private func render(into outputs: [CInt]) async throws -> RenderedMedia {
-        // The pool ends its child at the deadline and still answers with what was written; this is for one that hangs.
+        // The pool kills its process at the deadline and returns what was written; this is for an engine that hangs.
         let alarm = deadline + .seconds(Limits.engineGraceSeconds)
         return try await withDeadline(alarm, stage: "rendering") {
             try await engine.render(
@@ -41,7 +41,7 @@ struct RenderStep: Sendable {
         }
     }
 
-    /// What was written, counted, hashed and sealed.
+    /// Counts, hashes and seals the rendered files.
     static func renditions(
         _ rendered: RenderedMedia, in outputs: [RenderOutput: CInt], _ staging: StagingFolder
     ) throws -> Renditions {
@@ -49,12 +49,12 @@ struct RenderStep: Sendable {
             -> Renditions.File<Rendered>
         {
             guard let descriptor = outputs[output] else {
-                throw AttachPrepError(.internal, "The media process wrote a rendition that nobody asked for.")
+                throw AttachPrepError(.internal, "The media process wrote a rendition that was not requested.")
             }
             let sealed = try SealedOutput.seal(descriptor, as: workingName(output), in: staging)
             guard sealed.bytes == bytes, bytes > 0 else {
                 throw AttachPrepError(
-                    .internal, "A rendition is not as long as it was said to be.",
+                    .internal, "The size of a rendition differs from the reported size.",
                     detail: "\(sealed.bytes) of \(bytes) bytes")
             }
             return Renditions.File(rendered: rendered, sha256: sealed.sha256)
@@ -71,4 +71,79 @@ struct RenderStep: Sendable {
         renditions.isDegraded = rendered.isDegraded
         return renditions
     }
+}
+
+/// The rendered files of a request, still under working names.
+struct Renditions: Sendable {
+    /// A rendition and its digest.
+    struct File<Rendered: Sendable & Hashable>: Sendable, Hashable {
+        let rendered: Rendered
+        let sha256: String
+    }
+
+    /// What is delivered as the attachment.
+    enum Delivery: Sendable, Hashable {
+        /// The source, byte for byte.
+        case source(AttachmentType)
+        /// The attachment as it was encoded or copied.
+        case written
+        /// The thumbnail or the crop, because the time budget allowed no attachment.
+        case picture(RenderOutput)
+    }
+
+    var delivery = Delivery.written
+    var attachment: File<RenderedAttachment>?
+    var thumbnail: File<RenderedImage>?
+    var crop: File<RenderedImage>?
+    /// Position of the frame shown, in the source.
+    var sourcePosition: MediaPosition?
+    /// Position of the frame shown, in an attachment that was written.
+    var attachmentPosition: MediaPosition?
+    /// The part that was cut out, in the upright image.
+    var clippingRect: ClippingRect?
+    var concessions: [String] = []
+    var warnings: [PreparationWarning] = []
+    /// Whether the time budget forced less than was requested.
+    var isDegraded = false
+
+    init() {}
+
+    /// Renditions without files, for a source that is delivered unchanged; nil leaves the delivery at `written`.
+    init(delivering type: AttachmentType?) {
+        if let type { delivery = .source(type) }
+    }
+
+    /// The same renditions with the source as the attachment; nil leaves the delivery as it is.
+    func delivering(_ type: AttachmentType?) -> Renditions {
+        var renditions = self
+        if let type { renditions.delivery = .source(type) }
+        return renditions
+    }
+
+    /// Marks the result as degraded, adds the warning once, and records the consequence.
+    mutating func markDegraded(_ sentence: String) {
+        isDegraded = true
+        concessions.append(sentence)
+        if warnings.contains(where: { $0.code == .deadlineDegraded }) { return }
+        warnings.append(PreparationWarning(.deadlineDegraded, "The time budget allowed less than was requested."))
+    }
+
+    /// Merges the result of a later render.
+    mutating func merge(_ later: Renditions) {
+        attachment = later.attachment ?? attachment
+        thumbnail = later.thumbnail ?? thumbnail
+        crop = later.crop ?? crop
+        sourcePosition = sourcePosition ?? later.sourcePosition
+        attachmentPosition = later.attachmentPosition ?? attachmentPosition
+        clippingRect = clippingRect ?? later.clippingRect
+        // Bounded: lists.
+        concessions += later.concessions
+        for warning in later.warnings where !warnings.contains(where: { $0.code == warning.code }) {
+            warnings.append(warning)
+        }
+        isDegraded = isDegraded || later.isDegraded
+    }
+
+    /// The image that can replace a missing attachment: the crop if there is one, else the thumbnail.
+    var fallback: RenderOutput? { crop != nil ? .crop : thumbnail != nil ? .thumbnail : nil }
 }

@@ -1,13 +1,13 @@
 import MediaEngine
 import SafeArithmetic
 
-/// The time of one request: its deadline, which waiting in line moves, and where it stands.
+/// The clock of one request: its start and its deadline, both moved by waiting times.
 ///
-/// The budget runs while the request is worked on; the time it waits for a place among others is no work.
+/// The budget runs only while the request is worked on, not while it waits for a media slot.
 struct RequestClock: Sendable {
     private(set) var start: ContinuousClock.Instant
     private(set) var deadline: ContinuousClock.Instant
-    /// Milliseconds in line.
+    /// Milliseconds spent waiting for slots.
     private(set) var queueMilliseconds = 0.0
 
     init(budgetSeconds: Double) {
@@ -15,7 +15,7 @@ struct RequestClock: Sendable {
         deadline = start + .seconds(clamping: budgetSeconds)
     }
 
-    /// Takes out the time from an instant to now, in which the request waited for its turn.
+    /// Moves start and deadline by the time from an instant to now, in which the request waited for a slot.
     mutating func waited(since instant: ContinuousClock.Instant) {
         let wait = instant.duration(to: .now)
         // Bounded: time that has passed since this process began.
@@ -28,40 +28,40 @@ struct RequestClock: Sendable {
     var milliseconds: Double { start.duration(to: .now).milliseconds }
 }
 
-/// What came of a turn at the engine.
-struct TurnResult<Result: Sendable>: Sendable {
+/// The result of work in a slot.
+struct SlotResult<Result: Sendable>: Sendable {
     let result: Swift.Result<Result, any Error>
     /// The request's clock after the wait.
     let clock: RequestClock
-    /// How long the work took, the wait not counted.
+    /// Duration of the work without the wait.
     let milliseconds: Double
 
     fileprivate static func of(
         _ engine: any MediaEngine, _ clock: RequestClock,
         _ work: @Sendable (any MediaEngine, RequestClock) async throws -> Result
-    ) async -> TurnResult {
+    ) async -> SlotResult {
         let began = ContinuousClock.now
         let result: Swift.Result<Result, any Error>
         do { result = .success(try await work(engine, clock)) } catch { result = .failure(error) }
-        return TurnResult(result: result, clock: clock, milliseconds: began.duration(to: .now).milliseconds)
+        return SlotResult(result: result, clock: clock, milliseconds: began.duration(to: .now).milliseconds)
     }
 }
 
 extension MediaEngine {
-    /// Waits for a place and works there with a clock that does not count the wait.
+    /// Waits for a slot and works there, with a clock that excludes the wait.
     ///
-    /// - Parameter turn: Nil for work that needs no place.
-    /// - Throws: `cancelled` when the task is cancelled while it waits; what the work throws is in the result.
-    func inTurn<Result: Sendable>(
-        _ turn: MediaTurn?, _ clock: RequestClock,
+    /// - Parameter kind: The kind of slot; nil for work that needs none.
+    /// - Throws: `cancelled` when the task is cancelled while it waits; errors of the work are in the result.
+    func withSlot<Result: Sendable>(
+        _ kind: MediaWorkKind?, _ clock: RequestClock,
         _ work: @escaping @Sendable (any MediaEngine, RequestClock) async throws -> Result
-    ) async throws -> TurnResult<Result> {
-        guard let turn else { return await TurnResult.of(self, clock, work) }
-        let asked = ContinuousClock.now
-        return try await inTurn(turn) { place in
+    ) async throws -> SlotResult<Result> {
+        guard let kind else { return await SlotResult.of(self, clock, work) }
+        let waitStart = ContinuousClock.now
+        return try await withSlot(kind) { slot in
             var clock = clock
-            clock.waited(since: asked)
-            return await TurnResult.of(place, clock, work)
+            clock.waited(since: waitStart)
+            return await SlotResult.of(slot, clock, work)
         }
     }
 }

@@ -1,59 +1,62 @@
+import Crypto
+import Glibc
 import MediaEngine
 import RichPush
+import SafeArithmetic
 import Synchronization
 
-/// Asks the engine what a source is, again and again while it arrives, until it knows.
+/// Identifies a source while it downloads, repeatedly until the engine recognizes it.
 final class SourceIdentification: Sendable {
-    private let rooms: PipelineRooms
-    /// As it may be shown.
+    private let dependencies: PipelineDependencies
+    /// Redacted.
     private let source: String
     private let descriptor: CInt
     private let deadline: ContinuousClock.Instant
     private let state = Mutex((media: IdentifiedMedia?.none, isComplete: false, milliseconds: 0.0))
 
-    init(source: String, rooms: PipelineRooms, descriptor: CInt, deadline: ContinuousClock.Instant) {
-        self.rooms = rooms
+    init(source: String, dependencies: PipelineDependencies, descriptor: CInt, deadline: ContinuousClock.Instant) {
+        self.dependencies = dependencies
         self.source = RedactedURL.redact(source)
         self.descriptor = descriptor
         self.deadline = deadline
     }
 
-    /// The answer so far.
+    /// The latest result.
     var media: IdentifiedMedia? { state.withLock { $0.media } }
-    /// Time spent asking.
+    /// Time spent on identification.
     var milliseconds: Double { state.withLock { $0.milliseconds } }
 
-    /// Looks at the bytes that are there; nil when they could still be anything.
+    /// Identifies the bytes that have arrived; nil when they do not determine a format yet.
     ///
     /// - Throws: `media.empty`, `media.unrecognized`, `media.unsupported`, `media.quarantined`.
-    func look(availableBytes: Int, isComplete: Bool) async throws -> MediaFormat? {
-        // What was found before was of fewer bytes, or of a body that is gone.
+    func attempt(availableBytes: Int, isComplete: Bool) async throws -> MediaFormat? {
+        // An earlier result was for fewer bytes, or for a body that was discarded.
         state.withLock { ($0.media, $0.isComplete) = (nil, false) }
-        // Content in quarantine begins so: nobody looks before it is known whether this is it.
+        // The prefix matches content in quarantine: nothing decodes it before the whole file's digest is known.
         if isSuspect(availableBytes: availableBytes, isComplete: isComplete) { return nil }
-        return try await ask(availableBytes: availableBytes, isComplete: isComplete, sha256: nil)
+        return try await identify(availableBytes: availableBytes, isComplete: isComplete, sha256: nil)
     }
 
-    /// Whether content that is in quarantine begins as this does.
+    /// Whether content in quarantine has the same first bytes.
     func isSuspect(availableBytes: Int, isComplete: Bool) -> Bool {
-        let length = FirstBytes.length(available: availableBytes, isComplete: isComplete)
-        guard let digest = FirstBytes.digest(of: descriptor, length: length) else { return false }
-        return rooms.quarantine.isSuspect(prefix: digest)
+        let length = PrefixDigest.length(available: availableBytes, isComplete: isComplete)
+        guard let digest = PrefixDigest.digest(of: descriptor, length: length) else { return false }
+        return dependencies.quarantine.isSuspect(prefix: digest)
     }
 
-    /// The last word, over the whole file unless an earlier look was enough.
+    /// The final result: over the whole file, unless an earlier attempt succeeded.
     ///
-    /// - Parameter sha256: of the content, where it is known already.
-    func conclude(bytes: Int, sha256: String?) async throws -> IdentifiedMedia {
+    /// - Parameter sha256: SHA-256 of the content, if known.
+    func finish(bytes: Int, sha256: String?) async throws -> IdentifiedMedia {
         let known = state.withLock { $0.isComplete || $0.media?.format != nil ? $0.media : nil }
         if let known { return known }
-        _ = try await ask(availableBytes: bytes, isComplete: true, sha256: sha256)
+        _ = try await identify(availableBytes: bytes, isComplete: true, sha256: sha256)
         return media ?? IdentifiedMedia(format: nil, magicMIMEType: "")
     }
 
-    private func ask(availableBytes: Int, isComplete: Bool, sha256: String?) async throws -> MediaFormat? {
+    private func identify(availableBytes: Int, isComplete: Bool, sha256: String?) async throws -> MediaFormat? {
         let start = ContinuousClock.now
-        let length = FirstBytes.length(available: availableBytes, isComplete: isComplete)
+        let length = PrefixDigest.length(available: availableBytes, isComplete: isComplete)
         let request = IdentifyRequest(availableBytes: isComplete ? availableBytes : length, isComplete: isComplete)
         let engine = engine(length: length, sha256: sha256)
         let media = try await engine.identify(request, source: descriptor, deadline: deadline)
@@ -66,14 +69,51 @@ final class SourceIdentification: Sendable {
         return media.format
     }
 
-    /// What ends its process is known by its content where that is there, else by what was looked at.
+    /// A crash counts against the content's digest if it is known, else against the digest of the first bytes.
     private func engine(length: Int, sha256: String?) -> any MediaEngine {
         if let sha256 {
-            return rooms.engine(for: sha256, .content, source: source) { [descriptor] in
-                FirstBytes.digests(of: descriptor)
+            return dependencies.engine(for: sha256, .content, source: source) { [descriptor] in
+                PrefixDigest.digests(of: descriptor)
             }
         }
-        guard let digest = FirstBytes.digest(of: descriptor, length: length) else { return rooms.engine }
-        return rooms.engine(for: digest, .firstBytes, source: source)
+        guard let digest = PrefixDigest.digest(of: descriptor, length: length) else { return dependencies.engine }
+        return dependencies.engine(for: digest, .firstBytes, source: source)
+    }
+}
+
+/// Digests of the prefixes that identification reads.
+///
+/// The prefix lengths are fixed, so that a file has the same prefixes however its bytes arrive.
+enum PrefixDigest {
+    private static let lengths = [Limits.identifyBytesFirst, Limits.identifyBytesLast]
+
+    /// How many of the available bytes are read: the largest fixed length that is available, or all of a complete file.
+    static func length(available: Int, isComplete: Bool) -> Int {
+        if isComplete { return min(available, Limits.identifyBytesLast) }
+        return lengths.last { $0 <= available } ?? available
+    }
+
+    /// The digests of all prefixes under which this file can be checked.
+    static func digests(of descriptor: CInt) -> [String] {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return [] }
+        return Set(lengths.map { min($0, Int(clamping: status.st_size)) }).sorted().compactMap {
+            digest(of: descriptor, length: $0)
+        }
+    }
+
+    /// Nil when the file is shorter.
+    static func digest(of descriptor: CInt, length: Int) -> String? {
+        var bytes = [UInt8](repeating: 0, count: length)
+        var done = 0
+        while done < length {
+            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+                // Bounded: `done` is at most `length`.
+                unsafe pread(descriptor, buffer.baseAddress.map { unsafe $0 + done }, length - done, off_t(done))
+            }
+            guard count > 0 else { return nil }
+            done += count  // Bounded: by `length`.
+        }
+        return SHA256.hash(data: bytes).hexadecimal
     }
 }

@@ -1,13 +1,15 @@
+import Glibc
 import RichPush
+import SafeArithmetic
 
-/// Where a source lies.
+/// Location of a source.
 enum SourceLocation: Sendable, Hashable {
-    /// An http or https URL, as given; the download checks the rest of it.
+    /// An http or https URL as given; the download validates it.
     case remote(String)
     /// A path on this machine.
     case file(String)
 
-    /// What a message may call a local file that stands for another source: nothing of where it lies.
+    /// The name to show in messages for a local file that replaces another source, such as an upload: never its path.
     func shown(for request: AttachmentRequest) -> String? {
         guard case .file(let path) = self, path != request.source, !request.source.hasPrefix("file:") else {
             return nil
@@ -15,9 +17,9 @@ enum SourceLocation: Sendable, Hashable {
         return request.source
     }
 
-    /// Reads a source as a person writes it: pure.
+    /// Parses a source as entered by a user. Pure.
     ///
-    /// - Parameter allowsFiles: only a command line may name files of this machine.
+    /// - Parameter allowsFiles: Whether local paths and file URLs are accepted: only on the command line.
     /// - Throws: `source.invalid_url` or `source.scheme_not_allowed`.
     init(_ source: String, allowsFiles: Bool) throws {
         guard !source.isEmpty else {
@@ -39,7 +41,7 @@ enum SourceLocation: Sendable, Hashable {
             .sourceSchemeNotAllowed, "The scheme \(scheme) is not allowed; give an http or https URL.")
     }
 
-    /// RFC 3986, 3.1; one letter and a colon would be a drive, not a scheme.
+    /// The scheme (RFC 3986, section 3.1) in lower case; one letter and a colon is a drive, not a scheme.
     private static func scheme(of source: String) -> String? {
         guard let colon = source.firstIndex(of: ":") else { return nil }
         let scheme = source[..<colon]
@@ -50,17 +52,17 @@ enum SourceLocation: Sendable, Hashable {
             ? scheme.lowercased() : nil
     }
 
-    /// Schemes without a host, which would else pass as a file's name.
+    /// Schemes without `//`, which would otherwise be taken for file names.
     private static let opaque: Set<String> = ["file", "data", "javascript", "mailto", "about", "blob"]
 
-    /// RFC 8089: `file:///path`, `file:/path` or `file://localhost/path`, percent-encoded.
+    /// The path of a file URL (RFC 8089): `file:///path`, `file:/path` or `file://localhost/path`, percent-encoded.
     private static func path(ofFileURL source: String) throws -> String {
         var rest = source.dropFirst("file:".count)
         if rest.hasPrefix("//") {
             let host = rest.dropFirst(2).prefix { $0 != "/" }
             guard host.isEmpty || host == "localhost" else {
                 throw AttachPrepError(
-                    .sourceInvalidURL, "The file URL names another machine; give file:///path or a plain path.")
+                    .sourceInvalidURL, "The file URL names a remote host; give file:///path or a plain path.")
             }
             // Bounded: `host` is a part of `rest`, in memory.
             rest = rest.dropFirst(2 + host.count)
@@ -86,5 +88,53 @@ enum SourceLocation: Sendable, Hashable {
             rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+/// A source on this machine, open for reading.
+final class LocalFile: Sendable {
+    let descriptor: CInt
+    let bytes: Int
+    /// Size and modification time: a modified file is a different source.
+    let state: String
+
+    /// Opens a regular file.
+    ///
+    /// - Parameter shown: The name to show in messages; nil for the path.
+    /// - Throws: `source.not_found`; `source.invalid_url` for a folder or a device.
+    init(path: String, shown: String? = nil) throws {
+        // Without O_NONBLOCK, opening a named pipe would block until a writer opens it.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw AttachPrepError(
+                .sourceNotFound, "The file \(shown ?? path) could not be opened; check its name and permissions.",
+                detail: unsafe String(cString: strerror(errno)))
+        }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw AttachPrepError(.sourceInvalidURL, "\(shown ?? path) is not a regular file; give a file or a URL.")
+        }
+        self.descriptor = descriptor
+        bytes = Int(clamping: status.st_size)
+        state = "\(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Copies the file to `target` and returns its SHA-256. Blocks for as long as the copy takes.
+    ///
+    /// - Throws: `deadline.exceeded` when the deadline passes during the copy.
+    func copy(to target: CInt, deadline: ContinuousClock.Instant) throws -> String {
+        do {
+            return try HashedCopy(of: descriptor, to: target) {
+                guard ContinuousClock.now < deadline else { throw AttachPrepError.deadlinePassed(at: "fetching") }
+            }.sha256
+        } catch let error as HashedCopy.ReadError {
+            throw AttachPrepError(
+                .sourceNotFound, "The file could not be read.", detail: unsafe String(cString: strerror(error.code)))
+        }
     }
 }

@@ -1,33 +1,30 @@
+import Crypto
+import FoundationEssentials
 import Glibc
 import Linux
 import RichPush
+import SafeArithmetic
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// A hidden folder beside the results, in which one request's files are made; renamed into place whole, or removed.
+/// A hidden folder beside the results that holds one request's files; it is renamed into place as a whole, or removed.
 ///
-/// Until it is published only this user can enter it: the output folder may be the system's for temporary files.
+/// Until it is published, only this user can enter it: the output folder may be the shared temporary folder.
 final class StagingFolder: Sendable {
-    /// How the hidden folders are called.
+    /// Prefix of the hidden folders' names.
     private static let prefix = ".attachprep-"
 
     private let folder: LockedFolder
     private let output: String
     var path: String { folder.path }
 
-    /// Makes an empty folder inside the output folder, which is made when it is missing.
+    /// Creates an empty folder in the output folder, which is created if missing.
     ///
     /// - Throws: `output.not_writable`, `output.no_space`.
     init(output: String) throws {
         self.output = output
         do {
             folder = try Self.make(in: output)
-        } catch let error as PrivateFolder.Failure {
-            throw OutputFailure.error(error.code)
+        } catch let error as PrivateFolder.CreationError {
+            throw OutputErrors.error(error.code)
         }
     }
 
@@ -40,22 +37,22 @@ final class StagingFolder: Sendable {
         }
     }
 
-    /// Removes what stands under the hidden name: the files of a failure, or the earlier result after an exchange.
+    /// Removes the hidden folder: the files of a failed request, or the earlier result after an exchange.
     ///
-    /// Said when a request ends, because the last reference may be let go of while the process is leaving already.
+    /// Called explicitly at the end of a request: the process may exit before the last reference is released.
     func discard() {
         folder.remove()
     }
 
-    /// A new empty file, open for reading and writing; the caller closes it.
+    /// Creates an empty file, open for reading and writing; the caller closes it.
     func create(_ name: String) throws -> CInt {
         let descriptor = unsafe Glibc.open("\(path)/\(name)", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw OutputFailure.error(errno) }
+        guard descriptor >= 0 else { throw OutputErrors.error(errno) }
         return descriptor
     }
 
-    /// The same without a name: it goes with its descriptor.
-    func createNameless() throws -> CInt {
+    /// The same without a name; the file is removed when its descriptor is closed.
+    func createUnnamed() throws -> CInt {
         let name = UUID().uuidString
         let descriptor = try create(name)
         do { try remove(name) } catch {
@@ -65,34 +62,34 @@ final class StagingFolder: Sendable {
         return descriptor
     }
 
-    /// A file of this folder, open for reading alone; the caller closes it.
+    /// Opens a file of this folder read-only; the caller closes it.
     func open(_ name: String) throws -> CInt {
         let descriptor = unsafe Glibc.open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw OutputFailure.error(errno) }
+        guard descriptor >= 0 else { throw OutputErrors.error(errno) }
         return descriptor
     }
 
     /// Gives a file its final name.
     func rename(_ name: String, to final: String) throws {
-        guard unsafe Glibc.rename("\(path)/\(name)", "\(path)/\(final)") == 0 else { throw OutputFailure.error(errno) }
+        guard unsafe Glibc.rename("\(path)/\(name)", "\(path)/\(final)") == 0 else { throw OutputErrors.error(errno) }
     }
 
-    /// A second file of the same bytes.
+    /// Copies a file within the folder.
     func copy(_ name: String, to other: String) throws {
         do {
             try FileManager.default.copyItem(atPath: "\(path)/\(name)", toPath: "\(path)/\(other)")
         } catch {
             throw AttachPrepError(
-                .outputNotWritable, "A picture could not be copied; check the output folder.", detail: "\(error)")
+                .outputNotWritable, "An image could not be copied; check the output folder.", detail: "\(error)")
         }
     }
 
     /// Removes a file that is not delivered.
     func remove(_ name: String) throws {
-        guard unsafe unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw OutputFailure.error(errno) }
+        guard unsafe unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw OutputErrors.error(errno) }
     }
 
-    /// Writes the manifest beside the files, and says what was written.
+    /// Writes the manifest beside the files and returns its bytes.
     @discardableResult
     func write(_ manifest: Manifest) throws -> [UInt8] {
         let bytes = [UInt8](try manifest.json()) + [UInt8(ascii: "\n")]
@@ -101,53 +98,127 @@ final class StagingFolder: Sendable {
         let count = unsafe bytes.withUnsafeBytes { buffer in
             unsafe Glibc.write(descriptor, buffer.baseAddress, buffer.count)
         }
-        guard count == bytes.count else { throw OutputFailure.error(count < 0 ? errno : ENOSPC) }
+        guard count == bytes.count else { throw OutputErrors.error(count < 0 ? errno : ENOSPC) }
         return bytes
     }
 
-    /// Puts the folder in its final place in one step, over an earlier result of the same name.
+    /// Renames the folder to its final name in one step, replacing an earlier result of the same name.
     ///
-    /// - Throws: `output.not_writable` when something that is not a result of ours stands there.
+    /// - Throws: `output.not_writable` when the name is taken by something that is not a result.
     func publish(as name: String) throws {
         let final = "\(output)/\(name)"
-        try openUp()
+        try applyDefaultPermissions()
         do {
-            if try PathExchange.renameToNew(path, final) { return }
+            if try AtomicRename.renameToNew(path, final) { return }
             guard unsafe access("\(final)/\(Manifest.fileName)", F_OK) == 0 else {
                 throw AttachPrepError(
                     .outputNotWritable,
-                    "The output folder has a \"\(name)\" that is not a result; choose another folder or id.")
+                    "\"\(name)\" exists in the output folder and is not a result; choose another folder or id.")
             }
-            // The earlier result now has our hidden name, and goes with this object.
-            try PathExchange.exchange(path, final)
+            // The earlier result now has the hidden name, under which `discard` removes it.
+            try AtomicRename.exchange(path, final)
         } catch let error as SystemError {
-            throw OutputFailure.error(error.code)
+            throw OutputErrors.error(error.code)
         }
     }
 
-    /// Gives files and folder the rights that a new file and a new folder have for this process: a web server of
-    /// another user delivers them, unless the umask says otherwise.
-    private func openUp() throws {
+    /// Sets the permissions that new files and folders of this process have, umask included: a web server running as
+    /// another user must be able to read them.
+    private func applyDefaultPermissions() throws {
         let umask = ProcessFlags.umask ?? 0o022
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
             guard unsafe fchmodat(folder.descriptor, name, 0o644 & ~umask, 0) == 0 else {
-                throw OutputFailure.error(errno)
+                throw OutputErrors.error(errno)
             }
         }
-        guard fchmod(folder.descriptor, 0o755 & ~umask) == 0 else { throw OutputFailure.error(errno) }
+        guard fchmod(folder.descriptor, 0o755 & ~umask) == 0 else { throw OutputErrors.error(errno) }
     }
 
-    /// Makes the output folder and those above it.
+    /// Creates the output folder and its parents.
     private static func makeFolders(_ path: String) throws {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             made += "\(part)/"
-            guard unsafe mkdir(made, 0o755) == 0 || errno == EEXIST else { throw OutputFailure.error(errno) }
+            guard unsafe mkdir(made, 0o755) == 0 || errno == EEXIST else { throw OutputErrors.error(errno) }
         }
     }
 
-    /// Removes what processes that were killed have left in an output folder.
+    /// Removes staging folders that killed processes left in an output folder.
     static func sweep(output: String) {
         LockedFolder.sweep(output, prefix: prefix)
+    }
+}
+
+/// A rendered file that no media process has open.
+///
+/// A compromised media process could keep its descriptor and change a file after it was hashed. So the bytes are hashed
+/// and copied together, and the copy replaces the original.
+enum SealedOutput {
+    /// - Parameters:
+    ///   - descriptor: The file that the media process wrote.
+    ///   - name: Its name, which the copy takes over.
+    /// - Throws: `output.no_space`, `output.not_writable`.
+    static func seal(_ descriptor: CInt, as name: String, in staging: StagingFolder) throws -> HashedCopy {
+        let sealed = "\(name).sealed"
+        do {
+            let target = try staging.create(sealed)
+            defer { close(target) }
+            let copy = try HashedCopy(of: descriptor, to: target)
+            try staging.rename(sealed, to: name)
+            return copy
+        } catch {
+            try staging.remove(sealed)
+            if let failure = error as? HashedCopy.ReadError { throw OutputErrors.error(failure.code) }
+            throw error
+        }
+    }
+}
+
+/// A copy of one file to another, counted and hashed on the way.
+struct HashedCopy {
+    let bytes: Int
+    let sha256: String
+
+    /// The source file could not be read; errno.
+    struct ReadError: Error {
+        let code: CInt
+    }
+
+    /// 256 KB: with chunks this large, the system calls cost nothing compared to hashing.
+    private static let chunkBytes = 262_144
+
+    /// - Parameter proceed: Called before each chunk; an error it throws ends the copy.
+    /// - Throws: `ReadError`, `output.no_space`, `output.not_writable`.
+    init(of descriptor: CInt, to target: CInt, proceed: () throws -> Void = {}) throws {
+        var hash = SHA256()
+        var bytes = 0
+        var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
+        while true {
+            try proceed()
+            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
+                unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(clamping: bytes))
+            }
+            guard count >= 0 else { throw ReadError(code: errno) }
+            guard count > 0 else { break }
+            try unsafe chunk.withUnsafeBytes { buffer in
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: buffer.prefix(count))
+                unsafe hash.update(bufferPointer: piece)
+                try unsafe Self.write(piece, to: target)
+            }
+            bytes = bytes.adding(clamping: count)
+        }
+        self.bytes = bytes
+        sha256 = hash.finalize().hexadecimal
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to target: CInt) throws {
+        var written = 0
+        while written < bytes.count {
+            // Bounded: `written` is below the buffer's count.
+            let count = unsafe Glibc.write(target, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw OutputErrors.error(errno) }
+            written += count  // Bounded: by the buffer's count.
+        }
     }
 }

@@ -1,45 +1,229 @@
-import RichPush
+import FoundationEssentials
+import Glibc
+public import Logging
+public import RichPush
+import Synchronization
 
-/// A result whose files have their final names, on its way to where it is published.
+/// A result that is ready to be published.
 struct FinishedResult: Sendable {
     let manifest: Manifest
-    /// Holds the files under the manifest's names.
+    /// Contains the files under the names in the manifest.
     let staging: StagingFolder
-    /// The name of its folder, where it becomes one; nil takes the manifest's id.
+    /// The name of the result's folder, for targets that store folders; nil uses the manifest's id.
     let folder: String?
-    /// When all must be there.
+    /// When publishing must have ended.
     let deadline: ContinuousClock.Instant
 }
 
-/// Where results appear: each of them whole, or not at all.
+/// A target to which results are published, each completely or not at all.
 protocol PublishTarget: Sendable {
-    /// How many seconds of a budget are kept back for it.
+    /// The seconds of a budget that are reserved for publishing.
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double
 
-    /// Where a file will be served; nil where nobody does.
+    /// The URL at which a file will be served; nil if files are not served.
     func url(of file: String, in result: String) -> String?
 
-    /// Brings the files, which nobody looks for yet.
+    /// Publishes the files, before the manifest makes the result visible.
     ///
     /// - Throws: `output.…` or `publish.…`, `deadline.exceeded`, `cancelled`.
-    func bring(_ result: FinishedResult) async throws
+    func publishFiles(_ result: FinishedResult) async throws
 
-    /// Brings the manifest, with which the result is there.
+    /// Publishes the manifest, which makes the result visible.
     ///
-    /// - Throws: as `bring`.
+    /// - Throws: the same errors as `publishFiles`.
     func complete(_ result: FinishedResult) async throws
 
-    /// The manifest of a result that is there, files and all; nil when none is, or nobody can say.
+    /// The manifest of a published result; nil if it is missing or incomplete, or if the target cannot be reached.
     func standing(_ id: String) async -> Manifest?
 
-    /// Whether a result is a folder below `--output` in the end.
+    /// Whether published results are folders in `--output`.
     var keepsFolders: Bool { get }
 
-    /// Tries whether results could be published now.
+    /// Checks whether results could be published now.
     ///
-    /// - Throws: what they would fail with.
+    /// - Throws: the error with which publishing would fail.
     func probe() async throws
 
-    /// Ends what is under way.
+    /// Ends running work and closes connections.
     func shutdown() async
+}
+
+/// Where results are published (`--publish`).
+public enum PublishDestination: Sendable {
+    /// One folder per result in the output folder.
+    case folder
+    /// Objects in a bucket.
+    case bucket(S3Settings)
+
+    /// - Parameters:
+    ///   - text: `file:` or `s3://bucket/prefix`.
+    ///   - environment: The variables of the AWS tools.
+    /// - Throws: `request.invalid` for anything else.
+    public init(_ text: String, environment: [String: String]) throws(AttachPrepError) {
+        if text == "file:" {
+            self = .folder
+        } else if text.lowercased().hasPrefix("s3:") {
+            self = .bucket(S3Settings(try S3Location(text), environment: environment))
+        } else {
+            throw AttachPrepError(
+                .requestInvalid, "--publish must be file: (the --output folder) or s3://bucket/prefix.")
+        }
+    }
+
+    /// Whether results leave this machine.
+    public var isRemote: Bool {
+        if case .bucket = self { true } else { false }
+    }
+
+    /// Checks whether results could be published there now; leaves nothing behind.
+    ///
+    /// - Throws: the error with which publishing would fail: `publish.…`, or `request.invalid` for invalid settings.
+    public func probe(logger: Logger) async throws {
+        let target = try target(
+            PreparerConfiguration(output: PreparerConfiguration.scratchFolder), blocking: BlockingThread(),
+            logger: logger)
+        let result: Result<Void, any Error>
+        do { result = .success(try await target.probe()) } catch { result = .failure(error) }
+        await target.shutdown()
+        try result.get()
+    }
+
+    func target(
+        _ configuration: PreparerConfiguration, blocking: BlockingThread, logger: Logger
+    ) throws -> any PublishTarget {
+        switch self {
+        case .folder: FolderTarget(output: configuration.output, baseURL: configuration.baseURL, blocking: blocking)
+        case .bucket(let settings):
+            try S3Target(
+                settings, baseURL: configuration.baseURL, policy: configuration.download, blocking: blocking,
+                logger: logger)
+        }
+    }
+}
+
+/// The destination as written; it contains no secrets.
+extension PublishDestination: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .folder: "file:"
+        case .bucket(let settings): "\(settings)"
+        }
+    }
+}
+
+/// Publishes results as folders on this machine by renaming the staging folder.
+struct FolderTarget: PublishTarget {
+    let output: String
+    /// The URL at which `output` is served.
+    let baseURL: String?
+    let blocking: BlockingThread
+
+    func reserveSeconds(ofBudget budgetSeconds: Double) -> Double {
+        // Bounded: floating-point numbers.
+        min(Limits.publishReserveSeconds, budgetSeconds * Limits.publishReserveShare)
+    }
+
+    func url(of file: String, in result: String) -> String? {
+        baseURL.map { PublicURL.of(file, in: result, below: $0) }
+    }
+
+    /// Does nothing: the files are published with the folder.
+    func publishFiles(_ result: FinishedResult) async throws {}
+
+    // No network is involved, so there is nothing to cancel.
+    func complete(_ result: FinishedResult) async throws {
+        try await blocking.run {
+            try result.staging.write(result.manifest)
+            try result.staging.publish(as: result.folder ?? result.manifest.id)
+        }
+    }
+
+    func standing(_ id: String) async -> Manifest? {
+        let folder = "\(output)/\(id)"
+        return try? await blocking.run {
+            guard let data = FileManager.default.contents(atPath: "\(folder)/\(Manifest.fileName)"),
+                let manifest = try? Manifest(json: data)
+            else { return nil }
+            return manifest.fileNames.allSatisfy { unsafe access("\(folder)/\($0)", R_OK) == 0 } ? manifest : nil
+        }
+    }
+
+    var keepsFolders: Bool { true }
+
+    /// Does nothing: the first request creates the folder and reports errors.
+    func probe() async throws {}
+
+    func shutdown() async {}
+}
+
+/// The URLs of a result's files below a base URL. Pure.
+enum PublicURL {
+    /// For the base `https://media.example/push`: `https://media.example/push/<id>/<file>`.
+    static func of(_ file: String, in result: String, below base: String) -> String {
+        base.hasSuffix("/") ? "\(base)\(result)/\(file)" : "\(base)/\(result)/\(file)"
+    }
+}
+
+/// A publish target that records the result of the last attempt.
+final class MonitoredTarget: PublishTarget {
+    private let target: any PublishTarget
+    private let last = Mutex<PublishStatus?>(nil)
+
+    init(_ target: any PublishTarget) {
+        self.target = target
+    }
+
+    /// The result of the last attempt or probe; nil before the first has ended.
+    var standing: PublishStatus? { last.withLock(\.self) }
+
+    func publishFiles(_ result: FinishedResult) async throws {
+        try await recordingStatus { try await target.publishFiles(result) }
+    }
+
+    func complete(_ result: FinishedResult) async throws {
+        try await recordingStatus { try await target.complete(result) }
+    }
+
+    func probe() async throws {
+        do {
+            try await target.probe()
+            recordStatus(nil)
+        } catch let error as AttachPrepError {
+            recordStatus(error)
+            throw error
+        }
+    }
+
+    func reserveSeconds(ofBudget budgetSeconds: Double) -> Double { target.reserveSeconds(ofBudget: budgetSeconds) }
+    func url(of file: String, in result: String) -> String? { target.url(of: file, in: result) }
+    func standing(_ id: String) async -> Manifest? { await target.standing(id) }
+    var keepsFolders: Bool { target.keepsFolders }
+    func shutdown() async { await target.shutdown() }
+
+    private func recordingStatus(_ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+            recordStatus(nil)
+        } catch let error as AttachPrepError {
+            // A timeout or cancellation of the request does not show the state of the target.
+            if [.publishDenied, .publishNotFound, .publishUnavailable].contains(error.code) { recordStatus(error) }
+            throw error
+        }
+    }
+
+    private func recordStatus(_ fault: AttachPrepError?) {
+        last.withLock { $0 = PublishStatus(date: .now, fault: fault) }
+    }
+}
+
+/// The result of the last attempt to publish, or of the last probe.
+public struct PublishStatus: Sendable {
+    public var date: ContinuousClock.Instant
+    /// The error; nil after success.
+    public var fault: AttachPrepError?
+
+    public init(date: ContinuousClock.Instant, fault: AttachPrepError? = nil) {
+        self.date = date
+        self.fault = fault
+    }
 }

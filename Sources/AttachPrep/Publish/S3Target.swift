@@ -2,24 +2,24 @@ import Glibc
 import Logging
 import RichPush
 
-/// Results as objects of a bucket: `prefix/<id>/attachment.jpg` and the others, `manifest.json` last.
+/// Publishes results as objects of a bucket: `prefix/<id>/attachment.jpg` and the other files, `manifest.json` last.
 ///
-/// Nothing is ever removed: what is not wanted any more is for the bucket's own lifecycle rules.
+/// Objects are never removed; use lifecycle rules of the bucket for that.
 struct S3Target: PublishTarget {
     private let client: S3Client
     private let cleanup: UploadCleanup
     private let cacheControl: String
     private let baseURL: String?
-    private let blocking: BlockingLane
+    private let blocking: BlockingThread
     private let logger: Logger
 
-    /// - Throws: `request.invalid` for settings that cannot be, `publish.denied` without credentials.
+    /// - Throws: `request.invalid` for invalid settings, `publish.denied` without credentials.
     init(
-        _ settings: S3Settings, baseURL: String?, policy: DownloadPolicy, blocking: BlockingLane, logger: Logger
+        _ settings: S3Settings, baseURL: String?, policy: DownloadPolicy, blocking: BlockingThread, logger: Logger
     ) throws {
         guard settings.cacheControl.utf8.allSatisfy({ 0x20...0x7e ~= $0 }), !settings.cacheControl.isEmpty else {
             throw AttachPrepError(
-                .requestInvalid, "The Cache-Control of files is plain text, as in \"public, max-age=3600\".")
+                .requestInvalid, "The Cache-Control of files must be ASCII text, such as \"public, max-age=3600\".")
         }
         client = try S3Client(settings, policy: policy, logger: logger)
         cleanup = UploadCleanup(client, logger: logger)
@@ -43,7 +43,7 @@ struct S3Target: PublishTarget {
 
     // MARK: Publish
 
-    func bring(_ result: FinishedResult) async throws {
+    func publishFiles(_ result: FinishedResult) async throws {
         let manifest = result.manifest
         var files = [manifest.thumbnail, manifest.crop].compactMap(\.self)
             .map { ($0.file, $0.mimeType, $0.bytes, $0.sha256) }
@@ -60,59 +60,59 @@ struct S3Target: PublishTarget {
 
     func complete(_ result: FinishedResult) async throws {
         let bytes = try await blocking.run { try result.staging.write(result.manifest) }
-        // Who looks for a result asks the endpoint, whatever lies between.
+        // With no-cache, caches in between revalidate the manifest, so that readers see the current result.
         try await put(
-            Manifest.fileName, "application/json", bytes.count, PieceDigest.sha256(of: bytes), "no-cache", of: result)
+            Manifest.fileName, "application/json", bytes.count, UploadDigest.sha256(of: bytes), "no-cache", of: result)
     }
 
     private func put(
         _ name: String, _ mimeType: String, _ bytes: Int, _ sha256: String, _ cacheControl: String,
         of result: FinishedResult
     ) async throws {
-        let file = OpenFile(descriptor: try result.staging.open(name))
+        let file = OwnedDescriptor(descriptor: try result.staging.open(name))
         let object = S3Object(
             key: client.bucket.location.key(of: name, in: result.manifest.id), descriptor: file.descriptor,
             bytes: bytes, sha256: sha256, mimeType: mimeType, name: name, cacheControl: cacheControl)
-        try await ObjectUpload(
+        try await S3Upload(
             object: object, client: client, blocking: blocking, deadline: result.deadline, cleanup: cleanup
         ).run()
-        // The descriptor is open until the last byte was sent.
+        // Keeps the descriptor open until the last byte is sent.
         withExtendedLifetime(file) {}
     }
 
-    // MARK: Look
+    // MARK: Check
 
     func standing(_ id: String) async -> Manifest? {
         var request = S3Request(.get, client.bucket.location.key(of: Manifest.fileName, in: id))
         request.accepted = [404]
         request.answerBytesMax = Limits.publishedManifestBytesMax
         do {
-            let answer = try await client.send(request, before: .now + .seconds(Limits.publishLookSecondsMax))
+            let answer = try await client.send(request, before: .now + .seconds(Limits.publishCheckSecondsMax))
             guard answer.status == 200, answer.isWhole else { return nil }
             return try? Manifest(json: answer.body)
         } catch {
-            // Who cannot look does the work again.
-            logger.debug("a result could not be looked for", metadata: ["id": "\(id)", "error": "\(error)"])
+            // If the check fails, the result is prepared again.
+            logger.debug("could not check for a published result", metadata: ["id": "\(id)", "error": "\(error)"])
             return nil
         }
     }
 
-    /// Begins an upload and takes it back: that wants endpoint, bucket, region, key and the right to write, and leaves
-    /// nothing behind.
+    /// Starts a multipart upload and aborts it: that needs a valid endpoint, bucket, region, key and write permission,
+    /// and leaves nothing behind.
     func probe() async throws {
-        let deadline = ContinuousClock.now + .seconds(Limits.publishLookSecondsMax)
+        let deadline = ContinuousClock.now + .seconds(Limits.publishCheckSecondsMax)
         let key = client.bucket.location.key(of: "probe", in: "attachprep-doctor")
         let begun = S3Request(.post, key, query: ["uploads": ""])
-        let id = try await client.send(begun, before: deadline) { answer throws(S3Fault) in
+        let id = try await client.send(begun, before: deadline) { answer throws(S3Error) in
             guard let id = XMLText.first("UploadId", in: answer.body) else {
-                throw .strange(client.bucket, "no UploadId")
+                throw .unexpectedResponse(client.bucket, "no UploadId")
             }
             return id
         }
-        try await cleanup.abandonNow(id, of: key, before: deadline)
+        try await cleanup.abortUpload(id, of: key, before: deadline)
     }
 
-    /// Between the end of work and that of the process: with the time for draining, less than Kubernetes gives.
+    /// The time for aborting uploads at shutdown; with the drain time, less than the grace period of Kubernetes.
     private static let cleanupAtEndMax = Duration.seconds(3)
 
     func shutdown() async {

@@ -1,44 +1,40 @@
+public import FoundationEssentials
 public import Logging
+import MediaEngine
 import RichPush
 import Synchronization
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// Content that ended its media process twice is refused before a third one sees it.
+/// Rejects content that has ended its media process twice.
 ///
-/// Kept in the state folder, where other processes see it; where there is none, or it cannot be written, in memory.
+/// Entries are kept in the state folder, shared with other processes; without a writable one, in memory.
 public final class Quarantine: Sendable {
     private let folder: QuarantineFolder?
     private let logger: Logger
-    /// What could not be written.
-    private let unwritten = Mutex<[String: QuarantineEntry]>([:])
+    /// Entries that could not be written to the state folder.
+    private let inMemory = Mutex<[String: QuarantineEntry]>([:])
 
-    /// - Parameter stateFolder: nil keeps it in memory.
+    /// - Parameter stateFolder: The state folder; nil keeps entries in memory.
     public init(stateFolder: String?, logger: Logger = Logger(label: "attachprep")) {
         folder = stateFolder.map { QuarantineFolder(state: $0) }
         self.logger = logger
     }
 
-    // MARK: For requests
+    // MARK: Checks and strikes
 
-    /// - Throws: `media.quarantined` when the digest is that of content in quarantine.
+    /// - Throws: `media.quarantined` when the content with this digest is in quarantine.
     func check(_ digest: String) throws {
-        if let entry = entry(digest), entry.isQuarantined { throw Self.refusal(entry) }
+        if let entry = entry(digest), entry.isQuarantined { throw Self.quarantinedError(entry) }
     }
 
-    /// Whether content in quarantine begins so: then nobody looks before all of it is known.
+    /// Whether content in quarantine has this prefix digest; then nothing is decoded before the whole file is known.
     func isSuspect(prefix digest: String) -> Bool {
         if folder?.hasPrefix(digest) == true { return true }
-        return unwritten.withLock { $0.values.contains { $0.isQuarantined && $0.prefixes.contains(digest) } }
+        return inMemory.withLock { $0.values.contains { $0.isQuarantined && $0.prefixes.contains(digest) } }
     }
 
-    /// Writes down that content ended its process.
+    /// Records a strike: the content ended its media process.
     ///
-    /// - Returns: what the caller is told: the error itself, or that the content is now in quarantine.
+    /// - Returns: The error to report: the given one, or `media.quarantined` when the limit of strikes is reached.
     func record(_ error: AttachPrepError, _ subject: QuarantineEntry, source: String) -> AttachPrepError {
         let strike = QuarantineEntry.Strike(date: .now, ending: error.detail ?? error.message, source: source)
         let entry = update(subject) { ($0 ?? subject).adding(strike) }
@@ -48,12 +44,12 @@ public final class Quarantine: Sendable {
                 "sha256": "\(entry.digest)", "strikes": "\(entry.strikes.count)", "ending": "\(strike.ending)",
                 "source": "\(source)",
             ])
-        return entry.isQuarantined ? Self.refusal(entry) : error
+        return entry.isQuarantined ? Self.quarantinedError(entry) : error
     }
 
     private func entry(_ digest: String) -> QuarantineEntry? {
-        let found = unwritten.withLock { $0[digest] } ?? folder?.entry(digest)
-        return found?.faded(at: .now)
+        let found = inMemory.withLock { $0[digest] } ?? folder?.entry(digest)
+        return found?.withoutExpiredStrikes(at: .now)
     }
 
     private func update(_ subject: QuarantineEntry, _ change: (QuarantineEntry?) -> QuarantineEntry) -> QuarantineEntry
@@ -68,7 +64,7 @@ public final class Quarantine: Sendable {
         } else {
             logger.error("there is no state folder; quarantine is kept in memory")
         }
-        return unwritten.withLock { entries in
+        return inMemory.withLock { entries in
             let entry = change(entries[subject.digest])
             if entries.count >= Limits.quarantineEntriesMax, let oldest = entries.values.min(by: Self.isOlder) {
                 entries[oldest.digest] = nil
@@ -82,49 +78,49 @@ public final class Quarantine: Sendable {
         one.lastDate < other.lastDate
     }
 
-    private static func refusal(_ entry: QuarantineEntry) -> AttachPrepError {
-        let what = entry.subject == .content ? "This file" : "A file that begins like this one"
+    private static func quarantinedError(_ entry: QuarantineEntry) -> AttachPrepError {
+        let what = entry.subject == .content ? "This file" : "A file with these first bytes"
         return AttachPrepError(
             .mediaQuarantined,
-            "\(what) ended its media process \(Limits.quarantineStrikes) times; to try it again, run "
+            "\(what) is blocked after \(Limits.quarantineStrikes) decoder crashes; to try it again, run "
                 + "attachprep quarantine lift \(entry.digest.prefix(shownDigits)).",
             detail: entry.strikes.last?.ending)
     }
 
-    /// Enough to be unambiguous among ten thousand.
+    /// Digits shown of a digest: enough to be unambiguous among 10,000 entries.
     private static let shownDigits = 16
 
-    // MARK: For people
+    // MARK: Administration
 
-    /// All entries with strikes that still count, the latest strike first.
+    /// All entries with unexpired strikes, latest strike first.
     public func entries() -> [QuarantineEntry] {
         // Bounded: lists.
-        let kept = (folder?.entries() ?? []) + unwritten.withLock { Array($0.values) }
-        return kept.map { $0.faded(at: .now) }.filter { !$0.strikes.isEmpty }
+        let kept = (folder?.entries() ?? []) + inMemory.withLock { Array($0.values) }
+        return kept.map { $0.withoutExpiredStrikes(at: .now) }.filter { !$0.strikes.isEmpty }
             .sorted { Self.isOlder($1, $0) }
     }
 
-    /// Forgets an entry.
+    /// Removes an entry.
     ///
-    /// - Parameter digest: its digest or the beginning of it.
-    /// - Returns: the whole digest.
-    /// - Throws: `request.not_found` when no entry has it, or several begin so; `output.not_writable`.
+    /// - Parameter digest: Its digest or a prefix of it.
+    /// - Returns: The complete digest.
+    /// - Throws: `request.not_found` when no entry or several entries match; `output.not_writable`.
     public func lift(_ digest: String) throws -> String {
         let found = entries().map(\.digest).filter { !digest.isEmpty && $0.hasPrefix(digest.lowercased()) }
         guard let one = found.first, found.count == 1 else {
             throw AttachPrepError(
                 .requestNotFound,
                 found.isEmpty
-                    ? "Nothing in quarantine has the digest \(digest); see attachprep quarantine list."
-                    : "\(found.count) entries begin with \(digest); give more of its digits.")
+                    ? "No entry in quarantine has the digest \(digest); run attachprep quarantine list."
+                    : "\(found.count) entries begin with \(digest); give more digits.")
         }
         try lift([one])
         return one
     }
 
-    /// Forgets all of them.
+    /// Removes all entries.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: The number of removed entries.
     public func liftAll() throws -> Int {
         let all = entries().map(\.digest)
         try lift(all)
@@ -133,8 +129,110 @@ public final class Quarantine: Sendable {
 
     private func lift(_ digests: [String]) throws {
         try folder?.remove(digests)
-        unwritten.withLock { entries in
+        inMemory.withLock { entries in
             for digest in digests { entries[digest] = nil }
+        }
+    }
+}
+
+/// A quarantine entry: the strikes of one content.
+public struct QuarantineEntry: Codable, Sendable, Hashable {
+    /// The bytes from which the digest is computed.
+    public enum Subject: String, Codable, Sendable, Hashable {
+        /// The whole file.
+        case content
+        /// The first bytes only, for a crash during identification.
+        case firstBytes
+    }
+
+    /// One end of a media process that counts against the content.
+    public struct Strike: Codable, Sendable, Hashable {
+        public var date: Date
+        /// How the process ended: `signal 11, Segmentation fault`.
+        public var ending: String
+        /// Where the content came from, redacted.
+        public var source: String
+
+        package init(date: Date, ending: String, source: String) {
+            self.date = date
+            self.ending = ending.bounded(characters: Limits.quarantineTextCharactersMax)
+            self.source = source.bounded(characters: Limits.quarantineTextCharactersMax)
+        }
+    }
+
+    /// SHA-256 in lower-case hexadecimal.
+    public var digest: String
+    public var subject: Subject
+    /// Oldest first; expired strikes are removed with the next one.
+    public internal(set) var strikes: [Strike]
+    /// Digests of the prefixes that identification reads (`PrefixDigest`).
+    var prefixes: [String]
+
+    package init(digest: String, subject: Subject, prefixes: [String] = []) {
+        self.digest = digest
+        self.subject = subject
+        self.prefixes = prefixes
+        strikes = []
+    }
+
+    /// Whether the content is rejected.
+    public var isQuarantined: Bool { strikes.count >= Limits.quarantineStrikes }
+
+    /// The date of the last strike.
+    var lastDate: Date { strikes.last?.date ?? .distantPast }
+
+    /// The entry with one more strike, without those that have expired by then. Pure.
+    func adding(_ strike: Strike) -> QuarantineEntry {
+        var entry = withoutExpiredStrikes(at: strike.date)
+        entry.strikes = (entry.strikes + [strike]).suffix(Limits.quarantineStrikes)
+        return entry
+    }
+
+    /// The entry without the strikes that have expired by the date. Pure.
+    func withoutExpiredStrikes(at date: Date) -> QuarantineEntry {
+        var entry = self
+        entry.strikes = strikes.filter { date.timeIntervalSince($0.date) < Limits.quarantineStrikeSecondsMax }
+        return entry
+    }
+}
+
+/// An engine for one content: rejects it when it is in quarantine, and records a strike when its media process ends.
+struct QuarantiningEngine: MediaEngine {
+    let engine: any MediaEngine
+    let quarantine: Quarantine
+    let digest: String
+    /// Makes the entry for a first strike; called only when a process has ended.
+    let subject: @Sendable () -> QuarantineEntry
+    /// Redacted URL of the source, for the entry.
+    let source: String
+
+    func perform(_ call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) async throws -> MediaAnswer
+    {
+        try quarantine.check(digest)
+        do {
+            return try await engine.perform(call, descriptors: descriptors, deadline: deadline)
+        } catch let error as AttachPrepError where error.code == .mediaDecoderCrashed {
+            throw quarantine.record(error, subject(), source: source)
+        }
+    }
+
+    func withSlot<Result: Sendable>(
+        _ kind: MediaWorkKind, _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result {
+        try await engine.withSlot(kind) { [self] slot in
+            try await body(
+                QuarantiningEngine(
+                    engine: slot, quarantine: quarantine, digest: digest, subject: subject, source: source))
+        }
+    }
+
+    func withFreeSlot<Result: Sendable>(
+        _ body: @Sendable (any MediaEngine) async throws -> Result
+    ) async throws -> Result? {
+        try await engine.withFreeSlot { [self] slot in
+            try await body(
+                QuarantiningEngine(
+                    engine: slot, quarantine: quarantine, digest: digest, subject: subject, source: source))
         }
     }
 }

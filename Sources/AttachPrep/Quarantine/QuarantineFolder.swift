@@ -1,34 +1,29 @@
+import FoundationEssentials
 import Glibc
 import RichPush
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// Quarantine entries on disk, one small file each, shared by all processes of one state folder.
+/// Quarantine entries on disk, one small file each, shared by all processes that use the state folder.
 ///
-/// Files appear by rename, so that a reader needs no lock; writers hold one, so that no strike is lost.
+/// Files are replaced by rename, so readers need no lock; writers hold one, so no strike is lost.
 struct QuarantineFolder: Sendable {
     private let state: String
     private let path: String
     private let entriesMax: Int
 
-    /// - Parameter state: the state folder; it is made with the first entry.
+    /// - Parameter state: The state folder, which is created with the first entry.
     init(state: String, entriesMax: Int = Limits.quarantineEntriesMax) {
         self.state = state
         path = "\(state)/quarantine"
         self.entriesMax = entriesMax
     }
 
-    /// The entry of a digest; nil when there is none that can be read.
+    /// The entry of a digest; nil without a readable one.
     func entry(_ digest: String) -> QuarantineEntry? {
-        // Nearly always there is none, which is quickly said.
+        // Fast path: nearly always there is no entry.
         unsafe access("\(path)/\(digest).json", F_OK) == 0 ? read("\(digest).json") : nil
     }
 
-    /// Whether the content of an entry begins so.
+    /// Whether content in quarantine has this prefix digest.
     func hasPrefix(_ digest: String) -> Bool {
         unsafe access("\(path)/\(digest).prefix", F_OK) == 0
     }
@@ -38,9 +33,9 @@ struct QuarantineFolder: Sendable {
         names.filter { $0.hasSuffix(".json") }.compactMap(read)
     }
 
-    /// Changes one entry while no other process does; an entry without strikes is removed.
+    /// Changes one entry under the lock.
     ///
-    /// - Throws: when the folder cannot be made or written.
+    /// - Throws: When the folder cannot be created or written.
     func update(_ digest: String, _ change: (QuarantineEntry?) -> QuarantineEntry) throws -> QuarantineEntry {
         try PrivateFolder.make(state, holding: ["quarantine"])
         try PrivateFolder.make(path, holding: Set(names))
@@ -53,7 +48,7 @@ struct QuarantineFolder: Sendable {
         }
     }
 
-    /// Removes entries, and what only they needed.
+    /// Removes entries, and the prefix files that no other entry needs.
     func remove(_ digests: [String]) throws {
         guard unsafe access(path, F_OK) == 0 else { return }
         try locked { removeUnlocked(digests) }
@@ -63,7 +58,7 @@ struct QuarantineFolder: Sendable {
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
-    /// A file of another hand, or of a disk that was full, is no entry.
+    /// Nil for a file that is not a valid entry, such as one cut off by a full disk.
     private func read(_ name: String) -> QuarantineEntry? {
         guard let data = FileManager.default.contents(atPath: "\(path)/\(name)"),
             let entry = try? JSONDecoder().decode(QuarantineEntry.self, from: data), name == "\(entry.digest).json"
@@ -72,10 +67,10 @@ struct QuarantineFolder: Sendable {
     }
 
     private func write(_ bytes: [UInt8], to name: String) throws {
-        // Only who holds the lock writes, so one name is enough.
+        // Only the holder of the lock writes, so one temporary name is enough.
         let working = "\(path)/new"
         try Data(bytes).write(to: URL(fileURLWithPath: working))
-        guard unsafe rename(working, "\(path)/\(name)") == 0 else { throw OutputFailure.error(errno) }
+        guard unsafe rename(working, "\(path)/\(name)") == 0 else { throw OutputErrors.error(errno) }
     }
 
     private func removeUnlocked(_ digests: [String]) {
@@ -86,7 +81,7 @@ struct QuarantineFolder: Sendable {
         }
     }
 
-    /// Keeps the folder small: those whose last strike is the longest ago go first.
+    /// Limits the number of entries: those with the oldest last strike are removed first.
     private func dropOldest() {
         guard names.count(where: { $0.hasSuffix(".json") }) > entriesMax else { return }
         let oldest = entries().sorted { $0.lastDate < $1.lastDate }
@@ -97,9 +92,24 @@ struct QuarantineFolder: Sendable {
 
     private func locked<Result>(_ body: () throws -> Result) throws -> Result {
         let lock = unsafe open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { throw OutputFailure.error(errno) }
+        guard lock >= 0 else { throw OutputErrors.error(errno) }
         defer { close(lock) }
-        while flock(lock, LOCK_EX) != 0 { guard errno == EINTR else { throw OutputFailure.error(errno) } }
+        while flock(lock, LOCK_EX) != 0 { guard errno == EINTR else { throw OutputErrors.error(errno) } }
         return try body()
+    }
+}
+
+/// The folder for data that must outlive a command.
+public enum StateFolder {
+    /// `$XDG_STATE_HOME/attachprep`, else `~/.local/state/attachprep`; nil without a home folder.
+    ///
+    /// Source: XDG Base Directory Specification, which requires relative paths to be ignored.
+    public static var defaultPath: String? { defaultPath(environment: ProcessInfo.processInfo.environment) }
+
+    /// The same for a given environment. Pure.
+    package static func defaultPath(environment: [String: String]) -> String? {
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return "\(state)/attachprep" }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return "\(home)/.local/state/attachprep"
     }
 }

@@ -1,19 +1,21 @@
+import Crypto
+import FoundationEssentials
 public import RichPush
 
-/// What the caller wants: a source, options, a policy and a budget. Only the source is required.
+/// A request to prepare an attachment: source, options, policy and budget. Only the source is required.
 ///
 /// ```swift
 /// var request = AttachmentRequest(source: "https://cdn.example/cat.webp")
 /// request.options.crop = try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)
 /// ```
 public struct AttachmentRequest: Sendable, Hashable {
-    /// What to do with an attachable file over its limit.
+    /// How an attachable file over its limit is handled.
     public enum Oversize: String, Codable, Sendable, Hashable, CaseIterable {
         case shrink
         case reject
     }
 
-    /// What to do with media that iOS does not attach.
+    /// How media that iOS does not attach is handled.
     public enum Unsupported: String, Codable, Sendable, Hashable, CaseIterable {
         case convert
         case reject
@@ -21,24 +23,24 @@ public struct AttachmentRequest: Sendable, Hashable {
 
     /// A URL; on the command line also a path or a file URL.
     public var source: String
-    /// The caller's name for the result: a letter or digit, then up to 127 letters, digits, dots, dashes, underscores.
+    /// The caller's id for the result: a letter or digit, then up to 127 letters, digits, dots, dashes, underscores.
     public var id: String?
     public var options: RequestOptions
     public var rendition: RequestedRendition
     public var oversize: Oversize
     public var unsupported: Unsupported
-    /// Seconds, from when work on the request begins.
+    /// Time budget in seconds, from when work on the request begins.
     public var budgetSeconds: Double
-    /// A limit of the caller's, below Apple's; decimal bytes.
+    /// The caller's size limit in decimal bytes, in addition to Apple's.
     public var bytesMax: Int?
-    /// The network the phone is expected on; the attachment is made small enough to be fetched over it in time.
+    /// The network the phone is expected on; it limits the attachment to what can be fetched in the device budget.
     public var network: DeviceNetwork?
-    /// Seconds a phone on that network has; nil for what a service extension has, or for what a display should take.
+    /// Seconds a phone has for the fetch; nil for the default: 30 s of a service extension, or less for `display`.
     public var deviceBudgetSeconds: Double?
-    /// Sent to the first origin only, kept for the run only, never returned.
+    /// Request headers: sent to the first origin only, not stored after the run, not returned in results.
     public var headers: [String: String]
-    /// When it is worked on as a job, and who is told.
-    public var terms: JobTerms
+    /// Scheduling and callback when the request is run as a job.
+    public var jobOptions: JobOptions
 
     public init(source: String) {
         self.source = source
@@ -48,15 +50,15 @@ public struct AttachmentRequest: Sendable, Hashable {
         unsupported = .convert
         budgetSeconds = Limits.budgetSeconds
         headers = [:]
-        terms = JobTerms()
+        jobOptions = JobOptions()
     }
 
-    /// The limit an attachment of a kind is held to, in decimal bytes: Apple's, the caller's, what a phone can fetch.
+    /// The size limit for a kind in decimal bytes: the smallest of Apple's, the caller's and what a phone can fetch.
     public func bytesMax(for kind: MediaKind) -> Int {
         min(Limits.attachmentBytesMax(kind), bytesMax ?? .max, deviceBytesMax ?? .max)
     }
 
-    /// What the phone can fetch in time; nil when no network is named.
+    /// Decimal bytes that the phone can fetch in time; nil without a network.
     var deviceBytesMax: Int? {
         let isDisplay = rendition == .display
         let expected = network ?? (isDisplay ? .profile(.threeG) : nil)
@@ -67,34 +69,34 @@ public struct AttachmentRequest: Sendable, Hashable {
         return expected?.bytesMax(within: seconds - reserve)
     }
 
-    /// Throws `request.invalid`, `options.invalid_time` or `options.invalid_size` for what cannot be meant.
+    /// Validates the request. Throws `request.invalid`, `options.invalid_time` or `options.invalid_size`.
     package func validate() throws {
         try options.validate()
-        try terms.validate()
+        try jobOptions.validate()
         if let id, !Self.isValid(id: id) {
             throw AttachPrepError(
                 .requestInvalid,
-                "The id \"\(id)\" is not usable; begin with a letter or digit, then at most 127 of A-Z a-z 0-9 . _ -")
+                "The id \"\(id)\" is invalid; use a letter or digit, then at most 127 of A-Z a-z 0-9 . _ -")
         }
         guard budgetSeconds > 0, budgetSeconds <= Limits.budgetSecondsMax else {
             throw AttachPrepError(
-                .requestInvalid, "The budget \(budgetSeconds) s is not over 0 and at most \(Limits.budgetSecondsMax) s."
-            )
+                .requestInvalid,
+                "The budget of \(budgetSeconds) s must be over 0 and at most \(Limits.budgetSecondsMax) s.")
         }
         if let bytesMax, bytesMax < 1 {
-            throw AttachPrepError(.requestInvalid, "The limit of \(bytesMax) bytes is not over 0.")
+            throw AttachPrepError(.requestInvalid, "The limit of \(bytesMax) bytes must be at least 1.")
         }
         if let seconds = deviceBudgetSeconds, !(seconds > 0 && seconds <= Limits.budgetSecondsMax) {
             throw AttachPrepError(
                 .requestInvalid,
-                "The device budget \(seconds) s is not over 0 and at most \(Limits.budgetSecondsMax) s.")
+                "The device budget of \(seconds) s must be over 0 and at most \(Limits.budgetSecondsMax) s.")
         }
         if let deviceBytesMax, deviceBytesMax < 1 {
             throw AttachPrepError(
                 .requestInvalid,
-                "A phone on that network cannot fetch anything within \(deviceBudgetSeconds ?? 0) s; give more time.")
+                "A phone on that network cannot fetch any file in \(deviceBudgetSeconds ?? 0) s; allow more time.")
         }
-        // Refused here already, not when the download begins; always the same one of several.
+        // Validated here, before the download begins; sorted, so that the same invalid header is always reported.
         _ = try RequestHeaders(headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
 
@@ -115,16 +117,16 @@ public struct AttachmentRequest: Sendable, Hashable {
     }
 }
 
-/// As a line of a batch list: DESIGN 4.0.
+/// The JSON form, also a line of a batch list.
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case source, id, options, rendition, oversize, unsupported, budget, maxBytes, network, deviceBudget, headers
     }
 
     public init(from decoder: any Decoder) throws {
-        try decoder.refuseKeys(
+        try decoder.rejectUnknownKeys(
             // Bounded: lists.
-            except: CodingKeys.allCases.map(\.rawValue) + JobTerms.CodingKeys.allCases.map(\.rawValue))
+            except: CodingKeys.allCases.map(\.rawValue) + JobOptions.CodingKeys.allCases.map(\.rawValue))
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self = decoder.userInfo[.requestDefaults] as? AttachmentRequest ?? AttachmentRequest(source: "")
         source = try values.decode(String.self, forKey: .source)
@@ -139,7 +141,8 @@ extension AttachmentRequest: Codable {
         deviceBudgetSeconds =
             try values.decodeIfPresent(Double.self, forKey: .deviceBudget) ?? deviceBudgetSeconds
         headers = try values.decodeIfPresent([String: String].self, forKey: .headers) ?? headers
-        terms = try JobTerms(from: try decoder.container(keyedBy: JobTerms.CodingKeys.self), defaults: terms)
+        jobOptions = try JobOptions(
+            from: try decoder.container(keyedBy: JobOptions.CodingKeys.self), defaults: jobOptions)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -155,7 +158,97 @@ extension AttachmentRequest: Codable {
         try values.encodeIfPresent(network, forKey: .network)
         try values.encodeIfPresent(deviceBudgetSeconds, forKey: .deviceBudget)
         try values.encode(headers, forKey: .headers)
-        var more = encoder.container(keyedBy: JobTerms.CodingKeys.self)
-        try terms.encode(to: &more)
+        var more = encoder.container(keyedBy: JobOptions.CodingKeys.self)
+        try jobOptions.encode(to: &more)
+    }
+}
+
+extension CodingUserInfoKey {
+    /// Values for keys that a request leaves out: an `AttachmentRequest`.
+    static let requestDefaults: CodingUserInfoKey = {
+        guard let key = CodingUserInfoKey(rawValue: "requestDefaults") else {
+            preconditionFailure("a non-empty name makes a key")
+        }
+        return key
+    }()
+}
+
+extension AttachmentRequest {
+    /// Decodes a request from JSON; missing keys take their values from `defaults`.
+    ///
+    /// - Throws: `request.invalid` for anything but a valid JSON object, or the error of an invalid option.
+    public init(json: [UInt8], defaults: AttachmentRequest) throws {
+        let decoder = JSONDecoder()
+        decoder.userInfo[.requestDefaults] = defaults
+        do {
+            self = try decoder.decode(AttachmentRequest.self, from: Data(json))
+        } catch let error as AttachPrepError {
+            throw error
+        } catch let error as DecodingError {
+            throw AttachPrepError(.requestInvalid, Self.sentence(error), detail: "\(error)")
+        }
+    }
+
+    private static func sentence(_ error: DecodingError) -> String {
+        let path = { (context: DecodingError.Context) in
+            context.codingPath.map(\.stringValue).joined(separator: ".")
+        }
+        return switch error {
+        case .keyNotFound(let key, _): "The request lacks the required key \"\(key.stringValue)\"."
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "The request's \"\(path(context))\" has a value of the wrong type."
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            "The request's \"\(path(context))\" has an unknown value."
+        default: "The request is not a JSON object."
+        }
+    }
+}
+
+/// Any key of a JSON object.
+private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+    }
+
+    init?(intValue: Int) {
+        nil
+    }
+}
+
+extension Decoder {
+    /// Throws `request.invalid` for a key that is not in the list: a misspelled option must not be ignored silently.
+    func rejectUnknownKeys(except known: [String]) throws {
+        let keys = try container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+        guard let unknown = keys.sorted().first(where: { !known.contains($0) }) else { return }
+        throw AttachPrepError(
+            .requestInvalid,
+            "The request has an unknown key \"\(unknown)\"; known keys are \(known.joined(separator: ", ")).")
+    }
+}
+
+/// Where a request's result is stored, and a digest that tells whether an existing result matches the request.
+package struct RequestIdentity: Sendable, Hashable {
+    /// The caller's id, else derived from source and options, so that equal requests share one result.
+    package let id: String
+    /// The hash of everything that changes the result, including the state of a local file.
+    package let digest: String
+
+    /// - Parameter localState: Size and modification time of a local source; nil for a URL.
+    package init(_ request: AttachmentRequest, localState: String?) throws {
+        var nameless = request
+        nameless.id = nil
+        // Budget and job options do not change the result.
+        nameless.budgetSeconds = Limits.budgetSeconds
+        nameless.jobOptions = JobOptions()
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let canonical = try encoder.encode(nameless)
+        let name = SHA256.hash(data: canonical).hexadecimal
+        id = request.id ?? String(name.prefix(32))
+        let whole = canonical + Data("\(Manifest.currentSchema) \(localState ?? "")".utf8)
+        digest = SHA256.hash(data: whole).hexadecimal
     }
 }

@@ -1,31 +1,31 @@
 public import RichPush
 
-/// The network a phone is expected on: one of the table, or a rate of the caller's.
+/// The network a phone is expected on: a profile, or a bit rate.
 public enum DeviceNetwork: Sendable, Hashable {
     case profile(NetworkProfile)
-    /// Kilobits a second; its round trip is taken for 3G's, the slowest of the table.
+    /// Kilobits per second. The round trip time is assumed to be that of 3G, the slowest profile.
     case kilobits(Int)
 
-    /// `3g`, `lte`, `wifi`, or kilobits a second.
+    /// Parses `3g`, `lte`, `wifi`, or kilobits per second.
     ///
     /// - Throws: `request.invalid`.
-    public init(word: String) throws {
-        if let profile = NetworkProfile(rawValue: word.lowercased()) {
+    public init(text: String) throws {
+        if let profile = NetworkProfile(rawValue: text.lowercased()) {
             self = .profile(profile)
-        } else if let rate = Int(word), Self.kilobitsRange.contains(rate) {
+        } else if let rate = Int(text), Self.kilobitsRange.contains(rate) {
             self = .kilobits(rate)
         } else {
             throw AttachPrepError(
                 .requestInvalid,
-                "The network \"\(word)\" is not known; give 3g, lte, wifi or kilobits a second, from "
+                "The network \"\(text)\" is unknown; give 3g, lte, wifi or kilobits per second from "
                     + "\(Self.kilobitsRange.lowerBound) to \(Self.kilobitsRange.upperBound).")
         }
     }
 
-    /// From an old modem to ten gigabits.
+    /// From a dial-up modem to 10 Gbit/s.
     private static let kilobitsRange = 10...10_000_000
 
-    /// The largest file that a phone on it can fetch in so many seconds; decimal bytes, not over 0 when none can.
+    /// The largest file in decimal bytes that a phone can fetch in that many seconds; 0 or less when it can fetch none.
     public func bytesMax(within seconds: Double) -> Int {
         switch self {
         case .profile(let profile):
@@ -38,8 +38,8 @@ public enum DeviceNetwork: Sendable, Hashable {
         }
     }
 
-    /// As typed.
-    public var word: String {
+    /// The text from which it can be parsed.
+    public var text: String {
         switch self {
         case .profile(let profile): profile.rawValue
         case .kilobits(let rate): "\(rate)"
@@ -51,14 +51,14 @@ extension DeviceNetwork: Codable {
     public init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if let rate = try? value.decode(Int.self) {
-            try self.init(word: "\(rate)")
+            try self.init(text: "\(rate)")
         } else {
-            try self.init(word: value.decode(String.self))
+            try self.init(text: value.decode(String.self))
         }
     }
 
     public func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
-        try value.encode(word)
+        try value.encode(text)
     }
 }

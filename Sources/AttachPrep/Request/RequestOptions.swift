@@ -1,21 +1,21 @@
 public import MediaEngine
 import RichPush
 
-/// What is asked for beside the attachment itself.
+/// Options for thumbnail, crop, animation and rotation.
 public struct RequestOptions: Sendable, Hashable {
-    /// The part of the upright picture to show, and to write at full resolution.
+    /// The part of the upright image to show, also written at full resolution.
     public var crop: CropChoice?
-    /// Which picture a thumbnail shows; nil leaves it to the device.
+    /// Which frame a thumbnail shows; nil leaves the choice to the device.
     public var thumbnailTime: ThumbnailTimeChoice?
-    /// Whether the collapsed notification shows no thumbnail.
+    /// Whether the collapsed notification hides the thumbnail.
     public var thumbnailHidden: Bool?
-    /// The thumbnail's box in pixels.
+    /// Size of the thumbnail's bounding box in pixels.
     public var thumbnailWidth: Int
     public var thumbnailHeight: Int
     public var thumbnailFit: ThumbnailFit
-    /// What an animated image becomes.
+    /// The format that an animated image is converted to.
     public var animation: AnimationTarget
-    /// Whether a movie that is stored turned is encoded upright.
+    /// Whether a movie that is stored rotated is encoded upright.
     public var bakesRotation: Bool
 
     public init() {
@@ -26,18 +26,18 @@ public struct RequestOptions: Sendable, Hashable {
         bakesRotation = false
     }
 
-    /// Throws `options.invalid_time` or `options.invalid_size`; a clipping rectangle was checked as it was made.
+    /// Throws `options.invalid_time` or `options.invalid_size`; `ClippingRect` validates itself when it is created.
     func validate() throws {
         if case .at(let time) = thumbnailTime, !(time >= 0 && time.isFinite) {
             throw AttachPrepError(
                 .optionsInvalidTime,
-                "The thumbnail time \(time) is not a time; give seconds or a frame number, 0 or more.")
+                "The thumbnail time \(time) is invalid; give seconds or a frame number, 0 or more.")
         }
         let sides = 1...Limits.thumbnailSidePixelsMax
         guard sides.contains(thumbnailWidth), sides.contains(thumbnailHeight) else {
             throw AttachPrepError(
                 .optionsInvalidSize,
-                "The thumbnail size \(thumbnailWidth)x\(thumbnailHeight) is not between 1x1 and "
+                "The thumbnail size \(thumbnailWidth)x\(thumbnailHeight) must be between 1x1 and "
                     + "\(sides.upperBound)x\(sides.upperBound) pixels.")
         }
     }
@@ -54,7 +54,7 @@ extension RequestOptions: Codable {
     }
 
     public init(from decoder: any Decoder) throws {
-        try decoder.refuseKeys(except: CodingKeys.allCases.map(\.rawValue))
+        try decoder.rejectUnknownKeys(except: CodingKeys.allCases.map(\.rawValue))
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self = (decoder.userInfo[.requestDefaults] as? AttachmentRequest)?.options ?? RequestOptions()
         crop = try values.decodeIfPresent(CropChoice.Coded.self, forKey: .crop)?.choice() ?? crop
@@ -77,5 +77,112 @@ extension RequestOptions: Codable {
         try values.encode(thumbnailFit, forKey: .thumbnailFit)
         try values.encode(animation, forKey: .animation)
         try values.encode(bakesRotation, forKey: .bakeRotation)
+    }
+}
+
+/// The target of the attachment.
+public enum RequestedRendition: String, Codable, Sendable, Hashable, CaseIterable {
+    /// As little change as the rules allow.
+    case original
+    /// What a notification can show and a phone can fetch in time, without metadata.
+    case display
+}
+
+/// The format that an animated image is converted to.
+public enum AnimationTarget: String, Codable, Sendable, Hashable, CaseIterable {
+    /// One frame, as a still image.
+    case still
+    /// A GIF, which iOS animates in the notification.
+    case gif
+    /// A movie, shown with player controls.
+    case mp4
+}
+
+/// Which frame a thumbnail shows.
+public enum ThumbnailTimeChoice: Sendable, Hashable {
+    /// Seconds of a movie, or frame number of an animation.
+    case at(Double)
+    /// The most representative frame, chosen automatically.
+    case auto
+}
+
+extension ThumbnailTimeChoice: Codable {
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if let number = try? value.decode(Double.self) {
+            self = .at(number)
+            return
+        }
+        let text = try value.decode(String.self)
+        guard text == "auto" else {
+            throw AttachPrepError(
+                .optionsInvalidTime, "The thumbnail time \"\(text)\" is invalid; give a number or \"auto\".")
+        }
+        self = .auto
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        switch self {
+        case .at(let time): try value.encode(time)
+        case .auto: try value.encode("auto")
+        }
+    }
+}
+
+extension CropChoice {
+    /// Parses the text form of requests and command lines: `smart`, or `smart:16:9`.
+    ///
+    /// - Throws: `options.invalid_clipping_rect`.
+    public init(text: String) throws {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let sides = parts.dropFirst().map { Int($0) ?? 0 }
+        guard parts.first == "smart", parts.count == 1 || parts.count == 3, sides.allSatisfy(Self.sides.contains)
+        else {
+            throw AttachPrepError(
+                .optionsInvalidClippingRect,
+                "The crop \"\(text)\" is invalid; give four numbers from 0 to 1, smart, or smart:16:9.")
+        }
+        self = .smart(sides.isEmpty ? .square : AspectRatio(width: sides[0], height: sides[1]))
+    }
+
+    /// Sides outside of this range are not useful aspect ratios.
+    private static let sides = 1...10_000
+
+    /// The JSON form.
+    enum Coded: Codable, Hashable {
+        case text(String)
+        case part(ClippingRect)
+
+        init(_ choice: CropChoice) {
+            switch choice {
+            case .part(let rect): self = .part(rect)
+            case .smart(.square): self = .text("smart")
+            case .smart(let ratio): self = .text("smart:\(ratio.width):\(ratio.height)")
+            }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            self =
+                if let text = try? value.decode(String.self) { .text(text) } else {
+                    .part(try value.decode(ClippingRect.self))
+                }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var value = encoder.singleValueContainer()
+            switch self {
+            case .text(let text): try value.encode(text)
+            case .part(let rect): try value.encode(rect)
+            }
+        }
+
+        func choice() throws -> CropChoice {
+            switch self {
+            case .text(let text): try CropChoice(text: text)
+            case .part(let rect): .part(rect)
+            }
+        }
     }
 }

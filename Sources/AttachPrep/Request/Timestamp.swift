@@ -1,22 +1,18 @@
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
+public import FoundationEssentials
 
-/// A point in time as the contracts write it: RFC 3339 in UTC with milliseconds, `2026-11-21T20:51:02.123Z`.
+/// A point in time as JSON and manifests write it: RFC 3339 in UTC with milliseconds, `2026-11-21T20:51:02.123Z`.
 public enum Timestamp {
     public static func text(_ date: Date) -> String {
-        // Whole milliseconds, so that what is written is read back as the same.
+        // Rounded to milliseconds, so that the text parses to the same date.
         date.wholeMilliseconds.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// Reads any RFC 3339 time, with an offset and with or without fractions of a second; nil for anything else.
+    /// Parses an RFC 3339 time, with any offset, with or without fractions of a second; nil for anything else.
     public static func date(_ text: String) -> Date? {
         let text = text.uppercased()
         guard let ahead = secondsAhead(text) else { return nil }
         var local = String(text.dropLast(text.hasSuffix("Z") ? 1 : 6))
-        // The sixty-first second of a minute is the first one of the next.
+        // A leap second, :60, is taken as the first second of the next minute.
         let isLeapSecond = local.dropFirst(17).hasPrefix("60")
         if isLeapSecond { local = "\(local.prefix(17))59\(local.dropFirst(19))" }
         let styles = [
@@ -29,13 +25,13 @@ public enum Timestamp {
         return date.addingTimeInterval((isLeapSecond ? 1 : 0) - ahead)
     }
 
-    /// The styles take 12:99 for 13:39, and the 31st of February for a day in March.
+    /// Rejects normalized dates: `ISO8601FormatStyle` parses 12:99 as 13:39, and February 31 as a day in March.
     private static func agrees(_ date: Date, _ local: String) -> Bool {
         let whole = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
         return text(whole).prefix(19) == local.prefix(19)
     }
 
-    /// Seconds that the offset at the end is ahead of UTC; the styles know none beyond 18 hours. Nil without one.
+    /// The offset from UTC in seconds; nil for an invalid one. `ISO8601FormatStyle` accepts no offset beyond 18 hours.
     private static func secondsAhead(_ text: String) -> Double? {
         guard !text.hasSuffix("Z") else { return 0 }
         let offset = Array(text.suffix(6))
@@ -49,7 +45,7 @@ public enum Timestamp {
 }
 
 extension Date {
-    /// The same time without what is below a millisecond.
+    /// The date rounded to milliseconds.
     package var wholeMilliseconds: Date {
         // Bounded: floating-point numbers.
         Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000)

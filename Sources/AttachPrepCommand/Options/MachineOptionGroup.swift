@@ -1,45 +1,52 @@
 import ArgumentParser
 import AttachPrep
+import FoundationEssentials
 import Glibc
 import RichPush
 
-/// Where downloads may go and how much happens at once: shared by `prepare`, `batch` and `inspect`.
+/// Options for downloads, concurrency and sandbox, shared by `prepare`, `batch`, `payload` and `inspect`.
 struct MachineOptionGroup: ParsableArguments {
-    @Flag(help: "Refuse http, on redirects too.")
+    @Flag(help: "Reject http sources, including redirects to http.")
     var httpsOnly = false
 
-    @Flag(help: "Let sources lie on loopback, private and reserved addresses.")
+    @Flag(help: "Allow sources on loopback, private and reserved addresses.")
     var allowPrivateNetwork = false
 
-    @Option(help: ArgumentHelp("Trust the certificates of this PEM file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Trust the CA certificates in this PEM file.", valueName: "file"))
     var caFile: String?
 
-    @Option(help: ArgumentHelp("Fetch through this proxy, which then checks the addresses.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "Download through this proxy, which then has to block private addresses.", valueName: "url"))
     var proxy: String?
 
-    @Option(help: ArgumentHelp("Resolve a name to an address, as curl does.", valueName: "host:port:address"))
+    @Option(
+        help: ArgumentHelp(
+            "Resolve a host name to an address, as curl does; repeatable.", valueName: "host:port:address"))
     var resolve: [String] = []
 
-    @Option(help: ArgumentHelp("Requests in flight.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of sources to process at a time.", valueName: "n"))
     var concurrency = Limits.requestsInFlight
 
-    @Option(help: ArgumentHelp("Media worked on at a time (default: the cores).", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Number of media files to decode or encode at a time (default: number of cores).", valueName: "n"))
     var mediaSlots: Int?
 
-    @Flag(help: "Refuse to work where the media process cannot be locked down.")
+    @Flag(help: "Fail if the media process cannot be sandboxed.")
     var requireSandbox = false
 
     @OptionGroup var state: StateOptionGroup
 
     func validate() throws {
-        guard concurrency >= 1 else { throw ValidationError("--concurrency is at least 1.") }
-        guard (mediaSlots ?? 1) >= 1 else { throw ValidationError("--media-slots is at least 1.") }
+        guard concurrency >= 1 else { throw ValidationError("--concurrency must be at least 1.") }
+        guard (mediaSlots ?? 1) >= 1 else { throw ValidationError("--media-slots must be at least 1.") }
         if let caFile, unsafe access(caFile, R_OK) != 0 {
-            throw ValidationError("The --ca-file \(caFile) cannot be read; check its name and permissions.")
+            throw ValidationError("Cannot read the --ca-file \(caFile); check its path and permissions.")
         }
     }
 
-    /// The configuration these options make.
+    /// The configuration for these options.
     func configuration(output: String) -> PreparerConfiguration {
         var configuration = PreparerConfiguration(output: output)
         configuration.download = DownloadPolicy(
@@ -51,5 +58,24 @@ struct MachineOptionGroup: ParsableArguments {
         configuration.requiresSandbox = requireSandbox
         configuration.stateFolder = state.folder
         return configuration
+    }
+}
+
+/// The state folder, which holds data that outlives a command.
+struct StateOptionGroup: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Folder for queue and quarantine (ATTACHPREP_STATE; default: $XDG_STATE_HOME/attachprep or "
+                + "~/.local/state/attachprep).",
+            valueName: "dir"))
+    var state: String?
+
+    func validate() throws {
+        if state?.isEmpty == true { throw ValidationError("--state is empty; give the path of a folder.") }
+    }
+
+    /// Nil if neither the option nor the variable is set and there is no home folder.
+    var folder: String? {
+        state ?? ProcessInfo.processInfo.environment["ATTACHPREP_STATE"] ?? StateFolder.defaultPath
     }
 }

@@ -3,67 +3,71 @@ import AttachPrep
 import MediaEngine
 import RichPush
 
-/// What is asked of each source: shared by `prepare`, `batch` and `inspect`.
+/// Options of a request, shared by `prepare`, `batch`, `payload` and `inspect`.
 struct RequestOptionGroup: ParsableArguments {
-    @Option(help: "What is delivered: original (as little change as the rules allow) or display (what a phone shows).")
+    @Option(
+        help: "Attachment to produce: original (changed as little as possible) or display (reduced to what iOS shows).")
     var rendition = RequestedRendition.original
 
     @Option(
         help: ArgumentHelp(
-            "The part to show, in unit values of the upright picture, origin top-left; or the part worth seeing.",
+            "Part to show, in unit coordinates of the upright image (origin top left), or smart to detect it.",
             valueName: "X,Y,W,H|smart[:W:H]"))
     var crop: CropArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Which picture a thumbnail shows: seconds of a movie, frame number of an animation, or auto.",
+            "Frame for the thumbnail: seconds of a movie, frame number of an animation, or auto.",
             valueName: "time|frame|auto"))
     var thumbnailTime: ThumbnailTimeArgument?
 
-    @Option(help: "The thumbnail's box in pixels.")
+    @Option(help: "Size of the thumbnail's box in pixels.")
     var thumbnailSize = SizeArgument.standard
 
-    @Option(help: "How the picture meets the box: contain or cover; nothing is enlarged.")
+    @Option(help: "How to fit the thumbnail into its box: contain or cover; images are never enlarged.")
     var thumbnailFit = ThumbnailFit.contain
 
-    @Flag(help: "Let the collapsed notification show no thumbnail.")
+    @Flag(help: "Hide the thumbnail in the collapsed notification.")
     var hideThumbnail = false
 
-    @Option(help: "What to do with a file over the limit: shrink or reject.")
+    @Option(help: "What to do with a file over the size limit: shrink or reject.")
     var oversize = AttachmentRequest.Oversize.shrink
 
     @Option(help: "What to do with a type that iOS does not attach: convert or reject.")
     var unsupported = AttachmentRequest.Unsupported.convert
 
-    @Option(help: "What an animated image becomes: still, gif or mp4.")
+    @Option(help: "Format for animated images: still, gif or mp4.")
     var animation = AnimationTarget.gif
 
-    @Flag(help: "Encode a movie that is stored turned upright.")
+    @Flag(help: "Re-encode movies with a rotation flag as upright movies.")
     var bakeRotation = false
 
-    @Option(help: "The time for one source, as in 30s or 500ms.")
+    @Option(help: "Time limit for each source, such as 30s or 500ms.")
     var budget = DurationArgument(seconds: Limits.budgetSeconds)
 
-    @Option(help: ArgumentHelp("A limit below Apple's, in decimal bytes.", valueName: "n"))
+    @Option(help: ArgumentHelp("Size limit of the attachment in bytes, below Apple's limit.", valueName: "n"))
     var maxBytes: Int?
 
     @Option(
         help: ArgumentHelp(
-            "The phone's network: the attachment is made small enough for it (3g, lte, wifi, kbit/s).",
+            "Limit the attachment to what a phone on this network can download: 3g, lte, wifi or kbit/s.",
             valueName: "network"))
     var network: NetworkArgument?
 
     @Option(
         help: ArgumentHelp(
-            "The time a phone on that network has to fetch it (default: 30s, for display 8s).", valueName: "time"))
+            "Time for the download on that network (default: 30s, with --rendition display 8s).", valueName: "time"))
     var deviceBudget: DurationArgument?
 
-    @Option(name: .customLong("header"), help: ArgumentHelp("Sent to the first origin only.", valueName: "Name: value"))
+    @Option(
+        name: .customLong("header"),
+        help: ArgumentHelp(
+            "HTTP header for downloads, sent to the first origin only; repeatable.", valueName: "Name: value"))
     var headers: [HeaderArgument] = []
 
     /// The request for a source.
     ///
-    /// - Throws: `options.invalid_clipping_rect`; other options are checked when the request is begun.
+    /// - Throws: `options.invalid_clipping_rect`; other options are validated when the request is prepared.
     func request(for source: String) throws -> AttachmentRequest {
         var request = AttachmentRequest(source: source)
         request.rendition = rendition

@@ -1,35 +1,35 @@
-/// Rows below each other in columns that stay aligned, as wide as their reader's terminal. Pure.
+/// A table with aligned columns, reduced to the width of the terminal.
 struct TextTable: Sendable {
     struct Column: Sendable {
         let title: String
-        /// Numbers stand at the right of their column.
+        /// Whether cells are aligned to the right.
         var isNumber = false
-        /// It is this wide, in columns of the terminal, when all that stands in it is narrower.
+        /// The minimum width, in columns of the terminal.
         var width = 0
-        /// Addresses are cut inside, so that host and file name stay.
+        /// Whether cells are cut in the middle, so that host and file name stay visible.
         var isAddress = false
     }
 
-    /// What is given up for a terminal that is too narrow.
+    /// A way to reduce the table's width for a narrow terminal.
     enum Concession: Sendable {
-        /// That column becomes narrower, though no narrower than this.
+        /// Narrows a column, at most to this width.
         case narrow(String, to: Int)
         case leaveOut(String)
     }
 
     let columns: [Column]
     let rows: [[StyledText]]
-    /// In this order, until the rest has room.
+    /// Applied in this order until the table fits.
     let concessions: [Concession]
-    /// Whether programs, too, have always read its head.
+    /// Whether the heading is printed to files and pipes, too; programs may rely on it.
     var hasHeadInFiles = false
 
-    /// Between two columns.
+    /// Spaces between two columns.
     private static let gap = 2
 
-    /// The lines as that reader sees them.
+    /// The lines for a display.
     ///
-    /// - Parameter hasHead: whether this is the first part of a list; some tables have no head in files.
+    /// - Parameter hasHead: whether this is the first part of the table, with the heading.
     func lines(for display: Display, hasHead: Bool = true) -> [StyledText] {
         let hasHead = hasHead && !rows.isEmpty && (display.columns != nil || hasHeadInFiles)
         let head = hasHead ? [columns.map { StyledText($0.title, .heading) }] : []
@@ -40,7 +40,7 @@ struct TextTable: Sendable {
         }
     }
 
-    /// Nil for columns that are left out.
+    /// The width of each column; nil for an omitted one.
     private func widths(of rows: [[StyledText]], in room: Int?) -> [Int?] {
         var widths: [Int?] = columns.indices.map { index in
             rows.map { $0[index].columns }.reduce(columns[index].width, max)

@@ -1,19 +1,136 @@
-/// Payloads that were written, and what devices said of them.
+public import FoundationEssentials
+public import RichPush
+
+/// Stores dispatches and counts the receipts that devices send for them.
 public protocol ReceiptStore: Sendable {
-    /// Notes a payload before it is handed out.
+    /// Stores a dispatch before its payload is returned to the caller.
     ///
     /// - Throws: `request.conflict` when there are too many campaigns, `queue.unavailable`.
     func keep(_ dispatch: Dispatch) async throws
 
-    /// Counts arrivals, each once: the first one of a dispatch and a report's name stays. All of them, or none.
+    /// Counts arrivals, each at most once: only the first with the same dispatch and report id. All of them or none.
     ///
-    /// - Returns: what became of each, in their order.
+    /// - Returns: the status of each, in the same order.
     /// - Throws: `queue.unavailable`.
-    func take(_ arrivals: [Arrival]) async throws -> [ArrivalStanding]
+    func take(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus]
 
-    /// Nil when there is none.
+    /// Returns a campaign; nil when there is none with this name.
     func campaign(_ name: CampaignName) async throws -> Campaign?
 
-    /// Campaigns, the one that began last first.
+    /// Returns campaigns, the newest first.
     func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage
+}
+
+/// A device's report with a valid token and values in range.
+public struct VerifiedReceipt: Sendable, Hashable {
+    public let dispatch: DispatchID
+    /// The report's id, which the device chose.
+    public let report: String
+    public let outcome: PushReceiptReport.Outcome
+    public let attachSeconds: Double
+    public let ageSeconds: Double
+
+    /// - Throws: `request.unauthorized` for an invalid token; `request.invalid`, which names the member.
+    public init(_ report: PushReceiptReport, key: ReceiptKey) throws(AttachPrepError) {
+        dispatch = try ReceiptToken.dispatch(of: report.token, key: key)
+        guard (1...Limits.receiptNameCharactersMax).contains(report.id.utf8.count),
+            report.id.utf8.allSatisfy({ (33...126).contains($0) })
+        else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "A receipt's \"id\" must have 1 to \(Limits.receiptNameCharactersMax) visible ASCII characters.")
+        }
+        try Self.check(report.attachSeconds, "attachSeconds", max: Limits.receiptAttachSecondsMax)
+        try Self.check(report.ageSeconds, "ageSeconds", max: Limits.receiptAgeSecondsMax)
+        self.report = report.id
+        outcome = report.outcome
+        attachSeconds = report.attachSeconds
+        ageSeconds = report.ageSeconds
+    }
+
+    private static func check(_ seconds: Double, _ name: String, max secondsMax: Double) throws(AttachPrepError) {
+        guard seconds.isFinite, (0...secondsMax).contains(seconds) else {
+            throw AttachPrepError(
+                .requestInvalid, "A receipt's \"\(name)\" must be from 0 to \(Int(secondsMax)) seconds.")
+        }
+    }
+}
+
+/// How an arrival was counted.
+public enum ReceiptStatus: Sendable, Hashable {
+    /// Counted. With an attachment or thumbnail: seconds from sending until it was shown, by the server's clock.
+    case counted(sendToAttachSeconds: Double?)
+    /// Already counted.
+    case repeated
+    /// Not counted, because as many arrivals as the payload has recipients were counted already.
+    case surplus(isFirst: Bool)
+    /// Not counted, because the dispatch is unknown or has expired.
+    case expired
+}
+
+/// A payload that was written for one device or for many.
+public struct Dispatch: Sendable, Hashable {
+    public let id: DispatchID
+    public let campaign: CampaignName
+    public let sentAt: Date
+    /// Number of devices that it is sent to; at most this many arrivals are counted.
+    public let recipients: Int
+
+    /// - Throws: `request.invalid` for an invalid number of recipients.
+    public init(id: DispatchID = .make(), campaign: CampaignName, sentAt: Date, recipients: Int) throws {
+        guard (1...Limits.dispatchRecipientsMax).contains(recipients) else {
+            throw AttachPrepError(
+                .requestInvalid, "A payload must have 1 to \(Limits.dispatchRecipientsMax) recipients.")
+        }
+        self.id = id
+        self.campaign = campaign
+        self.sentAt = sentAt
+        self.recipients = recipients
+    }
+}
+
+/// Identifier of a dispatch: 64 random bits.
+public struct DispatchID: Sendable, Hashable {
+    let bits: UInt64
+
+    public static func make() -> DispatchID {
+        var generator = SystemRandomNumberGenerator()
+        return DispatchID(bits: generator.next())
+    }
+
+    /// The database representation.
+    var number: Int64 { Int64(bitPattern: bits) }
+
+    /// The eight bytes, most significant first.
+    // Bounded: shifts by fewer than 64 bits, and masks.
+    var bytes: [UInt8] { stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> UInt64($0)) } }
+
+    init(bits: UInt64) {
+        self.bits = bits
+    }
+
+    /// Reads eight bytes, most significant first.
+    init(bytes: some Sequence<UInt8>) {
+        // Bounded: shifts by fewer than 64 bits, and masks.
+        bits = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// A store that rejects all receipts; used with a queue on NATS servers.
+public struct UnsupportedReceiptStore: ReceiptStore {
+    public init() {}
+
+    private var unsupportedError: AttachPrepError {
+        AttachPrepError(
+            .requestInvalid,
+            "This service does not count receipts because its queue is on NATS servers; use a service with its "
+                + "own data folder for them.")
+    }
+
+    public func keep(_ dispatch: Dispatch) async throws { throw unsupportedError }
+    public func take(_ arrivals: [VerifiedReceipt]) async throws -> [ReceiptStatus] { throw unsupportedError }
+    public func campaign(_ name: CampaignName) async throws -> Campaign? { throw unsupportedError }
+    public func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {
+        throw unsupportedError
+    }
 }

@@ -1,71 +1,168 @@
+internal import AttachPrep
 internal import Crypto
+internal import FoundationEssentials
+internal import Glibc
 public import RichPush
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// The right to say that a payload arrived: its dispatch's name, signed, in 34 characters.
+/// A token that permits reporting the arrival of a payload: its signed dispatch id, in 34 characters.
 ///
-/// A version, 64 bits of name and 128 bits of HMAC-SHA256 over both, as base64 for URLs. What the name stands for is in
-/// the store, which is asked only for names that were signed.
+/// A version byte, the 64-bit id and 128 bits of HMAC-SHA256 over both, as base64url. The store is queried only for ids
+/// with a valid signature.
 public struct ReceiptToken: Sendable, Hashable {
     public static let charactersCount = 34
 
     public let text: String
 
     public init(_ dispatch: DispatchID, key: ReceiptKey) {
-        let content = [Self.version] + dispatch.bytes  // Bounded: lists, not numbers.
-        text = Self.base64(content + Self.signature(of: content, key))  // Bounded: lists, not numbers.
+        let content = [Self.version] + dispatch.bytes  // Bounded: array concatenation.
+        text = Self.base64(content + Self.signature(of: content, key))  // Bounded: array concatenation.
     }
 
-    /// The dispatch that a token names.
+    /// Verifies a token and returns its dispatch id.
     ///
-    /// - Throws: `request.unauthorized` for what was not signed with this key.
+    /// - Throws: `request.unauthorized` for a token that was not signed with this key.
     public static func dispatch(of text: String, key: ReceiptKey) throws(AttachPrepError) -> DispatchID {
-        guard let bytes = bytes(of: text), bytes[0] == version else { throw refusal }
+        guard let bytes = bytes(of: text), bytes[0] == version else { throw invalidTokenError }
         let content = Array(bytes[..<contentCount])
-        guard areEqual(bytes[contentCount...], signature(of: content, key)) else { throw refusal }
+        guard areEqual(bytes[contentCount...], signature(of: content, key)) else { throw invalidTokenError }
         return DispatchID(bytes: content.dropFirst())
     }
 
     private static let version: UInt8 = 1
     private static let contentCount = 9
     private static let signatureCount = 16
-    /// So that no other signature with this key, of another kind, is ever taken for one of these.
+    /// Domain separation: no signature that this key makes for another purpose is valid as a token.
     private static let purpose = Array("attachprep receipt\0".utf8)
 
-    private static var refusal: AttachPrepError {
+    private static var invalidTokenError: AttachPrepError {
         AttachPrepError(
-            .requestUnauthorized, "The receipt's token is none that this service wrote; send the payload's own.")
+            .requestUnauthorized, "The receipt's token was not issued by this service; send the token of the payload.")
     }
 
     private static func signature(of content: [UInt8], _ key: ReceiptKey) -> [UInt8] {
         Array(key.sign(purpose + content).prefix(signatureCount))
     }
 
-    /// Takes as long wherever the difference is.
+    /// Compares in constant time.
     private static func areEqual(_ one: ArraySlice<UInt8>, _ other: [UInt8]) -> Bool {
         guard one.count == other.count else { return false }
         return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// RFC 4648, 5, without padding.
+    /// Base64url (RFC 4648, section 5) without padding.
     private static func base64(_ bytes: [UInt8]) -> String {
         let text = Data(bytes).base64EncodedString().prefix { $0 != "=" }
         return String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
     }
 
-    /// Nil for what is written in any other way than ours.
+    /// Decodes base64url; nil unless encoding the result gives the same text.
     private static func bytes(of text: String) -> [UInt8]? {
         guard text.utf8.count == charactersCount, text.utf8.allSatisfy({ $0 < 128 }) else { return nil }
         let plain = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
-        // Bounded: counts of what is in memory.
+        // Bounded: counts of values in memory.
         guard let data = Data(base64Encoded: String(plain) + "=="), data.count == contentCount + signatureCount
         else { return nil }
         let bytes = Array(data)
         return base64(bytes) == text ? bytes : nil
+    }
+}
+
+/// The key that signs receipt tokens: 32 random bytes in a file of the data folder, generated on first use and shared
+/// by all processes that use the folder.
+///
+/// Its bytes appear neither in errors nor in printed descriptions.
+public struct ReceiptKey: Sendable {
+    private static let bytesCount = 32
+    static let fileName = "receipt.key"
+
+    private let bytes: [UInt8]
+
+    init(bytes: [UInt8]) {
+        precondition(bytes.count == Self.bytesCount, "a key has a fixed length")
+        self.bytes = bytes
+    }
+
+    /// Generates a key.
+    public static func random() -> ReceiptKey {
+        var generator = SystemRandomNumberGenerator()
+        return ReceiptKey(bytes: (0..<bytesCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    /// Reads the key of a data folder, and generates it when there is none.
+    ///
+    /// - Throws: `queue.unavailable`, which names the file and the problem.
+    public static func open(folder: String) async throws -> ReceiptKey {
+        try await BlockingThread().run {
+            let file = ReceiptKeyFile(folder: folder)
+            if let bytes = try file.read(count: bytesCount) { return ReceiptKey(bytes: bytes) }
+            try file.make(random().bytes)
+            // Another process may have created the file first; its key is used then.
+            guard let bytes = try file.read(count: bytesCount) else {
+                throw DataFolder.unusableError(file.path, ENOENT)
+            }
+            return ReceiptKey(bytes: bytes)
+        }
+    }
+
+    /// Returns the HMAC-SHA256 of the content.
+    func sign(_ content: [UInt8]) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: content, using: SymmetricKey(data: bytes)))
+    }
+}
+
+extension ReceiptKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "REDACTED" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The key's file: created atomically, with mode 0600.
+private struct ReceiptKeyFile {
+    let folder: String
+    var path: String { "\(folder)/\(ReceiptKey.fileName)" }
+
+    /// Nil when the file does not exist.
+    func read(count: Int) throws -> [UInt8]? {
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw DataFolder.unusableError(path, errno)
+        }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw DataFolder.unusableError(path, errno) }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_size == count else {
+            throw error(
+                "does not have \(count) bytes; restore a backup, or remove it: then "
+                    + "receipts of payloads that were already sent are rejected")
+        }
+        guard status.st_mode & 0o077 == 0 else { throw error("is accessible to other users; chmod 600 it") }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        guard got == count else { throw DataFolder.unusableError(path, got < 0 ? errno : EIO) }
+        return bytes
+    }
+
+    /// Writes a temporary file and links it to its final path: the first process wins.
+    func make(_ bytes: [UInt8]) throws {
+        let draft = "\(path).\(UInt64.random(in: .min ... .max))"
+        let descriptor = unsafe Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw DataFolder.unusableError(path, errno) }
+        defer {
+            Glibc.close(descriptor)
+            unsafe unlink(draft)
+        }
+        let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        guard count == bytes.count else { throw DataFolder.unusableError(path, count < 0 ? errno : ENOSPC) }
+        guard fsync(descriptor) == 0 else { throw DataFolder.unusableError(path, errno) }
+        guard unsafe link(draft, path) == 0 || errno == EEXIST else { throw DataFolder.unusableError(path, errno) }
+        let parent = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard parent >= 0 else { throw DataFolder.unusableError(folder, errno) }
+        defer { Glibc.close(parent) }
+        guard fsync(parent) == 0 else { throw DataFolder.unusableError(folder, errno) }
+    }
+
+    private func error(_ error: String) -> AttachPrepError {
+        AttachPrepError(.queueUnavailable, "\(path) \(error).", isRetryable: false)
     }
 }

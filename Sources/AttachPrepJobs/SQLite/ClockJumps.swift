@@ -1,56 +1,52 @@
+import FoundationEssentials
 import GRDB
 import RichPush
 import SafeArithmetic
 import Synchronization
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// Keeps the store's own waits on the boot clock, although their ends are written in wall time: when the wall clock is
-/// stepped, they are moved with it. A time that a caller named stays what it is.
+/// Adjusts stored wait times when the wall clock is stepped: they are stored in wall time but have to follow the boot
+/// clock. Times that a caller set (`notBefore`) are not changed.
 final class ClockJumps: Sendable {
-    /// Clocks are read one after the other, and are set right by small steps all the time.
+    /// Tolerance in milliseconds: the two clocks are read one after the other, and NTP adjusts the wall clock in small
+    /// steps.
     private static let slackMilliseconds: Int64 = 500
 
-    /// Wall time minus boot time, at the last look.
+    /// Wall time minus boot time at the last check, in milliseconds.
     private let lead: Mutex<Int64>
 
     init(_ moment: StoreMoment) {
         lead = Mutex(moment.lead)
     }
 
-    /// Moves the waits when the wall clock was stepped since the last moment that was given: nearly always only a
-    /// comparison. Called before each look at what is due.
+    /// Moves the waits when the wall clock was stepped since the last call; usually only a comparison. Called before
+    /// each query for what is due.
     func follow(_ moment: StoreMoment, in commits: GroupCommit) async throws {
         guard Self.isJump(from: lead.withLock(\.self), to: moment.lead) else { return }
         try await commits.write { database, _ in try Self.follow(database, at: moment) }
         lead.withLock { $0 = moment.lead }
     }
 
-    private static func isJump(from former: Int64, to lead: Int64) -> Bool {
-        lead.subtracting(clamping: former).magnitude > UInt64(slackMilliseconds)  // Bounded: a constant.
+    private static func isJump(from previous: Int64, to lead: Int64) -> Bool {
+        lead.subtracting(clamping: previous).magnitude > UInt64(slackMilliseconds)  // Bounded: a constant.
     }
 
-    // MARK: What follows from a step
+    // MARK: Adjusting waits
 
-    /// Moves waits by what the clock was stepped since the database was last told of it, and cuts those that are longer
-    /// than any wait: they were written by a clock that was wrong.
+    /// Moves waits by the clock step since the last stored offset, and cuts waits that are longer than any wait can be:
+    /// a wrong clock wrote them.
     ///
-    /// How far the wall is ahead is kept in the database, with the waits: of several who see a step, one moves them.
+    /// The offset is stored in the database together with the waits, so that only one of several processes moves them.
     static func follow(_ database: Database, at moment: StoreMoment) throws {
-        let former = try formerLead(database, of: moment)
-        if let former, isJump(from: former, to: moment.lead) {
-            try move(database, by: moment.lead.subtracting(clamping: former))
+        let previous = try previousLead(database, of: moment)
+        if let previous, isJump(from: previous, to: moment.lead) {
+            try move(database, by: moment.lead.subtracting(clamping: previous))
         }
-        if former != moment.lead { try keepLead(database, of: moment) }
+        if previous != moment.lead { try keepLead(database, of: moment) }
         try cut(database, at: moment)
     }
 
     private static func move(_ database: Database, by shift: Int64) throws {
-        // A sum that passes 64 bits is a floating-point number for SQLite; such a date is none of ours.
+        // SQLite converts a sum beyond 64 bits to floating point; such dates are not written by attachprep.
         try database.run(
             """
             UPDATE job SET due_at = CAST(due_at + ?1 AS INTEGER)
@@ -60,7 +56,7 @@ final class ClockJumps: Sendable {
             "UPDATE webhook SET next_at = CAST(next_at + ?1 AS INTEGER) WHERE state = 'pending'", [shift])
     }
 
-    /// Jobs that do not wait are due, and no back-off is longer than the longest one.
+    /// Jobs without a wait are due now, and no back-off is longer than the maximum.
     private static func cut(_ database: Database, at moment: StoreMoment) throws {
         let longest = moment.wall.adding(clamping: Duration.seconds(Limits.jobBackOffSecondsMax).milliseconds)
         try database.run(
@@ -79,12 +75,12 @@ final class ClockJumps: Sendable {
         }
     }
 
-    // MARK: How far the wall is ahead
+    // MARK: Stored clock offset
 
     private static let (leadName, bootName) = ("clockLead", "clockBoot")
 
-    /// Nil when the machine was started anew: then there is nothing to compare with.
-    private static func formerLead(_ database: Database, of moment: StoreMoment) throws -> Int64? {
+    /// Nil after a restart of the machine: offsets of different boots cannot be compared.
+    private static func previousLead(_ database: Database, of moment: StoreMoment) throws -> Int64? {
         let boot = try database.number("SELECT number FROM tally WHERE name = ?", [bootName])
         guard boot == moment.bootNumber else { return nil }
         return try database.number("SELECT number FROM tally WHERE name = ?", [leadName])
@@ -97,11 +93,11 @@ final class ClockJumps: Sendable {
     }
 }
 
-/// How long a webhook may have to wait after so many tries, in milliseconds.
+/// The longest waits of a webhook after a number of attempts, in milliseconds.
 struct WebhookWait: Sendable, Hashable {
-    /// As the schedule has it.
+    /// According to the schedule.
     var usual: Int64
-    /// With what the receiver may ask for.
+    /// With the longest `Retry-After` of the receiver.
     var longest: Int64
 
     init(tries: Int, schedule: WebhookSchedule = WebhookSchedule()) {
@@ -109,14 +105,14 @@ struct WebhookWait: Sendable, Hashable {
         usual =
             Duration.seconds(clamping: schedule.delay(afterTries: tries, retryAfter: nil, chance: 1) ?? 0)
             .milliseconds
-        // The first try is due at once.
+        // The first attempt is due at once.
         longest = tries == 0 ? usual : Duration.seconds(clamping: most ?? 0).milliseconds
     }
 
     func usualEnd(at wall: Int64) -> Int64 { wall.adding(clamping: usual) }
     func longestEnd(at wall: Int64) -> Int64 { wall.adding(clamping: longest) }
 
-    /// A next try that is later than any wait was written by a clock that was wrong.
+    /// Returns the next attempt; one later than any wait was written by a wrong clock and is moved to the schedule.
     func end(_ nextAt: Int64, at wall: Int64) -> Int64 {
         nextAt > longestEnd(at: wall) ? usualEnd(at: wall) : nextAt
     }
@@ -126,7 +122,7 @@ extension StoreMoment {
     /// Wall time minus boot time, in milliseconds.
     var lead: Int64 { wall.subtracting(clamping: steady) }
 
-    /// Of the start of the machine, to compare with: the first 60 bits of what names it.
+    /// Identifies the boot: the first 60 bits of the boot id.
     fileprivate var bootNumber: Int64 {
         let digits = bootID.utf8.filter { $0 != UInt8(ascii: "-") }.prefix(15)
         return Int64(String(decoding: digits, as: UTF8.self), radix: 16) ?? 0

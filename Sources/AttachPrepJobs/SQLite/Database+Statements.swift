@@ -1,12 +1,7 @@
+import FoundationEssentials
 import GRDB
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// Statements are compiled once for each connection.
+/// Runs statements, which are compiled once per connection.
 extension Database {
     func run(_ sql: String, _ arguments: StatementArguments = []) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
@@ -17,21 +12,21 @@ extension Database {
     }
 
     func row(_ sql: String, _ arguments: StatementArguments = []) throws -> StoredRow? {
-        // All of them: a statement that changes something has to come to its end.
+        // Fetches all rows, because a modifying statement has to run to its end.
         try rows(sql, arguments).first
     }
 
-    /// The only column of the first row; nil when there is none, or it is NULL.
+    /// Returns the only column of the first row; nil when there is no row or the column is NULL.
     func number(_ sql: String, _ arguments: StatementArguments = []) throws -> Int64? {
         try row(sql, arguments)?[0]
     }
 }
 
-/// A row as it was found. SQLite lets any column hold a value of any type, and GRDB's own subscripts end the process on
-/// one that does not fit: a damaged database, or another program's change, must not.
+/// A row with type-tolerant access. SQLite allows any type in any column, and GRDB's own subscripts end the process on
+/// a mismatch; a database that was damaged or changed by another program must not do that.
 ///
-/// What does not fit reads as nil where that can be, else as zero or as empty text, which is no name, state or JSON to
-/// anybody: the row is passed over as one that cannot be read.
+/// A mismatched value reads as nil if optional, else as zero or empty text, which is not a valid id, state or JSON, so
+/// the row is skipped as unreadable.
 struct StoredRow {
     private let row: Row
 
@@ -39,7 +34,7 @@ struct StoredRow {
         self.row = row
     }
 
-    /// All rows of a statement that is compiled anew.
+    /// Returns all rows of a statement without caching it.
     static func fetchAll(
         _ database: Database, sql: String, arguments: StatementArguments
     ) throws -> [StoredRow] {
@@ -59,9 +54,9 @@ struct StoredRow {
     }
 }
 
-/// What columns hold.
+/// The types of column values.
 protocol StoredValue: DatabaseValueConvertible {
-    /// What a value of another type reads as.
+    /// The value that a column of another type reads as.
     static var unreadable: Self { get }
 }
 

@@ -1,15 +1,16 @@
 import GRDB
 import Synchronization
 
-/// Changes that come at the same time are committed together: one transaction, and one wait for the disk, for all.
+/// Commits concurrent changes together: one transaction and one fsync for all of them.
 ///
-/// Each has a savepoint of its own, so that one that fails takes no other with it. Only a commit that fails fails all.
+/// Each change has its own savepoint, so that a failing change does not affect the others. Only a failing commit fails
+/// all of them.
 final class GroupCommit: Sendable {
-    /// Bounds how long the first of a group waits for the last.
+    /// Maximum number of changes per commit, which bounds how long the first one waits.
     private static let groupCountMax = 256
 
     private struct Write: Sendable {
-        /// Changes the database; gives what others are told, and what to do once it is committed.
+        /// Changes the database; returns the changes to publish, and the closure to call after the commit.
         var run: @Sendable (Database) throws -> (changes: [JobFeed.Change], resume: @Sendable () -> Void)
         var fail: @Sendable (any Error) -> Void
     }
@@ -24,7 +25,7 @@ final class GroupCommit: Sendable {
     private let conclude: @Sendable (Database) throws -> Void
     private let waiting = Mutex(Waiting())
 
-    /// - Parameter conclude: looks at the database when a group's changes are made, before they are committed.
+    /// - Parameter conclude: called with the database after a group's changes, before they are committed.
     init(
         pool: DatabasePool, feed: JobFeed, conclude: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) {
@@ -33,7 +34,7 @@ final class GroupCommit: Sendable {
         self.conclude = conclude
     }
 
-    /// Runs a change on the writer's thread; returns when it is committed.
+    /// Runs a change on the writer thread and returns after it is committed.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database, inout [JobFeed.Change]) throws -> Value
     ) async throws -> Value {
@@ -49,7 +50,7 @@ final class GroupCommit: Sendable {
                         fail: { continuation.resume(throwing: $0) }))
             }
         } catch {
-            throw StoreFault.error(error)
+            throw StorageErrors.error(error)
         }
     }
 
@@ -88,8 +89,8 @@ final class GroupCommit: Sendable {
                         done.append(try Self.run(write, isAlone: group.count == 1, database))
                     } catch {
                         failures.append((write, error))
-                        // A full disk ends the transaction, and with it what the others did; one that is alone has
-                        // no savepoint to go back to.
+                        // A full disk rolls back the whole transaction, and with it the changes of others; a single
+                        // change has no savepoint to roll back to.
                         if group.count == 1 || !database.isInsideTransaction { throw error }
                     }
                 }

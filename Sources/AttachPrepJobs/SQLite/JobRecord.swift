@@ -1,14 +1,9 @@
 import AttachPrep
+import FoundationEssentials
 import GRDB
 import RichPush
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// A row of jobs as it is read: it leaves the database's thread before its JSON is decoded.
+/// A row of `job`; its JSON is decoded after it has left the database thread.
 struct JobRecord: Sendable {
     static let columns = """
         uuid, state, request, result, error, attempts, created_at, started_at, finished_at, media, origin
@@ -40,10 +35,10 @@ struct JobRecord: Sendable {
         origin = row[10]
     }
 
-    /// - Throws: `queue.unavailable` for a row that none of our versions wrote.
+    /// - Throws: `queue.unavailable` for a row that cannot be decoded.
     func job() throws -> Job {
         guard let id = JobID(uuid), let state = JobState(rawValue: state) else {
-            throw StoreFault.unreadable("a job")
+            throw StorageErrors.unreadable("a job")
         }
         var job = Job(
             id: id, state: state, request: try StoredJSON.request(request), attempts: attempts,
@@ -58,7 +53,7 @@ struct JobRecord: Sendable {
     }
 }
 
-/// The same in a worker's hands.
+/// A row of a claimed job, with secrets and lease.
 struct ClaimedRecord: Sendable {
     static let columns = "\(JobRecord.columns), secret, key, due_at, losses, crashes"
     static let columnsCount = 16

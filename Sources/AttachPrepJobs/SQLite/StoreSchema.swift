@@ -1,25 +1,25 @@
 import GRDB
 
-/// The tables, as SQL. Times are milliseconds since 1970; those of leases since the machine started.
+/// The database schema. Times are milliseconds since 1970; those of leases are milliseconds since boot.
 enum StoreSchema {
-    /// Written into the file's header, so that it can be told from anybody else's: "ATPR".
+    /// `application_id` in the file header, which identifies the database: "ATPR".
     static let applicationID = 0x4154_5052
     static let version = 5
 
-    /// What each version added to the one before.
+    /// The SQL that each version added.
     private static let steps = [
-        [jobs, tallies, webhooks, results], [receipts], [catalogue],
-        [JobIsolation.schema, WebhookWiping.schema, UnknownFiles.schema], [origins],
+        [jobs, tallies, webhooks, results], [receipts], [catalog],
+        [JobIsolation.schema, WebhookRedaction.schema, UnknownFiles.schema], [origins],
     ]
 
-    /// Those of jobs and of what their callers are told.
-    static let jobTables = [jobs, tallies, webhooks, catalogue, JobIsolation.schema, WebhookWiping.schema, origins]
+    /// The tables of jobs and webhooks, without those of results and receipts.
+    static let jobTables = [jobs, tallies, webhooks, catalog, JobIsolation.schema, WebhookRedaction.schema, origins]
 
-    /// Makes what is not there yet.
+    /// Creates or upgrades the schema.
     static func make(in database: Database) throws {
         guard try found(in: database) < version else { return }
         try database.inTransaction(.immediate) {
-            // Asked again where nobody else writes: another process may have been quicker.
+            // Checked again inside the write transaction: another process may have upgraded meanwhile.
             let found = try found(in: database)
             guard found < version else { return .commit }
             for part in steps.dropFirst(max(0, found)).joined() { try database.execute(sql: part) }
@@ -32,8 +32,8 @@ enum StoreSchema {
         try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     }
 
-    /// `lane`: 0 high, 1 normal, 2 bulk. `wait`: why `due_at` is when it is (`JobWait`). `parked`: why claims pass
-    /// the job over for now (`JobParking`). `secret`: what `request` does not show; empty once it was wiped.
+    /// `lane`: 0 high, 1 normal, 2 bulk. `wait`: the reason for `due_at` (`JobWait`). `parked`: why claims skip the job
+    /// for now (`JobParking`, `JobIsolation`). `secret`: the secrets that `request` omits; empty once deleted.
     private static let jobs = """
         CREATE TABLE job (
             id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, state TEXT NOT NULL, lane INTEGER NOT NULL,
@@ -68,10 +68,10 @@ enum StoreSchema {
         CREATE INDEX idempotency_age ON idempotency (created_at);
         """
 
-    /// JSON of `JobOrigin`; since version 5.
+    /// JSON of `JobOrigin`; since schema version 5.
     private static let origins = "ALTER TABLE job ADD COLUMN origin TEXT;"
 
-    /// Numbers that would take a walk over all rows.
+    /// Counters maintained by triggers; counting would scan all rows.
     private static let tallies = """
         CREATE TABLE tally (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
         INSERT INTO tally VALUES ('queued', 0), ('running', 0), ('succeeded', 0), ('failed', 0), ('dead', 0),
@@ -102,7 +102,7 @@ enum StoreSchema {
         CREATE INDEX webhook_leased ON webhook (host) WHERE state = 'pending' AND lease_until IS NOT NULL;
         """
 
-    /// `used_at`: when a job ended with it last. A row of `content` stays until its file is removed.
+    /// `used_at`: when a job last ended with it. A row of `content` exists until its file is removed.
     private static let results = """
         CREATE TABLE result (
             media TEXT PRIMARY KEY, key TEXT NOT NULL, manifest TEXT NOT NULL, freshness TEXT, fresh_until INTEGER,
@@ -134,4 +134,54 @@ enum StoreSchema {
             UPDATE tally SET number = number - OLD.bytes WHERE name = 'mediaBytes';
         END;
         """
+}
+
+/// Covering indexes for lists and statistics; since schema version 3.
+extension StoreSchema {
+    /// Each index contains all columns of its query, so that no row is read: rows contain manifests, and each takes
+    /// most of a page. `job_state`: the searched columns (`JobSelection`) by state. `job_finished`: the times for
+    /// latencies (`PaceQuery`).
+    static let catalog = """
+        DROP INDEX job_state;
+        CREATE INDEX job_state ON job (state, uuid, caller_id, source, error_code);
+        DROP INDEX job_finished;
+        CREATE INDEX job_finished ON job (state, finished_at, created_at, not_before) WHERE finished_at IS NOT NULL;
+        """
+}
+
+/// Receipts; since schema version 2.
+extension StoreSchema {
+    /// `expires_at`: until when arrivals of a dispatch are counted. `has_surplus`: whether more arrivals came than it
+    /// has recipients. `report`: a digest of the report id that the device chose. `used_at`: the last dispatch or
+    /// arrival. `campaign_bucket`: number of durations per `MillisecondBucket`; `kind` is a `CampaignDuration`.
+    static let receipts = """
+        CREATE TABLE campaign (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+            dispatches INTEGER NOT NULL DEFAULT 0, recipients INTEGER NOT NULL DEFAULT 0,
+            attached INTEGER NOT NULL DEFAULT 0, thumbnail INTEGER NOT NULL DEFAULT 0, text INTEGER NOT NULL DEFAULT 0,
+            send_longest INTEGER NOT NULL DEFAULT 0, attach_longest INTEGER NOT NULL DEFAULT 0,
+            first_sent_at INTEGER NOT NULL, last_sent_at INTEGER NOT NULL,
+            first_arrival_at INTEGER, last_arrival_at INTEGER, used_at INTEGER NOT NULL
+        );
+        CREATE INDEX campaign_use ON campaign (used_at);
+        CREATE TABLE campaign_bucket (
+            campaign INTEGER NOT NULL REFERENCES campaign (id) ON DELETE CASCADE, kind INTEGER NOT NULL,
+            bucket INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (campaign, kind, bucket)
+        ) WITHOUT ROWID;
+        CREATE TABLE dispatch (
+            id INTEGER PRIMARY KEY, campaign INTEGER NOT NULL, sent_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL, recipients INTEGER NOT NULL, arrivals INTEGER NOT NULL DEFAULT 0,
+            has_surplus INTEGER NOT NULL DEFAULT 0
+        );
+        CREATE INDEX dispatch_age ON dispatch (expires_at);
+        CREATE TABLE receipt (
+            dispatch INTEGER NOT NULL, report BLOB NOT NULL, PRIMARY KEY (dispatch, report)
+        ) WITHOUT ROWID;
+        """
+}
+
+/// The durations that are measured for an arrival.
+enum CampaignDuration: Int, Sendable {
+    case sendToAttach = 0
+    case attach = 1
 }

@@ -1,6 +1,8 @@
 import AttachPrep
+public import FoundationEssentials
+import RichPush
 
-/// What is told: the type, and the body that is sent, in which nothing changes over retries.
+/// The content of a webhook: event type and body, which are the same in every attempt.
 public struct WebhookNotice: Sendable, Hashable {
     public enum Event: String, Codable, Sendable, Hashable, CaseIterable {
         case attachmentPrepared = "attachment.prepared"
@@ -9,7 +11,7 @@ public struct WebhookNotice: Sendable, Hashable {
         case jobCancelled = "job.cancelled"
     }
 
-    /// With its secrets: what is sent goes there.
+    /// Destination URL, including its secrets.
     public var url: String
     public var event: Event
     /// JSON.
@@ -21,9 +23,80 @@ public struct WebhookNotice: Sendable, Hashable {
         self.body = body
     }
 
-    /// The host and port it goes to, such as `hooks.example:443`; empty for an address that cannot be read.
+    /// Host and port of the URL, such as `hooks.example:443`; empty for an invalid URL.
     public var host: String {
         guard let address = try? WebAddress(url) else { return "" }
         return "\(address.host):\(address.port)"
+    }
+}
+
+extension WebhookNotice {
+    /// The webhook for the end of a job; nil when the request has no `callbackURL`.
+    ///
+    /// - Parameters:
+    ///   - job: with its secrets, because the destination is its `callbackURL`.
+    ///   - baseURL: public base URL of the media files.
+    public init?(for job: ClaimedJob, _ ending: JobCompletion, at baseURL: String?, date: Date = .now) {
+        guard let url = job.request.jobOptions.callbackURL,
+            let body = try? Self.body(
+                Self.event(of: ending), Self.manifest(of: job, ending, at: baseURL), date,
+                Subject(job: job.job, state: ending.state))
+        else { return nil }
+        self.init(url: url, event: Self.event(of: ending), body: body)
+    }
+
+    private static func event(of ending: JobCompletion) -> Event {
+        switch ending {
+        case .succeeded: .attachmentPrepared
+        case .failed: .attachmentRejected
+        case .dead: .jobDead
+        case .cancelled: .jobCancelled
+        }
+    }
+
+    private static func manifest(of job: ClaimedJob, _ ending: JobCompletion, at baseURL: String?) -> Manifest {
+        switch ending {
+        case .succeeded(let manifest, let media): manifest.located(media, at: baseURL)
+        case .failed(let manifest), .dead(let manifest): manifest
+        case .cancelled:
+            JobManifest.refusing(job, AttachPrepError(.cancelled, "The job was cancelled."), waited: 0)
+        }
+    }
+
+    /// The body as Standard Webhooks defines it.
+    private struct Body: Encodable {
+        let type: Event
+        let timestamp: String
+        let data: Manifest
+        let job: Subject
+    }
+
+    /// The job, for receivers that store the id from the submission's response; all members are always present.
+    private struct Subject: Encodable {
+        let job: Job
+        let state: JobState
+
+        private enum CodingKeys: String, CodingKey {
+            case id, state, attempts, batch, idempotencyKey, createdAt
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(job.id, forKey: .id)
+            try values.encode(state, forKey: .state)
+            try values.encode(job.attempts, forKey: .attempts)
+            try values.encode(job.origin.batch, forKey: .batch)
+            try values.encode(job.origin.idempotencyKey, forKey: .idempotencyKey)
+            try values.encode(Timestamp.text(job.createdAt), forKey: .createdAt)
+        }
+    }
+
+    private static func body(
+        _ event: Event, _ manifest: Manifest, _ date: Date, _ subject: Subject
+    ) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body = Body(type: event, timestamp: Timestamp.text(date), data: manifest, job: subject)
+        return String(decoding: try encoder.encode(body), as: UTF8.self)
     }
 }

@@ -1,36 +1,34 @@
+internal import AttachPrep
 internal import Crypto
+internal import FoundationEssentials
+public import Logging
 public import RichPush
+internal import Synchronization
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// A secret that signs webhooks, as Standard Webhooks writes it: `whsec_` and base64 of 24 to 64 bytes.
+/// A signing secret in the format of Standard Webhooks: `whsec_` and base64 of 24 to 64 bytes.
 ///
-/// It never shows itself: neither in errors nor when it is printed.
+/// Its bytes appear neither in errors nor in printed descriptions.
 public struct WebhookSecret: Sendable, Hashable {
     private let bytes: [UInt8]
 
-    /// - Parameter place: where it stands, for the message: "the 2nd secret of …".
-    /// - Throws: `request.invalid`, which names the place and the fault.
-    public init(_ text: String, at place: String) throws(AttachPrepError) {
+    /// - Parameter location: the source of the secret for error messages, such as "Secret 2 in …".
+    /// - Throws: `request.invalid`, which names the location and the problem.
+    public init(_ text: String, at location: String) throws(AttachPrepError) {
         guard text.hasPrefix(Self.prefix) else {
-            throw Self.fault(place, "does not begin with \(Self.prefix)")
+            throw Self.error(location, "does not begin with \(Self.prefix)")
         }
         guard let data = Data(base64Encoded: String(text.dropFirst(Self.prefix.count))) else {
-            throw Self.fault(place, "is not base64 behind \(Self.prefix)")
+            throw Self.error(location, "is not base64 behind \(Self.prefix)")
         }
         let sizes = Limits.webhookSecretBytesMin...Limits.webhookSecretBytesMax
         guard sizes.contains(data.count) else {
-            throw Self.fault(
-                place, "has \(data.count) bytes and not \(sizes.lowerBound) to \(sizes.upperBound)")
+            throw Self.error(
+                location, "has \(data.count) bytes and not \(sizes.lowerBound) to \(sizes.upperBound)")
         }
         bytes = Array(data)
     }
 
-    /// HMAC-SHA256 in base64.
+    /// Returns the HMAC-SHA256 of the content in base64.
     func sign(_ content: [UInt8]) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: content, using: SymmetricKey(data: bytes))
         return Data(code).base64EncodedString()
@@ -38,10 +36,10 @@ public struct WebhookSecret: Sendable, Hashable {
 
     private static let prefix = "whsec_"
 
-    private static func fault(_ place: String, _ fault: String) -> AttachPrepError {
+    private static func error(_ location: String, _ error: String) -> AttachPrepError {
         AttachPrepError(
             .requestInvalid,
-            "\(place) \(fault); make one with: echo whsec_$(openssl rand -base64 32).")
+            "\(location) \(error); make one with: echo whsec_$(openssl rand -base64 32).")
     }
 }
 
@@ -49,4 +47,114 @@ extension WebhookSecret: CustomStringConvertible, CustomDebugStringConvertible, 
     public var description: String { "whsec_REDACTED" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The current signing secrets, which can be rotated while the service runs.
+///
+/// Every secret signs each webhook; a receiver needs one of them. To rotate: add the new secret first in the list, give
+/// it to the receivers, then remove the old one.
+public final class WebhookSecrets: Sendable {
+    private struct State {
+        var stamp: FileStamp?
+        var fromFile: [WebhookSecret]
+        /// Whether the error of the file was logged, which happens once per error.
+        var isReported = false
+    }
+
+    private let literals: [WebhookSecret]
+    private let file: String?
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - literals: values of the environment variable, each with one secret or several separated by commas or white
+    ///     space.
+    ///   - file: a file with one secret per line, read again when it changes; empty lines and lines that begin with `#`
+    ///     are ignored.
+    /// - Throws: `request.invalid` for an invalid secret or file.
+    public init(literals: [String] = [], file: String? = nil, logger: Logger) throws(AttachPrepError) {
+        let words = literals.flatMap { $0.split { $0 == "," || $0.isWhitespace } }.map(String.init)
+        self.literals = try Self.read(words, in: "ATTACHPREP_WEBHOOK_SECRETS")
+        self.file = file
+        self.logger = logger
+        let stamp = file.flatMap { FileStamp($0) }
+        state = Mutex(State(stamp: stamp, fromFile: try file.map(Self.read(file:)) ?? []))
+    }
+
+    /// The secrets in order; the first one signs first.
+    ///
+    /// While a changed file cannot be read, its last secrets stay in use.
+    public var current: [WebhookSecret] {
+        guard let file else { return literals }
+        return literals
+            // Bounded: array concatenation.
+            + state.withLock { state in
+                let stamp = FileStamp(file)
+                if stamp != state.stamp || (stamp == nil && !state.isReported) { renew(&state, stamp, file) }
+                return state.fromFile
+            }
+    }
+
+    private func renew(_ state: inout State, _ stamp: FileStamp?, _ file: String) {
+        state.stamp = stamp
+        do {
+            state.fromFile = try Self.read(file: file)
+            state.isReported = false
+            logger.notice("webhook secrets reloaded", metadata: ["secrets": "\(state.fromFile.count)"])
+        } catch {
+            state.isReported = true
+            logger.error("webhook secrets not reloaded; the old ones stay in use", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private static func read(file: String) throws(AttachPrepError) -> [WebhookSecret] {
+        guard let data = FileManager.default.contents(atPath: file), data.count <= fileBytesMax else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The file of webhook secrets cannot be read, or is larger than \(fileBytesMax.grouped) bytes; "
+                    + "correct --webhook-secret-file.")
+        }
+        let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        guard !lines.isEmpty else {
+            throw AttachPrepError(
+                .requestInvalid, "The file of webhook secrets contains no secret; correct --webhook-secret-file.")
+        }
+        return try read(lines, in: "the file of webhook secrets")
+    }
+
+    private static func read(_ texts: [String], in location: String) throws(AttachPrepError) -> [WebhookSecret] {
+        guard texts.count <= Limits.webhookSecretsMax else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "There are \(texts.count) secrets in \(location), over the limit of \(Limits.webhookSecretsMax).")
+        }
+        var secrets: [WebhookSecret] = []
+        for (index, text) in texts.enumerated() {
+            secrets.append(try WebhookSecret(text, at: "Secret \(index + 1) in \(location)"))
+        }
+        return secrets
+    }
+
+    /// The size of the largest number of secrets, and as much again for comments.
+    private static let fileBytesMax = 16_384
+}
+
+/// The value of the `webhook-signature` header.
+///
+/// <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>
+public struct WebhookSignature: Sendable, Hashable, CustomStringConvertible {
+    /// One signature per secret, separated by spaces; a receiver accepts the webhook when one of them matches.
+    public let text: String
+
+    /// - Parameters:
+    ///   - id: id of the webhook.
+    ///   - timestamp: Unix time of this attempt in seconds.
+    ///   - body: the request body, byte for byte.
+    public init(id: String, timestamp: Int, body: [UInt8], secrets: [WebhookSecret]) {
+        let content = Array("\(id).\(timestamp).".utf8) + body
+        text = secrets.map { "v1,\($0.sign(content))" }.joined(separator: " ")
+    }
+
+    public var description: String { text }
 }

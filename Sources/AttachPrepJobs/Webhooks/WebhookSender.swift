@@ -1,15 +1,12 @@
 package import AttachPrep
+package import FoundationEssentials
 package import Logging
+public import Metrics
 internal import RichPush
+internal import SafeArithmetic
 internal import Synchronization
 
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
-
-/// Works off the outbox: sends what is due, and notes what came of it, until it is told to stop.
+/// Sends the webhooks of the outbox that are due and records the results, until it is drained.
 ///
 /// ```swift
 /// let sender = WebhookSender(
@@ -19,37 +16,38 @@ internal import Synchronization
 /// await running
 /// ```
 ///
-/// At least once: a webhook whose try was not noted, because the process ended, is sent again when its lease is over,
-/// under the same id. What the outbox cannot do now is tried again a second later.
+/// Delivery is at least once: a webhook whose result was not recorded, because the process ended, is sent again with
+/// the same id when its lease has expired. When the outbox fails, it is queried again 1 s later.
 public final class WebhookSender: Sendable {
     private struct State {
-        var lanes = WebhookLanes()
-        /// By number: a webhook that is replayed may be sent again before its last try is put away.
+        var limiter = WebhookConcurrencyLimiter()
+        /// By number rather than id, because a replayed webhook may be sent again before its last attempt is removed
+        /// here.
         var deliveries: [Int: Task<Void, Never>] = [:]
         var lastDelivery = 0
         var isStopping = false
-        /// Whether the outbox's last failure was reported, which is done once.
+        /// Whether the current outage of the outbox was logged, which happens once.
         var isFailing = false
     }
 
     let outbox: any WebhookOutbox
     let secrets: WebhookSecrets
-    let calls: CallSender
+    let calls: HTTPClient
     let schedule = WebhookSchedule()
     let metrics: WebhookMetrics
     let logger: Logger
     let now: @Sendable () -> Date
     private let feed: JobFeed?
-    private let bell: AsyncStream<Void>
-    private let ring: AsyncStream<Void>.Continuation
+    private let wakeUps: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - calls: belongs to the caller, who shuts it down after this.
-    ///   - feed: tells that jobs have ended, so that nobody waits for the next look at the outbox.
-    ///   - now: the wall clock, for tests.
+    ///   - calls: HTTP client, owned by the caller, which shuts it down after the sender.
+    ///   - feed: wakes the sender when a job ends, instead of at the next poll.
+    ///   - now: the wall clock, replaceable for tests.
     package init(
-        outbox: any WebhookOutbox, secrets: WebhookSecrets, calls: CallSender, feed: JobFeed?,
+        outbox: any WebhookOutbox, secrets: WebhookSecrets, calls: HTTPClient, feed: JobFeed?,
         metrics: WebhookMetrics, logger: Logger, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.outbox = outbox
@@ -59,71 +57,72 @@ public final class WebhookSender: Sendable {
         self.metrics = metrics
         self.logger = logger
         self.now = now
-        (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Returns after `drain`, or when its task is cancelled, which gives up the tries under way at once. Run it once.
+    /// Sends webhooks until `drain`, or until its task is cancelled, which cancels attempts in flight at once. Call it
+    /// once.
     public func run() async {
         await withTaskCancellationHandler {
             await withTaskGroup { group in
                 group.addTask { await self.listen() }
                 group.addTask { await self.tick() }
-                ring.yield()
-                for await _ in bell { await startDue() }
+                wakeUp.yield()
+                for await _ in wakeUps { await startDue() }
                 group.cancelAll()
             }
-            await ended()
+            await waitForDeliveries()
         } onCancel: {
             stop()
-            cut()
+            cancelDeliveries()
         }
     }
 
-    /// Claims nothing more, waits for the tries under way, and gives up those that take longer.
+    /// Stops claiming, waits for attempts in flight, and cancels those that take longer than `time`.
     public func drain(within time: Duration) async {
         stop()
-        let alarm = Task {
+        let timeout = Task {
             try await ContinuousClock().sleep(for: time)
-            cut()
+            cancelDeliveries()
         }
-        await ended()
-        alarm.cancel()
+        await waitForDeliveries()
+        timeout.cancel()
     }
 
     private func listen() async {
         guard let feed else { return }
-        for await change in feed.changes(backlog: Self.changesMax) where change.state.isFinished { ring.yield() }
+        for await change in feed.changes(backlog: Self.changesMax) where change.state.isFinished { wakeUp.yield() }
     }
 
     private func tick() async {
-        while (try? await ContinuousClock().sleep(for: Self.pause)) != nil { ring.yield() }
+        while (try? await ContinuousClock().sleep(for: Self.pause)) != nil { wakeUp.yield() }
     }
 
-    /// Between two looks at the outbox: a retry may be so much late.
+    /// Interval between two queries of the outbox; a retry may be late by this much.
     private static let pause = Duration.seconds(1)
 
-    /// Changes that may lie unread: one that ends a job is enough to look at the outbox.
+    /// Buffered job changes; one change is enough to trigger a query of the outbox.
     private static let changesMax = 16
 
     private func stop() {
         state.withLock { state in
             state.isStopping = true
-            state.lanes.clear()
+            state.limiter.clear()
         }
-        ring.finish()
+        wakeUp.finish()
     }
 
-    private func cut() {
+    private func cancelDeliveries() {
         for delivery in state.withLock({ Array($0.deliveries.values) }) { delivery.cancel() }
     }
 
-    private func ended() async {
+    private func waitForDeliveries() async {
         for delivery in state.withLock({ Array($0.deliveries.values) }) { await delivery.value }
     }
 
-    // MARK: What is due
+    // MARK: Claiming
 
-    /// Claims and starts what is due, as long as there are places.
+    /// Claims and starts webhooks that are due while the concurrency limits allow it.
     private func startDue() async {
         do {
             while try await claim() {}
@@ -131,34 +130,34 @@ public final class WebhookSender: Sendable {
                 defer { state.isFailing = false }
                 return state.isFailing
             }
-            if hasFailed { logger.notice("the outbox of webhooks is there again") }
+            if hasFailed { logger.notice("the webhook outbox is available again") }
         } catch {
             let isNew = state.withLock { state in
                 defer { state.isFailing = true }
                 return !state.isFailing
             }
-            if isNew { logger.error("the outbox of webhooks failed", metadata: ["error": "\(error)"]) }
+            if isNew { logger.error("the webhook outbox is unavailable", metadata: ["error": "\(error)"]) }
         }
     }
 
-    /// - Returns: whether there may be more.
+    /// - Returns: whether more webhooks may be due.
     private func claim() async throws -> Bool {
         startWaiting()
-        let (free, isStopping) = state.withLock { ($0.lanes.free, $0.isStopping) }
+        let (free, isStopping) = state.withLock { ($0.limiter.free, $0.isStopping) }
         guard free > 0, !isStopping, !secrets.current.isEmpty else { return false }
         guard let due = try await outbox.nextWebhookDue(), due <= now() else { return false }
         let lease = Duration.seconds(Limits.webhookLeaseSeconds)
-        // Bounded: spans of our own settings and limits.
+        // Bounded: durations from settings and limits.
         let end = ContinuousClock.now + lease - .seconds(Limits.webhookSecondsMax)
         let claimed = try await outbox.claimWebhooks(free, lease: lease)
-        state.withLock { $0.lanes.add(claimed, until: end) }
+        state.withLock { $0.limiter.add(claimed, until: end) }
         startWaiting()
         return !claimed.isEmpty
     }
 
     private func startWaiting() {
         state.withLock { state in
-            while !state.isStopping, let (webhook, host) = state.lanes.next() {
+            while !state.isStopping, let (webhook, host) = state.limiter.next() {
                 state.lastDelivery += 1
                 let number = state.lastDelivery
                 state.deliveries[number] = Task {
@@ -172,8 +171,159 @@ public final class WebhookSender: Sendable {
     private func finish(_ number: Int, _ host: String) {
         state.withLock { state in
             state.deliveries[number] = nil
-            state.lanes.finish(host)
+            state.limiter.finish(host)
         }
-        ring.yield()
+        wakeUp.yield()
+    }
+}
+
+extension WebhookSender {
+    /// Makes one delivery attempt and records its result.
+    func deliver(_ webhook: Webhook) async {
+        let started = ContinuousClock.now
+        guard let reply = await reply(to: webhook) else { return }
+        let outcome = schedule.outcome(
+            of: reply, tries: webhook.attempts.adding(clamping: 1), at: now(), chance: .random(in: 0..<1))
+        metrics.count(outcome, took: started.duration(to: .now))
+        log(webhook, outcome)
+        do {
+            try await outbox.record(webhook.id, outcome)
+            if reply.isUnwanted { try await giveUpOthers(webhook, reply) }
+        } catch {
+            // The webhook is sent again when its lease has expired: at-least-once delivery.
+            logger.error(
+                "the result of a webhook delivery could not be stored",
+                metadata: ["webhook": "\(webhook.id)", "job": "\(webhook.job)", "error": "\(error)"])
+        }
+    }
+
+    /// Nil when this process cancelled the attempt; nothing is recorded then.
+    private func reply(to webhook: Webhook) async -> WebhookResponse? {
+        let call = WebhookRequest(webhook: webhook, secrets: secrets.current, date: now()).call
+        do {
+            let answer = try await calls.send(call)
+            return .answered(host: webhook.notice.host, status: answer.status, retryAfter: answer.retryAfter)
+        } catch let error as AttachPrepError {
+            return error.code == .cancelled ? nil : .failed(error)
+        } catch {
+            return .failed(AttachPrepError(.internal, "The webhook could not be sent.", detail: "\(error)"))
+        }
+    }
+
+    private func giveUpOthers(_ webhook: Webhook, _ reply: WebhookResponse) async throws {
+        let count = try await outbox.giveUpWebhooks(to: webhook.notice.url, error: reply.sentence)
+        metrics.count(givenUp: count)
+    }
+
+    private func log(_ webhook: Webhook, _ outcome: WebhookDeliveryResult) {
+        var metadata: Logger.Metadata = [
+            "job": "\(webhook.job)", "webhook": "\(webhook.id)", "host": "\(webhook.notice.host)",
+            "try": "\(webhook.attempts.adding(clamping: 1))",
+        ]
+        switch outcome {
+        case .delivered(let status):
+            metadata["status"] = "\(status)"
+            logger.info("webhook delivered", metadata: metadata)
+        case .retry(let date, _, let error):
+            metadata["next"] = "\(Timestamp.text(date))"
+            metadata["error"] = "\(error)"
+            logger.warning("webhook delivery failed; it is retried", metadata: metadata)
+        case .givenUp(_, let error):
+            metadata["error"] = "\(error)"
+            logger.error("webhook given up", metadata: metadata)
+        }
+    }
+}
+
+/// Limits concurrent deliveries, in total and per host.
+struct WebhookConcurrencyLimiter: Sendable {
+    private struct Waiting: Sendable {
+        let webhook: Webhook
+        let host: String
+        /// When the remaining lease becomes too short for an attempt.
+        let end: ContinuousClock.Instant
+    }
+
+    private let inFlightMax: Int
+    private let perHostMax: Int
+    private var inFlight: [String: Int] = [:]
+    private var waiting: [Waiting] = []
+
+    /// Webhooks that wait for the limit of their host; further ones are dropped and claimed again when their lease has
+    /// expired.
+    private static let waitingMax = 256
+
+    init(inFlightMax: Int = Limits.webhooksInFlightMax, perHostMax: Int = Limits.webhooksPerHostMax) {
+        self.inFlightMax = inFlightMax
+        self.perHostMax = perHostMax
+    }
+
+    /// How many more deliveries may start.
+    var free: Int { inFlightMax - inFlight.values.reduce(0, +) }  // Bounded: counts of values in memory.
+
+    /// Adds claimed webhooks to the waiting list.
+    ///
+    /// - Parameter end: the latest start of an attempt.
+    mutating func add(_ webhooks: [Webhook], until end: ContinuousClock.Instant) {
+        for webhook in webhooks.prefix(Self.waitingMax - waiting.count) {  // Bounded: counts of values in memory.
+            waiting.append(Waiting(webhook: webhook, host: webhook.notice.host, end: end))
+        }
+    }
+
+    /// Starts the next webhook whose host is below its limit; nil when there is none.
+    mutating func next(at now: ContinuousClock.Instant = .now) -> (webhook: Webhook, host: String)? {
+        waiting.removeAll { $0.end <= now }
+        guard free > 0, let index = waiting.firstIndex(where: { inFlight[$0.host, default: 0] < perHostMax }) else {
+            return nil
+        }
+        let next = waiting.remove(at: index)
+        inFlight[next.host, default: 0] += 1
+        return (next.webhook, next.host)
+    }
+
+    /// Ends a delivery to a host.
+    mutating func finish(_ host: String) {
+        guard let count = inFlight[host] else { return }
+        inFlight[host] = count > 1 ? count - 1 : nil  // Bounded: counts of values in memory.
+    }
+
+    /// Drops all waiting webhooks; for a sender that stops.
+    mutating func clear() {
+        waiting = []
+    }
+}
+
+/// Metrics of webhooks.
+public struct WebhookMetrics: Sendable {
+    /// Attempts by `outcome`: `delivered`, `retried`, `given_up`.
+    public static let triesLabel = "attachprep_webhooks_total"
+    /// Seconds of an attempt, from the DNS lookup to the end of the response.
+    public static let secondsLabel = "attachprep_webhook_seconds"
+
+    private let delivered: Counter
+    private let retried: Counter
+    private let givenUp: Counter
+    private let seconds: Timer
+
+    public init(factory: any MetricsFactory) {
+        func counter(_ outcome: String) -> Counter {
+            Counter(label: Self.triesLabel, dimensions: [("outcome", outcome)], factory: factory)
+        }
+        (delivered, retried, givenUp) = (counter("delivered"), counter("retried"), counter("given_up"))
+        seconds = Timer(label: Self.secondsLabel, dimensions: [], factory: factory)
+    }
+
+    func count(_ outcome: WebhookDeliveryResult, took duration: Duration) {
+        switch outcome {
+        case .delivered: delivered.increment()
+        case .retry: retried.increment()
+        case .givenUp: givenUp.increment()
+        }
+        seconds.recordNanoseconds(Int64(clamping: duration / .nanoseconds(1)))  // Bounded: floating-point arithmetic.
+    }
+
+    /// Counts webhooks that were given up because another one to the same URL was answered with 410.
+    func count(givenUp count: Int) {
+        givenUp.increment(by: Int64(count))  // Bounded: counts of values in memory.
     }
 }

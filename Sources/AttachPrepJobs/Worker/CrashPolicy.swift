@@ -2,27 +2,27 @@ import AttachPrep
 import RichPush
 import SafeArithmetic
 
-/// What becomes of a job whose process ended under it: pure.
+/// Decides what happens to a job whose process ended while it had the job.
 ///
-/// A crash (a signal for a fault of the process's own) is proven by the mark that it leaves (`RunRecord`). It says that
-/// one of the jobs in flight is to blame, but not which. So each of them comes back alone: the innocent ones end, and
-/// the one that crashes the process again is the culprit. An end without a mark (SIGKILL, out of memory, loss of power)
-/// is mostly the operator's or the machine's doing, and is counted apart.
+/// A crash (a signal caused by the process itself) is proven by the mark that it leaves (`RunRecord`). It shows that
+/// one of the jobs in flight is the cause, but not which one. So each of them is run alone next: most succeed, and the
+/// one that crashes the process again is the cause. An end without a mark (SIGKILL, out of memory, power loss) mostly
+/// has an external cause and is counted separately.
 enum CrashPolicy {
-    /// Crashes of a process that has the job, after which it is dead: it comes back twice.
+    /// Number of crashes after which a job is dead: it is retried twice.
     static let crashesMax = 3
-    /// Ends without a mark from which on a job runs alone: a process that runs out of memory leaves no mark either.
+    /// Number of ends without a mark from which a job runs alone: a process that runs out of memory leaves no mark.
     static let lossesAloneMin = 5
-    /// Wait after a first crash; four times as long for each further one. Other jobs go first meanwhile.
+    /// Delay after the first crash in seconds, multiplied by 4 for each further crash, so that other jobs run first.
     static let backOffSeconds = 1.0
 
     enum Verdict: Sendable, Hashable {
         case runs
-        /// Nothing else runs in the process meanwhile.
+        /// No other job runs in the process at the same time.
         case runsAlone
-        /// It crashed the process too often.
+        /// The job crashed the process `crashesMax` times.
         case crashed
-        /// It lost its process too often, for whatever reason.
+        /// The job lost its process more than `jobLossesMax` times, for any reason.
         case lost
     }
 
@@ -32,31 +32,31 @@ enum CrashPolicy {
         return crashes > 0 || losses >= lossesAloneMin ? .runsAlone : .runs
     }
 
-    /// How long a job waits after that many crashes; one that is dead after them is told so at once.
+    /// Returns the delay after a number of crashes; 0 for a job that is dead, which is reported at once.
     static func backOffMilliseconds(crashes: Int) -> Int64 {
         guard crashes < crashesMax else { return 0 }
-        // Bounded: fewer steps of four than there may be crashes.
+        // Bounded: the exponent is below 2 × `crashesMax`.
         let factor = 1 << (2 * (max(crashes, 1) - 1))
         return Int64(clamping: backOffSeconds * Double(factor) * 1000)
     }
 }
 
-/// Whose turn it is in a process that has jobs which must run alone: pure.
+/// Decides whether a claim takes an ordinary job or one that must run alone.
 enum IsolationDecision: Sendable, Hashable {
-    /// Ordinary work.
+    /// Claim ordinary jobs.
     case ordinary
-    /// Ordinary work has its turn; when there is none, one that runs alone.
+    /// Claim ordinary jobs; when there are none, one that runs alone.
     case ordinaryFirst
-    /// One that runs alone.
+    /// Claim one job that runs alone.
     case alone
-    /// Nothing until what is in flight has ended.
+    /// Claim nothing until the jobs in flight have ended.
     case wait
 
     /// - Parameters:
-    ///   - hasAlone: whether something that runs alone is in flight.
-    ///   - inFlight: whether anything is.
-    ///   - isAloneDue: whether something that runs alone is due.
-    ///   - wasAlone: whether the last one that was given ran alone: it has the lower priority, so others go in between.
+    ///   - hasAlone: whether a job that runs alone is in flight.
+    ///   - inFlight: whether any job is in flight.
+    ///   - isAloneDue: whether a job that runs alone is due.
+    ///   - wasAlone: whether the last claimed job ran alone; ordinary jobs then go first.
     init(hasAlone: Bool, inFlight: Bool, isAloneDue: Bool, wasAlone: Bool) {
         if hasAlone {
             self = .wait
@@ -74,7 +74,7 @@ extension AttachPrepError {
     static func crashedService(_ crashes: Int) -> AttachPrepError {
         AttachPrepError(
             .jobCrashedService,
-            "The process crashed \(crashes) times while it had this job, so it is not run again; "
-                + "report it with its source, and retry it with a mended version.", isRetryable: false)
+            "The process crashed \(crashes) times while running this job, so it is not run again; "
+                + "report the crash with the job's source, and retry the job after an update.", isRetryable: false)
     }
 }

@@ -2,10 +2,10 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A thread of its own that keeps time and runs what is asked of the store with each beat.
+/// A dedicated thread that runs the lease renewal at a fixed interval.
 ///
-/// Leases live by it, so nothing that keeps Swift's cooperative pool busy may stop it: the wait between two beats is
-/// the thread's own, and the calls of a beat run here as well, as far as they do not choose another place themselves.
+/// A busy cooperative pool must not delay renewals: the thread itself waits between two beats, and the async calls of a
+/// beat run on it, unless they choose another executor.
 final class HeartbeatThread: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -14,9 +14,9 @@ final class HeartbeatThread: TaskExecutor {
     }
 
     private let state = Mutex(State())
-    private let bell = DispatchSemaphore(value: 0)
+    private let wakeSemaphore = DispatchSemaphore(value: 0)
 
-    /// Starts it; `beat` is not called again before it has returned.
+    /// Starts the thread; `beat` is not called again before it has returned.
     func start(every interval: Duration, _ beat: @escaping @Sendable () async -> Void) {
         Thread.detachNewThread { [self] in
             Thread.current.name = "heartbeat"
@@ -24,23 +24,23 @@ final class HeartbeatThread: TaskExecutor {
         }
     }
 
-    /// Ends the thread once a beat under way is over.
+    /// Stops the thread after the current beat.
     func stop() {
         state.withLock { $0.isStopped = true }
-        bell.signal()
+        wakeSemaphore.signal()
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
-        bell.signal()
+        wakeSemaphore.signal()
     }
 
     private func run(_ interval: Duration, _ beat: @escaping @Sendable () async -> Void) {
         var next = ContinuousClock.now + interval
         while true {
             let left = max(.zero, ContinuousClock.now.duration(to: next))
-            _ = bell.wait(timeout: .now() + left / .seconds(1))  // Bounded: floating-point numbers.
+            _ = wakeSemaphore.wait(timeout: .now() + left / .seconds(1))  // Bounded: floating-point arithmetic.
             runJobs()
             if state.withLock({ $0.isStopped && !$0.isBeating && $0.jobs.isEmpty }) { return }
             guard ContinuousClock.now >= next else { continue }
@@ -66,7 +66,48 @@ final class HeartbeatThread: TaskExecutor {
         Task(executorPreference: self) { [self] in
             await beat()
             state.withLock { $0.isBeating = false }
-            bell.signal()
+            wakeSemaphore.signal()
+        }
+    }
+}
+
+/// Wakes one waiting task; a signal without a waiter makes the next wait return at once.
+final class WakeSignal: Sendable {
+    private struct State {
+        var isSignaled = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func signal() {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.isSignaled = state.waiter == nil
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Waits for a signal, at most `limit`.
+    func wait(atMost limit: Duration) async {
+        // A late timeout causes one needless wake-up, which is harmless.
+        let timeout = Task {
+            try await ContinuousClock().sleep(for: limit)
+            signal()
+        }
+        defer { timeout.cancel() }
+        await withCheckedContinuation { continuation in
+            let isSignaled = state.withLock { state in
+                precondition(state.waiter == nil, "only one task may wait")
+                guard !state.isSignaled else {
+                    state.isSignaled = false
+                    return true
+                }
+                state.waiter = continuation
+                return false
+            }
+            if isSignaled { continuation.resume() }
         }
     }
 }

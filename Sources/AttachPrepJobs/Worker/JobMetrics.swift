@@ -1,16 +1,11 @@
 public import AttachPrep
+import FoundationEssentials
 public import Metrics
 import RichPush
 import SafeArithmetic
 import Synchronization
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// What a worker counts and measures; names begin with `attachprep_`.
+/// The metrics of a worker; names begin with `attachprep_`.
 ///
 /// | name | labels |
 /// | --- | --- |
@@ -29,10 +24,10 @@ public final class JobMetrics: Sendable {
     private let noted = Mutex(PreparerStatistics())
     private let refusedClaims = Mutex(0)
 
-    /// - Parameter factory: where they are kept: the service's registry.
+    /// - Parameter factory: creates the metrics, such as the service's registry.
     public init(factory: any MetricsFactory) {
         self.factory = factory
-        // What has not happened yet is 0, so that the first time is seen as a rise.
+        // Counters start at 0, so that the first event is visible as an increase.
         count("download_bytes_total", 0)
         count("download_loops_abandoned_total", 0)
         count("claims_refused_total", 0)
@@ -40,7 +35,7 @@ public final class JobMetrics: Sendable {
         for kind in ReuseDecision.Kind.allCases { count("results_reused_total", 0, ("kind", kind.rawValue)) }
     }
 
-    // MARK: What happens to jobs
+    // MARK: Job events
 
     func claimed(_ waitedSeconds: Double) {
         count("job_attempts_total", 1)
@@ -59,16 +54,16 @@ public final class JobMetrics: Sendable {
         count("results_reused_total", 1, ("kind", kind.rawValue))
     }
 
-    /// Of work that was done; stages that a request did not come to, or that took no time, are left out.
+    /// Records the stages of completed work; stages with a duration of 0 are omitted.
     func worked(_ timings: ManifestTimings) {
         for (name, milliseconds) in timings.stages where milliseconds > 0 {
             measure("stage_seconds", milliseconds / 1000, ("stage", name))
         }
     }
 
-    /// Counts what has been added to a preparer's numbers since the last time.
+    /// Counts the increase of a preparer's statistics since the last call.
     public func note(_ statistics: PreparerStatistics) {
-        // Several look side by side: one that looked earlier may come later.
+        // Calls are concurrent, so an older snapshot may arrive after a newer one.
         let last = noted.withLock { noted in
             let last = noted
             noted.downloadedBytes = max(last.downloadedBytes, statistics.downloadedBytes)
@@ -78,7 +73,7 @@ public final class JobMetrics: Sendable {
             return last
         }
         let children = (now: statistics.children, last: last.children)
-        // Bounded: counters of this process, which only grow.
+        // Bounded: this process's counters, which only increase.
         count("download_bytes_total", statistics.downloadedBytes - last.downloadedBytes)
         // Bounded: as above.
         count("download_loops_abandoned_total", statistics.abandonedLoops - last.abandonedLoops)
@@ -88,7 +83,7 @@ public final class JobMetrics: Sendable {
         count("media_children_restarted_total", children.now.recycled - children.last.recycled, ("reason", "recycled"))
     }
 
-    /// Counts what has been added to a store's number since the last time.
+    /// Counts the increase of a store's refused claims since the last call.
     public func note(refusedClaims total: Int) {
         let added = refusedClaims.withLock { noted in
             defer { noted = max(noted, total) }
@@ -97,7 +92,7 @@ public final class JobMetrics: Sendable {
         count("claims_refused_total", added)
     }
 
-    // MARK: The factory
+    // MARK: Recording
 
     private func count(_ name: String, _ amount: Int, _ labels: (String, String)...) {
         guard amount >= 0 else { return }
@@ -120,5 +115,31 @@ extension ManifestTimings {
             ("transfer", transfer), ("identify", identify), ("inspect", inspect), ("render", render),
             ("publish", publish), ("total", total),
         ]
+    }
+}
+
+/// Gauges of the current state, queried when metrics are scraped.
+///
+/// | name | labels |
+/// | --- | --- |
+/// | `attachprep_jobs` | `state` |
+/// | `attachprep_jobs_due` | |
+/// | `attachprep_jobs_oldest_due_seconds` | |
+/// | `attachprep_outbox_webhooks` | `state` |
+/// | `attachprep_media_bytes` | |
+extension JobMetrics {
+    /// - Throws: `queue.unavailable`; the gauges then keep their last values.
+    public func refresh(_ store: any JobCatalog & WebhookOutbox & ResultStore) async throws {
+        let counts = try await store.counts()
+        let webhooks = try await store.webhookCounts()
+        set("media_bytes", Double(try await store.mediaBytes()))
+        for state in JobState.allCases {
+            set("jobs", Double(counts.byState[state] ?? 0), ("state", state.rawValue))
+        }
+        set("jobs_due", Double(counts.due))
+        set("jobs_oldest_due_seconds", counts.oldestDue.map { max(0, Date.now.timeIntervalSince($0)) } ?? 0)
+        for state in WebhookState.allCases {
+            set("outbox_webhooks", Double(webhooks[state] ?? 0), ("state", state.rawValue))
+        }
     }
 }

@@ -1,78 +1,75 @@
 import AttachPrep
+import FoundationEssentials
 import Logging
 import RichPush
 import SafeArithmetic
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// A claimed job from claim to end: one attempt, and what follows from it.
+/// Runs a claimed job: one attempt, then its completion or retry.
 struct JobRun: Sendable {
     private let job: ClaimedJob
-    private let rooms: WorkerRooms
+    private let dependencies: WorkerDependencies
     private let logger: Logger
     private let claimedAt: Date
 
-    init(_ job: ClaimedJob, _ rooms: WorkerRooms) {
+    init(_ job: ClaimedJob, _ dependencies: WorkerDependencies) {
         self.job = job
-        self.rooms = rooms
-        logger = JobLogHandler.logger(job.id, service: rooms.logger, buffer: rooms.logs)
+        self.dependencies = dependencies
+        logger = JobLogHandler.logger(job.id, service: dependencies.logger, buffer: dependencies.logs)
         claimedAt = .now
     }
 
     func run() async {
         let waited = max(0, claimedAt.timeIntervalSince(job.dueAt))
-        rooms.metrics.claimed(waited)
-        var facts: Logger.Metadata = [
+        dependencies.metrics.claimed(waited)
+        var metadata: Logger.Metadata = [
             "attempt": "\(job.job.attempts)", "waited": "\(Int(clamping: waited * 1000)) ms",
         ]
-        if job.crashes > 0 { facts["crashes"] = "\(job.crashes)" }
-        logger.info("claimed", metadata: facts)
-        let end = await JobAttempt(job, rooms: rooms, logger: logger, claimedAt: claimedAt).run()
+        if job.crashes > 0 { metadata["crashes"] = "\(job.crashes)" }
+        logger.info("claimed", metadata: metadata)
+        let end = await JobAttempt(job, dependencies: dependencies, logger: logger, claimedAt: claimedAt).run()
         await conclude(end)
     }
 
-    private func conclude(_ end: AttemptEnd) async {
-        switch rooms.hands.standing(of: job.lease) {
+    private func conclude(_ end: AttemptResult) async {
+        switch dependencies.activeLeases.status(of: job.lease) {
         case .cancelled: await finish(.cancelled)
         case .lost: logger.warning("the lease was lost; another worker has the job")
-        case .returned: logger.info("goes back into the queue")
+        case .returned: logger.info("returned to the queue")
         case .held: await follow(end)
         }
     }
 
-    private func follow(_ end: AttemptEnd) async {
+    private func follow(_ end: AttemptResult) async {
         switch end {
         case .prepared(let manifest, let media):
-            if rooms.storage.succeed() { rooms.logger.notice("results can be kept again; jobs are claimed as before") }
+            if dependencies.storage.succeed() {
+                dependencies.logger.notice("results can be stored again; claiming resumes")
+            }
             await finish(.succeeded(manifest, media))
         case .refused(let ending): await finish(ending)
         case .interrupted:
-            logger.info("goes back into the queue")
-            _ = await kept { [rooms, job] in
-                try await rooms.store.release([job.lease])
+            logger.info("returned to the queue")
+            _ = await persist { [dependencies, job] in
+                try await dependencies.store.release([job.lease])
                 return true
             }
         case .rejected(let manifest, let failedAt):
-            guard let error = manifest.error else { preconditionFailure("a rejected manifest says why") }
-            if StorageBreaker.isStorage(error.code) { return await waitForStorage(error) }
+            guard let error = manifest.error else { preconditionFailure("a rejected manifest has an error") }
+            if StorageCircuitBreaker.isStorage(error.code) { return await waitForStorage(error) }
             switch decision(error, failedAt) {
             case .fail: await finish(.failed(manifest))
-            case .die: await finish(.dead(manifest))
+            case .markDead: await finish(.dead(manifest))
             case .retry(let date): await postpone(until: date, error)
             }
         }
     }
 
-    /// The machine is at fault, not the job: it waits without an attempt.
+    /// The machine is the cause, not the job: postpones it without counting the attempt.
     private func waitForStorage(_ error: ManifestError) async {
-        let (isNews, pause) = rooms.storage.fail(error)
+        let (isNews, pause) = dependencies.storage.fail(error)
         if isNews {
-            rooms.logger.error(
-                "results cannot be kept; no jobs are claimed until one can",
+            dependencies.logger.error(
+                "results cannot be stored; claiming is paused",
                 metadata: ["code": "\(error.code.rawValue)", "reason": "\(error.message)"])
         }
         await postpone(until: Date.now.addingTimeInterval(pause / .seconds(1)), error, isAttempt: false)
@@ -80,62 +77,68 @@ struct JobRun: Sendable {
 
     private func decision(_ error: ManifestError, _ failedAt: Date) -> RetryDecision {
         RetryDecision(
-            after: error, failures: job.failures.adding(clamping: 1), notAfter: job.request.terms.notAfter,
-            policy: rooms.settings.retries, failedAt: failedAt, now: .now,
+            after: error, failures: job.failures.adding(clamping: 1), notAfter: job.request.jobOptions.notAfter,
+            policy: dependencies.settings.retries, failedAt: failedAt, now: .now,
             chance: RetryDecision.chance(job.key, failedAt: failedAt))
     }
 
-    // MARK: Into the store
+    // MARK: Store updates
 
-    private func finish(_ ending: JobEnding) async {
+    private func finish(_ ending: JobCompletion) async {
         let (state, error) = ending.summary
         let ms = Int(clamping: Date.now.timeIntervalSince(claimedAt) * 1000)
         logger.info("ended", metadata: ["state": "\(state.rawValue)", "ms": "\(ms)"])
-        // Who sees the end sees the lines before it.
+        // Flush first, so that whoever sees the final state also sees the log lines.
         await flush()
-        let notice = WebhookNotice(for: job, ending, at: rooms.settings.baseURL)
-        let isMine = await kept { [rooms, job] in try await rooms.store.finish(job.lease, ending, notice: notice) }
-        if isMine { rooms.metrics.ended(state, error) } else { logger.warning("the end came too late; it was lost") }
+        let notice = WebhookNotice(for: job, ending, at: dependencies.settings.baseURL)
+        let isLeaseHeld = await persist { [dependencies, job] in
+            try await dependencies.store.finish(job.lease, ending, notice: notice)
+        }
+        if isLeaseHeld {
+            dependencies.metrics.ended(state, error)
+        } else {
+            logger.warning("the lease was lost; the result was not recorded")
+        }
     }
 
     private func postpone(until date: Date, _ error: ManifestError, isAttempt: Bool = true) async {
         logger.info(
             "retried later", metadata: ["at": "\(Timestamp.text(date))", "code": "\(error.code.rawValue)"])
         await flush()
-        let isMine = await kept { [rooms, job] in
-            try await rooms.store.postpone(job.lease, until: date, error: error, isAttempt: isAttempt)
+        let isLeaseHeld = await persist { [dependencies, job] in
+            try await dependencies.store.postpone(job.lease, until: date, error: error, isAttempt: isAttempt)
         }
-        if isMine { rooms.metrics.postponed(error.code) } else { logger.warning("the lease was lost") }
+        if isLeaseHeld { dependencies.metrics.postponed(error.code) } else { logger.warning("the lease was lost") }
     }
 
     private func flush() async {
-        try? await uninterrupted { [rooms] in await rooms.logs.flush() }
+        try? await uninterrupted { [dependencies] in await dependencies.logs.flush() }
     }
 
-    /// Writes what must not be lost, again and again while the store does not answer and the job is this worker's.
-    private func kept(_ write: @escaping @Sendable () async throws -> Bool) async -> Bool {
+    /// Repeats a write that must not be lost, until the store accepts it or the lease is lost.
+    private func persist(_ write: @escaping @Sendable () async throws -> Bool) async -> Bool {
         var pause = Self.pauseMin
         while true {
             do {
-                let isMine = try await uninterrupted(write)
-                rooms.pulse.answered()
-                return isMine
+                let isLeaseHeld = try await uninterrupted(write)
+                dependencies.storeAvailability.answered()
+                return isLeaseHeld
             } catch {
-                rooms.pulse.failed(error)
-                let standing = rooms.hands.standing(of: job.lease)
-                guard standing == .held || standing == .cancelled else { return false }
+                dependencies.storeAvailability.failed(error)
+                let status = dependencies.activeLeases.status(of: job.lease)
+                guard status == .held || status == .cancelled else { return false }
                 try? await uninterrupted { [pause] in try await ContinuousClock().sleep(for: pause) }
-                pause = min(pause * 2, Self.pauseMax)  // Bounded: spans of our own settings and limits.
+                pause = min(pause * 2, Self.pauseMax)  // Bounded: durations from settings and limits.
             }
         }
     }
 
-    /// A store that is busy for a moment answers soon, one whose disk is full hardly does.
+    /// A busy store recovers within milliseconds, a full disk rarely does.
     private static let (pauseMin, pauseMax) = (Duration.milliseconds(100), Duration.seconds(5))
 }
 
-extension JobEnding {
-    /// The state that it leads to, and why.
+extension JobCompletion {
+    /// The resulting state and its error code.
     fileprivate var summary: (JobState, ErrorCode?) {
         switch self {
         case .succeeded: (state, nil)

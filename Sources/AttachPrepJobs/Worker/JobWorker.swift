@@ -1,15 +1,11 @@
 import AttachPrep
+import FoundationEssentials
 public import Logging
 import RichPush
+import SafeArithmetic
 import Synchronization
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// Works jobs off: claims as many as there is room for, prepares them side by side, and keeps its leases alive.
+/// Processes jobs: claims up to `concurrency` of them, prepares them in parallel, and renews their leases.
 ///
 /// ```swift
 /// let worker = JobWorker(
@@ -21,42 +17,44 @@ public final class JobWorker: Sendable {
     struct State {
         var hasBegun = false
         var isOver = false
-        var beatsSoon = false
-        /// When the store last renewed the leases.
-        var beatenAt = ContinuousClock.now
-        /// When it has to be gone; nil while it works on.
-        var leavesBy: ContinuousClock.Instant?
+        var isRenewalScheduled = false
+        /// Time of the last successful renewal.
+        var lastRenewedAt = ContinuousClock.now
+        /// Deadline of the shutdown; nil while the worker is not draining.
+        var drainDeadline: ContinuousClock.Instant?
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    let rooms: WorkerRooms
+    let dependencies: WorkerDependencies
     private let feed: JobFeed
-    let bell = WakeBell()
+    let wakeSignal = WakeSignal()
     let state = Mutex(State())
 
-    /// - Parameter feed: the one that the store publishes its changes to.
+    /// - Parameter feed: the feed to which the store publishes its changes.
     public init(
         store: any JobStore, preparer: any JobPreparing, feed: JobFeed, settings: WorkerSettings, metrics: JobMetrics,
         logger: Logger
     ) {
-        precondition(settings.concurrency > 0, "a worker has at least one job in hand")
+        precondition(settings.concurrency > 0, "concurrency must be greater than 0")
         self.feed = feed
-        rooms = WorkerRooms(
-            store: store, preparer: preparer, settings: settings, metrics: metrics, pulse: WorkerPulse(logger),
+        dependencies = WorkerDependencies(
+            store: store, preparer: preparer, settings: settings, metrics: metrics,
+            storeAvailability: StoreAvailability(logger),
             logs: JobLogBuffer(store), logger: logger)
     }
 
-    /// Whether it takes jobs, as its last call to the store and the last result tell.
+    /// Whether the worker claims jobs, according to its last store call and the last stored result.
     public var health: WorkerHealth {
-        let health = rooms.pulse.health
-        guard health == .ok, let reason = rooms.storage.reason else { return health }
+        let health = dependencies.storeAvailability.health
+        guard health == .ok, let reason = dependencies.storage.reason else { return health }
         return .unavailable(reason)
     }
 
-    /// How many jobs it has in hand.
-    public var jobsInHand: Int { rooms.hands.count }
+    /// Number of jobs that are being processed.
+    public var activeJobCount: Int { dependencies.activeLeases.count }
 
-    /// Works until it is drained, or its task is cancelled, which drains it within no time; call it once.
+    /// Processes jobs until `drain`, or until its task is cancelled, which drains with a time limit of zero. Call it
+    /// once.
     public func run() async {
         let isFirst = state.withLock { state in
             defer { state.hasBegun = true }
@@ -65,31 +63,31 @@ public final class JobWorker: Sendable {
         precondition(isFirst, "a worker runs once")
         let changes = feed.changes(backlog: Self.changesMax)
         let heartbeat = HeartbeatThread()
-        heartbeat.start(every: rooms.settings.heartbeat) { [self] in await beat() }
-        let listening = Task { for await change in changes { hear(change) } }
-        let writing = Task { [rooms] in
+        heartbeat.start(every: dependencies.settings.heartbeat) { [self] in await renewLeases() }
+        let listening = Task { for await change in changes { handle(change) } }
+        let writing = Task { [dependencies] in
             while !Task.isCancelled {
                 try await ContinuousClock().sleep(for: Self.flushInterval)
-                await rooms.logs.flush()
+                await dependencies.logs.flush()
             }
         }
         await withTaskCancellationHandler {
             await work()
             await leave()
         } onCancel: {
-            startLeaving(by: .now)
+            startDraining(by: .now)
         }
         listening.cancel()
         writing.cancel()
         heartbeat.stop()
-        try? await uninterrupted { [rooms] in await rooms.logs.flush() }
+        try? await uninterrupted { [dependencies] in await dependencies.logs.flush() }
         end()
     }
 
-    /// Takes no new jobs, gives those in hand so much time to end, puts the rest back into the queue, and returns when
-    /// `run` is about to; may be called again, with less time too.
+    /// Stops claiming, waits up to `limit` for running jobs, returns the rest to the queue, and returns when `run` is
+    /// about to return. May be called again with an earlier limit.
     public func drain(within limit: Duration) async {
-        startLeaving(by: .now + limit)
+        startDraining(by: .now + limit)
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 guard state.hasBegun, !state.isOver else { return true }
@@ -100,9 +98,9 @@ public final class JobWorker: Sendable {
         }
     }
 
-    /// A worker's listener that does not keep up loses the oldest: it needs to know only that there was something.
+    /// Buffered changes; losing the oldest is harmless, because any change wakes the worker.
     private static let changesMax = 256
-    /// Lines of jobs' logs are kept that often, many at a time.
+    /// Interval at which buffered log lines are stored.
     private static let flushInterval = Duration.milliseconds(500)
 
     private func end() {
@@ -113,4 +111,206 @@ public final class JobWorker: Sendable {
         }
         for continuation in waiting { continuation.resume() }
     }
+}
+
+/// Claiming jobs.
+extension JobWorker {
+    var drainDeadline: ContinuousClock.Instant? { state.withLock { $0.drainDeadline } }
+
+    func work() async {
+        var failures = 0
+        while drainDeadline == nil {
+            var pause = dependencies.settings.poll
+            do {
+                if try await !claim() { pause = min(pause, try await untilNextDue()) }
+                failures = 0
+                dependencies.storeAvailability.answered()
+            } catch {
+                dependencies.storeAvailability.failed(error)
+                failures += 1
+                // Bounded: floating-point arithmetic.
+                pause = .seconds(min(Self.backOffSeconds * Double(1 << min(failures, 10)), Self.backOffSecondsMax))
+            }
+            await wakeSignal.wait(atMost: pause)
+        }
+    }
+
+    /// Retry delays for a store that is unavailable: 0.1 s, doubled each time, at most 5 s.
+    private static let (backOffSeconds, backOffSecondsMax) = (0.1, 5.0)
+
+    /// Claims jobs for the free capacity.
+    ///
+    /// - Returns: whether all capacity is in use.
+    private func claim() async throws -> Bool {
+        let (settings, store) = (dependencies.settings, dependencies.store)
+        let capacity = capacity(of: settings.concurrency)
+        guard capacity > 0 else { return true }
+        await renewIfLate()
+        let jobs = try await store.claim(
+            capacity, by: settings.name, lease: settings.lease, hostLimit: settings.hostLimit)
+        // Draining started during the claim: return the jobs.
+        if drainDeadline != nil { try await release(jobs.map(\.lease)) } else { jobs.forEach(begin) }
+        return jobs.count == capacity
+    }
+
+    private func capacity(of concurrency: Int) -> Int {
+        let inHand = dependencies.activeLeases.count
+        return switch dependencies.storage.allowance() {
+        case .all: concurrency.subtracting(clamping: inHand)
+        case .one: inHand == 0 ? 1 : 0
+        case .none: 0
+        }
+    }
+
+    private func begin(_ job: ClaimedJob) {
+        dependencies.activeLeases.begin(job.lease) { [dependencies, wakeSignal] in
+            await JobRun(job, dependencies).run()
+            dependencies.activeLeases.end(job.lease)
+            wakeSignal.signal()
+        }
+    }
+
+    private func untilNextDue() async throws -> Duration {
+        guard let date = try await dependencies.store.nextDue() else { return dependencies.settings.poll }
+        return .seconds(clamping: max(0, date.timeIntervalSinceNow))
+    }
+}
+
+/// Renewing leases, and stopping work whose lease is lost or whose job was cancelled.
+extension JobWorker {
+    /// Renews all leases in one call, and stops work whose lease is lost or whose job was cancelled.
+    func renewLeases() async {
+        dependencies.metrics.note(dependencies.preparer.statistics)
+        let leases = dependencies.activeLeases.leases
+        guard !leases.isEmpty else { return }
+        do {
+            let statuses = try await dependencies.store.extend(leases, by: dependencies.settings.lease)
+            for lease in leases {
+                switch statuses[lease.job] {
+                case .held: break
+                case .cancelled: dependencies.activeLeases.stop(lease, .cancelled)
+                case .lost, nil: dependencies.activeLeases.stop(lease, .lost)
+                }
+            }
+            state.withLock { $0.lastRenewedAt = .now }
+            dependencies.storeAvailability.answered()
+        } catch {
+            dependencies.storeAvailability.failed(error)
+        }
+    }
+
+    /// Renews leases that are past half their duration before a claim reclaims expired ones: a process or disk that was
+    /// suspended must not lose its jobs to itself.
+    func renewIfLate() async {
+        let lastRenewedAt = state.withLock { $0.lastRenewedAt }
+        // Bounded: durations from settings and limits.
+        guard dependencies.activeLeases.count > 0, lastRenewedAt + dependencies.settings.lease / 2 < .now else {
+            return
+        }
+        await renewLeases()
+    }
+
+    func handle(_ change: JobFeed.Change) {
+        switch change.state {
+        case .queued: wakeSignal.signal()
+        // The job was claimed or cancelled; renewing its lease shows which.
+        case .running where dependencies.activeLeases.contains(change.job): renewSoon()
+        default: break
+        }
+    }
+
+    /// Schedules one renewal for all changes within `renewalDelay`.
+    private func renewSoon() {
+        let isFirst = state.withLock { state in
+            defer { state.isRenewalScheduled = true }
+            return !state.isRenewalScheduled
+        }
+        guard isFirst else { return }
+        Task {
+            try await ContinuousClock().sleep(for: Self.renewalDelay)
+            state.withLock { $0.isRenewalScheduled = false }
+            await renewLeases()
+        }
+    }
+
+    /// Short enough for cancellation, and long enough to combine a hundred changes into one renewal.
+    private static let renewalDelay = Duration.milliseconds(200)
+}
+
+/// Shutting down: waiting for running jobs and returning the rest.
+extension JobWorker {
+    func startDraining(by instant: ContinuousClock.Instant) {
+        state.withLock { $0.drainDeadline = $0.drainDeadline.map { min($0, instant) } ?? instant }
+        dependencies.storeAvailability.leave()
+        wakeSignal.signal()
+    }
+
+    func leave() async {
+        await waitUntilIdle { [self] in drainDeadline ?? .now }
+        let leases = dependencies.activeLeases.leases
+        guard !leases.isEmpty else { return }
+        dependencies.logger.notice("returning jobs to the queue", metadata: ["count": "\(leases.count)"])
+        for lease in leases { dependencies.activeLeases.stop(lease, .returned) }
+        // Jobs that have ended meanwhile have no lease and are not affected.
+        do { try await release(leases) } catch { dependencies.storeAvailability.failed(error) }
+        let limit = ContinuousClock.now + Self.interruptionMax
+        await waitUntilIdle { limit }
+    }
+
+    /// Cancelled work ends at once, except while it copies a large file; its remains are removed at the next start.
+    private static let interruptionMax = Duration.seconds(3)
+
+    private func waitUntilIdle(_ limit: () -> ContinuousClock.Instant) async {
+        while dependencies.activeLeases.count > 0 {
+            let left = ContinuousClock.now.duration(to: limit())
+            guard left > .zero else { return }
+            await wakeSignal.wait(atMost: left)
+        }
+    }
+
+    func release(_ leases: [JobLease]) async throws {
+        guard !leases.isEmpty else { return }
+        try await uninterrupted { [dependencies] in try await dependencies.store.release(leases) }
+    }
+}
+
+/// Settings of a worker.
+public struct WorkerSettings: Sendable {
+    /// Name of the worker in the database, for operators.
+    public var name: String
+    /// Maximum number of jobs processed at the same time.
+    public var concurrency = Limits.requestsInFlight
+    /// Maximum number of those that fetch from the same host.
+    public var hostLimit = Limits.jobsPerHostMax
+    public var lease = Duration.seconds(Limits.leaseSeconds)
+    public var heartbeat = Duration.seconds(Limits.heartbeatSeconds)
+    /// Retry policy of failed attempts.
+    public var retries = RetryPolicy()
+    /// Public base URL of media files; without it, manifests in webhooks have no file URLs.
+    public var baseURL: String?
+    /// Polling interval: the maximum delay until changes by other processes are noticed.
+    public var poll = Duration.seconds(Limits.jobPollSeconds)
+
+    public init(name: String = "worker") {
+        self.name = name
+    }
+}
+
+/// Dependencies that all job runs of a worker share.
+struct WorkerDependencies: Sendable {
+    let store: any JobStore
+    let preparer: any JobPreparing
+    let settings: WorkerSettings
+    let metrics: JobMetrics
+    let storeAvailability: StoreAvailability
+    let activeLeases = ActiveLeases()
+    let storage = StorageGate()
+    let logs: JobLogBuffer
+    let logger: Logger
+}
+
+/// Runs `body` in a new task, so that it completes although the current task is cancelled: stores check for
+/// cancellation, and a cancelled job must still be finished in the store.
+func uninterrupted<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    try await Task { try await body() }.value
 }

@@ -3,16 +3,16 @@
     import RichPush
     import Synchronization
 
-    /// The fault of issue 18, put back for one source: `last + 1` of an origin's `Content-Range`, which trapped.
+    /// Reproduces issue 18 for one source: `last + 1` of a server's `Content-Range`, which overflowed and trapped.
     ///
-    /// In debug builds alone, and for tests alone: a release build does not look at the variable.
+    /// Only in debug builds, for tests; release builds do not read the variable.
     enum TrapForTests {
-        /// Traps when `ATTACHPREP_TEST_TRAP` is a part of the source.
+        /// Traps when the source contains the value of `ATTACHPREP_TEST_TRAP`.
         static func check(_ source: String) {
             guard let part = unsafe getenv("ATTACHPREP_TEST_TRAP").map({ unsafe String(cString: $0) }), !part.isEmpty,
                 source.contains(part)
             else { return }
-            // Bounded: not at all, which is what it is for.
+            // Bounded: not bounded; the overflow is the purpose of this function.
             let end = Atomic(Int64.max).load(ordering: .relaxed) + 1
             preconditionFailure("\(end) has wrapped")
         }

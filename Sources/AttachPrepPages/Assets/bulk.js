@@ -1,20 +1,20 @@
 "use strict";
 
-// Actions on many jobs: on those that are selected in the table, or on all of a state.
+// Bulk actions: on the jobs selected in the table, or on all jobs of a state.
 
-/** The ids of the selected jobs; only jobs that the table shows are selected. */
+/** The IDs of the selected jobs, which are always visible in the table. */
 const selectedJobs = new Set();
 
 const jobActions = {
   Retry: { applies: ({ state }) => retryableStates.includes(state), run: retryJobs },
   Cancel: {
     applies: ({ state }) => ["queued", "running"].includes(state), run: cancelJobs, isFinal: true,
-    sentence: "Queued jobs end now, running jobs as soon as their worker notices. Secrets are wiped: a job whose "
-      + "request had headers or a signed address cannot be retried.",
+    sentence: "Queued jobs are cancelled at once, running jobs when their worker next checks. Secrets are deleted: a "
+      + "job whose request had headers or a signed URL cannot be retried.",
   },
   Remove: {
     applies: ({ state }) => !["queued", "running"].includes(state), run: removeJobs, isFinal: true,
-    sentence: "The jobs, their logs and the files that no other job uses are deleted. This cannot be undone.",
+    sentence: "Deletes the jobs, their logs and the files that no other job uses. This cannot be undone.",
   },
 };
 
@@ -39,7 +39,7 @@ async function cancelJobs({ ids }) {
 
 // MARK: Selected jobs
 
-/** The box of one job; the table's head has one for all of the page. */
+/** The checkbox of a job. */
 function selectionBox(job) {
   const name = [nameOf(job.request.source), job.request.id].filter(Boolean).join(", ");
   return make("label", { class: "select" }, make("input", { type: "checkbox", "aria-label": `Select ${name}`,
@@ -61,7 +61,7 @@ function selectAllBox() {
     } }), make("span", { class: "select-words" }, "Select all on this page"));
 }
 
-/** Brings boxes and bar in line with what is selected, and forgets jobs that the table no longer shows. */
+/** Updates checkboxes and bar, and deselects jobs that the table no longer shows. */
 function showSelection() {
   for (const id of selectedJobs) if (!jobTable.rows.has(id)) selectedJobs.delete(id);
   for (const box of jobTable.box.querySelectorAll("[data-job]")) {
@@ -78,7 +78,7 @@ function showSelection() {
 
 // MARK: The bar
 
-/** The same bar while the same jobs are meant: it must not change under the pointer. */
+/** The action bar; the same element while the filters are unchanged, so that it does not change under the pointer. */
 function standingBulkBar(here) {
   const key = [here.state, here.search, here.error].join("\n");
   if (jobTable.bulk?.key === key) return jobTable.bulk.bar;
@@ -96,7 +96,7 @@ function showBulkBar() {
   if (!jobTable.bulk) return;
   const { bar, count } = jobTable.bulk;
   const words = selectedJobs.size ? `${jobsText(selectedJobs.size)} selected` : "No jobs selected";
-  // A status that is written again is read out again.
+  // Screen readers announce a status each time it is set.
   if (count.textContent !== words) count.textContent = words;
   bar.classList.toggle("active", selectedJobs.size > 0);
   for (const button of bar.querySelectorAll("[data-action]")) {
@@ -108,7 +108,7 @@ function showBulkBar() {
   }
 }
 
-/** Ids of the selected jobs that an action is possible for. */
+/** The IDs of the selected jobs that an action applies to. */
 function applicable({ applies }) {
   return [...jobTable.rows.values()].filter(({ job }) => selectedJobs.has(job.id) && applies(job))
     .map(({ job }) => job.id);
@@ -120,7 +120,7 @@ function actOnSelection(word, { run, sentence, isFinal, applies }) {
     await run({ ids });
     selectedJobs.clear();
     showSelection();
-    // The button that was pressed is disabled now.
+    // The pressed button is disabled now.
     jobTable.box.querySelector(".select.all input")?.focus({ preventScroll: true });
     refreshJobs();
   };
@@ -130,7 +130,7 @@ function actOnSelection(word, { run, sentence, isFinal, applies }) {
 
 // MARK: All jobs of a state
 
-/** Jobs on other pages included. */
+/** Actions on all jobs of a state, including those on other pages. */
 function allActions(here) {
   if (!retryableStates.includes(here.state)) return null;
   const order = { states: [here.state], ...(here.search && { search: here.search }),
@@ -143,11 +143,11 @@ function allActions(here) {
       refreshJobs();
     }) }, `${word} all`);
   return make("span", { class: "bulk-all" },
-    act("Retry", "They are queued again, and their attempts are counted from zero."),
+    act("Retry", "Queues the jobs again and resets their attempts to zero."),
     act("Remove", jobActions.Remove.sentence));
 }
 
-/** Which jobs are meant: all of a state, with their number where it is known, or those that are found. */
+/** The description of the affected jobs for the confirmation dialog. */
 function bulkWords({ state, search, error }) {
   const number = overview.said?.jobs?.[state];
   if (search || error) return `all matching ${state} jobs`;

@@ -1,10 +1,10 @@
 "use strict";
 
-// A rectangle that is drawn on a picture with the mouse, a finger or the keyboard, in fractions of the picture.
+// A clipping rectangle drawn over an image by pointer or keyboard, in unit coordinates.
 
 const leastSide = 0.02;
 
-/** Inside the picture, and not too small to be seen. */
+/** Clamps a rectangle to the image and to a minimum size. */
 function keptInside({ x, y, width, height }) {
   const side = (value) => Math.min(1, Math.max(leastSide, value));
   const [w, h] = [side(width), side(height)];
@@ -12,14 +12,14 @@ function keptInside({ x, y, width, height }) {
   return { x: place(x, w), y: place(y, h), width: w, height: h };
 }
 
-/** Numbers that are sent: four digits, which no picture of ours has more pixels for. */
+/** Rounds coordinates to four digits, which is more precise than a pixel. */
 function roundedPart(part) {
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, Math.round(value * 10_000) / 10_000]));
 }
 
 /**
- * The layer over a picture in which a rectangle is drawn: press and pull makes one, inside of it moves it, its corners
- * resize it. With the keyboard, arrows move it and arrows with Shift resize it; Delete takes it away.
+ * A layer over an image for a rectangle: dragging creates one, dragging inside moves it, dragging a corner resizes it.
+ * On the keyboard, arrows move it, Shift and arrows resize it, Delete removes it.
  */
 function croppingLayer(onChange) {
   let part = null;
@@ -65,7 +65,7 @@ function croppingLayer(onChange) {
   return { layer, show: (next) => show(next, false) };
 }
 
-/** Follows the pointer from where it was pressed until it is let go. */
+/** Tracks the pointer from press to release. */
 function pull(layer, pressed, { grip, corner, part }, show) {
   const frame = layer.getBoundingClientRect();
   const at = (event) => ({

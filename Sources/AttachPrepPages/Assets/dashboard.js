@@ -1,6 +1,6 @@
 "use strict";
 
-// The page of a service: puts its parts together, and follows where somebody goes.
+// The dashboard: assembles the page and handles navigation.
 
 const views = {
   overview: overviewView, jobs: jobsView, job: () => jobView(whereWeAre().job), try: tryView, webhooks: webhooksView,
@@ -22,7 +22,7 @@ async function start() {
   else signIn();
 }
 
-/** Kept in this browser alone: which colours somebody likes. */
+/** The saved theme of this browser; null if there is none. */
 function savedTheme() {
   try {
     return localStorage.getItem("theme");
@@ -35,21 +35,21 @@ function keepTheme(theme) {
   try {
     localStorage.setItem("theme", theme);
   } catch {
-    // A browser that keeps nothing shows it all the same.
+    // Without storage the theme lasts until the page is closed.
   }
 }
 
 // MARK: The page
 
 function begin() {
-  parts.nav = make("nav", { "aria-label": "Parts" });
+  parts.nav = make("nav", { "aria-label": "Views" });
   parts.main = make("main", { id: "main", tabindex: -1 });
   parts.live = make("span", { class: "live", role: "status" });
   parts.trouble = make("p", { class: "trouble", role: "alert" });
   overview.said = null;
   document.body.replaceChildren(
     make("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); parts.main.focus(); } },
-      "To the content"),
+      "Skip to content"),
     pageHead(), parts.trouble, parts.main, make("div", { id: "toasts", class: "toasts", role: "status" }));
   showPlace();
   refreshOverview();
@@ -98,11 +98,11 @@ document.addEventListener("job", ({ detail }) => {
   jobsChanged();
 });
 document.addEventListener("overview", () => {
-  // Where no stream tells of changes, they are looked up with the numbers.
+  // Without an event stream, jobs are refreshed together with the overview.
   if (events.source?.readyState !== EventSource.OPEN) jobsChanged();
 });
 document.addEventListener("live", ({ detail }) => {
-  // What happened while nobody listened is looked up.
+  // Loads changes that happened while the stream was closed.
   if (detail) refreshAll();
   parts.live?.replaceChildren(make("i", { class: `dot ${detail ? "good" : "bad"}`, "aria-hidden": "true" }),
     detail ? "live" : "not connected");

@@ -1,15 +1,15 @@
 "use strict";
 
-// Drawn notifications side by side with what can be chosen about them: raw and prepared, scale, light or dark.
+// Notifications with the original and the prepared attachment side by side, with scale and appearance controls.
 
 const drawingChoices = { scale: 1, appearance: null, showsPart: false };
 
-/** The notification as it came and as it was prepared, with its bars; follows its own choices. */
+/** The drawing of a result: original and prepared notification, controls and download times. */
 function drawing(item) {
   const stage = make("div", { class: "drawing-stage" });
   // A group: named sections are landmarks, and a page may have many drawings.
   const section = make("div", {
-    class: "drawing", role: "group", "aria-label": "The notification as a phone draws it" });
+    class: "drawing", role: "group", "aria-label": "Notification preview" });
   const draw = () => {
     stage.dataset.scale = drawingChoices.scale;
     fill(stage, rawPhone(item), preparedPhone(item));
@@ -24,7 +24,7 @@ function isDark() {
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-/** Which colours the page has; who keeps it is told what was chosen. */
+/** The switch between light and dark; `keep` stores the choice. */
 function themeChoice(keep = () => {}) {
   const bar = make("div", {});
   const show = () => fill(bar, choiceGroup("Page", ["light", "dark"].map((theme) => ({
@@ -43,7 +43,7 @@ function drawingControls(item, draw) {
     draw();
   };
   const appearance = () => drawingChoices.appearance ?? (isDark() ? "dark" : "light");
-  const bar = make("div", { class: "drawing-controls", role: "toolbar", "aria-label": "How it is drawn" });
+  const bar = make("div", { class: "drawing-controls", role: "toolbar", "aria-label": "Preview options" });
   const show = () => fill(bar,
     choiceGroup("Scale", [1, 2, 3].map((scale) => ({
       label: `${scale}x`, isChosen: drawingChoices.scale === scale, choose: choose({ scale }) })), show),
@@ -64,11 +64,11 @@ function choiceGroup(label, choices, show) {
       onclick: () => { choose(); show(); } }, text)));
 }
 
-/** As a phone shows it when nobody prepares it: with the attachment when that was fit, else without. */
+/** The notification with the original source: with the attachment if iOS shows it, else without. */
 function rawPhone(item) {
   const fate = rawFate(item.manifest);
   const bare = { ...item.manifest, attachment: null, thumbnail: null };
-  return phone("As it came", fate.isShown ? item : { ...item, manifest: bare },
+  return phone("Original", fate.isShown ? item : { ...item, manifest: bare },
     make("p", { class: fate.isShown ? "fate good" : "fate bad" },
       make("strong", {}, `${fate.word} `), fate.why));
 }
@@ -97,17 +97,17 @@ function phone(title, item, caption) {
       class: "phone-frame", tabindex: 0, role: "group", "aria-label": `${title}, on a phone` }, screen));
 }
 
-/** How long a phone fetches each, on each network, against the time it has. */
+/** Download times of original and attachment by network, with the time limits of iOS. */
 function arrivalBars(manifest) {
   const rows = attachprepFacts.networks.map((network) => ({
     network,
-    sides: [["as it came", manifest.source.bytes], ["prepared", manifest.attachment?.bytes]]
+    sides: [["original", manifest.source.bytes], ["prepared", manifest.attachment?.bytes]]
       .filter(([, bytes]) => bytes !== null && bytes !== undefined)
       .map(([side, bytes]) => ({ side, seconds: fetchSeconds(bytes, network) })),
   })).filter(({ sides }) => sides.length);
   if (!rows.length) return null;
   return make("table", { class: "arrivals" },
-    make("caption", {}, "Expected time to fetch it on a phone"),
+    make("caption", {}, "Expected download time on a phone"),
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Network"), make("th", { scope: "col" }, "File"),
       make("th", { scope: "col", class: "arrival-axis" }, unseen("Bar"), arrivalAxis()),
       make("th", { scope: "col" }, "Time"))),
@@ -115,7 +115,7 @@ function arrivalBars(manifest) {
       arrivalRow(index === 0 ? network.label : null, sides.length, side, seconds)))));
 }
 
-/** The root makes room for what is quick, beside what takes long; over the end stands at the end. */
+/** Bar length on a square-root scale, which keeps short times visible; capped at 1. */
 function arrivalShare(seconds) {
   return Math.min(1, Math.sqrt(seconds / (attachprepFacts.secondsGiven * 1.25)));
 }

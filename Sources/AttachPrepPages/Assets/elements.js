@@ -1,10 +1,10 @@
 "use strict";
 
-// Elements without markup: what comes from outside can only ever become text or an attribute's value.
+// Creates DOM elements without HTML parsing: untrusted values can only become text or attribute values.
 
 const svgNames = new Set(["svg", "g", "rect", "line", "circle", "path", "polyline", "title"]);
 
-/** Makes an element. Its properties are attributes, and listeners with `on` before their name; false leaves one out. */
+/** Creates an element. Properties become attributes, or event listeners if they begin with `on`; false omits one. */
 function make(name, properties = {}, ...children) {
   const inPicture = svgNames.has(name) && name !== "title";
   const element = inPicture
@@ -20,17 +20,17 @@ function make(name, properties = {}, ...children) {
   return element;
 }
 
-/** A name for the eyes of screen readers alone. */
+/** Text for screen readers only. */
 function unseen(text) {
   return make("span", { class: "unseen" }, text);
 }
 
-/** Text that may be wider than its box; it can be scrolled with the keyboard. */
+/** Preformatted text in a box that can be scrolled with the keyboard. */
 function codeBlock(label, text) {
   return make("pre", { tabindex: 0, role: "group", "aria-label": label }, text);
 }
 
-/** Shows other children, and keeps the focus: on what has the same name, else on the next heading above. */
+/** Replaces the children and restores the focus: to the element with the same `data-focus`, else to a heading. */
 function fill(element, ...children) {
   const former = element.contains(document.activeElement) ? document.activeElement : null;
   const name = former?.getAttribute("data-focus");
@@ -40,14 +40,14 @@ function fill(element, ...children) {
   }
   element.replaceChildren(...next);
   if (!former || former === element) return;
-  // An element that was put in again has lost the focus on the way.
+  // Moving an element in the DOM removes its focus.
   if (element.contains(former)) return former.focus({ preventScroll: true });
   const heir = (name && element.querySelector(`[data-focus="${CSS.escape(name)}"]`))
     || element.querySelector("h1[tabindex], h2[tabindex]") || element.closest("main") || document.querySelector("main");
   heir?.focus({ preventScroll: true });
 }
 
-/** Calls when no button or finger is down: what is pressed must not be replaced before it is let go. */
+/** Runs an action when no pointer is pressed, so that a pressed element is not replaced before its click event. */
 const whenReleased = (() => {
   let [isDown, waiting] = [false, []];
   const release = () => setTimeout(() => {
@@ -63,7 +63,7 @@ const whenReleased = (() => {
   return (action) => isDown ? waiting.push(action) : action();
 })();
 
-/** Calls at most once a frame, with the latest arguments. */
+/** Calls an action at most once per animation frame, with the latest arguments. */
 function perFrame(action) {
   let pending = null;
   return (...values) => {
@@ -76,7 +76,7 @@ function perFrame(action) {
   };
 }
 
-/** Calls when there was quiet for so many milliseconds. */
+/** Debounces an action. */
 function afterQuiet(milliseconds, action) {
   let timer = 0;
   return (...values) => {

@@ -1,6 +1,6 @@
 "use strict";
 
-// What a manifest says, in words: for the report's details and a job's page.
+// The details of a manifest, for the report and the job page.
 
 const outcomeLooks = { passed: "good", converted: "good", shrunk: "good", bestAttempt: "warn", rejected: "bad" };
 const outcomeWords = {
@@ -11,7 +11,7 @@ function outcomeBadge(outcome) {
   return make("span", { class: `badge ${outcomeLooks[outcome] ?? ""}` }, outcomeWords[outcome] ?? outcome);
 }
 
-/** The kind of media, of a rejected source by what its content is. */
+/** The kind of media; for a rejected source from its MIME type. */
 function kindOf(manifest) {
   if (manifest.attachment) return manifest.attachment.kind;
   const family = (manifest.source.mimeType ?? "").split("/")[0];
@@ -24,15 +24,15 @@ function factList(rows) {
     .map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
 }
 
-/** Source, what became of it, and why; without the error where the page shows it already. */
+/** Source, result and reasons; `hasError` includes the error. */
 function manifestFacts(manifest, { hasError = true } = {}) {
   const { source, attachment, thumbnail, crop, options } = manifest;
   return factList([
     ["Source", source.url],
-    ["Final address", source.finalURL && source.finalURL !== source.url ? source.finalURL : null],
-    ["Came as", sourceWords(source)],
-    ["Became", attachment && fileWords(attachment)],
-    ["Why", manifest.error ? null : sentences(manifest.reasons)],
+    ["Final URL", source.finalURL && source.finalURL !== source.url ? source.finalURL : null],
+    ["Original", sourceWords(source)],
+    ["Attachment", attachment && fileWords(attachment)],
+    ["Reasons", manifest.error ? null : sentences(manifest.reasons)],
     ["Thumbnail", thumbnail && fileWords(thumbnail)],
     ["Crop", crop && fileWords(crop)],
     ["Options", options && make("code", {}, JSON.stringify(withoutEmpty(options)))],
@@ -48,7 +48,7 @@ function manifestFacts(manifest, { hasError = true } = {}) {
 function sourceWords(source) {
   if (source.bytes === null && !source.mimeType) return null;
   const claim = source.declaredMIMEType && source.declaredMIMEType !== source.mimeType
-    ? ` (the server says ${source.declaredMIMEType})` : "";
+    ? ` (declared as ${source.declaredMIMEType})` : "";
   return `${source.mimeType ?? "unknown"}${claim}, ${grouped.format(source.bytes ?? 0)} bytes`;
 }
 
@@ -63,7 +63,7 @@ function fileWords(file) {
     : `${file.file}: ${words}`;
 }
 
-/** An address that may be followed; one of another kind leads nowhere. */
+/** An http(s) URL or a path of this host; "#" for any other URL, such as javascript:. */
 function safeAddress(address) {
   return /^(https?:\/\/|\/(?!\/))/i.test(address) ? address : "#";
 }
@@ -79,12 +79,12 @@ const stages = [
 ];
 
 /**
- * The time of each stage as bars. With "Other" they add up to the total; where they are more than it, because stages
- * ran at the same time, a note says so. Waiting is counted apart.
+ * The time of each stage as bars. With "Other" they add up to the total; a note explains a larger sum, which results
+ * from concurrent stages. Waiting time is listed separately.
  */
 function timingBars(timings) {
   const sum = stages.reduce((total, [key]) => total + (timings[key] ?? 0), 0);
-  // What would be shown as 0.0 ms is left out.
+  // Omits stages that would be shown as 0.0 ms.
   const shown = stages.filter(([key]) => timings[key] >= 0.05).map(([key, label]) => [label, timings[key]]);
   const other = timings.total - sum;
   if (!(timings.total > 0) && !shown.length) return null;
@@ -96,7 +96,7 @@ function timingBars(timings) {
     make("tbody", {}, shown.map(([label, time]) => barRow(label, time / longest, millisecondsText(time)))),
     make("tfoot", {}, foot("Total", timings.total),
       timings.queue > 0 && foot("Waiting, not in the total", timings.queue))),
-  !shown.length && make("p", { class: "soft bars-note" }, "No times of single stages were recorded."),
+  !shown.length && make("p", { class: "soft bars-note" }, "No times of individual stages were recorded."),
   other < -0.05 && make("p", { class: "soft bars-note" }, `The stages add up to ${millisecondsText(sum)}, more than `
     + "the total, because some run at the same time: a file is identified while it is still being downloaded."));
 }

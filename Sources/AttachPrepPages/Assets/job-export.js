@@ -1,8 +1,8 @@
 "use strict";
 
-// A job as somebody takes it along: its request as curl, its manifest as a file.
+// Export of a job: its request as a curl command, its manifest as a file.
 
-/** The request without what says nothing. */
+/** The request without null values and empty objects. */
 function requestOf(job) {
   const prune = (value) => value !== null && typeof value === "object" && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, prune(inner)])
@@ -11,14 +11,14 @@ function requestOf(job) {
   return prune(job.request);
 }
 
-/** The same request from a terminal; a line before it names what is not known here, or is over. */
+/** The request as a curl command, with a comment about redacted secrets or expired uploads. */
 function curlOf(job) {
   const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
   const { notBefore, notAfter, headers, ...request } = requestOf(job);
   const note = request.source.startsWith("upload:")
-    ? "# Uploads are kept for a day: send the file again if it is gone.\n"
+    ? "# Uploads expire after a day: upload the file again if necessary.\n"
     : request.source.includes("REDACTED")
-      ? "# The secrets of the address are not known here: put them in for REDACTED.\n" : "";
+      ? "# The URL is redacted: replace REDACTED with its secrets.\n" : "";
   return note + [`curl ${quoted(`${location.origin}/v1/jobs`)}`, "-H 'Authorization: Bearer TOKEN'",
     "-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(request))}`].join(" \\\n  ");
 }
@@ -32,7 +32,7 @@ async function copy(text) {
     field.value = text;
     document.body.append(field);
     field.select();
-    tell(document.execCommand("copy") ? "Copied." : "The browser does not let this page copy.");
+    tell(document.execCommand("copy") ? "Copied." : "The browser denied access to the clipboard.");
     field.remove();
   }
 }

@@ -1,8 +1,8 @@
 "use strict";
 
-// A job's page: what came of it, as a phone draws it, what was logged, and what can be done.
+// The job page: result, notification preview, times, request and log.
 
-/** `asked` numbers the questions: an answer to an earlier one comes too late. */
+/** `asked` counts requests; responses to earlier ones are ignored. */
 const jobPage = { id: null, box: null, said: null, asked: 0, drawnOf: null, drawing: null };
 
 function jobView(id) {
@@ -22,7 +22,7 @@ async function refreshJob() {
     whenReleased(() => isLatest() && drawJob(job, log.lines));
   } catch (problem) {
     jobPage.said = null;
-    if (problem.status !== 401 && isLatest()) fill(box, make("h1", { tabindex: -1 }, "Job not shown"),
+    if (problem.status !== 401 && isLatest()) fill(box, make("h1", { tabindex: -1 }, "Cannot show the job"),
       make("p", { class: "card bad", role: "alert" }, problem.message),
       make("p", {}, link({ view: "jobs" }, { class: "button" }, "All jobs")));
   }
@@ -30,7 +30,7 @@ async function refreshJob() {
 
 function drawJob(job, lines) {
   const said = JSON.stringify([job, lines]);
-  // What has not changed stays as it is, with whatever somebody is about to press in it.
+  // Unchanged content is not redrawn, so that elements are not replaced while they are used.
   if (jobPage.said === said) return;
   jobPage.said = said;
   document.title = `${[job.request.id, nameOf(job.request.source)].filter(Boolean).join(" · ")} – attachprep`;
@@ -73,13 +73,13 @@ function jobHead(job) {
 function jobError(job) {
   const failure = failureOf(job);
   if (!failure) return null;
-  return make("section", { class: "card failure", "aria-label": "What went wrong" },
+  return make("section", { class: "card failure", "aria-label": "Error" },
     make("p", {}, link({ error: failure.code }, { class: "code" }, make("code", {}, failure.code)),
       failure.retryable ? " (retrying may help)" : " (retrying will fail the same way)"),
     make("p", { class: "failure-message" }, failure.message));
 }
 
-/** Drawn once for each result: an event must not begin the movie anew. */
+/** Drawn once per result, so that an event does not restart a movie. */
 function jobDrawing(job) {
   if (!job.result) return null;
   const key = JSON.stringify(job.result);

@@ -1,8 +1,8 @@
 "use strict";
 
-// The table of jobs: searched and filtered by the address, kept up to date while its first page is looked at.
+// The table of jobs, with search and filters in the URL; its first page is updated live.
 
-/** `asked` numbers the questions: an answer to an earlier one comes too late. */
+/** `asked` counts requests; responses to earlier ones are ignored. */
 const jobTable = { box: null, parts: null, errorBox: null, bulk: null, said: null, asked: 0, rows: new Map() };
 
 /** Jobs on a page, and on the overview. */
@@ -16,7 +16,7 @@ function jobsView() {
   return view;
 }
 
-/** The latest jobs, below the numbers of the overview. */
+/** The latest jobs, on the overview. */
 function latestJobsView() {
   const view = make("section", { class: "card results", "aria-labelledby": "jobs-title" },
     make("div", { class: "results-head" }, make("h2", { id: "jobs-title" }, "Latest jobs"),
@@ -35,8 +35,8 @@ function newJobTable() {
 
 function jobFilters() {
   const here = whereWeAre();
-  const search = make("input", { type: "search", value: here.search, placeholder: "Search address, ID, error",
-    "aria-label": "Search jobs by address, ID or error code", maxlength: 200,
+  const search = make("input", { type: "search", value: here.search, placeholder: "Search source, ID, error",
+    "aria-label": "Search jobs by source, ID or error code", maxlength: 200,
     oninput: afterQuiet(250, () => search.isConnected && filterJobs({ search: search.value.trim() },
       "replaceState")) });
   const select = make("select", { "aria-label": "State", onchange: () => filterJobs({ state: select.value }) },
@@ -47,7 +47,7 @@ function jobFilters() {
   return make("div", { class: "filters", role: "search" }, search, select, jobTable.errorBox);
 }
 
-/** Other jobs in the same table: what chooses them keeps the focus. */
+/** Applies a filter; the filter controls keep the focus. */
 function filterJobs(values, step = "pushState") {
   const place = { ...whereWeAre(), view: "jobs", cursor: "", ...values };
   if (whereWeAre().view !== "jobs") return goTo(place);
@@ -80,7 +80,7 @@ async function refreshJobs() {
   }
 }
 
-/** At most one look in a while, however much happens. */
+/** Refreshes the jobs after a change, at most every 2 s. */
 const jobsChanged = (() => {
   let [timer, last] = [0, 0];
   return () => {
@@ -95,14 +95,14 @@ const jobsChanged = (() => {
 function drawJobs(page) {
   const here = whereWeAre();
   const said = JSON.stringify([page, here]);
-  // What has not changed stays as it is, with whatever somebody is about to press in it.
+  // Unchanged content is not redrawn, so that elements are not replaced while they are used.
   if (jobTable.said === said) return;
   jobTable.said = said;
   const selects = here.view === "jobs";
   jobTable.rows = new Map(page.jobs.map((job) => [job.id, standingRow(job, selects)]));
   if (!page.jobs.length) return fill(jobTable.box, emptyJobs(here));
   const standing = jobTable.parts ??= tableParts(selects);
-  // Rows are put from their place into their place, not by way of another table: else the focus in them is lost.
+  // Moves rows within one table: moving them through another one would remove the focus.
   fill(standing.rows, [...jobTable.rows.values()].map(({ row }) => row));
   if (selects) fill(standing.pages,
     here.cursor && link({ ...here, cursor: "" }, { class: "button", "data-focus": "newest" }, "Newest"),
@@ -111,7 +111,7 @@ function drawJobs(page) {
   if (selects) showSelection();
 }
 
-/** What stays while rows come and go. */
+/** The parts of the table that stay while rows are replaced. */
 function tableParts(selects) {
   const rows = make("div", { class: "rows", role: "rowgroup" });
   return { rows, pages: make("nav", { class: "pages", "aria-label": "Pages" }),
@@ -124,10 +124,10 @@ function jobsHead(selects) {
   return make("div", { class: "row head", role: "row" },
     selects && make("div", { role: "columnheader", class: "cell-select" }, selectAllBox()),
     names.map((name) => make("div", { role: "columnheader",
-      class: ["Attempts", "Took"].includes(name) ? "number" : null }, name || unseen("Picture"))));
+      class: ["Attempts", "Took"].includes(name) ? "number" : null }, name || unseen("Thumbnail"))));
 }
 
-/** The same element while nothing about the job has changed: who reads it is not disturbed. */
+/** The row of a job; the same element while the job is unchanged. */
 function standingRow(job, selects) {
   const [former, said] = [jobTable.rows.get(job.id), JSON.stringify(job)];
   return former?.said === said ? former : { job, said, row: drawnRow(job, selects) };
@@ -150,7 +150,7 @@ function drawnRow(job, selects) {
     cell("attempts", job.attempts));
 }
 
-/** Why a job has failed, or why its last attempt did; null for one that succeeded. */
+/** The error of a job or of its last attempt; null if it succeeded. */
 function failureOf(job) {
   return job.state === "succeeded" ? null : job.error ?? job.result?.error ?? null;
 }
@@ -179,7 +179,7 @@ function timeElement(text) {
   return make("time", { datetime: text, title: date.toLocaleString(), class: "since" }, sinceText(date, new Date()));
 }
 
-/** From when the job was accepted to its end, with its waits and all its attempts. */
+/** The time from acceptance to end, including waits and all attempts. */
 function tookWords({ createdAt, finishedAt, attempts }) {
   if (!finishedAt) return "–";
   return [millisecondsText(new Date(finishedAt) - new Date(createdAt)),
@@ -187,7 +187,7 @@ function tookWords({ createdAt, finishedAt, attempts }) {
       `${attempts} attempts`)];
 }
 
-/** What nobody has done yet, and how to do it; or that nothing is found. */
+/** The text of an empty table: no matching jobs, or how to send the first one. */
 function emptyJobs(here) {
   if (here.state || here.search || here.error || here.cursor) {
     return make("div", { class: "notice" }, make("p", {}, "No matching jobs"),

@@ -1,13 +1,13 @@
 "use strict";
 
-// A notification as a phone draws it, collapsed and expanded: the one drawing of report, preview and dashboard.
+// Draws a notification as iOS does, collapsed and expanded; shared by report, preview and dashboard.
 //
 // An item is { manifest, media: { attachment, thumbnail, crop }, text: { app, title, subtitle, body } }. A file of
-// `media` is an address, or { type, data } with its bytes in base64, or null where it cannot be had.
+// `media` is a URL, { type, data } with base64 content, or null if it is not available.
 
 const keptAddresses = new WeakMap();
 
-/** Where a page loads a file from. Embedded movies and sounds become objects of the browser: they can be sought in. */
+/** The URL of a file. Embedded movies and audio become blob URLs, which support seeking. */
 function addressOf(file) {
   if (!file || typeof file === "string") return file ?? null;
   if (!keptAddresses.has(file)) {
@@ -19,7 +19,7 @@ function addressOf(file) {
   return keptAddresses.get(file);
 }
 
-/** The square beside the text, with as many pixels as a phone of the screen's density gives it. */
+/** The square thumbnail beside the text, with the resolution that iOS gives it on this screen. */
 function drawnThumbnail(item, scale) {
   const { manifest, media } = item;
   if (whyNoThumbnail(manifest) || !media.thumbnail) return null;
@@ -43,7 +43,7 @@ function drawnThumbnail(item, scale) {
   return canvas;
 }
 
-/** The lines of a notification: what the payload says, or words that stand for it. */
+/** The text of a notification, from the payload or placeholder text. */
 function drawnText(text, isCollapsed) {
   return make("div", { class: "notification-text" },
     make("div", { class: "notification-title" }, text.title || text.app),
@@ -58,7 +58,7 @@ function drawnIcon() {
       make("circle", { cx: 27, cy: 12, r: 3.5 })));
 }
 
-/** The notification in a list: 35 points of picture. */
+/** The collapsed notification, with a thumbnail of 35 points. */
 function drawnCollapsed(item, scale) {
   return make("div", { class: "notification", role: "group", "aria-label": "Collapsed notification" },
     drawnIcon(), drawnText(item.text, true),
@@ -66,7 +66,7 @@ function drawnCollapsed(item, scale) {
       make("span", { class: "notification-time" }, "now"), drawnThumbnail(item, scale)));
 }
 
-/** The notification when it is pressed: the attachment, then the text. */
+/** The expanded notification: the attachment, then the text. */
 function drawnExpanded(item, showsPart) {
   return make("div", { class: "notification expanded", role: "group", "aria-label": "Expanded notification" },
     drawnAttachment(item, showsPart),
@@ -96,21 +96,21 @@ function drawnPicture({ manifest, media }) {
   const picture = make("img", { src: whole ?? still, alt: "The attachment", decoding: "async",
     onerror: () => picture.replaceWith(missingFile(manifest.attachment)) });
   const moves = manifest.attachment.mimeType === "image/gif" && (manifest.attachment.frames ?? 1) > 1;
-  if (!whole) return [picture, missingNote("Only its thumbnail is in this page.")];
+  if (!whole) return [picture, missingNote("This page contains only the thumbnail.")];
   return moves ? heldOrPlayed(picture) : picture;
 }
 
-/** A GIF plays, as on the phone; a button holds it, and for who wants less motion it is held from the beginning. */
+/** A GIF with a pause button; it starts paused if the user prefers reduced motion. */
 function heldOrPlayed(picture) {
-  const held = make("canvas", { class: "held", role: "img", "aria-label": "The attachment, held" });
+  const held = make("canvas", { class: "held", role: "img", "aria-label": "The attachment, paused" });
   const button = make("button", { class: "motion", type: "button", "data-focus": "motion",
     onclick: () => show(!plays) });
   let plays = !matchMedia("(prefers-reduced-motion: reduce)").matches;
   const show = (value) => {
     plays = value;
     [picture.hidden, held.hidden] = [!plays, plays];
-    button.textContent = plays ? "Hold" : "Play";
-    button.setAttribute("aria-label", plays ? "Hold the animation" : "Play the animation");
+    button.textContent = plays ? "Pause" : "Play";
+    button.setAttribute("aria-label", plays ? "Pause the animation" : "Play the animation");
   };
   picture.addEventListener("load", () => {
     [held.width, held.height] = [picture.naturalWidth, picture.naturalHeight];
@@ -121,7 +121,7 @@ function heldOrPlayed(picture) {
 }
 
 function drawnMovie({ manifest, media }) {
-  // With a clip rect the thumbnail is a part of the picture, and no poster.
+  // With a clipping rectangle the thumbnail shows only a part of the frame, so it is not used as poster.
   const poster = manifest.options?.thumbnailClippingRect ? null : addressOf(media.thumbnail);
   const whole = addressOf(media.attachment);
   if (whole) {
@@ -133,11 +133,11 @@ function drawnMovie({ manifest, media }) {
   if (!poster) return missingFile(manifest.attachment);
   return [
     make("img", { src: poster, alt: "The movie's poster" }), make("span", { class: "play", "aria-hidden": "true" }),
-    missingNote("Only the poster of the movie is in this page."),
+    missingNote("This page contains only the poster of the movie."),
   ];
 }
 
-/** The address of a movie that shows its first frame before it is played: phones load none unless they have to seek. */
+/** A movie URL whose first frame is shown before playback: iOS loads a frame only after a seek. */
 function withFirstFrame(address) {
   return `${address}#t=0.001`;
 }
@@ -145,28 +145,28 @@ function withFirstFrame(address) {
 function drawnSound({ manifest, media }) {
   const whole = addressOf(media.attachment);
   if (whole) return make("audio", { src: whole, controls: true, preload: "metadata",
-    "aria-label": "The attached sound" });
+    "aria-label": "The attached audio" });
   return make("div", { class: "player" },
     make("span", { class: "play", "aria-hidden": "true" }), make("span", { class: "track", "aria-hidden": "true" }),
     make("span", {}, secondsText(manifest.attachment.duration)));
 }
 
 function missingFile(attachment) {
-  return make("div", { class: "missing" }, `${formatWord(attachment.mimeType)} that this page does not have: it was `
-    + "too large for it, is gone, or has no public address (--base-url).");
+  return make("div", { class: "missing" }, `${formatWord(attachment.mimeType)} not available in this page: too large `
+    + "to embed, deleted, or without a public URL (--base-url).");
 }
 
 function missingNote(sentence) {
   return make("span", { class: "missing-note" }, sentence);
 }
 
-/** Whether the clipping rectangle can be laid over the picture: that of a movie which is stored turned counts there. */
+/** Whether the clipping rectangle can be drawn over the attachment; not for movies with a rotation flag. */
 function hasDrawablePart({ attachment, options, warnings }) {
   return Boolean(options?.thumbnailClippingRect) && attachment?.kind !== "audio"
     && !warnings.some(({ code }) => code === "video.rotated");
 }
 
-/** The clipping rectangle over the whole picture: dark outside, a cross in its middle, the device's square. */
+/** The clipping rectangle over the image, with a cross at its center and the square that iOS shows. */
 function drawnPart(part, { width, height }) {
   const [x, y, w, h] = [part.X, part.Y, part.Width, part.Height].map((share, index) =>
     share * (index % 2 === 0 ? width : height));

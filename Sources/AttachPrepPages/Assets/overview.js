@@ -1,9 +1,9 @@
 "use strict";
 
-// The overview: how many jobs there are, how quick it is, what is wrong, and the latest jobs.
+// The overview: job counts, throughput, latency, health and the latest jobs.
 
 const stateWords = ["queued", "running", "succeeded", "failed", "dead", "cancelled"];
-/** States that a job can be asked for again from. */
+/** States from which a job can be retried. */
 const retryableStates = ["failed", "dead", "cancelled"];
 const stateLooks = { queued: "", running: "run", succeeded: "good", failed: "bad", dead: "bad", cancelled: "warn" };
 
@@ -11,7 +11,7 @@ function stateBadge(state) {
   return make("span", { class: `badge ${stateLooks[state] ?? ""}` }, state);
 }
 
-/** What is known before the service has answered: the page must not jump when it does. */
+/** Placeholder before the first response, which keeps the layout stable. */
 const unknown = {
   jobs: {}, errors: [], webhooks: {}, due: 0, oldestDueSeconds: null, mediaBytes: null, version: "",
   ready: null, reasons: [],
@@ -19,7 +19,7 @@ const unknown = {
   queue: { kind: "…", name: "", healthy: null, reason: null }, publish: { target: "…", healthy: null, reason: null },
 };
 
-/** `problem` is why the last look failed: numbers beside it are older. */
+/** `problem` is the error of the last request; `said` is then outdated. */
 const overview = { said: null, problem: null, counted: { at: -1, numbers: {} }, box: null, timer: 0 };
 
 function overviewView() {
@@ -35,7 +35,7 @@ async function refreshOverview() {
   const asked = performance.now();
   try {
     const said = await look("/v1/overview");
-    // Numbers that came by themselves meanwhile are the newer ones.
+    // Counts received by an event meanwhile are newer.
     overview.said = overview.counted.at > asked ? { ...said, ...overview.counted.numbers } : said;
     overview.problem = null;
     drawOverview();
@@ -51,7 +51,7 @@ function showAbsence(problem) {
   drawOverview();
 }
 
-/** Numbers that came by themselves; the rest stays until it is asked for. */
+/** Applies counts received by an event. */
 function takeCounts({ jobs, due, oldestDueSeconds }) {
   overview.counted = { at: performance.now(), numbers: { jobs, due, oldestDueSeconds } };
   if (!overview.said) return;
@@ -69,13 +69,13 @@ function showOverview() {
     throughputCard(said.hour), latencyCard(said.hour), healthCard(said)), errorChips(said.errors));
 }
 
-/** That the service does not answer is shown above every view. */
+/** Shows above every view that the service is not reachable. */
 function showTrouble() {
   const words = overview.problem ?? "";
   if (parts.trouble && parts.trouble.textContent !== words) parts.trouble.textContent = words;
 }
 
-/** What failed jobs failed of, most first: each leads to those jobs. */
+/** The most frequent errors, with links to their jobs. */
 function errorChips(errors) {
   if (!errors.length) return null;
   return make("nav", { class: "chips", "aria-label": "Failed and dead jobs by error" },
@@ -125,7 +125,7 @@ function latencyCard(hour) {
   chartFoot(hour.p95Seconds === null ? "" : `up to ${secondsText(most)}`));
 }
 
-/** Neighbours that have a value, as pairs of place and value; one alone is drawn as a short line. */
+/** Runs of consecutive non-null values as pairs of index and value; a single value becomes a short line. */
 function runs(values) {
   const found = [];
   values.forEach((value, index) => {
@@ -136,12 +136,12 @@ function runs(values) {
   return found.map((run) => run.length > 1 ? run : [run[0], [run[0][0] + 0.6, run[0][1]]]);
 }
 
-/** The color of a line or bar, before what it stands for. */
+/** The color of a line or bar, for the legend. */
 function chartKey(name) {
   return make("i", { class: `chart-key ${name}`, "aria-hidden": "true" });
 }
 
-/** What the chart's ends mean. */
+/** The labels below a chart. */
 function chartFoot(most) {
   return make("p", { class: "chart-foot", "aria-hidden": "true" }, make("span", {}, "an hour ago"),
     make("span", {}, most), make("span", {}, "now"));
@@ -151,18 +151,18 @@ function gauge(title, words, ...content) {
   return make("div", { class: "card gauge" }, make("h2", {}, title), make("p", {}, words), content);
 }
 
-/** What an operator asks first: does it work, and what waits. */
+/** The health of the service and its dependencies. */
 function healthCard(said) {
   const row = (name, isGood, words) => make("div", {}, make("dt", {}, name),
     make("dd", {}, make("i", { class: `dot ${isGood === null ? "" : isGood ? "good" : "bad"}`, "aria-hidden": "true" }),
       isGood === false && unseen("not healthy: "), words));
   const { children, webhooks, queue, publish } = said;
   const waiting = said.oldestDueSeconds === null
-    ? "nothing waits" : `${grouped.format(said.due)} due, the oldest for ${secondsText(said.oldestDueSeconds)}`;
+    ? "no jobs due" : `${grouped.format(said.due)} due, the oldest for ${secondsText(said.oldestDueSeconds)}`;
   return make("div", { class: "card gauge" }, make("h2", {}, "Health"), make("dl", { class: "health" },
     row("Service", said.ready, said.ready ? `ready, ${said.version}` : said.reasons.join(" ") || "…"),
     row("Queue", queue.healthy, [make("span", { title: queue.name }, queue.kind), ", ", queue.reason ?? waiting]),
-    row("Children", children ? true : null, children
+    row("Media processes", children ? true : null, children
       ? [children.slots, " slots, ", grouped.format(children.failed), " failed, ", grouped.format(children.recycled),
         " recycled"]
       : said === unknown ? "…" : "this process accepts jobs only"),
@@ -170,7 +170,7 @@ function healthCard(said) {
     row("Webhooks", said === unknown ? null : !(webhooks.givenUp > 0),
       link({ view: "webhooks" }, { "data-focus": "webhooks" },
       webhookWords(webhooks))),
-    row("Files", null, `${bytesText(said.mediaBytes)} kept`)));
+    row("Files", null, `${bytesText(said.mediaBytes)} stored`)));
 }
 
 const webhookStateWords = { pending: "pending", delivered: "delivered", givenUp: "given up" };

@@ -1,6 +1,6 @@
 "use strict";
 
-// Where somebody is in the page, as its address says: what is shown can be sent to a colleague, and gone back to.
+// Routing: view and filters are in the URL, so that they can be shared and the back button works.
 
 const jobFilterKeys = ["state", "search", "error", "cursor"];
 
@@ -12,13 +12,13 @@ function whereWeAre() {
   return { ...place, view: Object.hasOwn(views, view) ? view : "overview" };
 }
 
-/** The view of an address that names none: a filter leads to the jobs. */
+/** The view of a URL without `view`: a job, the jobs if there is a filter, else the overview. */
 function impliedView(place) {
   if (place.job) return "job";
   return jobFilterKeys.some((key) => place[key]) ? "jobs" : "overview";
 }
 
-/** The address of a place; what is empty or implied is left out. */
+/** The URL of a view with its filters; empty and implied parameters are omitted. */
 function addressTo(place) {
   const words = Object.entries(place).filter(([key, value]) =>
     value && !(key === "view" && value === impliedView(place)));
@@ -30,7 +30,7 @@ function goTo(place, { replaces = false } = {}) {
   document.dispatchEvent(new CustomEvent("place"));
 }
 
-/** A link within the page: it can be opened in a tab of its own as well. */
+/** A link within the page, which can also be opened in a new tab. */
 function link(place, properties, ...children) {
   return make("a", { ...properties, href: addressTo(place), onclick: (event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;

@@ -1,13 +1,13 @@
 "use strict";
 
-// One result of a report, opened over it; and the same alone, in a preview.
+// The details of a result, in a dialog of the report or on the preview page.
 
 const dialog = make("dialog", { class: "details", "aria-labelledby": "details-title" });
 let formerAddress = "#";
 
 function details() {
   dialog.addEventListener("close", () => {
-    // What is hidden would go on playing.
+    // Stops playback.
     dialog.replaceChildren();
     if (location.hash.includes("item=")) {
       history.replaceState(null, "", formerAddress);

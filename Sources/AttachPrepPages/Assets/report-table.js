@@ -1,6 +1,6 @@
 "use strict";
 
-// The table of a report: searched, filtered and sorted; rows are made as somebody comes near to them.
+// The table of a report, with search, filters and sorting; rows are created while scrolling.
 
 let rowsBox, countLine, headRow;
 
@@ -33,7 +33,7 @@ function filters() {
 }
 
 function drawHead() {
-  fill(headRow, make("div", { role: "columnheader" }, unseen("Picture")),
+  fill(headRow, make("div", { role: "columnheader" }, unseen("Thumbnail")),
     Object.entries(sorts).slice(1).map(([key, [label]]) => {
     const isSorted = state.sort === key;
     return make("div", { role: "columnheader", class: `cell-${key}`,
@@ -83,7 +83,7 @@ function chosen() {
 
 const drawn = { items: [], upTo: 0, watch: null };
 
-/** The first rows at once; more come when somebody gets near to the end of what is there. */
+/** Draws the first 100 rows; `more` adds the next ones while scrolling. */
 function draw() {
   drawn.items = chosen();
   drawn.upTo = 0;

@@ -1,6 +1,6 @@
 "use strict";
 
-// What a run came to: totals, outcomes by kind, time by stage, what was slowest and largest, what failed and why.
+// The summary of a report: totals, outcomes by kind, time by stage, slowest and largest results, failures.
 
 function totals() {
   const ready = items.filter(({ manifest }) => manifest.attachment).length;
@@ -14,7 +14,7 @@ function totals() {
   ];
   if (page.seconds) tiles.push(["Took", secondsText(page.seconds)],
     ["Rate", `${(items.length / page.seconds).toFixed(1)}/s`]);
-  if (page.left) tiles.push(["Not begun", grouped.format(page.left)]);
+  if (page.left) tiles.push(["Not processed", grouped.format(page.left)]);
   return make("dl", { class: "tiles" }, tiles.map(([name, value]) =>
     make("div", { class: "card" }, make("dt", {}, name), make("dd", {}, value))));
 }
@@ -44,7 +44,7 @@ function byStage() {
   const longest = Math.max(...rows.map(([, found]) => found.sum), 0.01);
   return panel("Time by stage", make("table", { class: "bars" },
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, unseen("Stage")),
-      make("th", { scope: "col" }, "All together"),
+      make("th", { scope: "col" }, "Total"),
       ["Sum", "Median", "95 %"].map((name) => make("th", { scope: "col", class: "number" }, name)))),
     make("tbody", {}, rows.map(([label, found]) => barRow(label, found.sum / longest,
       ...[found.sum, found.median, found.p95].map(millisecondsText))))));
@@ -68,11 +68,11 @@ function failures() {
   }
   if (!codes.size) return null;
   const sorted = [...codes].sort(([, one], [, other]) => other.length - one.length);
-  return make("section", { class: "card failures" }, make("h2", {}, "What was rejected, and what helps"),
+  return make("section", { class: "card failures" }, make("h2", {}, "Rejected sources"),
     sorted.map(([code, found]) => make("details", { open: sorted.length === 1 || found.length <= 3 },
       make("summary", {}, make("code", {}, code), " ", make("span", { class: "badge bad" },
         grouped.format(found.length)),
-        found[0].manifest.error.retryable && make("span", { class: "soft" }, " trying again may help")),
+        found[0].manifest.error.retryable && make("span", { class: "soft" }, " retrying may help")),
       make("ul", {}, found.slice(0, 20).map((item) => make("li", {},
         make("a", { href: `#item=${item.index}` }, item.name), " ", item.manifest.error.message))),
       found.length > 20 && make("p", {}, make("a", { href: `#code=${code}` },

@@ -1,6 +1,6 @@
 "use strict";
 
-// The page of a run: totals, where the time went, every failure with its remedy, and a table of all that was drawn.
+// The report: totals, time by stage, failures with remedies, and a table of results.
 
 const page = JSON.parse(document.getElementById("data").textContent);
 const items = page.items.map((item, index) => ({ ...item, index, name: nameOf(item.manifest.source.url) }));
@@ -11,8 +11,8 @@ const sorts = {
   order: ["In order", ({ index }) => index],
   name: ["Source", ({ name }) => name.toLowerCase()],
   outcome: ["Outcome", ({ manifest }) => manifest.outcome],
-  bytesIn: ["Came as", ({ manifest }) => manifest.source.bytes ?? -1],
-  bytesOut: ["Became", ({ manifest }) => manifest.attachment?.bytes ?? -1],
+  bytesIn: ["Original", ({ manifest }) => manifest.source.bytes ?? -1],
+  bytesOut: ["Attachment", ({ manifest }) => manifest.attachment?.bytes ?? -1],
   fetch: ["On 3G", ({ manifest }) => manifest.deviceFetch?.["3g"] ?? -1],
   time: ["Time", ({ manifest }) => manifest.timings.total],
 };
@@ -22,7 +22,7 @@ function start() {
   document.body.prepend(make("a", { class: "skip", href: "#main", onclick: (event) => {
     event.preventDefault();
     main.focus();
-  } }, "To the results"));
+  } }, "Skip to results"));
   document.body.append(head(), main);
   if (page.kind === "preview") main.append(...items.map(previewOf));
   else main.append(totals(), make("div", { class: "panels" }, byKind(), byStage(), extremes("Slowest", "time"),
@@ -38,7 +38,7 @@ function head() {
     make("div", {}, make("h1", {}, page.title), make("p", { class: "soft" }, page.subtitle)), themeChoice());
 }
 
-// MARK: What the address says
+// MARK: State in the URL
 
 function change(values) {
   Object.assign(state, values);

@@ -1,16 +1,16 @@
 "use strict";
 
-// What the page asks the service. Who may ask is known by a cookie that no script can read.
+// Requests to the service, authenticated by an HttpOnly session cookie.
 
 class ServiceProblem extends Error {
   constructor(status, problem) {
-    super(problem.detail ?? problem.title ?? `The service answered ${status}.`);
+    super(problem.detail ?? problem.title ?? `The service responded with status ${status}.`);
     this.status = status;
     this.code = problem.code ?? null;
   }
 }
 
-/** Asks, and reads the answer's JSON. Throws a ServiceProblem with the service's own sentence. */
+/** Sends a request and parses the JSON response. Throws a ServiceProblem with the service's message. */
 async function ask(method, path, { body = null, type = "application/json", headers = {} } = {}) {
   let answer;
   try {
@@ -20,7 +20,7 @@ async function ask(method, path, { body = null, type = "application/json", heade
       body: body === null || body instanceof Blob ? body : JSON.stringify(body),
     });
   } catch {
-    throw new ServiceProblem(0, { detail: "The service does not answer." });
+    throw new ServiceProblem(0, { detail: "The service is not reachable." });
   }
   const said = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
   if (answer.ok) return { said, status: answer.status, location: answer.headers.get("Location") };
@@ -31,8 +31,8 @@ async function ask(method, path, { body = null, type = "application/json", heade
 const look = async (path) => (await ask("GET", path)).said;
 
 /**
- * A result's file below this service, wherever phones fetch it from; else the address that it has. Only a service that
- * serves its files has them; its folders are named with 128 random bits.
+ * The path of a result file on this host, independent of the public base URL; the public URL if files are published to
+ * a bucket. The folder name has 128 random bits.
  */
 function localAddress(address) {
   if (!address) return null;
@@ -44,7 +44,7 @@ function publishesElsewhere() {
   return (overview.said?.publish.target ?? "").startsWith("s3:");
 }
 
-/** A job's result as the drawing wants it. */
+/** A job's result as an item for `drawing`. */
 function drawnItem(manifest, text) {
   return {
     manifest, text: { ...attachprepFacts.sample, ...text },
@@ -53,9 +53,8 @@ function drawnItem(manifest, text) {
 }
 
 /**
- * What happens to jobs, as it happens: `counts` and `job` events; who listens is told of each,
-   and of `open` and `lost`.
- * Only while the page is looked at: a browser has six connections to a host, and other tabs need them.
+ * The event stream of the service: dispatches `counts`, `job` and `live` events on the document.
+ * Open only while the page is visible: browsers allow six connections per host, which other tabs need.
  */
 const events = {
   source: null, timer: 0,
@@ -69,7 +68,7 @@ const events = {
     source.addEventListener("open", () => tell("live", true));
     source.addEventListener("error", () => {
       tell("live", false);
-      // A browser asks again by itself, but not after an answer that is no stream.
+      // Browsers reconnect automatically, but not after a response that is not an event stream.
       if (source.readyState === EventSource.CLOSED && this.source === source) {
         this.timer = setTimeout(() => this.begin(), 5000);
       }

@@ -1,6 +1,6 @@
 "use strict";
 
-// Who asks: signed in with a token that no script keeps, and signed out.
+// Sign-in with a token, which is exchanged for a session cookie, and sign-out.
 
 function signIn() {
   if (document.querySelector(".sign-in")) return;
@@ -15,14 +15,14 @@ function signIn() {
     try {
       await ask("POST", "/v1/session", { body: { token: token.value } });
       parts.session = await look("/v1/session");
-      if (!parts.session.authorized) throw new Error("The browser did not keep the session: open this page as https.");
+      if (!parts.session.authorized) throw new Error("The browser rejected the session cookie; open this page over https.");
       token.value = "";
       begin();
     } catch (problem) {
       note.textContent = problem.message;
       token.select();
     }
-  } }, make("h1", {}, "attachprep"), field("One of the service's tokens", token), note,
+  } }, make("h1", {}, "attachprep"), field("Token", token), note,
   make("button", { class: "button primary", type: "submit" }, "Sign in"));
   document.body.replaceChildren(make("main", { class: "signed-out" }, form));
   token.focus();

@@ -1,11 +1,8 @@
 "use strict";
 
-// Questions before what touches many jobs, and messages that go away by themselves.
+// Confirmation dialogs and toast messages.
 
-/**
- * Asks before an action. What cannot be undone is never the highlighted button; the focus is on the way back in any
- * case.
- */
+/** Asks for confirmation before an action. A final action is not the primary button; "Go back" has the focus. */
 function confirmed({ title, sentence, word, isFinal = false }, action) {
   const dialog = make("dialog", { class: "question", "aria-labelledby": "question-title" },
     make("h2", { id: "question-title" }, title), make("p", {}, sentence),
@@ -27,7 +24,7 @@ function confirmed({ title, sentence, word, isFinal = false }, action) {
   dialog.showModal();
 }
 
-/** A message that goes away by itself; screen readers read it out. */
+/** Shows a message for 6 s, or for 12 s if it is an error; screen readers announce it. */
 function tell(sentence, isBad = false) {
   const note = make("p", { class: isBad ? "toast bad" : "toast" }, sentence);
   document.getElementById("toasts")?.append(note);

@@ -1,14 +1,14 @@
 "use strict";
 
-// A trial on its way to the service, and what came of it.
+// Sends a trial to the service and shows its result.
 
-/** What the form asks for. */
+/** The request of the form. */
 function orderOf(form, source) {
   const values = new FormData(form);
   const options = {};
   if (values.get("smart")) options.crop = "smart";
   else if (trial.crop) options.crop = trial.crop;
-  // What is no number goes as it is: the service says what is wrong with it.
+  // Other values are sent unchanged, so that the service reports the error.
   if (trial.time !== null) options.thumbnailTime = Number.isFinite(Number(trial.time)) ? Number(trial.time)
     : trial.time;
   if (values.get("animation")) options.animation = values.get("animation");
@@ -23,12 +23,12 @@ async function send(form) {
   const values = new FormData(form);
   const text = { title: values.get("title"), body: values.get("body") };
   if (!trial.file && !box.source.value.trim()) {
-    box.note.textContent = "Enter an address or choose a file.";
+    box.note.textContent = "Enter a URL or choose a file.";
     return box.source.focus();
   }
   box.send.disabled = true;
   try {
-    box.note.textContent = trial.file ? "Sending the file…" : "Preparing…";
+    box.note.textContent = trial.file ? "Uploading…" : "Preparing…";
     const source = trial.file
       ? (await ask("POST", "/v1/uploads", { body: trial.file, type: "application/octet-stream" })).said.source
       : box.source.value.trim();
@@ -47,7 +47,7 @@ async function send(form) {
 function showTrial({ said, status, location: path }, text) {
   const id = path?.split("/").pop();
   if (status !== 200) {
-    trial.box.note.textContent = "This takes longer than 30 seconds; the job's page shows the result.";
+    trial.box.note.textContent = "The job takes longer than 30 s; the job page shows the result.";
     return goTo({ job: id });
   }
   trial.box.note.textContent = "";
@@ -56,7 +56,7 @@ function showTrial({ said, status, location: path }, text) {
     make("div", { class: "job-head" }, make("h2", {}, "Result ", outcomeBadge(said.outcome)),
       id && link({ job: id }, { class: "button" }, "Job page")),
     drawing(item), manifestFacts(said)));
-  // What no browser shows as it came can be cropped on what was made of it.
+  // If the browser cannot show the original, the rectangle is drawn on the result.
   const canBeSeen = item.media.attachment && said.attachment.kind !== "audio";
   if (!trial.box.stage.querySelector(".try-frame") && canBeSeen) {
     fill(trial.box.stage, stageFor(item.media.attachment, said.attachment.kind === "movie" ? "video" : "image"));

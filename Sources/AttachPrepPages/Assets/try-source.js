@@ -1,8 +1,8 @@
 "use strict";
 
-// What is tried: a file that was chosen or dropped, the part and the moment that are picked in it.
+// The source of a trial: URL or file, clipping rectangle and thumbnail time.
 
-/** A file that was chosen or dropped; null for an address. */
+/** Sets the chosen or dropped file; null for a URL. */
 function take(file) {
   trial.file = file;
   Object.assign(trial, { crop: null, time: null });
@@ -15,12 +15,12 @@ function take(file) {
   drawNumbers();
 }
 
-/** The picture or the movie in which a part or a moment is chosen. */
+/** The image or movie on which the clipping rectangle and the time are chosen. */
 function stageFor(address, family) {
   if (family !== "image" && family !== "video") return null;
   trial.layer = croppingLayer((part) => {
     trial.crop = part;
-    // One part is meant: the one that was drawn last.
+    // A drawn rectangle overrides the smart crop.
     const smart = document.querySelector("form.try [name=smart]");
     if (part && smart) smart.checked = false;
     drawNumbers();
@@ -32,16 +32,16 @@ function stageFor(address, family) {
     : make("img", { src: address, alt: "The source" });
   const frame = make("div", { class: "try-frame" }, media, trial.layer.layer);
   media.addEventListener("error", () => fill(trial.box.stage, make("p", { class: "soft" },
-    "This browser cannot show that file. Prepare it first; part and moment can be chosen on the result then.")));
+    "This browser cannot show the file. Prepare it first, then choose clipping rectangle and time on the result.")));
   trial.layer.show(null);
   return [make("p", { class: "soft" }, isMovie
-    ? "Draw a rectangle around the part that the thumbnail shows; pick the frame below."
-    : "Draw a rectangle around the part that the thumbnail shows."), frame, isMovie && timePicker(media)];
+    ? "Draw a rectangle around the part for the thumbnail; choose the frame below."
+    : "Draw a rectangle around the part for the thumbnail."), frame, isMovie && timePicker(media)];
 }
 
 function timePicker(video) {
   const slider = make("input", { type: "range", min: 0, max: 1, step: 0.01, value: 0, class: "time-slider",
-    "aria-label": "Moment of the movie", oninput: () => {
+    "aria-label": "Thumbnail time", oninput: () => {
       video.currentTime = Number(slider.value);
       trial.time = Math.round(Number(slider.value) * 100) / 100;
       drawNumbers();
@@ -54,7 +54,7 @@ function timePicker(video) {
   return slider;
 }
 
-/** The chosen part and moment as numbers, which can be typed as well. */
+/** Input fields for clipping rectangle and time. */
 function numberFields() {
   const number = (label, key) => field(label, make("input", { type: "number", min: 0, max: 1, step: "any",
     "data-part": key, onchange: ({ target }) => {
@@ -64,7 +64,7 @@ function numberFields() {
       trial.layer?.show(trial.crop);
       drawNumbers();
     } }));
-  return make("fieldset", {}, make("legend", {}, "Part and frame of the thumbnail"),
+  return make("fieldset", {}, make("legend", {}, "Thumbnail"),
     number("X", "x"), number("Y", "y"), number("Width", "width"), number("Height", "height"),
     field("Time", make("input", { type: "text", inputmode: "decimal", "data-part": "time",
       placeholder: "seconds, frame or auto",
@@ -73,10 +73,10 @@ function numberFields() {
       Object.assign(trial, { crop: null, time: null });
       trial.layer?.show(null);
       drawNumbers();
-    } }, "Whole picture"));
+    } }, "Reset"));
 }
 
-/** Writes the numbers into their fields: the fields stay, and the focus in them. */
+/** Updates the values of the input fields, which keep the focus. */
 function drawNumbers() {
   for (const input of trial.box.numbers.querySelectorAll("[data-part]")) {
     const value = input.dataset.part === "time" ? trial.time : trial.crop?.[input.dataset.part];

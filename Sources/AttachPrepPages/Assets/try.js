@@ -1,6 +1,6 @@
 "use strict";
 
-// A form to try what the service makes of a picture, a sound or a movie: by address or as a file.
+// A form to prepare a URL or a file.
 
 const trial = { file: null, preview: null, crop: null, time: null, box: null };
 
@@ -29,7 +29,7 @@ function tryView() {
         event.currentTarget.classList.remove("over");
         if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
       } },
-    field("Address", source), make("span", { class: "soft" }, "or drop a file here, or"), field("File", chooser)),
+    field("URL", source), make("span", { class: "soft" }, "or drop a file here, or"), field("File", chooser)),
     make("fieldset", {}, make("legend", {}, "Notification text"),
       field("Title", make("input", {
         type: "text", name: "title", value: attachprepFacts.sample.title, maxlength: 200 })),
@@ -39,8 +39,8 @@ function tryView() {
       choice("Rendition", "rendition", ["original", "display"]),
       choice("Network", "network", ["", "3g", "lte", "wifi"]),
       choice("Animation", "animation", ["", "still", "gif", "mp4"]),
-      choice("Too large", "oversize", ["shrink", "reject"]),
-      choice("Other types", "unsupported", ["convert", "reject"]),
+      choice("Oversize", "oversize", ["shrink", "reject"]),
+      choice("Unsupported types", "unsupported", ["convert", "reject"]),
       field("Smart crop", make("input", { type: "checkbox", name: "smart" }))),
     trial.box.stage, trial.box.numbers, make("div", { class: "actions" }, trial.box.send, trial.box.note));
   return make("div", {}, form, trial.box.result);

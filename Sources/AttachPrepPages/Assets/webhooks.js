@@ -1,6 +1,6 @@
 "use strict";
 
-// Webhooks: pending, delivered, given up; each can be sent again.
+// The table of webhooks; each can be sent again.
 
 const webhookTable = { box: null, asked: 0 };
 
@@ -40,10 +40,10 @@ function drawWebhooks(page, here) {
   if (!page.webhooks.length) {
     return fill(webhookTable.box, make("p", { class: "notice" },
       here.state || here.cursor ? "No matching webhooks"
-        : "No webhooks. A job with a callbackURL makes one when it ends."));
+        : "No webhooks. A job with a callbackURL sends one when it ends."));
   }
   fill(webhookTable.box, make("div", { class: "table scrolls" }, make("table", { class: "plain stacked" },
-    make("thead", {}, make("tr", {}, ["Address", "Event", "State", "Attempts", "Last answer", "Next", ""].map((name) =>
+    make("thead", {}, make("tr", {}, ["URL", "Event", "State", "Attempts", "Last response", "Next", ""].map((name) =>
       make("th", { scope: "col" }, name || unseen("Actions"))))),
     make("tbody", {}, page.webhooks.map(webhookRow)))),
   make("nav", { class: "pages", "aria-label": "Pages" },
@@ -58,12 +58,12 @@ function webhookRow(webhook) {
     make("td", {}, make("span", { class: `badge ${looks[webhook.state] ?? "bad"}` },
       webhookStateWords[webhook.state] ?? webhook.state)),
     make("td", { "data-label": "Attempts" }, webhook.attempts),
-    make("td", { class: "wraps", "data-label": "Last answer" }, webhook.lastError ?? webhook.lastStatus ?? "–"),
+    make("td", { class: "wraps", "data-label": "Last response" }, webhook.lastError ?? webhook.lastStatus ?? "–"),
     make("td", { "data-label": "Next" }, webhook.nextAt ? timeElement(webhook.nextAt) : "–"),
     make("td", {}, make("button", { class: "button", type: "button", "data-focus": webhook.id, onclick: async () => {
       try {
         await ask("POST", "/v1/webhooks/replay", { body: { ids: [webhook.id] } });
-        tell("The webhook is sent again.");
+        tell("The webhook will be sent again.");
       } catch (problem) {
         tell(problem.message, true);
       }

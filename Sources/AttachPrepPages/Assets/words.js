@@ -1,6 +1,6 @@
 "use strict";
 
-// Numbers, times and names as people read them. Pure, but for the clock that is handed in.
+// Formats numbers, times and names.
 
 const grouped = new Intl.NumberFormat("en-US");
 
@@ -32,7 +32,7 @@ function millisecondsText(milliseconds) {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : secondsText(milliseconds / 1000);
 }
 
-/** How long ago, or in how long. */
+/** A relative time, such as "5 s ago" or "in 2 h 5 min". */
 function sinceText(date, now) {
   const seconds = (now - date) / 1000;
   if (Math.abs(seconds) < 1) return "now";
@@ -41,7 +41,7 @@ function sinceText(date, now) {
   return seconds >= 0 ? `${words} ago` : `in ${words}`;
 }
 
-/** One word for what a type is called by people. */
+/** The short name of a MIME type. */
 function formatWord(mimeType) {
   if (!mimeType) return "unknown";
   const words = {
@@ -54,7 +54,7 @@ function formatWord(mimeType) {
   return words[mimeType] ?? mimeType.split("/").pop();
 }
 
-/** The last part of an address, by which people know it. */
+/** The last path component of a URL or path. */
 function nameOf(address) {
   const path = address.split(/[?#]/)[0].replace(/\/+$/, "");
   const last = path.slice(path.lastIndexOf("/") + 1) || address;
@@ -65,7 +65,7 @@ function nameOf(address) {
   }
 }
 
-/** The middle value and the one that nineteen of twenty are under; null of nothing. */
+/** Median, 95th percentile and sum; median and percentile are null for an empty list. */
 function spread(numbers) {
   if (!numbers.length) return { median: null, p95: null, sum: 0 };
   const sorted = [...numbers].sort((one, other) => one - other);

@@ -1,19 +1,14 @@
 import AttachPrep
 import Crypto
+import FoundationEssentials
 public import Logging
 import RichPush
 import Synchronization
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// The tokens that callers may show: from a list, and from a file that may change while the service runs.
+/// The bearer tokens of a service, from a list and from a file that is reloaded when it changes.
 ///
-/// A token file has one a line; empty lines and lines that begin with # are passed over. Tokens are kept and compared
-/// as SHA-256 digests, all of them each time: how long it takes tells nothing.
+/// A token file has one token a line; empty lines and lines that begin with # are ignored. Tokens are stored as SHA-256
+/// digests, and each check compares all of them in constant time.
 public final class AccessTokens: Sendable {
     private struct State {
         var ofFile: [Digest] = []
@@ -30,7 +25,7 @@ public final class AccessTokens: Sendable {
     /// - Parameter file: the path of a token file.
     /// - Throws: `request.invalid` for a token that is too short or too long, or a file that cannot be read.
     public init(_ tokens: [String] = [], file: String? = nil, logger: Logger) throws {
-        try TokenRule.check(tokens, where: "A token of ATTACHPREP_TOKENS")
+        try TokenFormat.check(tokens, where: "A token of ATTACHPREP_TOKENS")
         literal = tokens.map(Self.digest)
         self.file = file.map(TokenFile.init)
         self.logger = logger
@@ -38,10 +33,10 @@ public final class AccessTokens: Sendable {
         state.withLock { $0 = State(ofFile: read.tokens.map(Self.digest), stamp: read.stamp) }
     }
 
-    /// Whether tokens are asked for at all; a file counts even when it is empty: then nobody gets in.
+    /// Whether requests need a token. An empty token file counts: then every request is rejected.
     public var isRequired: Bool { !literal.isEmpty || file != nil }
 
-    /// Reads the file again; a broken one is logged, and the tokens before it hold.
+    /// Reloads the file; if it is invalid, the error is logged and the previous tokens stay valid.
     public func reload() {
         guard let file else { return }
         do {
@@ -50,14 +45,14 @@ public final class AccessTokens: Sendable {
                 state.ofFile = read.tokens.map(Self.digest)
                 state.stamp = read.stamp
             }
-            logger.notice("The token file was read.", metadata: ["tokens": "\(read.tokens.count)"])
+            logger.notice("token file loaded", metadata: ["tokens": "\(read.tokens.count)"])
         } catch {
             state.withLock { $0.stamp = file.stamp() }
-            logger.error("The token file cannot be used; the tokens before it hold.", metadata: ["error": "\(error)"])
+            logger.error("invalid token file, previous tokens stay valid", metadata: ["error": "\(error)"])
         }
     }
 
-    /// The caller that a token stands for: a part of its digest; nil for a token that is not one of ours.
+    /// The caller's name for a token: the first half of its digest in hexadecimal; nil for an invalid token.
     func caller(showing token: String) -> String? {
         let shown = Self.digest(token)
         let known = literal + state.withLock(\.ofFile)
@@ -66,36 +61,86 @@ public final class AccessTokens: Sendable {
         return isKnown == 1 ? Self.name(of: shown) : nil
     }
 
-    /// HMAC-SHA256 with a caller's whole digest, of which his name tells a half; nil for one who has no token any more.
+    /// HMAC-SHA256 keyed with the full digest of a caller's token; nil if that token is no longer valid.
     func signature(of content: String, by caller: String) -> [UInt8]? {
         let known = literal + state.withLock(\.ofFile)
         guard let digest = known.first(where: { Self.name(of: $0) == caller }) else { return nil }
         return Array(HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: SymmetricKey(data: digest)))
     }
 
-    /// Whether that is a caller's signature, in lower-case hexadecimal.
+    /// Whether `text` is a caller's signature of `content`, in lower-case hexadecimal.
     func signed(_ content: String, with text: String, by caller: String) -> Bool {
         guard let right = signature(of: content, by: caller) else { return false }
         return Self.agrees(Array(text.utf8), Array(right.hexadecimal.utf8)) == 1
     }
 
-    /// Reads the file again when it is another one than before; the service asks once a second.
+    /// Reloads the file if its stamp has changed; the service calls this once a second.
     func refresh() {
         guard let file, file.stamp() != state.withLock(\.stamp) else { return }
         reload()
     }
 
-    /// Half of it: a name that tells nobody the digest.
+    /// The first half of the digest: identifies the token without disclosing the digest, which is the signing key.
     private static func name(of digest: Digest) -> String { digest.prefix(16).hexadecimal }
 
     private static func digest(_ token: String) -> Digest {
         Array(SHA256.hash(data: Data(token.utf8)))
     }
 
-    /// 1 when both are the same, 0 else, in the same time.
+    /// 1 if both are equal, else 0, in constant time.
     private static func agrees(_ left: Digest, _ right: Digest) -> UInt8 {
         var difference: UInt8 = left.count == right.count ? 0 : 1
         for (one, other) in zip(left, right) { difference |= one ^ other }
         return difference == 0 ? 1 : 0
     }
+}
+
+/// A file with one token a line.
+struct TokenFile: Sendable {
+    let path: String
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    /// Identifies the version of the file; nil if it does not exist.
+    func stamp() -> FileStamp? { FileStamp(path) }
+
+    func read() throws -> (tokens: [String], stamp: FileStamp?) {
+        let stamp = stamp()
+        guard let content = FileManager.default.contents(atPath: path), content.count <= Limits.tokenFileBytesMax
+        else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The file of --token-file (ATTACHPREP_TOKEN_FILE) is unreadable or larger than "
+                    + "\(Limits.tokenFileBytesMax) bytes; write one token a line.",
+                detail: path)
+        }
+        let tokens = String(decoding: content, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .map { $0.trimmingPrefix(while: \.isWhitespace) }
+            .map { String($0.prefix { !$0.isWhitespace }) }
+            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        try TokenFormat.check(tokens, where: "A line of --token-file (ATTACHPREP_TOKEN_FILE)")
+        return (tokens, stamp)
+    }
+}
+
+/// Validates the format of tokens.
+enum TokenFormat {
+    /// - Throws: `request.invalid`; the message contains no token.
+    static func check(_ tokens: [String], where origin: String) throws {
+        guard tokens.count <= Limits.tokensMax else {
+            throw AttachPrepError(.requestInvalid, "\(tokens.count) tokens exceed the limit of \(Limits.tokensMax).")
+        }
+        let sizes = Limits.tokenBytesMin...Limits.tokenBytesMax
+        for token in tokens where !sizes.contains(token.utf8.count) || !token.utf8.allSatisfy(isAllowed) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "\(origin) is not \(sizes.lowerBound) to \(sizes.upperBound) visible ASCII characters; "
+                    + "generate one with openssl rand -hex 32.")
+        }
+    }
+
+    /// Visible ASCII without the space, which ends the token in a header.
+    private static func isAllowed(_ byte: UInt8) -> Bool { byte > 32 && byte < 127 }
 }

@@ -1,45 +1,40 @@
 import AttachPrep
+import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import RichPush
 import SafeArithmetic
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// A browser's right to ask as a caller: `<expiry>.<caller>.<mac>`, signed with that caller's token.
+/// A session cookie of the dashboard: `<expiry>.<caller>.<mac>`, signed with the digest of the caller's token.
 ///
-/// It holds no token and nobody keeps a list of them: every machine with the same tokens knows it, and without its
-/// token it is worth nothing.
+/// The cookie does not contain the token, and sessions are not stored: every instance with the same tokens accepts it,
+/// and it becomes invalid when its token is removed.
 struct SessionCookie: Sendable {
-    /// Whether browsers may send it over https alone, to this host alone.
+    /// Whether the cookie is restricted to https and to this host (`Secure`, `__Host-`).
     let isSecure: Bool
 
-    /// - Parameter baseURL: where the service is reached from outside.
+    /// - Parameter baseURL: the public URL of the service; https makes the cookie secure.
     init(baseURL: String?) {
         isSecure = baseURL.flatMap(WebOrigin.init)?.isSecure ?? false
     }
 
-    /// The prefix has browsers hold to what is said of it (RFC 6265bis, 4.1.3.2).
+    /// Browsers enforce `Secure`, `Path=/` and no `Domain` for the prefix `__Host-` (RFC 6265bis, 4.1.3.2).
     var name: String { isSecure ? "__Host-attachprep" : "attachprep" }
 
-    /// The header that gives a browser a session; nil when the token is none of the service's.
+    /// The `Set-Cookie` value that starts a session; nil for an invalid token.
     func field(for token: String, _ tokens: AccessTokens, at now: Date = .now) -> String? {
         let expiry = Int(clamping: now.timeIntervalSince1970).adding(clamping: Limits.sessionSecondsMax)
         guard let caller = tokens.caller(showing: token) else { return nil }
         let content = Self.content(expiry, caller)
-        // Bounded: texts.
+        // Bounded: concatenated strings.
         guard let mac = tokens.signature(of: Self.purpose + content, by: caller) else { return nil }
         return field("\(content).\(mac.hexadecimal)", seconds: Limits.sessionSecondsMax)
     }
 
-    /// The header that takes it back.
+    /// The `Set-Cookie` value that deletes the cookie.
     var cleared: String { field("", seconds: 0) }
 
-    /// Whose session a request shows; nil for none, and for one that is over.
+    /// The caller of a request's session cookie; nil without a valid one.
     func caller(of request: Request, _ tokens: AccessTokens, at now: Date = .now) -> String? {
         let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.map { $0.trimmingSpaces() }
         let shown = pairs.filter { $0.hasPrefix("\(name)=") }.prefix(Self.triedMax)
@@ -50,21 +45,72 @@ struct SessionCookie: Sendable {
         "\(name)=\(value); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
     }
 
-    /// Browsers send one, or two where something else on the host has set one of that name for a longer path.
+    /// Cookies of this name that are checked: normally one, or two if another site on the host set one for a longer
+    /// path.
     private static let triedMax = 4
-    /// So that no signature of another kind is ever taken for one of these.
+    /// Domain separation: a signature made for another purpose is not a valid session.
     private static let purpose = "attachprep session\0"
 
     private static func content(_ expiry: Int, _ caller: String) -> String { "\(expiry).\(caller)" }
 
-    /// The caller that a cookie's value stands for; nil when it is not ours, is over, or its token is gone.
+    /// The caller of a cookie's value; nil if it is malformed, forged or expired, or if its token is no longer valid.
     static func caller(in value: Substring, _ tokens: AccessTokens, at now: Date) -> String? {
         let parts = value.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let expiry = Int(parts[0]), Double(expiry) > now.timeIntervalSince1970 else {
             return nil
         }
-        // Bounded: texts.
+        // Bounded: concatenated strings.
         let isSigned = tokens.signed(purpose + content(expiry, parts[1]), with: parts[2], by: parts[1])
         return isSigned ? parts[1] : nil
     }
+}
+
+/// Protection against cross-site request forgery: a session is valid only for the service's own page.
+enum SessionPolicy {
+    /// The problem for a cross-site request with a session; nil if the request is allowed. GET and HEAD are always
+    /// allowed, since another site's page cannot read the response.
+    static func problemResponse(to request: Request) -> Problem? {
+        guard request.method != .get, request.method != .head, !isSameOrigin(request) else { return nil }
+        return Problem(
+            .requestUnauthorized,
+            "Sessions are valid only for this service's own page; send a token in Authorization.",
+            status: 403)
+    }
+
+    /// Browsers without `Sec-Fetch-Site` send `Origin` with every method other than GET and HEAD.
+    private static func isSameOrigin(_ request: Request) -> Bool {
+        if let site = request.headers[.secFetchSite] { return site == "same-origin" }
+        guard let origin = request.headers[.origin].flatMap(WebOrigin.init), let authority = request.head.authority
+        else { return false }
+        return origin.isAsked(by: authority)
+    }
+}
+
+/// A web origin: scheme, host and port (RFC 6454).
+struct WebOrigin: Hashable {
+    private let scheme: String
+    /// With an IPv6 address in brackets.
+    private let host: String
+    private let port: Int
+
+    /// The origin of an http or https URL; nil for anything else.
+    init?(_ url: String) {
+        guard url.contains("://"), let address = try? WebAddress(url) else { return nil }
+        scheme = String(address.origin.prefix { $0 != ":" })
+        host = address.host.contains(":") ? "[\(address.host)]" : address.host
+        port = address.port
+    }
+
+    var isSecure: Bool { scheme == "https" }
+
+    /// Serialized for an `Origin` header or a content security policy, without the scheme's default port.
+    var text: String { isUsual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)" }
+
+    /// Whether a `Host` header names this origin's host and port; it does not contain the scheme.
+    func isAsked(by authority: String) -> Bool {
+        let asked = authority.lowercased()
+        return asked == "\(host):\(port)" || (isUsual && asked == host)
+    }
+
+    private var isUsual: Bool { port == (isSecure ? 443 : 80) }
 }

@@ -1,22 +1,17 @@
 public import AttachPrep
 public import AttachPrepJobs
+import FoundationEssentials
 public import Logging
 import RichPush
 import SafeArithmetic
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// All that `attachprep serve` or `attachprep worker` is told, read and checked before anything starts.
+/// The validated settings of `attachprep serve` or `attachprep worker`.
 public struct ServeConfiguration: Sendable {
-    /// What a process is there for.
+    /// The command of the process.
     public enum Role: Sendable, Hashable {
-        /// Takes jobs in, shows them, and works them off.
+        /// `attachprep serve`: accepts jobs over HTTP and processes them.
         case serve
-        /// Works off jobs that others take in.
+        /// `attachprep worker`: processes jobs from the queue.
         case work
     }
 
@@ -27,12 +22,12 @@ public struct ServeConfiguration: Sendable {
 
     public let role: Role
     public var service: ServiceSettings
-    /// The servers that jobs are on; nil for the data folder.
+    /// The NATS servers of the queue; nil for the SQLite queue in the data folder.
     public var queue: QueueServers?
-    /// Whether it works jobs off.
+    /// Whether this process processes jobs; false with `--accept-only`.
     public var works: Bool
     public var preparer: PreparerConfiguration
-    /// Empty for one that goes with the process.
+    /// Empty for a temporary folder that is removed at exit.
     public var stateFolder: String
     public var tokens: [String]
     public var tokenFile: String?
@@ -49,11 +44,11 @@ public struct ServeConfiguration: Sendable {
     public var jobsPerHostMax: Int
     public var logFormat: LogFormat
     public var logLevel: Logger.Level
-    /// Variables that begin with ours and mean nothing: misspelt, most likely.
+    /// Environment variables that begin with `ATTACHPREP_` and are not settings, probably misspelled.
     public var unknownVariables: [String]
 
-    /// - Parameter flags: what stood on the command line.
-    /// - Throws: `request.invalid`, whose sentence names the flag or the variable at fault.
+    /// - Parameter flags: the values given on the command line.
+    /// - Throws: `request.invalid`, with a message that names the invalid flag or variable.
     public init(flags: [Setting: String], environment: [String: String], role: Role = .serve) throws {
         let reader = SettingReader(flags: flags, environment: EnvironmentNames.withoutServiceLinks(environment))
         self.role = role
@@ -62,7 +57,7 @@ public struct ServeConfiguration: Sendable {
         stateFolder = try Self.stateFolder(reader, environment, isShared: queue != nil)
         service = try Self.service(reader, role)
         preparer = try Self.preparer(reader, state: stateFolder)
-        preparer.publish = try reader.publishPlace(environment: environment)
+        preparer.publish = try reader.publishTarget(environment: environment)
         preparer.baseURL = preparer.publish.isRemote ? try reader.address(.publishBaseURL) : nil
         service.servesFiles = !preparer.publish.isRemote
         tokens = reader.list(.tokens)
@@ -82,26 +77,27 @@ public struct ServeConfiguration: Sendable {
         logFormat = try reader.choice(.logFormat, LogFormat.self) ?? .text
         logLevel = try reader.choice(.logLevel, Logger.Level.self) ?? .info
         unknownVariables = EnvironmentNames.unknown(in: environment)
-        try checkPlaces()
+        try checkTargets()
     }
 
-    /// What several machines work on, each of them has to reach.
-    private func checkPlaces() throws {
+    /// Checks that queue and publish target fit the role: a shared queue requires a bucket, `worker` and
+    /// `--accept-only` require a shared queue.
+    private func checkTargets() throws {
         guard queue == nil else {
             guard preparer.publish.isRemote else {
                 throw AttachPrepError(
                     .requestInvalid,
-                    "With --queue nats: results are no one machine's; name a bucket with --publish s3://bucket/prefix.")
+                    "--queue nats: requires a bucket for results; set --publish s3://bucket/prefix.")
             }
             return
         }
         guard role == .serve else {
             throw AttachPrepError(
-                .requestInvalid, "A worker needs to know where jobs are; give --queue nats://host,host,host.")
+                .requestInvalid, "A worker requires a queue on NATS servers; set --queue nats://host,host,host.")
         }
         guard works else {
             throw AttachPrepError(
-                .requestInvalid, "--accept-only leaves the work to other machines; it goes with --queue nats: alone.")
+                .requestInvalid, "--accept-only requires a queue on NATS servers; set --queue nats://host,host,host.")
         }
     }
 
@@ -109,11 +105,11 @@ public struct ServeConfiguration: Sendable {
         _ reader: SettingReader, _ environment: [String: String], isShared: Bool
     ) throws -> String {
         if let state = reader.text(.state)?.value { return state }
-        // Nothing is kept that others do not have.
+        // With a shared queue the folder holds only temporary files.
         if isShared { return "" }
         guard let state = StateFolder.defaultPath(environment: environment) else {
             throw AttachPrepError(
-                .requestInvalid, "There is no home folder to keep state in; give --state or \(Setting.state.variable).")
+                .requestInvalid, "No home folder for the data folder; set --state or \(Setting.state.variable).")
         }
         return state
     }
@@ -141,10 +137,10 @@ public struct ServeConfiguration: Sendable {
         configuration.stateFolder = state
         configuration.download = DownloadPolicy(
             httpsOnly: try reader.isOn(.httpsOnly), allowsPrivateNetwork: try reader.isOn(.allowPrivateNetwork),
-            certificateAuthorityFile: try reader.value(.caFile, "give a PEM file that can be read.") { path in
+            certificateAuthorityFile: try reader.value(.caFile, "give a readable PEM file.") { path in
                 FileManager.default.isReadableFile(atPath: path) ? path : nil
             },
-            proxy: try reader.value(.proxy, "give an http or https address.") { text in
+            proxy: try reader.value(.proxy, "give an http or https URL.") { text in
                 (try? WebAddress(text.contains("://") ? text : "http://\(text)")) != nil ? text : nil
             },
             resolveOverrides: reader.list(.resolve))
@@ -157,17 +153,18 @@ public struct ServeConfiguration: Sendable {
     }
 
     private static func quota(_ reader: SettingReader) throws -> Int {
-        let remedy = "give bytes as in 500MB or 20GB, at least \(Limits.movieBytesMax)."
+        let remedy = "give a size such as 500MB or 20GB, at least \(Limits.movieBytesMax) bytes."
         return try reader.value(.mediaQuota, remedy) { text in
             Quantity.bytes(text).flatMap { $0 >= Limits.movieBytesMax ? $0 : nil }
         } ?? Limits.mediaQuotaBytes
     }
 }
 
-/// Names in an environment that begin with ours. Pure.
+/// Environment variables that begin with `ATTACHPREP_`.
 enum EnvironmentNames {
     private static let prefix = "ATTACHPREP_"
-    /// Read by other parts: where the media program is, and what the clients' samples use.
+    /// Variables that are not settings: the path of `attachprep-media`, and those of `attachprep jobs` and the sample
+    /// clients.
     private static let others: Set<String> = ["ATTACHPREP_MEDIA", "ATTACHPREP_URL", "ATTACHPREP_TOKEN"]
 
     static func unknown(in environment: [String: String]) -> [String] {
@@ -175,8 +172,8 @@ enum EnvironmentNames {
         return withoutServiceLinks(environment).keys.filter { $0.hasPrefix(prefix) && !known.contains($0) }.sorted()
     }
 
-    /// Kubernetes gives every container variables for each service: one called attachprep makes
-    /// `ATTACHPREP_PORT=tcp://10.0.0.1:80` and more like it, and means none of ours.
+    /// Removes the service links of Kubernetes: a service named attachprep adds `ATTACHPREP_PORT=tcp://10.0.0.1:80`
+    /// and similar variables to every container, which are not settings.
     static func withoutServiceLinks(_ environment: [String: String]) -> [String: String] {
         environment.filter { name, value in
             let rest = name.dropFirst(prefix.count)

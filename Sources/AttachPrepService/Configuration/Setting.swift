@@ -1,8 +1,11 @@
-/// Everything `attachprep serve` and `attachprep worker` can be told: each setting is a flag and a variable of the same
-/// name.
+import AttachPrep
+import AttachPrepJobs
+import RichPush
+
+/// The settings of `attachprep serve` and `attachprep worker`: each is a flag and an environment variable.
 ///
-/// `--max-queue` is `ATTACHPREP_MAX_QUEUE`; the flag wins. Secrets have a variable or a file, since command lines are
-/// seen by everybody on a machine.
+/// `--max-queue` is `ATTACHPREP_MAX_QUEUE`; the flag has precedence. Secrets are read from a variable or a file only,
+/// since command lines are visible to all users of a machine.
 public enum Setting: String, CaseIterable, Sendable {
     case host
     case port
@@ -57,17 +60,142 @@ public enum Setting: String, CaseIterable, Sendable {
     case proxy
     case resolve
 
-    /// As it is written on a command line.
+    /// The command line flag, such as `--max-queue`.
     public var flag: String { "--\(rawValue)" }
 
-    /// As it is written in an environment.
+    /// The environment variable, such as `ATTACHPREP_MAX_QUEUE`.
     public var variable: String {
         "ATTACHPREP_" + rawValue.uppercased().split(separator: "-").joined(separator: "_")
     }
 
-    /// Whether it may only stand in the environment.
+    /// Whether it has no flag, only a variable.
     public var isSecret: Bool { [.tokens, .webhookSecrets, .queuePassword, .queueToken].contains(self) }
 
-    /// The parts of its name, as swift-configuration has them.
+    /// The key's components for swift-configuration.
     var words: [String] { ["attachprep"] + rawValue.split(separator: "-").map(String.init) }
+}
+
+extension Setting {
+    /// The help text: one sentence, without the default.
+    public var help: String {
+        switch self {
+        case .host: "Address to listen on; must be loopback if no tokens are set."
+        case .port: "Port to listen on; 0 picks a free port."
+        case .baseURL: "Public URL of the service; each file's URL begins with it."
+        case .publish: "Where to store result files: file: (served from the data folder) or s3://bucket/prefix."
+        case .publishBaseURL: "Public URL of the bucket, such as a CDN."
+        case .s3Endpoint: "S3 endpoint; else AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or Amazon S3."
+        case .s3Region: "S3 region; else AWS_REGION, AWS_DEFAULT_REGION or us-east-1."
+        case .s3PathStyle: "Use path-style S3 URLs, with the bucket in the path instead of the host name."
+        case .s3CacheControl: "Cache-Control header of files in the bucket."
+        case .queue: "Job queue: file: (SQLite in the data folder) or nats://host,host,host (NATS JetStream)."
+        case .queuePrefix: "Prefix of the names of streams and buckets on the NATS servers."
+        case .queueReplicas: "Replicas of each NATS stream and bucket, 1 to 5."
+        case .queueAllowDivergingServer:
+            "Accept nats-server before \(QueueServers.minimumVersionText), whose replicas diverge: jobs may be lost."
+        case .queueUser: "User name for the NATS servers."
+        case .queuePassword: "Password for --queue-user."
+        case .queuePasswordFile: "File with the password for --queue-user; else ATTACHPREP_QUEUE_PASSWORD."
+        case .queueToken: "Token for the NATS servers."
+        case .queueTokenFile: "File with the token for the NATS servers; else ATTACHPREP_QUEUE_TOKEN."
+        case .queueNKeyFile: "File with the seed of a NATS user key (SU...)."
+        case .queueCredentialsFile: "NATS credentials file (.creds)."
+        case .queueCAFile: "PEM file of CA certificates to trust for the NATS servers."
+        case .queueCertificateFile: "PEM file with the client certificate for the NATS servers."
+        case .queueKeyFile: "PEM file with the private key of --queue-certificate-file."
+        case .acceptOnly: "Accept jobs without processing them; attachprep worker processes them."
+        case .state: "Folder for the queue, results and quarantine."
+        case .tokens: "Bearer tokens, separated by commas."
+        case .tokenFile: "File of bearer tokens, one a line; reloaded when it changes."
+        case .webhookSecrets: "Webhook signing secrets (whsec_…), separated by commas; all of them sign."
+        case .webhookSecretFile: "File of webhook signing secrets (whsec_…), one a line; reloaded when it changes."
+        case .allowCallbackNetwork: "Allow webhooks to this private network (CIDR); repeatable."
+        case .fsync: "Durability: normal survives a killed process, always survives a power failure too."
+        case .drain: "How long running jobs may continue after SIGTERM."
+        case .retention: "How long to keep finished jobs and their files."
+        case .deadRetention: "How long to keep dead jobs."
+        case .unknownFileRetention: "How long to keep files in the data folder that are missing in its database."
+        case .mediaQuota: "Disk quota for stored files; the oldest finished ones are removed first."
+        case .maxQueue: "Maximum number of queued jobs; more are rejected."
+        case .connections: "Maximum number of concurrent connections."
+        case .connectionsPerAddress: "Maximum number of concurrent connections from one public address; 0 for no limit."
+        case .loopbackMetrics: "Serve /metrics to local clients without a token; unsafe behind a local proxy."
+        case .requestsPerSecond: "Maximum number of requests per second for each token; 0 for no limit."
+        case .logFormat: "Log format: text or json."
+        case .logLevel: "Log level: debug, info, notice, warning or error."
+        case .concurrency: "Number of jobs to process at a time."
+        case .perHost: "Number of jobs to process at a time that download from the same host."
+        case .mediaSlots: "Number of media files to decode or encode at a time."
+        case .requireSandbox: "Fail if the media process cannot be sandboxed."
+        case .httpsOnly: "Reject http sources, including redirects to http."
+        case .allowPrivateNetwork: "Allow sources on loopback, private and reserved addresses."
+        case .caFile: "Trust the CA certificates in this PEM file."
+        case .proxy: "Download through this proxy, which then has to block private addresses."
+        case .resolve: "Resolve a host name to an address, as curl does; repeatable."
+        }
+    }
+
+    /// The placeholder of the value in the help; nil for a switch.
+    public var valueName: String? {
+        switch self {
+        case .host: "address"
+        case .port, .maxQueue, .connections, .connectionsPerAddress, .requestsPerSecond, .concurrency, .perHost,
+            .mediaSlots, .queueReplicas:
+            "n"
+        case .baseURL, .publishBaseURL, .s3Endpoint, .proxy: "url"
+        case .publish: "target"
+        case .queue: "queue"
+        case .queuePrefix, .queueUser: "name"
+        case .s3Region: "region"
+        case .s3CacheControl: "text"
+        case .state: "dir"
+        case .tokens, .webhookSecrets: "list"
+        case .queuePassword, .queueToken: "secret"
+        case .tokenFile, .webhookSecretFile, .caFile, .queuePasswordFile, .queueTokenFile, .queueNKeyFile,
+            .queueCredentialsFile, .queueCAFile, .queueCertificateFile, .queueKeyFile:
+            "file"
+        case .allowCallbackNetwork: "cidr"
+        case .fsync: "normal|always"
+        case .drain, .retention, .deadRetention, .unknownFileRetention: "time"
+        case .mediaQuota: "bytes"
+        case .logFormat: "text|json"
+        case .logLevel: "level"
+        case .resolve: "host:port:address"
+        case .requireSandbox, .httpsOnly, .allowPrivateNetwork, .s3PathStyle, .acceptOnly, .loopbackMetrics,
+            .queueAllowDivergingServer:
+            nil
+        }
+    }
+
+    /// The default, as shown in the help; nil without one.
+    public var defaultText: String? {
+        switch self {
+        case .host: ServiceSettings().host
+        case .baseURL: "the listening address"
+        case .publish: "file:"
+        case .publishBaseURL: "the URLs of the S3 objects"
+        case .s3CacheControl: S3Settings.standardCacheControl
+        case .port: "\(ServiceSettings().port)"
+        case .queue: "file:"
+        case .queuePrefix: "attachprep"
+        case .queueReplicas: "3 in a cluster"
+        case .state: "$XDG_STATE_HOME/attachprep or ~/.local/state/attachprep"
+        case .fsync: "normal"
+        case .drain: "\(Int(Limits.drainSeconds))s"
+        case .retention: "\(Int(Limits.retentionSeconds / 86_400))d"
+        case .deadRetention: "\(Int(Limits.deadRetentionSeconds / 86_400))d"
+        case .unknownFileRetention: "1d"
+        case .mediaQuota: "\(Limits.mediaQuotaBytes / 1_000_000_000)GB"
+        case .maxQueue: "\(Limits.queuedJobsMax)"
+        case .connections: "\(Limits.connectionsMax)"
+        case .connectionsPerAddress: "a quarter of --connections"
+        case .requestsPerSecond: "\(Int(Limits.requestsPerSecondMax))"
+        case .logFormat: "text"
+        case .logLevel: "info"
+        case .concurrency: "\(Limits.requestsInFlight)"
+        case .perHost: "\(Limits.jobsPerHostMax)"
+        case .mediaSlots: "number of cores"
+        default: nil
+        }
+    }
 }

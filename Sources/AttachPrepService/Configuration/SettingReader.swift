@@ -1,12 +1,16 @@
+import AttachPrep
+public import AttachPrepJobs
 import Configuration
+import FoundationEssentials
 import RichPush
+import SafeArithmetic
 
-/// Settings as they were given: flags first, then the environment. What cannot be read names its flag or variable.
+/// Reads settings from flags, then from the environment; errors name the flag or variable.
 struct SettingReader {
     private let flags: ConfigReader
     private let environment: ConfigReader
 
-    /// - Parameter flags: what stood on the command line; several values of one flag are joined by commas.
+    /// - Parameter flags: the values given on the command line; repeated flags are joined with commas.
     init(flags: [Setting: String], environment: [String: String]) {
         let values = flags.map { (AbsoluteConfigKey($0.key.words), ConfigValue(.string($0.value), isSecret: false)) }
         self.flags = ConfigReader(
@@ -15,7 +19,7 @@ struct SettingReader {
             provider: EnvironmentVariablesProvider(environmentVariables: environment, secretsSpecifier: .all))
     }
 
-    /// A value and the name under which it was given; an empty one counts as none.
+    /// A setting's value, and the flag or variable that it came from; nil if it is missing or empty.
     func text(_ setting: Setting) -> (value: String, name: String)? {
         let key = ConfigKey(setting.words)
         if let value = flags.string(forKey: key), !value.isEmpty { return (value, setting.flag) }
@@ -28,29 +32,30 @@ struct SettingReader {
     func value<Value>(_ setting: Setting, _ remedy: String, _ read: (String) -> Value?) throws -> Value? {
         guard let (text, name) = text(setting) else { return nil }
         if let value = read(text) { return value }
-        let shown = setting.isSecret ? "what it says" : "\"\(text)\""
-        throw AttachPrepError(.requestInvalid, "\(name) cannot be \(shown); \(remedy)")
+        let shown = setting.isSecret ? "value" : "value \"\(text)\""
+        throw AttachPrepError(.requestInvalid, "Invalid \(shown) for \(name); \(remedy)")
     }
 
     func whole(_ setting: Setting, _ range: ClosedRange<Int>) throws -> Int? {
-        try value(setting, "give a whole number from \(range.lowerBound) to \(range.upperBound).") {
-            Int($0).flatMap { range.contains($0) ? $0 : nil }
+        try value(setting, "give a whole number from \(range.lowerBound) to \(range.upperBound).") { text in
+            // Bounded: text, of which only a number in the range is taken.
+            Int(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
     func seconds(_ setting: Setting, _ range: ClosedRange<Double>) throws -> Double? {
-        try value(setting, "give a time as in 20s, 10m, 12h or 7d.") {
+        try value(setting, "give a duration such as 20s, 10m, 12h or 7d.") {
             Quantity.seconds($0).flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ setting: Setting, _: Choice.Type) throws -> Choice? {
         let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        return try value(setting, "it is one of \(words).") { Choice(rawValue: $0.lowercased()) }
+        return try value(setting, "give one of \(words).") { Choice(rawValue: $0.lowercased()) }
     }
 
     func isOn(_ setting: Setting) throws -> Bool {
-        try value(setting, "it is true or false.") { text -> Bool? in
+        try value(setting, "give true or false.") { text -> Bool? in
             switch text.lowercased() {
             case "true", "yes", "1", "on": true
             case "false", "no", "0", "off": false
@@ -59,16 +64,190 @@ struct SettingReader {
         } ?? false
     }
 
-    /// The parts between commas.
+    /// The values of a list separated by commas, trimmed, without empty ones.
     func list(_ setting: Setting) -> [String] {
         (text(setting)?.value ?? "").split(separator: ",").map { $0.trimmed }.filter { !$0.isEmpty }
     }
 }
 
 extension Substring {
-    /// Without the white space around it.
+    /// Without leading and trailing white space.
     fileprivate var trimmed: String {
         let start = drop(while: \.isWhitespace)
+        // Bounded: lengths of one text.
         return String(start.prefix(start.count - start.reversed().prefix(while: \.isWhitespace).count))
+    }
+}
+
+/// Parses durations and sizes.
+package enum Quantity {
+    /// Seconds from `500ms`, `20s`, `10m`, `12h`, `7d`, or a number without unit; nil if malformed.
+    package static func seconds(_ text: String) -> Double? {
+        read(text, units: [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)])
+    }
+
+    /// Bytes from `20GB`, `500MB`, `64kB` (decimal units), or a number without unit; nil if malformed.
+    static func bytes(_ text: String) -> Int? {
+        let units = [("tb", 1e12), ("gb", 1e9), ("mb", 1e6), ("kb", 1e3), ("b", 1)]
+        return read(text.lowercased(), units: units).flatMap { abs($0) < 1e18 ? Int(clamping: $0) : nil }
+    }
+
+    /// Parses a number with an optional unit.
+    ///
+    /// - Parameter units: longer suffixes first, since `ms` ends in `s`.
+    private static func read(_ text: String, units: [(suffix: String, factor: Double)]) -> Double? {
+        let unit = units.first { text.hasSuffix($0.suffix) }
+        guard let number = Double(text.dropLast(unit?.suffix.count ?? 0)), number.isFinite else { return nil }
+        // Bounded: floating point, which does not trap.
+        return number * (unit?.factor ?? 1)
+    }
+}
+
+extension SettingReader {
+    /// The publish target from `--publish` and the `--s3-…` settings.
+    ///
+    /// - Throws: `request.invalid`, with a message that names the invalid flag or variable.
+    func publishTarget(environment: [String: String]) throws -> PublishDestination {
+        guard let (text, name) = text(.publish) else { return .folder }
+        let target: PublishDestination
+        do {
+            target = try PublishDestination(text, environment: environment)
+        } catch {
+            throw AttachPrepError(.requestInvalid, "Invalid value \"\(text)\" for \(name). \(error.message)")
+        }
+        guard case .bucket(var settings) = target else { return target }
+        settings.endpoint = try address(.s3Endpoint)
+        settings.region = self.text(.s3Region)?.value
+        settings.usesPathStyle = try isOn(.s3PathStyle) ? true : nil
+        settings.cacheControl = self.text(.s3CacheControl)?.value ?? settings.cacheControl
+        return .bucket(settings)
+    }
+
+    /// A base URL: http or https, without query and fragment.
+    func address(_ setting: Setting) throws -> String? {
+        try value(setting, "give an http or https URL without a query.") { text in
+            (try? WebAddress(text)) != nil && !text.contains("?") && !text.contains("#") ? text : nil
+        }
+    }
+}
+
+extension QueueServers {
+    /// The NATS servers from `--queue` and the environment; nil without `nats:`.
+    ///
+    /// - Throws: `request.invalid`, with a message that names the invalid flag or variable.
+    public static func named(flags: [Setting: String], environment: [String: String]) throws -> QueueServers? {
+        try SettingReader(flags: flags, environment: environment).queueServers()
+    }
+}
+
+extension SettingReader {
+    /// The NATS servers of the queue, with credentials and TLS files; nil for a queue in the data folder.
+    ///
+    /// - Throws: `request.invalid`, with a message that names the invalid flag or variable.
+    func queueServers() throws -> QueueServers? {
+        guard let (text, name) = text(.queue), text != "file:" else { return nil }
+        guard QueueServers.areNamed(by: text) else {
+            throw AttachPrepError(
+                .requestInvalid, "Invalid value \"\(text)\" for \(name); give file: or nats://host,host,host.")
+        }
+        var servers: QueueServers
+        do {
+            servers = try QueueServers(text)
+        } catch let error as AttachPrepError {
+            throw AttachPrepError(.requestInvalid, "Invalid value for \(name). \(error.message)")
+        }
+        if servers.containsCredentials, name == Setting.queue.flag {
+            throw AttachPrepError(
+                .requestInvalid,
+                "\(name) must not contain credentials, since command lines are visible to all users; set them in "
+                    + "\(Setting.queue.variable), or with \(Setting.queueUser.flag) and "
+                    + "\(Setting.queuePasswordFile.flag).")
+        }
+        servers.prefix = try prefix() ?? servers.prefix
+        servers.replicas = try whole(.queueReplicas, 1...5)
+        servers.allowsDivergingServer = try isOn(.queueAllowDivergingServer)
+        try identify(&servers)
+        try secure(&servers)
+        return servers
+    }
+
+    private func prefix() throws -> String? {
+        try value(.queuePrefix, "give up to 32 letters, digits, - and _.") { text in
+            let isName = text.utf8.allSatisfy { byte in
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
+                    || byte == 95
+            }
+            return isName && text.utf8.count <= 32 ? text : nil
+        }
+    }
+
+    // MARK: Authentication
+
+    private func identify(_ servers: inout QueueServers) throws {
+        var count = 0
+        if let user = text(.queueUser)?.value {
+            servers.authenticate(as: user, password: try secret(.queuePassword, orIn: .queuePasswordFile) ?? "")
+            count += 1
+        }
+        if let token = try secret(.queueToken, orIn: .queueTokenFile) {
+            servers.authenticate(with: token)
+            count += 1
+        }
+        if let path = try file(.queueNKeyFile) {
+            try named(.queueNKeyFile) { try servers.authenticate(withSeed: try Self.content(of: path), in: path) }
+            count += 1
+        }
+        if let path = try file(.queueCredentialsFile) {
+            servers.authenticate(withCredentials: path)
+            count += 1
+        }
+        guard count < 2 else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "Set only one of the queue's user, token file, NKey file and credentials file.")
+        }
+    }
+
+    private func secure(_ servers: inout QueueServers) throws {
+        let (certificate, key) = (try file(.queueCertificateFile), try file(.queueKeyFile))
+        guard (certificate == nil) == (key == nil) else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "\(Setting.queueCertificateFile.flag) and \(Setting.queueKeyFile.flag) require each other; set both.")
+        }
+        let own = certificate.flatMap { file in key.map { (file: file, key: $0) } }
+        servers.secure(authority: try file(.queueCAFile), certificate: own)
+    }
+
+    // MARK: Files
+
+    private func file(_ setting: Setting) throws -> String? {
+        try value(setting, "give a readable file.") { path in
+            FileManager.default.isReadableFile(atPath: path) ? path : nil
+        }
+    }
+
+    private func secret(_ setting: Setting, orIn fileSetting: Setting) throws -> String? {
+        if let text = text(setting)?.value { return text }
+        guard let path = try file(fileSetting) else { return nil }
+        let text = try named(fileSetting) { try Self.content(of: path) }.filter { !$0.isWhitespace }
+        return text.isEmpty ? nil : text
+    }
+
+    private static func content(of path: String) throws -> String {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw AttachPrepError(.requestInvalid, "The file is not readable.")
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// Adds the setting's flag or variable to the message of an error.
+    private func named<Value>(_ setting: Setting, _ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as AttachPrepError {
+            throw AttachPrepError(
+                .requestInvalid, "Invalid value for \(text(setting)?.name ?? setting.flag). \(error.message)")
+        }
     }
 }

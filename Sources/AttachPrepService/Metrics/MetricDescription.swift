@@ -1,8 +1,10 @@
-/// What is said of a metric beside its numbers.
+internal import AttachPrepJobs
+
+/// The help text and histogram buckets of a metric.
 public struct MetricDescription: Sendable, Hashable {
-    /// One sentence for people.
+    /// The text of the `# HELP` line.
     public var help: String
-    /// Upper bounds of a histogram's buckets, rising; without them those for seconds are taken.
+    /// Upper bounds of a histogram's buckets, ascending; nil for `secondsBuckets`.
     public var buckets: [Double]?
 
     public init(_ help: String, buckets: [Double]? = nil) {
@@ -10,7 +12,7 @@ public struct MetricDescription: Sendable, Hashable {
         self.buckets = buckets
     }
 
-    /// From what a reused result takes to what a long movie takes: seconds.
+    /// Buckets in seconds, from a reused result (1 ms) to a long movie (300 s).
     public static let secondsBuckets: [Double] = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
     ]
@@ -18,5 +20,41 @@ public struct MetricDescription: Sendable, Hashable {
     /// From an icon to the largest movie, in factors of about four: bytes.
     public static let bytesBuckets: [Double] = [
         1_000, 4_000, 16_000, 64_000, 250_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 250_000_000,
+    ]
+}
+
+extension MetricDescription {
+    /// The metrics of the service, by name.
+    public static let service: [String: MetricDescription] = [
+        "attachprep_jobs": MetricDescription("Stored jobs, by state."),
+        "attachprep_jobs_due": MetricDescription("Queued jobs that are due."),
+        "attachprep_jobs_oldest_due_seconds": MetricDescription("Seconds since the oldest due job became due."),
+        "attachprep_outbox_webhooks": MetricDescription("Stored webhooks, by state; pending is the backlog."),
+        "attachprep_media_bytes": MetricDescription("Bytes of stored result files."),
+        "attachprep_jobs_ended_total": MetricDescription(
+            "Ended jobs, by state and error code (empty on success)."),
+        "attachprep_job_attempts_total": MetricDescription("Attempts to process jobs."),
+        "attachprep_job_retries_total": MetricDescription(
+            "Failed attempts that are retried, by error code."),
+        "attachprep_results_reused_total": MetricDescription(
+            "Jobs completed without work: shared with another job, still fresh, or unchanged at the origin."),
+        "attachprep_claims_refused_total": MetricDescription(
+            "Claims rejected by the NATS servers because the job's revision had changed."),
+        "attachprep_job_wait_seconds": MetricDescription(
+            "Time from when a job was due until it started.", buckets: secondsBuckets + [1_800, 7_200]),
+        "attachprep_stage_seconds": MetricDescription("Time in each stage of a preparation."),
+        "attachprep_download_bytes_total": MetricDescription("Bytes downloaded from origins."),
+        "attachprep_download_loops_abandoned_total": MetricDescription(
+            "Download threads abandoned because libcurl did not return from a call."),
+        "attachprep_media_children_restarted_total": MetricDescription(
+            "Replaced media processes, after a failure or as scheduled recycling."),
+        ReceiptMetrics.receiptsLabel: MetricDescription(
+            "Receipts of devices, by outcome, or why they were not counted (repeated, surplus, expired, refused)."),
+        ReceiptMetrics.secondsLabel: MetricDescription(
+            "Time from sending a payload until a device showed its attachment.",
+            buckets: [0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300, 1_800, 7_200, 86_400]),
+        WebhookMetrics.triesLabel: MetricDescription(
+            "Attempts to deliver webhooks, by outcome: delivered, retried, given_up."),
+        WebhookMetrics.secondsLabel: MetricDescription("Duration of an attempt to deliver a webhook."),
     ]
 }

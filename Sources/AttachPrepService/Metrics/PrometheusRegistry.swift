@@ -1,8 +1,9 @@
 public import Metrics
 public import RichPush
+import SafeArithmetic
 internal import Synchronization
 
-/// Where everything is counted, and what Prometheus reads of it.
+/// A metrics backend for swift-metrics that exports the Prometheus text format.
 ///
 /// ```swift
 /// let registry = PrometheusRegistry(descriptions: ["attachprep_jobs": MetricDescription("Jobs there are, by state.")])
@@ -10,9 +11,9 @@ internal import Synchronization
 /// let page = registry.exposition()
 /// ```
 ///
-/// Counters are counters, meters and gauges are gauges, timers and recorders are histograms, timers in seconds. Equal
-/// names with equal labels are one series, whoever asks for it; the first one asked for decides a name's kind. There is
-/// no more than a number of series: what comes on top is counted by nobody, but that there was one is.
+/// Counters become counters, meters and gauges become gauges, recorders and timers (in seconds) become histograms.
+/// Equal names with equal labels are one series; the first use of a name determines its kind. At most `seriesMax`
+/// series are kept; further ones are not exported, but counted in `refusedLabel`.
 public final class PrometheusRegistry: MetricsFactory {
     private struct State {
         var families: [String: [PrometheusKey: PrometheusSeries]] = [:]
@@ -20,9 +21,9 @@ public final class PrometheusRegistry: MetricsFactory {
         var refused = 0
     }
 
-    /// The value of the header `Content-Type` that goes with `exposition`.
+    /// The `Content-Type` of `exposition`.
     public static let contentType = PrometheusExposition.contentType
-    /// Series that were asked for and are not there: over the limit, or of another kind than their name's.
+    /// The counter of series that are not exported: over the limit, or of another kind than their name's.
     public static let refusedLabel = "attachprep_metric_series_refused_total"
 
     private let descriptions: [String: MetricDescription]
@@ -36,7 +37,7 @@ public final class PrometheusRegistry: MetricsFactory {
         self.seriesMax = seriesMax
     }
 
-    /// The page, by name and labels, in the same order each time.
+    /// All series in Prometheus text format, sorted by name and labels.
     public func exposition() -> String {
         let (families, refused) = state.withLock { state in
             (state.families.mapValues { Array($0.values) }, state.refused)
@@ -47,11 +48,11 @@ public final class PrometheusRegistry: MetricsFactory {
         }
         let own = PrometheusSeries(PrometheusKey(Self.refusedLabel, .counter, []), buckets: nil)
         own.set(Double(refused))
-        exposition.add([own], help: "Series that were not kept: there are too many, or their name is of another kind.")
+        exposition.add([own], help: "Series not exported: over the limit, or of another kind than their name's.")
         return exposition.text
     }
 
-    // MARK: What swift-metrics asks for
+    // MARK: MetricsFactory
 
     public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(PrometheusKey(label, .counter, dimensions))
@@ -102,11 +103,205 @@ public final class PrometheusRegistry: MetricsFactory {
     private func destroy(_ handler: any Sendable) {
         guard let series = handler as? PrometheusSeries else { return }
         state.withLock { state in
-            // A series of that name may have been made anew since.
+            // A new series with this key may have been created since.
             guard state.families[series.key.name]?[series.key] === series else { return }
             state.families[series.key.name]?[series.key] = nil
             state.count -= 1
             if state.families[series.key.name]?.isEmpty == true { state.families[series.key.name] = nil }
         }
+    }
+}
+
+/// A metric with one set of labels. Implements all handler protocols of swift-metrics; the first one used determines
+/// its kind.
+final class PrometheusSeries: CounterHandler, FloatingPointCounterHandler, MeterHandler, RecorderHandler, TimerHandler {
+    /// The current value.
+    enum Value: Sendable, Hashable {
+        case number(Double)
+        case histogram(PrometheusHistogram)
+    }
+
+    let key: PrometheusKey
+    private let state: Mutex<Value>
+
+    /// - Parameter buckets: bucket bounds of a histogram; nil for a counter or gauge.
+    init(_ key: PrometheusKey, buckets: [Double]?) {
+        self.key = key
+        state = Mutex(buckets.map { .histogram(PrometheusHistogram($0)) } ?? .number(0))
+    }
+
+    var value: Value { state.withLock { $0 } }
+
+    func increment(by amount: Int64) { increment(by: Double(amount)) }
+
+    /// Ignores negative amounts for counters: Prometheus would interpret a decrease as a restart.
+    func increment(by amount: Double) {
+        guard key.kind != .counter || amount >= 0 else { return }
+        // Bounded: floating point, which does not trap.
+        change { $0 += amount }
+    }
+
+    func decrement(by amount: Double) { increment(by: -amount) }
+
+    func set(_ value: Int64) { set(Double(value)) }
+
+    func set(_ value: Double) { change { $0 = value } }
+
+    func reset() { change { $0 = 0 } }
+
+    func record(_ value: Int64) { record(Double(value)) }
+
+    func record(_ value: Double) {
+        state.withLock { state in
+            switch state {
+            case .number: state = .number(value)
+            case .histogram(var histogram):
+                // Releases the stored reference, so that the histogram's arrays are mutated in place, not copied.
+                state = .number(0)
+                histogram.record(value)
+                state = .histogram(histogram)
+            }
+        }
+    }
+
+    func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
+
+    private func change(_ body: (inout Double) -> Void) {
+        state.withLock { state in
+            guard case .number(var number) = state else { return }
+            body(&number)
+            state = .number(number)
+        }
+    }
+}
+
+/// The name, kind and labels of a series.
+struct PrometheusKey: Sendable, Hashable {
+    enum Kind: String, Sendable, Hashable {
+        case counter
+        case gauge
+        case histogram
+    }
+
+    let name: String
+    let kind: Kind
+    /// Sorted by name.
+    let labels: [Label]
+
+    struct Label: Sendable, Hashable, Comparable {
+        let name: String
+        let value: String
+
+        static func < (left: Label, right: Label) -> Bool { left.name < right.name }
+    }
+
+    init(_ name: String, _ kind: Kind, _ dimensions: [(String, String)]) {
+        self.name = Self.clean(name)
+        self.kind = kind
+        // Prometheus rejects the whole page if a label name is repeated.
+        var known: Set<String> = []
+        labels = dimensions.map { Label(name: Self.clean($0.0), value: $0.1) }
+            .filter { known.insert($0.name).inserted }.sorted()
+    }
+
+    /// Replaces characters outside `[a-zA-Z_][a-zA-Z0-9_]*` with underscores, as Prometheus' own libraries do.
+    private static func clean(_ name: String) -> String {
+        let text = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+        return text.first.map(\.isNumber) ?? true ? "_\(text)" : text
+    }
+}
+
+/// A histogram: counts per bucket, total count and sum.
+struct PrometheusHistogram: Sendable, Hashable {
+    /// Upper bounds, ascending; values above the last one count only in `count`.
+    let bounds: [Double]
+    /// Values per bucket, not cumulative.
+    private var counts: [Int]
+    private(set) var count = 0
+    private(set) var sum = 0.0
+
+    init(_ bounds: [Double]) {
+        self.bounds = bounds
+        counts = Array(repeating: 0, count: bounds.count)
+    }
+
+    /// Records a value; NaN and infinity are ignored, since they would invalidate the sum permanently.
+    mutating func record(_ value: Double) {
+        guard value.isFinite else { return }
+        count += 1
+        // Bounded: floating point, which does not trap.
+        sum += value
+        if let index = bounds.firstIndex(where: { value <= $0 }) { counts[index] += 1 }
+    }
+
+    /// Cumulative counts up to each bound, as in the text format.
+    var cumulative: [Int] {
+        var total = 0
+        return counts.map { count in
+            total = total.adding(clamping: count)
+            return total
+        }
+    }
+}
+
+/// A writer of the Prometheus text format 0.0.4.
+///
+/// <https://prometheus.io/docs/instrumenting/exposition_formats/>
+struct PrometheusExposition {
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    private(set) var text = ""
+
+    /// Adds all series of one metric, sorted by labels; the format requires them to be adjacent.
+    mutating func add(_ series: [PrometheusSeries], help: String?) {
+        guard let first = series.first else { return }
+        let name = first.key.name
+        if let help { text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n" }
+        text += "# TYPE \(name) \(first.key.kind.rawValue)\n"
+        for (labels, value) in series.map({ (Self.labels($0.key.labels), $0.value) }).sorted(by: { $0.0 < $1.0 }) {
+            switch value {
+            case .number(let number): line(name, labels, Self.number(number))
+            case .histogram(let histogram): add(histogram, name, labels)
+            }
+        }
+    }
+
+    private mutating func add(_ histogram: PrometheusHistogram, _ name: String, _ labels: String) {
+        let separator = labels.isEmpty ? "" : ","
+        for (bound, count) in zip(histogram.bounds, histogram.cumulative) {
+            line("\(name)_bucket", "\(labels)\(separator)le=\"\(Self.number(bound))\"", String(count))
+        }
+        line("\(name)_bucket", "\(labels)\(separator)le=\"+Inf\"", String(histogram.count))
+        line("\(name)_sum", labels, Self.number(histogram.sum))
+        line("\(name)_count", labels, String(histogram.count))
+    }
+
+    private mutating func line(_ name: String, _ labels: String, _ value: String) {
+        // Bounded: text.
+        text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
+    }
+
+    private static func labels(_ labels: [PrometheusKey.Label]) -> String {
+        labels.map { "\($0.name)=\"\(escaped($0.value, quotes: true))\"" }.joined(separator: ",")
+    }
+
+    private static func escaped(_ text: String, quotes: Bool) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\"" where quotes: result += "\\\""
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// Integers without a fraction; other numbers as Swift prints them, which round-trips.
+    private static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return Int64(exactly: value).map(String.init) ?? "\(value)"
     }
 }

@@ -1,4 +1,5 @@
 import AttachPrep
+import MediaEngine
 import RichPush
 
 enum RequestSchemas {
@@ -71,7 +72,7 @@ enum RequestSchemas {
         ],
         "callbackURL": [
             "type": ["string", "null"], "maxLength": .whole(Limits.urlBytesMax),
-            "pattern": .text(CallbackPattern.text),
+            "pattern": .text(CallbackURLPattern.text),
             "description": """
             Told by a webhook (Standard Webhooks) when the job ends, as in "webhooks"; the service needs a secret for it
             """,
@@ -117,7 +118,7 @@ enum RequestSchemas {
 }
 
 /// An http or https URI with a name, an IPv4 or an IPv6 address, as the service takes it for `callbackURL`.
-enum CallbackPattern {
+enum CallbackURLPattern {
     static let text = "^[Hh][Tt][Tt][Pp][Ss]?://(\(user)@)?(\(name)|\\[(\(address))\\])(:(\(port)))?([/?#][!-~]*)?$"
 
     private static let user = "[A-Za-z0-9._~-]+(:[A-Za-z0-9._~-]*)?"
@@ -138,4 +139,131 @@ enum CallbackPattern {
         ]
         return (others + shortened).joined(separator: "|")
     }()
+}
+
+/// The members of a request's options.
+enum RequestOptionSchemas {
+    static let members: JSONValue = [
+        "crop": [
+            "description": "The part of the upright picture to show",
+            "anyOf": [
+                ["type": "null"],
+                [
+                    "type": "string", "pattern": "^smart(:[1-9][0-9]{0,3}:[1-9][0-9]{0,3})?$",
+                    "description": "smart, or smart:16:9",
+                ],
+                crop,
+            ],
+        ],
+        "thumbnailTime": [
+            "description": "Seconds of a movie, or an animation's frame from 0, or auto",
+            "anyOf": [["type": "number", "minimum": 0], ["enum": ["auto", nil]]],
+        ],
+        "thumbnailHidden": ["type": ["boolean", "null"]],
+        "thumbnailSize": [
+            "type": ["object", "null"], "required": ["width", "height"],
+            "properties": ["width": side, "height": side], "description": "The box in pixels",
+        ],
+        "thumbnailFit": Schema.choice(ThumbnailFit.self, "Inside the box, or filling it"),
+        "animation": Schema.choice(AnimationTarget.self, "What an animated image becomes"),
+        "bakeRotation": ["type": ["boolean", "null"], "description": "Whether a turned movie is encoded upright"],
+    ]
+
+    private static let side: JSONValue = [
+        "type": "integer", "minimum": 1, "maximum": .whole(Limits.thumbnailSidePixelsMax),
+    ]
+
+    /// The sums are looked at as well: `options.invalid_clipping_rect`.
+    private static let crop: JSONValue = [
+        "type": "object", "required": ["x", "y", "width", "height"],
+        "description": "Unit values, origin top left; x + width and y + height are at most 1",
+        "properties": [
+            "x": ["type": "number", "minimum": 0, "exclusiveMaximum": 1],
+            "y": ["type": "number", "minimum": 0, "exclusiveMaximum": 1],
+            "width": ["type": "number", "exclusiveMinimum": 0, "maximum": 1],
+            "height": ["type": "number", "exclusiveMinimum": 0, "maximum": 1],
+        ],
+    ]
+}
+
+enum ManifestSchemas {
+    static let all: [String: JSONValue] = [
+        "Manifest": Schema.object([
+            "schema": ["const": .whole(Manifest.currentSchema)],
+            "id": Schema.text("The caller's, else derived from the request"),
+            "requestDigest": Schema.text("Changes with what would change the result"),
+            "outcome": ["type": "string", "enum": Schema.words(Outcome.self)],
+            "reasons": ["type": "array", "items": ["type": "string"], "description": "For people"],
+            "source": source,
+            "attachment": nullable(attachment),
+            "thumbnail": nullable(picture(timed: true)),
+            "crop": nullable(picture(timed: false)),
+            "options": nullable(options),
+            "deviceFetch": [
+                "type": ["object", "null"], "additionalProperties": ["type": "number"],
+                "description": "Seconds by network",
+            ],
+            "timings": timings,
+            "warnings": [
+                "type": "array",
+                "items": Schema.object([
+                    "code": ["type": "string", "enum": Schema.words(PreparationWarning.Code.self)],
+                    "message": ["type": "string"],
+                ]),
+            ],
+            "error": Schema.orNull("ManifestError"),
+        ]),
+        "ManifestError": Schema.object([
+            "code": ["$ref": "#/components/schemas/ErrorCode"], "message": ["type": "string"],
+            "retryable": ["type": "boolean"], "appleCode": ["type": ["integer", "null"]],
+        ]),
+    ]
+
+    private static func nullable(_ schema: JSONValue) -> JSONValue { ["oneOf": [["type": "null"], schema]] }
+
+    private static let source = Schema.object([
+        "url": ["type": "string"], "finalURL": Schema.textOrNull, "declaredMIMEType": Schema.textOrNull,
+        "mimeType": Schema.textOrNull, "bytes": Schema.wholeOrNull, "sha256": Schema.digestOrNull,
+    ])
+
+    private static let attachment = Schema.object([
+        "file": ["type": "string"], "url": Schema.textOrNull,
+        "kind": ["type": "string", "enum": Schema.words(MediaKind.self)], "uti": ["type": "string"],
+        "mimeType": ["type": "string"], "bytes": Schema.side, "sha256": Schema.digest, "width": Schema.wholeOrNull,
+        "height": Schema.wholeOrNull, "frames": Schema.wholeOrNull, "duration": Schema.numberOrNull,
+    ])
+
+    private static func picture(timed: Bool) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "file": ["type": "string"], "url": Schema.textOrNull, "mimeType": ["type": "string"],
+            "bytes": Schema.side, "sha256": Schema.digest, "width": Schema.side, "height": Schema.side,
+        ]
+        if timed { members["time"] = Schema.numberOrNull }
+        return Schema.object(members)
+    }
+
+    private static let options = Schema.object([
+        "typeHint": Schema.text("A UTI"), "thumbnailHidden": ["type": ["boolean", "null"]],
+        "thumbnailClippingRect": nullable(
+            Schema.object([
+                "X": ["type": "number"], "Y": ["type": "number"], "Width": ["type": "number"],
+                "Height": ["type": "number"],
+            ])),
+        "thumbnailTime": [
+            "oneOf": [
+                ["type": "null"], ["type": "integer", "minimum": 0, "description": "A frame"],
+                Schema.object([
+                    "value": ["type": "integer"], "timescale": ["type": "integer"], "epoch": ["type": "integer"],
+                    "flags": ["type": "integer"],
+                ]),
+            ]
+        ],
+    ])
+
+    private static let timings = Schema.object(
+        Dictionary(
+            uniqueKeysWithValues: [
+                "queue", "dns", "connect", "tls", "firstByte", "transfer", "identify", "inspect", "render", "publish",
+                "total",
+            ].map { ($0, ["type": "number", "minimum": 0, "description": "Milliseconds"]) }))
 }

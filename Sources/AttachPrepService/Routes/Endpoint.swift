@@ -1,29 +1,32 @@
 import HTTPTypes
 import Hummingbird
+import Logging
+import NIOCore
+import RichPush
 
-/// One thing that can be asked for: a method and a path.
+/// A route: method, path, access, negotiation and handler.
 struct Endpoint: Sendable {
-    /// Who may ask.
+    /// The authentication that a route requires.
     enum Access: Sendable {
         case everybody
-        /// Who shows a token.
+        /// Callers with a token or session.
         case callers
-        /// Who shows a token, and with `--loopback-metrics` who is on this machine.
+        /// Callers with a token or session, and with `--loopback-metrics` clients on this machine.
         case callersAndLoopback
     }
 
-    /// The method of the answer's handler; HEAD goes along with GET.
+    /// A route for GET also answers HEAD.
     var method: HTTPRequest.Method
     /// As in OpenAPI: `/v1/jobs/{id}`.
     var path: String
     var access = Access.callers
-    /// The media type of a good answer that is negotiated; nil when it is what it is.
-    var produces: String? = JSONAnswer.mediaType
-    /// The names that a query may have; nil does not look.
+    /// The media type of a successful response, checked against `Accept`; nil without negotiation.
+    var produces: String? = JSONResponse.mediaType
+    /// The allowed query parameters; nil allows any.
     var query: Set<String>? = []
     var respond: @Sendable (Request, ServiceContext) async throws -> Response
 
-    /// Whether a request's path is one of this endpoint's.
+    /// Whether a request's path matches this route.
     func matches(path requested: String) -> Bool {
         let parts = { (path: String) in path.split(separator: "/", omittingEmptySubsequences: true) }
         let (mine, theirs) = (parts(path), parts(requested))
@@ -32,7 +35,7 @@ struct Endpoint: Sendable {
 }
 
 extension [Endpoint] {
-    /// The methods that a path has, as the `Allow` header writes them; nil for a path that is none.
+    /// The value of the `Allow` header for a path; nil for an unknown path.
     func allowed(at path: String) -> String? {
         let matching = filter { $0.matches(path: path) }
         let literal = matching.filter { !$0.path.contains("{") }
@@ -40,5 +43,126 @@ extension [Endpoint] {
             $0.method == .get ? ["GET", "HEAD"] : [$0.method.rawValue]
         }
         return methods.isEmpty ? nil : methods.sorted().joined(separator: ", ")
+    }
+}
+
+/// Builds the router: endpoints with their middleware.
+enum ServiceRouter {
+    /// - Parameter outer: middleware for all requests, including those to unknown paths.
+    static func router(
+        _ endpoints: [Endpoint], outer: [any MiddlewareProtocol<Request, Response, ServiceContext>],
+        authenticator: Authenticator
+    ) -> Router<ServiceContext> {
+        let router = Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints)
+        for middleware in outer { router.add(middleware: middleware) }
+        for endpoint in endpoints {
+            router.group()
+                .add(middleware: authenticator.middleware(for: endpoint.access))
+                .add(middleware: NegotiationMiddleware(produces: endpoint.produces, query: endpoint.query))
+                .on(RouterPath(endpoint.path), method: endpoint.method, use: endpoint.respond)
+        }
+        return router
+    }
+}
+
+/// The context of a request: connection, request ID and caller.
+struct ServiceContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+    /// Identifies the request in responses and log lines.
+    let requestID: String
+    /// The caller's name: half of its token's digest, or `local` in a service without tokens.
+    var caller = "local"
+
+    init(source: Source) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+        requestID = source.logger[metadataKey: "hb.request.id"].map { "\($0)" } ?? "unknown"
+        logger[metadataKey: "hb.request.id"] = nil
+        logger[metadataKey: "request"] = "\(requestID)"
+    }
+
+    /// The IP address of the peer; nil after it has disconnected.
+    var peer: String? { channel.remoteAddress?.ipAddress }
+}
+
+/// Rejects requests whose `Accept` excludes the response's media type, and unknown query parameters.
+struct NegotiationMiddleware: RouterMiddleware {
+    typealias Context = ServiceContext
+
+    let produces: String?
+    let query: Set<String>?
+
+    func handle(
+        _ request: Request, context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        if let produces, !Self.accepts(request.headers[values: .accept], produces) {
+            throw Problem(
+                .requestInvalid, "The response is \(produces), which the request's Accept excludes.", status: 406)
+        }
+        if let query, let unknown = QueryParameters(request).names.first(where: { !query.contains($0) }) {
+            let known = query.isEmpty ? "none is allowed" : "allowed: \(query.sorted().joined(separator: ", "))"
+            throw Problem(.requestInvalid, "Unknown query parameter \"\(unknown.prefix(40))\"; \(known).")
+        }
+        return try await next(request, context)
+    }
+
+    /// Whether `Accept` fields allow a media type: the most specific range decides (RFC 9110, 12.5.1).
+    static func accepts(_ fields: [String], _ type: String) -> Bool {
+        let ranges = fields.flatMap { $0.split(separator: ",") }.map(AcceptedRange.init)
+        guard !ranges.isEmpty else { return true }
+        let family = type.prefix { $0 != "/" } + "/*"
+        for name in [type, String(family), "*/*"] {
+            let matching = ranges.filter { $0.name == name }
+            if !matching.isEmpty { return matching.contains { $0.quality > 0 } }
+        }
+        return false
+    }
+
+    private struct AcceptedRange {
+        let name: String
+        let quality: Double
+
+        init(_ text: Substring) {
+            let parts = text.split(separator: ";").map { $0.trimmingSpaces() }
+            name = parts.first?.lowercased() ?? ""
+            let weight = parts.dropFirst().first { $0.lowercased().hasPrefix("q=") }
+            quality = weight.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+        }
+    }
+}
+
+extension Substring {
+    /// Without leading and trailing spaces and tabs.
+    func trimmingSpaces() -> Substring {
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        var text = drop(while: isSpace)
+        while let last = text.last, isSpace(last) { text.removeLast() }
+        return text
+    }
+}
+
+/// Adds the request ID to each response and logs it in one line, at level debug.
+struct RequestLogMiddleware: RouterMiddleware {
+    typealias Context = ServiceContext
+
+    func handle(
+        _ request: Request, context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        var response = try await next(request, context)
+        response.headers[.requestID] = context.requestID
+        response.headers[.xContentTypeOptions] = "nosniff"
+        let milliseconds = ((ContinuousClock.now - start) / .milliseconds(1) * 1000).rounded() / 1000
+        // Without the query, which may contain search terms.
+        context.logger.debug(
+            "answered",
+            metadata: [
+                "method": "\(request.method)", "path": "\(request.uri.path)", "status": "\(response.status.code)",
+                "milliseconds": "\(milliseconds)",
+            ])
+        return response
     }
 }

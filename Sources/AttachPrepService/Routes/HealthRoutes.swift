@@ -1,13 +1,16 @@
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
+import RichPush
+import ServiceLifecycle
 import Synchronization
 
-/// What a machine asks about the service itself.
+/// `/healthz`, `/readyz` and `/metrics`.
 final class HealthRoutes: Sendable {
     private let metricsPage: @Sendable () async -> String
     private let readiness: @Sendable () async -> ReadinessReport
-    private let isLeaving = Atomic(false)
+    private let isStopping = Atomic(false)
 
     init(
         metricsPage: @escaping @Sendable () async -> String, readiness: @escaping @Sendable () async -> ReadinessReport
@@ -16,9 +19,9 @@ final class HealthRoutes: Sendable {
         self.readiness = readiness
     }
 
-    /// From now on it is not ready: whoever sends requests here should send them elsewhere.
-    func leave() {
-        isLeaving.store(true, ordering: .relaxed)
+    /// Makes `/readyz` answer 503 from now on, so that load balancers send requests elsewhere.
+    func markNotReady() {
+        isStopping.store(true, ordering: .relaxed)
     }
 
     var endpoints: [Endpoint] {
@@ -32,18 +35,18 @@ final class HealthRoutes: Sendable {
     }
 
     @Sendable private func health(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        try JSONAnswer.response(["status": "ok"])
+        try JSONResponse.response(["status": "ok"])
     }
 
-    /// Whether it is ready now.
+    /// The current readiness.
     @Sendable func report() async -> ReadinessReport {
-        if isLeaving.load(ordering: .relaxed) { return ReadinessReport(reasons: ["The service is stopping."]) }
+        if isStopping.load(ordering: .relaxed) { return ReadinessReport(reasons: ["The service is stopping."]) }
         return await readiness()
     }
 
     @Sendable private func ready(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let report = await report()
-        return try JSONAnswer.response(report, status: report.ready ? .ok : .serviceUnavailable)
+        return try JSONResponse.response(report, status: report.ready ? .ok : .serviceUnavailable)
     }
 
     @Sendable private func metrics(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -52,5 +55,48 @@ final class HealthRoutes: Sendable {
         ]
         return Response(
             status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: await metricsPage())))
+    }
+}
+
+/// Whether the service can accept and process jobs, and why not.
+public struct ReadinessReport: Codable, Sendable, Hashable {
+    public var ready: Bool
+    /// One sentence each; empty if ready.
+    public var reasons: [String]
+
+    public init(reasons: [String] = []) {
+        ready = reasons.isEmpty
+        self.reasons = reasons
+    }
+}
+
+/// The HTTP front end of a worker: `/healthz`, `/readyz` and `/metrics`, without authentication.
+struct ProbeService: HTTPFrontend {
+    let boundPort = BoundPort()
+    private let health: HealthRoutes
+    private let settings: ServiceSettings
+    private let logger: Logger
+    private let drained: @Sendable () async -> Void
+
+    /// - Parameter drained: returns when running jobs have ended after the start of graceful shutdown.
+    init(
+        health: HealthRoutes, settings: ServiceSettings, logger: Logger,
+        drained: @escaping @Sendable () async -> Void = {}
+    ) {
+        (self.health, self.settings, self.logger, self.drained) = (health, settings, logger, drained)
+    }
+
+    func run() async throws {
+        let endpoints = health.endpoints.map { endpoint in
+            var endpoint = endpoint
+            endpoint.access = .everybody
+            return endpoint
+        }
+        let front = HTTPApplication(
+            endpoints: endpoints,
+            authenticator: Authenticator(tokens: try AccessTokens([], logger: logger), settings: settings),
+            settings: settings, port: boundPort, logger: logger, enforcesLoopback: false)
+        defer { boundPort.end() }
+        try await front.run(stopping: { health.markNotReady() }, drained: drained)
     }
 }

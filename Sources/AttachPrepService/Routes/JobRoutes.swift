@@ -1,10 +1,11 @@
+import AttachPrep
 import AttachPrepJobs
 import HTTPTypes
 import Hummingbird
 import RichPush
 import SafeArithmetic
 
-/// Jobs that are there: shown, listed, called off, asked for again, removed.
+/// `/v1/jobs`: list, show, cancel, retry and purge jobs, and show their logs.
 struct JobRoutes: Sendable {
     let store: any JobStore
     let waiters: JobWaiters
@@ -25,58 +26,59 @@ struct JobRoutes: Sendable {
     }
 
     @Sendable private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let query = Query(request)
+        let query = QueryParameters(request)
         let search = try query.value("search")
         guard search.map({ $0.count <= Limits.searchCharactersMax && !$0.contains("\0") }) ?? true else {
             throw AttachPrepError(
-                .requestInvalid, "The query's \"search\" has over \(Limits.searchCharactersMax) characters, or a zero.")
+                .requestInvalid,
+                "The query parameter \"search\" exceeds \(Limits.searchCharactersMax) characters or contains NUL.")
         }
         let filter = JobFilter(
-            states: try query.words("state", JobState.self), search: search?.isEmpty == true ? nil : search,
-            errors: try query.words("error", ErrorCode.self))
+            states: try query.choices("state", JobState.self), search: search?.isEmpty == true ? nil : search,
+            errors: try query.choices("error", ErrorCode.self))
         let page = try await store.list(
             filter, after: try query.name("cursor", JobID.init), limit: try query.limit())
-        return try JSONAnswer.response(
-            JobPageAnswer(jobs: page.jobs.map { $0.located(at: baseURL) }, next: page.next))
+        return try JSONResponse.response(
+            JobPageResponse(jobs: page.jobs.map { $0.located(at: baseURL) }, next: page.next))
     }
 
     @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let job = try await job(context)
-        guard let seconds = Preference(request.headers[values: .prefer]).waitSeconds, request.method != .head else {
-            return try JSONAnswer.response(job.located(at: baseURL))
+        guard let seconds = PreferHeader(request.headers[values: .prefer]).waitSeconds, request.method != .head else {
+            return try JSONResponse.response(job.located(at: baseURL))
         }
         let ended = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds))) {
             guard let job = try await store.job(job.id) else { throw Self.unknown }
             return job
         }
-        return try JSONAnswer.response(
+        return try JSONResponse.response(
             ended.located(at: baseURL), headers: [.preferenceApplied: "wait=\(seconds)"])
     }
 
     @Sendable private func cancel(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let job = try await store.cancel(try id(context))
-        return try JSONAnswer.response(job.located(at: baseURL), status: .accepted)
+        return try JSONResponse.response(job.located(at: baseURL), status: .accepted)
     }
 
     @Sendable private func retry(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let job = try await store.retry(try id(context))
-        return try JSONAnswer.response(
+        return try JSONResponse.response(
             job.located(at: baseURL), status: .accepted, headers: [.location: "/v1/jobs/\(job.id)"])
     }
 
     @Sendable private func log(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let job = try await job(context)
-        return try JSONAnswer.response(LogAnswer(try await store.log(of: job.id)))
+        return try JSONResponse.response(JobLogResponse(try await store.log(of: job.id)))
     }
 
     @Sendable private func purge(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let order: PurgeOrder = try await JSONBody.read(request, context)
-        return try JSONAnswer.response(PurgeAnswer(purged: try await store.purge(try order.filter())))
+        let body: PurgeRequest = try await JSONBody.read(request, context)
+        return try JSONResponse.response(PurgeResponse(purged: try await store.purge(try body.filter())))
     }
 
     @Sendable private func retryAll(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let order: RetryOrder = try await JSONBody.read(request, context)
-        return try JSONAnswer.response(RetryAnswer(retried: try await store.retry(try order.filter())))
+        let body: RetryRequest = try await JSONBody.read(request, context)
+        return try JSONResponse.response(RetryResponse(retried: try await store.retry(try body.filter())))
     }
 
     private func id(_ context: ServiceContext) throws -> JobID {
@@ -90,5 +92,156 @@ struct JobRoutes: Sendable {
     }
 
     static let unknown = AttachPrepError(
-        .requestNotFound, "There is no such job; it never was, or its time of keeping is over.")
+        .requestNotFound, "No such job, or its retention period has ended.")
+}
+
+/// Selects jobs for a bulk operation; all given conditions must match.
+struct JobFilterBody: Decodable {
+    static let keys: Set = ["states", "ids", "search", "createdBefore", "error"]
+
+    let states: [JobState]?
+    let ids: [JobID]?
+    let search: String?
+    let createdBefore: String?
+    let error: ErrorCodes?
+
+    /// - Throws: `request.invalid`, `request.too_large`.
+    func filter() throws -> JobFilter {
+        guard states != nil || ids != nil || search != nil || createdBefore != nil || error != nil else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "Set \"states\", \"ids\", \"search\", \"error\" or \"createdBefore\"; selecting all is not allowed.")
+        }
+        guard (ids?.count ?? 0) <= Limits.batchRequestsMax else {
+            throw AttachPrepError(
+                .requestTooLarge, "More than \(Limits.batchRequestsMax) \"ids\"; send several requests.")
+        }
+        guard search.map({ 1...Limits.searchCharactersMax ~= $0.count && !$0.contains("\0") }) ?? true else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "\"search\" must be 1 to \(Limits.searchCharactersMax) characters without NUL.")
+        }
+        let before = try createdBefore.map { text in
+            guard let date = Timestamp.date(text) else {
+                throw AttachPrepError(
+                    .requestInvalid, "\"createdBefore\" must be an RFC 3339 time such as 2026-11-21T20:51:02Z.")
+            }
+            return date
+        }
+        return JobFilter(
+            states: states.map(Set.init), search: search, ids: ids, createdBefore: before, errors: error?.all)
+    }
+}
+
+/// One error code or a list of error codes.
+struct ErrorCodes: Decodable {
+    let all: Set<ErrorCode>
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if let one = try? value.decode(ErrorCode.self) {
+            all = [one]
+        } else {
+            all = Set(try value.decode([ErrorCode].self))
+        }
+    }
+}
+
+/// Selects the finished jobs to remove.
+struct PurgeRequest: JSONRequest {
+    static let keys = JobFilterBody.keys
+
+    private let choice: JobFilterBody
+
+    init(from decoder: any Decoder) throws {
+        choice = try JobFilterBody(from: decoder)
+    }
+
+    /// - Throws: `request.invalid`, `request.too_large`.
+    func filter() throws -> JobFilter {
+        if let open = choice.states?.first(where: { !$0.isFinished }) {
+            throw AttachPrepError(
+                .requestInvalid, "Jobs in state \(open.rawValue) cannot be purged; cancel them first.")
+        }
+        return try choice.filter()
+    }
+}
+
+/// Selects the jobs to run again.
+struct RetryRequest: JSONRequest {
+    static let keys = JobFilterBody.keys
+
+    private let choice: JobFilterBody
+
+    init(from decoder: any Decoder) throws {
+        choice = try JobFilterBody(from: decoder)
+    }
+
+    /// - Throws: `request.invalid`, `request.too_large`.
+    func filter() throws -> JobFilter {
+        if let other = choice.states?.first(where: { !$0.isRetryable }) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "Jobs in state \(other.rawValue) cannot be retried; only failed, dead and cancelled jobs can.")
+        }
+        return try choice.filter()
+    }
+}
+
+/// The jobs of a batch.
+struct JobsResponse: Encodable {
+    /// The batch's ID, also in webhooks; nil for jobs that an earlier version accepted.
+    var batch: String?
+    var jobs: [Job]
+
+    private enum CodingKeys: String, CodingKey {
+        case batch, jobs
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(batch, forKey: .batch)
+        try values.encode(jobs, forKey: .jobs)
+    }
+}
+
+/// A page of jobs.
+struct JobPageResponse: Encodable {
+    var jobs: [Job]
+    var next: JobID?
+
+    private enum CodingKeys: String, CodingKey {
+        case jobs, next
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(jobs, forKey: .jobs)
+        try values.encode(next, forKey: .next)
+    }
+}
+
+/// The number of jobs to run again.
+struct RetryResponse: Encodable {
+    var retried: Int
+}
+
+/// The number of removed jobs.
+struct PurgeResponse: Encodable {
+    var purged: Int
+}
+
+/// A job's log lines.
+struct JobLogResponse: Encodable {
+    struct Line: Encodable {
+        var date: String
+        var level: String
+        var text: String
+    }
+
+    var lines: [Line]
+
+    init(_ lines: [JobLogLine]) {
+        self.lines = lines.map { Line(date: Timestamp.text($0.date), level: $0.level, text: $0.text) }
+    }
 }

@@ -6,10 +6,10 @@ import Hummingbird
 import RichPush
 import SafeArithmetic
 
-/// `POST /v1/jobs`: a request, or many, become jobs.
+/// `POST /v1/jobs`: enqueues a request or a batch.
 struct JobSubmissionRoutes: Sendable {
     let store: any JobStore
-    let intake: JobIntake
+    let intake: SubmissionValidator
     let waiters: JobWaiters
     let baseURL: String?
 
@@ -18,55 +18,55 @@ struct JobSubmissionRoutes: Sendable {
     }
 
     @Sendable private func submit(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let form = try SubmissionForm(request)
-        let body = try RequestBytes(request, context, max: form.bytesMax)
-        let word = try IdempotencyWord(request)
+        let format = try SubmissionFormat(request)
+        let body = try BoundedRequestBody(request, context, max: format.bytesMax)
+        let keyHeader = try IdempotencyKeyHeader(request)
         let bytes = try await body.all()
-        let key = word.map {
+        let key = keyHeader.map {
             IdempotencyKey(caller: context.caller, key: $0.text, bodyDigest: SHA256.hash(data: bytes).hexadecimal)
         }
-        switch form {
+        switch format {
         case .one:
             var submission = try await intake.submission(
                 for: try AttachmentRequest(json: bytes, defaults: AttachmentRequest(source: "")))
-            submission.origin.idempotencyKey = word?.text
+            submission.origin.idempotencyKey = keyHeader?.text
             let kept = try await store.enqueue([submission], idempotency: key)
             guard let job = kept.jobs.first else {
                 throw AttachPrepError(.internal, "The service failed.", detail: "no job came of a submission")
             }
             return try await answer(job, isRepeated: kept.areRepeated, to: request)
         case .lines:
-            let origin = JobOrigin(batch: JobID.make().text, idempotencyKey: word?.text)
-            let submissions = try await RequestLines(bytes).submissions(intake).map { submission in
+            let origin = JobOrigin(batch: JobID.make().text, idempotencyKey: keyHeader?.text)
+            let submissions = try await JSONLinesBatch(bytes).submissions(intake).map { submission in
                 var submission = submission
                 submission.origin = origin
                 return submission
             }
             let kept = try await store.enqueue(submissions, idempotency: key)
-            return try JSONAnswer.response(
-                JobsAnswer(
+            return try JSONResponse.response(
+                JobsResponse(
                     batch: kept.jobs.first?.origin.batch, jobs: kept.jobs.map { $0.located(at: baseURL) }),
                 status: .accepted,
                 headers: Self.fields(isRepeated: kept.areRepeated))
         }
     }
 
-    /// The manifest when the caller waits and it is there in time, else the job.
+    /// Responds with the manifest if the caller waits (`Prefer: wait`) and the job ends in time, else with the job.
     private func answer(_ job: Job, isRepeated: Bool, to request: Request) async throws -> Response {
         var fields = Self.fields(isRepeated: isRepeated)
         fields[.location] = "/v1/jobs/\(job.id)"
         var job = job
-        if let seconds = Preference(request.headers[values: .prefer]).waitSeconds {
+        if let seconds = PreferHeader(request.headers[values: .prefer]).waitSeconds {
             fields[.preferenceApplied] = "wait=\(seconds)"
             job = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds))) {
                 guard let job = try await store.job(job.id) else { throw JobRoutes.unknown }
                 return job
             }
             if let manifest = job.located(at: baseURL).result, job.state.isFinished {
-                return try JSONAnswer.response(manifest, status: .ok, headers: fields)
+                return try JSONResponse.response(manifest, status: .ok, headers: fields)
             }
         }
-        return try JSONAnswer.response(job.located(at: baseURL), status: .accepted, headers: fields)
+        return try JSONResponse.response(job.located(at: baseURL), status: .accepted, headers: fields)
     }
 
     private static func fields(isRepeated: Bool) -> HTTPFields {
@@ -74,8 +74,8 @@ struct JobSubmissionRoutes: Sendable {
     }
 }
 
-/// How requests are written in a body.
-enum SubmissionForm {
+/// The format of the body: one JSON request, or JSON Lines.
+enum SubmissionFormat {
     case one
     case lines
 
@@ -87,7 +87,7 @@ enum SubmissionForm {
         default:
             throw Problem(
                 .requestInvalid,
-                "The body has to be application/json with one request, or application/x-ndjson with one a line.",
+                "The body must be application/json with one request, or application/x-ndjson with one request a line.",
                 status: 415)
         }
     }
@@ -100,11 +100,11 @@ enum SubmissionForm {
     }
 }
 
-/// The `Idempotency-Key` of a request, with or without the quotes of the draft that defines it.
-struct IdempotencyWord {
+/// The `Idempotency-Key` of a request, with or without the quotes that its IETF draft requires.
+struct IdempotencyKeyHeader {
     let text: String
 
-    /// Nil when there is none.
+    /// Nil without the header.
     ///
     /// - Throws: `request.invalid`.
     init?(_ request: Request) throws {
@@ -115,7 +115,64 @@ struct IdempotencyWord {
         guard !field.isEmpty, isVisible, field.utf8.count <= Limits.idempotencyKeyCharactersMax else {
             throw AttachPrepError(
                 .requestInvalid,
-                "The Idempotency-Key is not 1 to \(Limits.idempotencyKeyCharactersMax) visible ASCII characters.")
+                "Idempotency-Key must be 1 to \(Limits.idempotencyKeyCharactersMax) visible ASCII characters.")
         }
+    }
+}
+
+/// A batch as JSON Lines: one request a line; empty lines are ignored. Either all requests are accepted or none.
+struct JSONLinesBatch {
+    /// The lines with their numbers, from 1.
+    private let lines: [(number: Int, bytes: ArraySlice<UInt8>)]
+
+    /// - Throws: `request.invalid` for an empty batch, `request.too_large` for more than `batchRequestsMax` requests.
+    init(_ bytes: [UInt8]) throws {
+        let newline = UInt8(ascii: "\n")
+        let all = bytes.split(separator: newline, omittingEmptySubsequences: false)
+        lines = all.enumerated().map { (number: $0.offset.adding(clamping: 1), bytes: $0.element) }
+            .filter { !$0.bytes.allSatisfy { [9, 13, 32].contains($0) } }
+        guard !lines.isEmpty else {
+            throw AttachPrepError(.requestInvalid, "The batch is empty; write one JSON object a line.")
+        }
+        guard lines.count <= Limits.batchRequestsMax else {
+            throw AttachPrepError(
+                .requestTooLarge,
+                "\(lines.count) requests exceed the limit of \(Limits.batchRequestsMax); send several batches.")
+        }
+    }
+
+    /// - Throws: a problem that lists each invalid line.
+    func submissions(_ intake: SubmissionValidator) async throws -> [JobSubmission] {
+        var submissions: [JobSubmission] = []
+        var faults: [Problem.Line] = []
+        for line in lines {
+            // Thousands of lines must not block a thread of the cooperative pool.
+            if line.number.isMultiple(of: Self.linesAtOnce) { await Task.yield() }
+            do {
+                submissions.append(try await submission(line.bytes, intake))
+            } catch let error as AttachPrepError {
+                faults.append(Problem.Line(line: line.number, code: error.code, detail: error.message))
+            }
+        }
+        guard faults.isEmpty else { throw Self.problem(faults, of: lines.count) }
+        return submissions
+    }
+
+    private static let linesAtOnce = 50
+
+    private func submission(_ bytes: ArraySlice<UInt8>, _ intake: SubmissionValidator) async throws -> JobSubmission {
+        guard bytes.count <= Limits.requestBytesMax else {
+            throw AttachPrepError(.requestTooLarge, "The line exceeds \(Limits.requestBytesMax) bytes.")
+        }
+        let request = try AttachmentRequest(json: Array(bytes), defaults: AttachmentRequest(source: ""))
+        return try await intake.submission(for: request)
+    }
+
+    private static func problem(_ faults: [Problem.Line], of count: Int) -> Problem {
+        var problem = Problem(
+            faults.first?.code ?? .requestInvalid,
+            "\(faults.count) of \(count) lines are invalid, so no job was created; \"errors\" lists them by line.")
+        problem.lines = faults
+        return problem
     }
 }

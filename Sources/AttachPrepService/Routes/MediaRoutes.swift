@@ -4,7 +4,8 @@ import Hummingbird
 import NIOCore
 import RichPush
 
-/// `GET /media/{id}/{file}`: what phones fetch. Its address is the right to it, and its content never changes.
+/// `GET /media/{id}/{file}`: serves result files to devices. The unguessable URL is the authorization; the content
+/// behind a URL never changes.
 struct MediaRoutes: Sendable {
     let store: any ResultStore
 
@@ -21,7 +22,7 @@ struct MediaRoutes: Sendable {
             let file = try await store.file(name, of: media), file.bytes >= 0
         else { throw Self.unknown }
         let entity = MediaEntity(file)
-        if entity.tag.isKnown(to: request) { return Response(status: .notModified, headers: entity.lasting) }
+        if entity.tag.isKnown(to: request) { return Response(status: .notModified, headers: entity.cacheHeaders) }
         guard let range = try entity.range(asked: request) else {
             return try await content(file, 0..<file.bytes, .ok, entity.headers, context.channel)
         }
@@ -34,10 +35,10 @@ struct MediaRoutes: Sendable {
         _ file: StoredFile, _ range: Range<Int>, _ status: HTTPResponse.Status, _ headers: HTTPFields,
         _ channel: any Channel
     ) async throws -> Response {
-        // Open before the head is sent: a file that goes now is still read to its end.
-        let open: OpenFile
+        // Opens before the head is sent: a file that is deleted meanwhile can still be read to its end.
+        let open: AsyncFile
         do {
-            open = try await OpenFile.forReading(path: file.path)
+            open = try await AsyncFile.forReading(path: file.path)
         } catch {
             throw Self.unknown
         }
@@ -48,7 +49,7 @@ struct MediaRoutes: Sendable {
                 // Bounded: never past the range's end, which is an Int.
                 offset += piece.readableBytes
                 try await writer.write(piece)
-                // One piece at a time: a client that does not read costs that much.
+                // One buffer at a time bounds the memory for a client that does not read.
                 try await channel.waitUntilSent()
             }
             try await writer.finish(nil)
@@ -57,5 +58,106 @@ struct MediaRoutes: Sendable {
     }
 
     private static let unknown = AttachPrepError(
-        .requestNotFound, "There is no such file, or its time of keeping is over.")
+        .requestNotFound, "No such file, or its retention period has ended.")
+}
+
+/// A stored file as an HTTP representation: entity tag, headers and requested range.
+struct MediaEntity {
+    private let file: StoredFile
+    let tag: EntityTag
+
+    init(_ file: StoredFile) {
+        self.file = file
+        tag = EntityTag(sha256: file.sha256)
+    }
+
+    /// The headers of 200, 206 and 304 responses.
+    var cacheHeaders: HTTPFields {
+        [.eTag: tag.text, .cacheControl: "public, max-age=31536000, immutable"]
+    }
+
+    var headers: HTTPFields {
+        var fields = cacheHeaders
+        fields[.contentType] = file.mimeType
+        fields[.contentDisposition] = "inline; filename=\"\(file.name)\""
+        fields[.acceptRanges] = "bytes"
+        fields[.contentSecurityPolicy] = "default-src 'none'; sandbox"
+        fields[.resourcePolicy] = "cross-origin"
+        return fields
+    }
+
+    /// The requested byte range; nil for the whole file.
+    ///
+    /// - Throws: a problem with status 416 for a range beyond the end.
+    func range(asked request: Request) throws -> Range<Int>? {
+        // Multiple ranges and unknown units are answered with the whole file (RFC 9110, 14.2).
+        guard let field = request.headers[.range], holds(request.headers[.ifRange]) else { return nil }
+        switch ByteRange(field, of: file.bytes) {
+        case .all: return nil
+        case .part(let range): return range
+        case .none:
+            var problem = Problem(
+                .requestInvalid, "The range is beyond the file's \(file.bytes) bytes.", status: 416)
+            problem.fields[.contentRange] = "bytes */\(file.bytes)"
+            throw problem
+        }
+    }
+
+    /// Whether `If-Range` is absent or equals the entity tag; files have no date, so a date never matches.
+    private func holds(_ condition: String?) -> Bool {
+        condition == nil || condition == tag.text
+    }
+}
+
+/// A parsed `Range` header.
+enum ByteRange: Hashable {
+    case all
+    case part(Range<Int>)
+    /// Valid, but beyond the end.
+    case none
+
+    init(_ field: String, of bytes: Int) {
+        guard let sign = field.firstIndex(of: "="), field[..<sign].lowercased() == "bytes" else {
+            self = .all
+            return
+        }
+        let ends = field[field.index(after: sign)...].trimmingSpaces()
+            .split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { $0 >= 48 && $0 <= 57 } }),
+            !(ends[0].isEmpty && ends[1].isEmpty)
+        else {
+            self = .all
+            return
+        }
+        // Numbers that overflow Int are beyond the end.
+        let (first, last) = (Int(ends[0]) ?? .max, Int(ends[1]) ?? .max)
+        if ends[0].isEmpty {
+            // Bounded: both are positive.
+            self = last > 0 && bytes > 0 ? .part(max(0, bytes - last)..<bytes) : .none
+        } else if first > last {
+            self = .all
+        } else {
+            // Bounded: 0 <= first < bytes, so bytes - 1 does not underflow and the end is at most bytes.
+            self = first < bytes ? .part(first..<(min(last, bytes - 1) + 1)) : .none
+        }
+    }
+}
+
+/// A strong entity tag: the SHA-256 of the content, the same on every instance.
+struct EntityTag: Sendable {
+    /// The `ETag` header's value, with quotes.
+    let text: String
+
+    /// - Parameter sha256: in hexadecimal.
+    init(sha256: String) {
+        text = "\"\(sha256)\""
+    }
+
+    /// Whether `If-None-Match` contains this tag or `*` (RFC 9110, 13.1.2).
+    func isKnown(to request: Request) -> Bool {
+        request.headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }.contains { field in
+            let known = field.trimmingSpaces()
+            return known == "*" || known == text || known == "W/\(text)"
+        }
+    }
 }

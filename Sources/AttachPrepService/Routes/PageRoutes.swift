@@ -1,10 +1,12 @@
+import AttachPrep
 import AttachPrepPages
+import Crypto
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import RichPush
 
-/// The page at the root with its files, and the description of all that can be asked for.
+/// Serves the dashboard at `/`, its assets, and `/openapi.json`.
 struct PageRoutes: Sendable {
     private let policy: PagePolicy
     private let document: ByteBuffer
@@ -30,13 +32,61 @@ struct PageRoutes: Sendable {
 
     @Sendable private func asset(_ request: Request, _ context: ServiceContext) async throws -> Response {
         guard let file = files.first(where: { $0.name == context.parameters.get("name") }) else {
-            throw AttachPrepError(.requestNotFound, "The page has no such file.")
+            throw AttachPrepError(.requestNotFound, "No asset with this name.")
         }
         return file.response(to: request, policy)
     }
 
     @Sendable private func description(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let headers: HTTPFields = [.contentType: JSONAnswer.mediaType, .cacheControl: "no-cache"]
+        let headers: HTTPFields = [.contentType: JSONResponse.mediaType, .cacheControl: "no-cache"]
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: document))
+    }
+}
+
+/// A file of the dashboard, which browsers revalidate by its `ETag` on each load.
+struct PageFile: Sendable {
+    let name: String
+    private let tag: EntityTag
+    private let mediaType: String
+    private let content: ByteBuffer
+
+    init(_ asset: PageAsset) {
+        name = asset.name
+        tag = EntityTag(sha256: SHA256.hash(data: asset.bytes).hexadecimal)
+        mediaType = asset.mediaType
+        content = ByteBuffer(bytes: asset.bytes)
+    }
+
+    func response(to request: Request, _ policy: PagePolicy) -> Response {
+        var headers = policy.headers(for: request)
+        headers[.eTag] = tag.text
+        headers[.cacheControl] = "no-cache"
+        if tag.isKnown(to: request) { return Response(status: .notModified, headers: headers) }
+        headers[.contentType] = mediaType
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: content))
+    }
+}
+
+/// The security headers of the dashboard: content security policy, referrer policy and opener policy.
+struct PagePolicy: Sendable {
+    /// Origins from which result files are loaded.
+    private let media: [WebOrigin]
+
+    init(_ settings: ServiceSettings) {
+        media = [settings.baseURL, settings.publishedURL].compactMap { $0.flatMap(WebOrigin.init) }
+    }
+
+    /// The headers of a response. The origin that the request is sent to is covered by `'self'`.
+    func headers(for request: Request) -> HTTPFields {
+        let others = media.filter { !$0.isAsked(by: request.head.authority ?? "") }.map { " \($0.text)" }.joined()
+        let rules = [
+            "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:\(others)",
+            "media-src 'self' data: blob:\(others)", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+            "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+        ]
+        return [
+            .contentSecurityPolicy: rules.joined(separator: "; "), .referrerPolicy: "no-referrer",
+            .openerPolicy: "same-origin",
+        ]
     }
 }

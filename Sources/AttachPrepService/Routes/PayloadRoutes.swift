@@ -1,44 +1,213 @@
 import AttachPrep
 import AttachPrepJobs
+import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import RichPush
+import SafeArithmetic
 
-/// `POST /v1/payloads`: a payload comes back with media that will arrive.
+/// `POST /v1/payloads`: prepares the media of an APNs payload and returns the rewritten payload.
 struct PayloadRoutes: Sendable {
     let jobs: PayloadJobs
-    let office: ReceiptOffice
-    /// Whether files of results have addresses.
-    let knowsAddresses: Bool
+    let receiptService: ReceiptService
+    /// Whether result files have public URLs.
+    let hasPublicURLs: Bool
 
     var endpoints: [Endpoint] {
         [Endpoint(method: .post, path: "/v1/payloads", respond: rewrite)]
     }
 
     @Sendable private func rewrite(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let body = try RequestBytes(request, context, max: Limits.payloadInputBytesMax)
-        guard body.mediaType == JSONAnswer.mediaType else {
-            throw Problem(.requestInvalid, "The body has to be JSON, with Content-Type: application/json.", status: 415)
+        let body = try BoundedRequestBody(request, context, max: Limits.payloadInputBytesMax)
+        guard body.mediaType == JSONResponse.mediaType else {
+            throw Problem(.requestInvalid, "The body must be JSON, with Content-Type: application/json.", status: 415)
         }
         let submission = try PayloadSubmission(try await body.all())
-        guard knowsAddresses else {
+        guard hasPublicURLs else {
             throw AttachPrepError(
                 .requestInvalid,
-                "A payload needs the service's own address, which its operator has not set (base URL).")
+                "Rewriting a payload requires the service's public URL; its operator must set one.")
         }
-        let seconds = Preference(request.headers[values: .prefer]).waitSeconds.map(Double.init)
+        let seconds = PreferHeader(request.headers[values: .prefer]).waitSeconds.map(Double.init)
         let deadline = jobs.deadline(of: submission.template, preferring: seconds)
-        let result = try await submission.order.rewritten(
-            asking: submission.template, receipt: try await receipt(for: submission),
+        let result = try await submission.rewriter.rewritten(
+            applying: submission.template, receipt: try await receipt(for: submission),
             addsNeutralObject: submission.addsNeutralObject
         ) { try await jobs.manifest(of: $0, before: deadline) }
-        return try PayloadAnswer.response(result)
+        return try PayloadResponse.response(result)
     }
 
     private func receipt(for submission: PayloadSubmission) async throws -> PushReceipt? {
         guard submission.campaign != nil else { return nil }
-        return try await office.receipt(
+        return try await receiptService.receipt(
             campaign: submission.campaign, recipients: submission.recipients, sentAt: submission.sentAt)
+    }
+}
+
+/// The body of `POST /v1/payloads`; the payload inside is kept byte for byte where it is not rewritten.
+struct PayloadSubmission {
+    static let keys = ["payload", "dialect", "mediaKey", "request", "campaign", "recipients", "sentAt", "neutral"]
+
+    let rewriter: PayloadRewriter
+    /// The options for all media of the payload, without a source.
+    let template: AttachmentRequest
+    /// The campaign that receipts are counted for; nil requests no receipts.
+    let campaign: String?
+    /// Devices that the payload is sent to.
+    let recipients: Int
+    /// When the payload is sent; nil means now.
+    let sentAt: Date?
+    /// Whether the neutral object `attachprep` is added to the payload.
+    let addsNeutralObject: Bool
+
+    /// - Throws: `payload.invalid`, `payload.no_media`, `request.invalid`.
+    init(_ bytes: [UInt8]) throws {
+        let body = try PayloadDocument(bytes)
+        if let unknown = body.value.members?.map(\.key).first(where: { !Self.keys.contains($0) }) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "Unknown key \"\(unknown.prefix(40))\" in the body; allowed: "
+                    + "\(Self.keys.joined(separator: ", ")). The APNs payload belongs in \"payload\".")
+        }
+        let payload = PayloadPath([.key("payload")])
+        guard body.value["payload"]?.members != nil, let text = try? body.bytes(at: payload) else {
+            throw AttachPrepError(.payloadInvalid, "\"payload\" must be a JSON object: the APNs payload.")
+        }
+        template = try Self.template(body)
+        campaign = try Self.text("campaign", in: body.value)
+        recipients = try Self.recipients(body.value)
+        sentAt = try Self.time("sentAt", in: body.value)
+        addsNeutralObject = try Self.neutral(body.value)
+        guard addsNeutralObject || campaign == nil else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "\"campaign\" requires the neutral object, which \"neutral\": false omits; remove one of the two.")
+        }
+        let dialect = try PayloadRewriter.dialect(
+            named: Self.text("dialect", in: body.value), mediaKey: Self.text("mediaKey", in: body.value))
+        rewriter = try PayloadRewriter(PayloadDocument(text), dialect: dialect)
+    }
+
+    /// The request template; its default priority is high, since a caller waits for the response.
+    private static func template(_ body: PayloadDocument) throws -> AttachmentRequest {
+        var defaults = AttachmentRequest(source: "")
+        defaults.jobOptions.priority = .high
+        guard let value = body.value["request"], value != .null else { return defaults }
+        guard value.members != nil, value["source"] == nil else {
+            throw AttachPrepError(
+                .requestInvalid, "\"request\" must be an object as in POST /v1/jobs, without \"source\".")
+        }
+        let path = PayloadPath([.key("request")])
+        var whole = body
+        try whole.apply([.set(key: "source", .string(""), in: path)])
+        return try AttachmentRequest(json: whole.bytes(at: path), defaults: defaults)
+    }
+
+    private static func recipients(_ body: PayloadValue) throws -> Int {
+        guard let value = body["recipients"], value != .null else { return 1 }
+        // Some JSON writers emit every number with a fraction: 100.0 is accepted as 100.
+        guard case .number(let text) = value, let count = Int(text) ?? Double(text).flatMap(Int.init(exactly:)),
+            count >= 1
+        else {
+            throw AttachPrepError(
+                .requestInvalid, "\"recipients\" must be a whole number of devices, at least 1.")
+        }
+        return count
+    }
+
+    private static func neutral(_ body: PayloadValue) throws -> Bool {
+        switch body["neutral"] {
+        case nil, .null: return true
+        case .bool(let isWanted): return isWanted
+        default: throw AttachPrepError(.requestInvalid, "\"neutral\" must be true or false.")
+        }
+    }
+
+    private static func time(_ key: String, in body: PayloadValue) throws -> Date? {
+        guard let text = try text(key, in: body) else { return nil }
+        guard let date = Timestamp.date(text) else {
+            throw AttachPrepError(
+                .requestInvalid, "\"\(key)\" must be an RFC 3339 time such as 2026-11-22T20:51:02Z.")
+        }
+        return date
+    }
+
+    private static func text(_ key: String, in body: PayloadValue) throws -> String? {
+        guard let value = body[key], value != .null else { return nil }
+        guard let text = value.string else {
+            throw AttachPrepError(.requestInvalid, "\"\(key)\" must be a string.")
+        }
+        return text
+    }
+}
+
+/// Enqueues the media of a payload as jobs and waits for them.
+struct PayloadJobs: Sendable {
+    let store: any JobStore
+    let intake: SubmissionValidator
+    let waiters: JobWaiters
+    let baseURL: String?
+    let secondsMax: Double
+
+    /// When the wait ends: after the preferred time, or the budget plus a grace period; never longer than `secondsMax`,
+    /// which stays below the timeouts of common proxies.
+    func deadline(of template: AttachmentRequest, preferring seconds: Double?) -> ContinuousClock.Instant {
+        // Bounded: floating point, which does not trap.
+        let needed = seconds ?? template.budgetSeconds + Limits.payloadWaitGraceSeconds
+        return .now.advanced(by: .seconds(clamping: min(needed, secondsMax)))
+    }
+
+    /// The manifest of a request; a rejected one if the source is invalid, the first attempt failed, or the job did not
+    /// end in time.
+    ///
+    /// - Throws: errors of the service, and of the request that do not concern its source.
+    func manifest(of request: AttachmentRequest, before deadline: ContinuousClock.Instant) async throws -> Manifest {
+        let submission: JobSubmission
+        do {
+            submission = try await intake.submission(for: request)
+        } catch let error as AttachPrepError where error.code.isOfSource {
+            return Manifest(refusing: request, error)
+        }
+        guard let kept = try await store.enqueue([submission], idempotency: nil).jobs.first else {
+            throw AttachPrepError(.internal, "The service failed.", detail: "no job came of a submission")
+        }
+        let job = try await waiters.end(of: kept.id, before: deadline, until: \.hasBeenTried) {
+            guard let job = try await store.job(kept.id) else { throw JobRoutes.unknown }
+            return job
+        }
+        return job.located(at: baseURL).manifest(of: request)
+    }
+}
+
+extension Job {
+    /// Whether the job or its first attempt has ended: a retry would come too late for a notification.
+    fileprivate var hasBeenTried: Bool { state.isFinished || state == .queued && attempts > 0 && error != nil }
+
+    /// The current manifest: the result, or rejected with the last error or `deadline.exceeded`.
+    fileprivate func manifest(of request: AttachmentRequest) -> Manifest {
+        if state.isFinished, let result { return result }
+        let failure =
+            error.map { AttachPrepError($0.code, $0.message, isRetryable: $0.retryable) }
+            ?? AttachPrepError(
+                .deadlineExceeded,
+                "The media was not ready in time; its job continues, so send the payload again later.")
+        return Manifest(refusing: request, failure)
+    }
+}
+
+extension ErrorCode {
+    /// Whether the error concerns one source only.
+    fileprivate var isOfSource: Bool { rawValue.hasPrefix("source.") }
+}
+
+/// The response to `POST /v1/payloads`.
+enum PayloadResponse {
+    static func response(_ result: PayloadResult) throws -> Response {
+        var headers = HTTPFields()
+        headers[.contentType] = JSONResponse.mediaType
+        headers[.cacheControl] = "no-store"
+        let body = ByteBuffer(bytes: try result.json())
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 }

@@ -1,43 +1,44 @@
 import AttachPrepJobs
+import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import RichPush
 import SafeArithmetic
 
-/// `POST /v1/receipts`: what devices say of notifications that arrived. Nobody is asked for a token but the payload's.
+/// `POST /v1/receipts`: receipts of devices, authenticated by the token in the payload instead of a bearer token.
 struct ReceiptRoutes: Sendable {
-    let office: ReceiptOffice
-    /// Of each address.
-    let requests: TokenBuckets
-    /// Of each address that shows tokens which are none.
-    let wrongTokens: TokenBuckets
+    let receiptService: ReceiptService
+    /// By address.
+    let requests: RateLimiter
+    /// By address, for receipts with an invalid token.
+    let wrongTokens: RateLimiter
 
     var endpoints: [Endpoint] {
-        [Endpoint(method: .post, path: ReceiptOffice.path, access: .everybody, respond: take)]
+        [Endpoint(method: .post, path: ReceiptService.path, access: .everybody, respond: take)]
     }
 
     @Sendable private func take(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let address = context.peer ?? ""
         if let seconds = requests.take(address) {
-            throw Problem(.requestRateLimited, "Too many receipts come from this address; come back later.")
+            throw Problem(.requestRateLimited, "Too many requests with receipts from this address; retry later.")
                 .retrying(after: seconds)
         }
-        let body = try RequestBytes(request, context, max: Limits.receiptsBytesMax)
-        guard body.mediaType == JSONAnswer.mediaType else {
-            throw Problem(.requestInvalid, "The body has to be JSON, with Content-Type: application/json.", status: 415)
+        let body = try BoundedRequestBody(request, context, max: Limits.receiptsBytesMax)
+        guard body.mediaType == JSONResponse.mediaType else {
+            throw Problem(.requestInvalid, "The body must be JSON, with Content-Type: application/json.", status: 415)
         }
         switch try ReceiptBody(try await body.all()) {
         case .one(let report):
-            let standings = try await office.take([try arrival(try report.get(), from: address)])
-            return try JSONAnswer.response(ReceiptsAnswer(standings, refused: []))
+            let standings = try await receiptService.take([try arrival(try report.get(), from: address)])
+            return try JSONResponse.response(ReceiptsResponse(standings, refused: []))
         case .many(let reports): return try await take(reports, from: address)
         }
     }
 
-    /// - Throws: a problem with 401 or 429 for a token that is none.
-    private func arrival(_ report: PushReceiptReport, from address: String) throws -> Arrival {
+    /// - Throws: a problem with status 401 or 429 for an invalid token.
+    private func arrival(_ report: PushReceiptReport, from address: String) throws -> VerifiedReceipt {
         do {
-            return try office.arrival(report)
+            return try receiptService.arrival(report)
         } catch {
             guard error.code == .requestUnauthorized else { throw error }
             try countWrongToken(of: address)
@@ -47,13 +48,13 @@ struct ReceiptRoutes: Sendable {
         }
     }
 
-    /// Each by itself: a phone that sends what it has kept is to be rid of it, whatever one of them is.
+    /// Accepts each receipt independently, so that an invalid one does not keep a device from clearing its backlog.
     private func take(_ reports: [ReceiptBody.Report], from address: String) async throws -> Response {
-        var arrivals: [Arrival] = []
+        var arrivals: [VerifiedReceipt] = []
         var refused: [Problem.Line] = []
         for (index, report) in reports.enumerated() {
             do {
-                arrivals.append(try office.arrival(try report.get()))
+                arrivals.append(try receiptService.arrival(try report.get()))
             } catch {
                 refused.append(Problem.Line(line: index.adding(clamping: 1), code: error.code, detail: error.message))
             }
@@ -61,15 +62,117 @@ struct ReceiptRoutes: Sendable {
         if arrivals.isEmpty, refused.contains(where: { $0.code == .requestUnauthorized }) {
             try countWrongToken(of: address)
         }
-        return try JSONAnswer.response(ReceiptsAnswer(try await office.take(arrivals), refused: refused))
+        return try JSONResponse.response(ReceiptsResponse(try await receiptService.take(arrivals), refused: refused))
     }
 
-    /// A right token always passes: behind a proxy everybody has the same address.
+    /// Counts an invalid token. Receipts with a valid one are not counted: behind a proxy all devices have the same
+    /// address.
     ///
-    /// - Throws: a problem with 429.
+    /// - Throws: a problem with status 429.
     private func countWrongToken(of address: String) throws {
         guard let seconds = wrongTokens.take(address) else { return }
-        throw Problem(.requestRateLimited, "Too many receipts from this address have no valid token; slow down.")
+        throw Problem(.requestRateLimited, "Too many receipts without a valid token from this address; retry later.")
             .retrying(after: seconds)
+    }
+}
+
+/// The body of `POST /v1/receipts`: a receipt or a list of receipts, each parsed independently.
+enum ReceiptBody {
+    /// A parsed receipt, or the error.
+    typealias Report = Result<PushReceiptReport, AttachPrepError>
+
+    case one(Report)
+    case many([Report])
+
+    /// - Throws: `request.invalid` for an empty list or invalid JSON, `request.too_large` for more than
+    ///   `receiptsMax` receipts.
+    init(_ bytes: [UInt8]) throws {
+        let isList = bytes.first { ![9, 10, 13, 32].contains($0) } == UInt8(ascii: "[")
+        guard isList else {
+            self = .one(Self.reading { try JSONDecoder().decode(PushReceiptReport.self, from: Data(bytes)) })
+            return
+        }
+        let reports: [Report]
+        do {
+            reports = try JSONDecoder().decode([Element].self, from: Data(bytes)).map(\.report)
+        } catch {
+            throw Self.refusal(error)
+        }
+        guard !reports.isEmpty else { throw AttachPrepError(.requestInvalid, "The list of receipts is empty.") }
+        guard reports.count <= Limits.receiptsMax else {
+            throw AttachPrepError(
+                .requestTooLarge,
+                "\(reports.count) receipts exceed the limit of \(Limits.receiptsMax); send several requests.")
+        }
+        self = .many(reports)
+    }
+
+    /// An element of a list, which decodes even if it is not a receipt.
+    private struct Element: Decodable {
+        let report: Report
+
+        init(from decoder: any Decoder) throws {
+            report = ReceiptBody.reading { try PushReceiptReport(from: decoder) }
+        }
+    }
+
+    private static func reading(_ read: () throws -> PushReceiptReport) -> Report {
+        do {
+            return .success(try read())
+        } catch {
+            return .failure(refusal(error))
+        }
+    }
+
+    private static func refusal(_ error: any Error) -> AttachPrepError {
+        AttachPrepError(
+            .requestInvalid, "The JSON is not a valid receipt; see /openapi.json.", detail: "\(error)")
+    }
+}
+
+/// The response to `POST /v1/receipts`.
+struct ReceiptsResponse: Encodable {
+    /// Receipts that need not be sent again.
+    let accepted: Int
+    /// Accepted receipts that were new.
+    let counted: Int
+    /// Receipts that will never be accepted; `line` is the position in the list, from 1.
+    let refused: [Problem.Line]
+
+    init(_ standings: [ReceiptStatus], refused: [Problem.Line]) {
+        accepted = standings.count
+        counted = standings.count { standing in
+            if case .counted = standing { true } else { false }
+        }
+        self.refused = refused
+    }
+}
+
+/// `/v1/campaigns`: dispatches and receipts by campaign.
+struct CampaignRoutes: Sendable {
+    let receiptService: ReceiptService
+
+    var endpoints: [Endpoint] {
+        [
+            Endpoint(method: .get, path: "/v1/campaigns", query: ["limit", "cursor"], respond: list),
+            Endpoint(method: .get, path: "/v1/campaigns/{name}", respond: show),
+        ]
+    }
+
+    @Sendable private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let query = QueryParameters(request)
+        let page = try await receiptService.campaigns(
+            after: try query.name("cursor", CampaignCursor.init), limit: try query.limit())
+        return try JSONResponse.response(page)
+    }
+
+    @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        guard let name = context.parameters.get("name").flatMap(CampaignName.init) else {
+            throw AttachPrepError(.requestNotFound, "Not a valid campaign name.")
+        }
+        guard let campaign = try await receiptService.campaign(name) else {
+            throw AttachPrepError(.requestNotFound, "No campaign named \(name).")
+        }
+        return try JSONResponse.response(campaign)
     }
 }

@@ -2,9 +2,9 @@ import HTTPTypes
 import Hummingbird
 import RichPush
 
-/// `/v1/session`: a browser shows a token once, and keeps a cookie that no script can read.
+/// `/v1/session`: exchanges a token for a session cookie that scripts cannot read.
 struct SessionRoutes: Sendable {
-    let gate: AccessGate
+    let authenticator: Authenticator
 
     var endpoints: [Endpoint] {
         let path = "/v1/session"
@@ -16,37 +16,42 @@ struct SessionRoutes: Sendable {
     }
 
     @Sendable private func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let isKnown = try gate.tokens.isRequired && gate.known(request) != nil
-        // Who tries tokens here is slowed down as anywhere else.
-        if gate.tokens.isRequired, !isKnown, gate.showsToken(request) { throw gate.refusal(context) }
-        return try JSONAnswer.response(answer(isAuthorized: isKnown))
+        let isKnown = try authenticator.tokens.isRequired && authenticator.known(request) != nil
+        // Limits guessing of tokens, as on all other routes.
+        if authenticator.tokens.isRequired, !isKnown, authenticator.showsToken(request) {
+            throw authenticator.unauthorizedProblem(context)
+        }
+        return try JSONResponse.response(answer(isAuthorized: isKnown))
     }
 
     @Sendable private func begin(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let order: SessionOrder = try await JSONBody.read(request, context, bytesMax: Limits.sessionBytesMax)
-        guard gate.tokens.isRequired else { return try JSONAnswer.response(answer(isAuthorized: true)) }
-        guard let field = gate.session.field(for: order.token, gate.tokens) else { throw gate.refusal(context) }
-        return try JSONAnswer.response(answer(isAuthorized: true), headers: [.setCookie: field])
+        let body: SessionRequest = try await JSONBody.read(request, context, bytesMax: Limits.sessionBytesMax)
+        guard authenticator.tokens.isRequired else { return try JSONResponse.response(answer(isAuthorized: true)) }
+        guard let field = authenticator.session.field(for: body.token, authenticator.tokens) else {
+            throw authenticator.unauthorizedProblem(context)
+        }
+        return try JSONResponse.response(answer(isAuthorized: true), headers: [.setCookie: field])
     }
 
     @Sendable private func end(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        try JSONAnswer.response(answer(isAuthorized: false), headers: [.setCookie: gate.session.cleared])
+        try JSONResponse.response(answer(isAuthorized: false), headers: [.setCookie: authenticator.session.cleared])
     }
 
-    private func answer(isAuthorized: Bool) -> SessionAnswer {
-        SessionAnswer(required: gate.tokens.isRequired, authorized: isAuthorized || !gate.tokens.isRequired)
+    private func answer(isAuthorized: Bool) -> SessionResponse {
+        SessionResponse(
+            required: authenticator.tokens.isRequired, authorized: isAuthorized || !authenticator.tokens.isRequired)
     }
 }
 
-/// A token that is to be known for a while.
-struct SessionOrder: JSONOrder {
+/// The body of `POST /v1/session`.
+struct SessionRequest: JSONRequest {
     static let keys: Set = ["token"]
 
     let token: String
 }
 
-/// Whether a token is asked for, and whether who asks is known.
-struct SessionAnswer: Encodable {
+/// Whether the service requires a token, and whether the request is authorized.
+struct SessionResponse: Encodable {
     var required: Bool
     var authorized: Bool
 }

@@ -1,11 +1,15 @@
 import AttachPrep
 import AttachPrepJobs
 import Crypto
+import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import NIOCore
+import NIOPosix
 import RichPush
+import SafeArithmetic
 
-/// `POST /v1/uploads`: a file, to be named as a source.
+/// `POST /v1/uploads`: stores a file, which jobs can name as their source.
 struct UploadRoutes: Sendable {
     let store: any UploadStore
 
@@ -14,27 +18,27 @@ struct UploadRoutes: Sendable {
     }
 
     @Sendable private func take(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let body = try RequestBytes(request, context, max: Limits.sourceBytesMax)
+        let body = try BoundedRequestBody(request, context, max: Limits.sourceBytesMax)
         if body.mediaType?.hasPrefix("multipart/") == true {
             throw Problem(
-                .requestInvalid, "Send the file's bytes as the body, not a form.",
+                .requestInvalid, "multipart bodies are not supported; send the file's bytes as the body.",
                 status: 415)
         }
-        let place = try await store.beginUpload()
+        let pending = try await store.beginUpload()
         do {
-            let file = try await UploadFile(path: place.path)
+            let file = try await UploadFile(path: pending.path)
             try await file.write(body)
-            let upload = try await store.keep(place, bytes: file.bytes, sha256: file.sha256)
-            return try JSONAnswer.response(UploadAnswer(upload), status: .created)
+            let upload = try await store.keep(pending, bytes: file.bytes, sha256: file.sha256)
+            return try JSONResponse.response(UploadResponse(upload), status: .created)
         } catch {
-            await store.discard(place)
+            await store.discard(pending)
             throw error
         }
     }
 }
 
-/// An upload as its sender is told of it.
-struct UploadAnswer: Encodable {
+/// The response to `POST /v1/uploads`.
+struct UploadResponse: Encodable {
     var source: String
     var bytes: Int
     var sha256: String
@@ -45,5 +49,46 @@ struct UploadAnswer: Encodable {
         bytes = upload.bytes
         sha256 = upload.sha256
         expiresAt = Timestamp.text(upload.expiresAt)
+    }
+}
+
+/// Writes and hashes an upload while it is received; blocking writes run on NIO's thread pool.
+final class UploadFile {
+    private(set) var bytes = 0
+    private var hash = SHA256()
+    private let handle: AsyncFile
+
+    init(path: String) async throws {
+        do {
+            handle = try await AsyncFile.forWriting(path: path)
+        } catch {
+            throw AttachPrepError(.outputNotWritable, "The upload cannot be written to disk.", detail: "\(error)")
+        }
+    }
+
+    /// The SHA-256 of the bytes written, in lower-case hexadecimal.
+    var sha256: String { hash.finalize().hexadecimal }
+
+    /// Writes the whole body.
+    ///
+    /// - Throws: `request.too_large`, `request.invalid` for an incomplete body, `media.empty`, and
+    ///   `output.no_space` or `output.not_writable`.
+    func write(_ body: BoundedRequestBody) async throws {
+        for try await piece in body.pieces() {
+            bytes = bytes.adding(clamping: piece.readableBytes)
+            guard bytes <= body.bytesMax else { throw BoundedRequestBody.tooLarge(body.bytesMax) }
+            hash.update(bufferPointer: piece)
+            try await handle.write(piece)
+        }
+        if let declared = body.request.headers[.contentLength].flatMap({ Int($0) }), declared != bytes {
+            throw AttachPrepError(.requestInvalid, "The body ended after \(bytes) of \(declared) bytes; send it again.")
+        }
+        guard bytes > 0 else { throw AttachPrepError(.mediaEmpty, "The upload is empty.") }
+    }
+}
+
+extension SHA256 {
+    fileprivate mutating func update(bufferPointer piece: ByteBuffer) {
+        unsafe piece.withUnsafeReadableBytes { unsafe update(bufferPointer: $0) }
     }
 }

@@ -1,71 +1,73 @@
 import AttachPrep
 import AttachPrepJobs
+import Dispatch
+import Glibc
 public import Logging
 import RichPush
 public import ServiceLifecycle
 import UnixSignals
 
-/// All of `attachprep serve` or `attachprep worker`: the HTTP service in front, the worker, the webhooks and the
-/// housekeeping, as one.
+/// The process of `attachprep serve` or `attachprep worker`: HTTP front end, job worker, webhook sender and
+/// housekeeping.
 ///
-/// SIGTERM and SIGINT end it in order: no new work, running jobs finish or go back into the queue. SIGHUP has it read
-/// its tokens and secrets again.
+/// SIGTERM and SIGINT shut it down gracefully: no new jobs are claimed, running jobs finish or return to the queue.
+/// SIGHUP reloads tokens and secrets.
 public struct AttachmentServer: Service {
     private let configuration: ServeConfiguration
-    private let rooms: ServerRooms
+    private let dependencies: ServerDependencies
     private let logger: Logger
 
-    /// Opens the data folder and starts the media children.
+    /// Opens the data folder or the queue and starts the media processes.
     ///
-    /// - Throws: `request.invalid`, `queue.unavailable`, `internal`: what stands in the way, in a sentence.
+    /// - Throws: `request.invalid`, `queue.unavailable` or `internal`.
     public init(_ configuration: ServeConfiguration, logger: Logger) async throws {
         var configuration = configuration
         if configuration.service.baseURL == nil {
-            configuration.service = try ListeningAddress.named(configuration.service)
+            configuration.service = try ListeningAddress.resolved(configuration.service)
         }
         self.configuration = configuration
         self.logger = logger
-        rooms = try await ServerRooms(configuration, logger: logger)
+        dependencies = try await ServerDependencies(configuration, logger: logger)
     }
 
-    /// Serves until a signal ends it.
+    /// Serves until SIGTERM or SIGINT.
     ///
-    /// - Throws: what ended it otherwise, such as an address that is in use.
+    /// - Throws: the error that ended it otherwise, such as an address in use.
     public static func serve(_ configuration: ServeConfiguration, logger: Logger) async throws {
         OpenFileLimit.raise(logger)
         let server = try await AttachmentServer(configuration, logger: logger)
         for name in configuration.unknownVariables {
-            logger.warning("this variable means nothing; is it misspelt?", metadata: ["name": "\(name)"])
+            logger.warning("unknown environment variable, possibly misspelled", metadata: ["name": "\(name)"])
         }
         var group = ServiceGroupConfiguration(
             services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: .silent)
-        // What does not end by itself is cut, and its jobs are back when their leases are over.
+        // Tasks that exceed this are cancelled; their jobs return to the queue when their leases expire.
         group.maximumGracefulShutdownDuration = .seconds(configuration.drainSeconds + Self.lastSeconds)
-        let hangup = HangupSignal { server.rooms.reload() }
+        let hangup = HangupSignal { server.dependencies.reload() }
         defer { hangup.stop() }
         do {
             try await ServiceGroup(configuration: group).run()
         } catch {
-            await server.rooms.close()
+            await server.dependencies.close()
             throw error
         }
-        await server.rooms.close()
+        await server.dependencies.close()
         logger.notice("ended")
     }
 
-    /// For answers under way and the children's end.
+    /// Time beyond `--drain` for responses in progress and for ending media processes.
     private static let lastSeconds = 10.0
 
     public func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await rooms.front.run() }
-            if let worker = rooms.worker { group.addTask { await worker.run() } }
-            group.addTask { await rooms.sender.run() }
-            group.addTask { await rooms.housekeeping.run() }
+            group.addTask { try await dependencies.front.run() }
+            if let worker = dependencies.worker { group.addTask { await worker.run() } }
+            group.addTask { await dependencies.sender.run() }
+            group.addTask { await dependencies.housekeeping.run() }
             group.addTask { await announce() }
-            if let target = rooms.target { group.addTask { await target.run() } }
+            if let target = dependencies.target { group.addTask { await target.run() } }
             group.addTask { await drainWhenAsked() }
-            // The first failure ends all.
+            // The first error ends all tasks.
             do {
                 while try await group.next() != nil {}
             } catch {
@@ -75,12 +77,12 @@ public struct AttachmentServer: Service {
         }
     }
 
-    /// Says where it can be reached, once it can.
+    /// Logs the URL once the service listens.
     private func announce() async {
-        guard let port = await rooms.front.boundPort.value else { return }
+        guard let port = await dependencies.front.boundPort.value else { return }
         let url = ListeningAddress.url(host: configuration.service.host, port: port)
         if configuration.role == .serve, configuration.service.baseURL == nil, configuration.service.servesFiles {
-            logger.warning("without --base-url the files of results have no url")
+            logger.warning("no --base-url: `url` is null in all manifests")
         }
         logger.notice(configuration.role == .serve ? "serving" : "working", metadata: facts(url))
     }
@@ -100,26 +102,57 @@ public struct AttachmentServer: Service {
         return facts
     }
 
-    /// Waits for the signal, then lets worker and sender leave side by side.
+    /// Waits for graceful shutdown, then drains the worker and the webhook sender concurrently.
     private func drainWhenAsked() async {
         try? await gracefulShutdown()
         guard !Task.isCancelled else { return }
         logger.notice("draining", metadata: ["seconds": "\(configuration.drainSeconds)"])
         let limit = Duration.seconds(configuration.drainSeconds)
         async let work: Void = leave(within: limit)
-        async let calls: Void = rooms.sender.drain(within: limit)
+        async let calls: Void = dependencies.sender.drain(within: limit)
         _ = await (work, calls)
-        rooms.drained.finish()
-        rooms.housekeeping.stop()
-        rooms.target?.stop()
+        dependencies.drained.finish()
+        dependencies.housekeeping.stop()
+        dependencies.target?.stop()
     }
 
     private func leave(within limit: Duration) async {
-        if let worker = rooms.worker { await worker.drain(within: limit) }
+        if let worker = dependencies.worker { await worker.drain(within: limit) }
     }
 }
 
 extension Logger {
-    /// For what would say again, in its own words, what is said already.
+    /// Discards the messages of `ServiceGroup`, which repeat those of this file.
     fileprivate static var silent: Logger { Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() } }
+}
+
+/// Calls an action on SIGHUP, by which a service reloads its files.
+struct HangupSignal {
+    private let source: any DispatchSourceSignal
+
+    init(_ action: @escaping @Sendable () -> Void) {
+        // Dispatch receives the signal only if the default action, which ends the process, is disabled.
+        signal(SIGHUP, SIG_IGN)
+        source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+        source.setEventHandler { action() }
+        source.resume()
+    }
+
+    func stop() { source.cancel() }
+}
+
+/// The limit of open file descriptors: the usual soft limit of 1,024 is too low for the service's connections.
+enum OpenFileLimit {
+    /// Raises the soft limit to the hard limit; media processes set a lower limit for themselves.
+    static func raise(_ logger: Logger) {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        let before = limit.rlim_cur
+        limit.rlim_cur = limit.rlim_max
+        guard before < limit.rlim_max, unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 else {
+            return
+        }
+        logger.warning(
+            "cannot raise the limit of open files", metadata: ["limit": "\(before)", "code": "\(errno)"])
+    }
 }

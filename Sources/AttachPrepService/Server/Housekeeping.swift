@@ -2,38 +2,39 @@ import AttachPrepJobs
 import Logging
 import RichPush
 
-/// Removes what is no longer needed, at the start and once a minute.
+/// Sweeps expired jobs, results, uploads and files from the store, at the start and once a minute.
 final class Housekeeping: Sendable {
-    private let store: any StoreKeeping
+    private let store: any StoreMaintenance
     private let logger: Logger
-    private let bell: AsyncStream<Void>
-    private let ring: AsyncStream<Void>.Continuation
+    private let triggers: AsyncStream<Void>
+    private let trigger: AsyncStream<Void>.Continuation
 
-    init(store: any StoreKeeping, logger: Logger) {
+    init(store: any StoreMaintenance, logger: Logger) {
         self.store = store
         self.logger = logger
-        (bell, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (triggers, trigger) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Why no job can be taken; nil when there is room.
+    /// Why the store accepts no jobs; nil while it is below the media quota.
     var fault: String? {
         store.isFull
-            ? "Files take more room than the media quota, and all of them are needed or too young to go." : nil
+            ? "The media quota is exceeded and no file can be removed yet; raise the quota or shorten the retention time."
+            : nil
     }
 
-    /// Returns after `stop`.
+    /// Sweeps until `stop` is called.
     func run() async {
-        let timer = Task { [ring] in
+        let timer = Task { [trigger] in
             while !Task.isCancelled {
-                ring.yield()
+                trigger.yield()
                 try await ContinuousClock().sleep(for: .seconds(Limits.housekeepingSeconds))
             }
         }
-        for await _ in bell { await sweep() }
+        for await _ in triggers { await sweep() }
         timer.cancel()
     }
 
-    func stop() { ring.finish() }
+    func stop() { trigger.finish() }
 
     private func sweep() async {
         do {
@@ -50,20 +51,20 @@ final class Housekeeping: Sendable {
             if report.unknownFiles > 0 {
                 logger.warning(
                     """
-                    media files that the job database does not know are kept for a day; if the database was replaced \
-                    or emptied, stop the service and put its copy back
+                    media files without an entry in the job database are removed after one day; if the database was \
+                    replaced or emptied, stop the service and restore its backup
                     """,
                     metadata: ["files": "\(report.unknownFiles)"])
             }
             if report.isOverQuota {
                 logger.warning(
-                    "over the quota, and all that is left is needed or too young",
+                    "media quota exceeded: no remaining file can be removed yet",
                     metadata: ["bytes": "\(report.mediaBytes)"])
             }
         } catch is CancellationError {
-            // The service is leaving; the next one sweeps.
+            // The service is stopping; the next start sweeps.
         } catch {
-            logger.error("what is no longer needed could not be removed", metadata: ["error": "\(error)"])
+            logger.error("cannot remove expired files", metadata: ["error": "\(error)"])
         }
     }
 }

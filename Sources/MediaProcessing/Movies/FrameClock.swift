@@ -1,16 +1,16 @@
 import LibAV
 import SafeArithmetic
 
-/// Ticks of a stream as presentation times, and seconds of the movie's own timeline.
+/// Converts between a stream's ticks and seconds on the movie's timeline.
 struct FrameClock: Sendable {
-    /// Pictures that may be decoded before one that is shown earlier: what H.264 and HEVC allow.
+    /// Maximum number of frames by which H.264 and HEVC reorder.
     private static let reorderMax: Int64 = 16
 
     private let timeBase: TimeBase
     private let origin: Double
     private let countsPackets: Bool
     private let reorderDelay: Int64
-    /// Ticks of one frame by the average rate; at least 1.
+    /// Average frame duration in ticks; at least 1.
     let interval: Int64
 
     init(_ movie: OpenMovie, _ stream: StreamDescription) {
@@ -24,8 +24,8 @@ struct FrameClock: Sendable {
         interval = max(1, Int64(clamping: (min(seconds, 10) / max(stream.timeBase.tick, 1e-9)).rounded()))
     }
 
-    /// The last tick not later than a time. Times are written in decimals, so half a tick of rounding is allowed, but
-    /// no more than half a millisecond where ticks are long.
+    /// The last tick that is not later than a time. Times are written in decimals, so half a tick of rounding is
+    /// allowed, but at most half a millisecond where ticks are long.
     func tick(ofMovieTime seconds: Double) -> Int64 {
         let tolerance = min(max(timeBase.tick / 2, 1e-6), 0.0005)
         // Bounded: floating point.
@@ -35,30 +35,89 @@ struct FrameClock: Sendable {
     // Bounded throughout: floating point.
     func movieTime(ofTick tick: Int64) -> Double { timeBase.seconds(tick) - origin }
 
-    /// When a packet's picture is shown, as far as the container knows; not later than it is.
+    /// Presentation time of a packet's frame, as far as the container stores it; never later than the real one.
     func presentation(_ packet: Packet) -> Int64? {
         if countsPackets { return packet.decodingTimestamp ?? packet.presentationTimestamp }
         return packet.presentationTimestamp ?? packet.decodingTimestamp
     }
 
-    /// Whether packets carry the times of their pictures.
+    /// Whether the packet's timestamps give its frame's presentation time.
     func isKnown(_ packet: Packet) -> Bool {
         packet.presentationTimestamp != nil && (!countsPackets || reorderDelay == 0)
     }
 
-    /// Ticks that a picture may be shown later than `presentation` says.
-    func doubt(_ packet: Packet) -> Int64 { isKnown(packet) ? 0 : Self.reorderMax.multiplied(clamping: interval) }
+    /// Ticks by which the real presentation time may be later than `presentation`.
+    func presentationUncertainty(_ packet: Packet) -> Int64 {
+        isKnown(packet) ? 0 : Self.reorderMax.multiplied(clamping: interval)
+    }
 
-    /// Ticks before a time at which an index, which orders by decoding, is asked for its keyframe.
+    /// Ticks to subtract from a time before seeking, because an index is ordered by decoding time.
     var seekMargin: Int64 {
         (countsPackets ? Self.reorderMax : reorderDelay.adding(clamping: 1)).multiplied(clamping: interval)
     }
 
-    /// When a decoded picture is shown; `previous` is the picture before it. Where a container only counts packets,
-    /// libav's times come late by the reorder delay.
+    /// Presentation time of a decoded frame; `previous` is that of the frame before it. Where a container only counts
+    /// packets, libav's times are late by the reorder delay.
     func presentation(_ frame: Frame, after previous: Int64?) -> Int64 {
         let late = countsPackets ? reorderDelay.multiplied(clamping: interval) : 0
         let known = countsPackets ? frame.packetTimestamp : frame.presentationTimestamp ?? frame.bestEffortTimestamp
         return known.map { $0 &- late } ?? previous.map { $0 &+ interval } ?? 0
+    }
+}
+
+/// Presentation times of decoded frames in seconds on the output timeline; strictly increasing.
+struct FrameTimes {
+    /// Seconds from which a step back in time is treated as a reset clock, not as a frame out of order.
+    private static let resetSeconds = 1.0
+
+    private let stream: StreamDescription
+    private let clock: FrameClock
+    private let timeline: MovieTimeline
+    private let countsPackets: Bool
+    private let interval: Double
+    /// Decoding timestamp of the first packet, for containers that count packets: the first frame is shown then.
+    private var firstPacket: Int64?
+    private var delay: Double?
+    private var correction = 0.0
+    private var previous: Double?
+
+    init(_ movie: OpenMovie, _ scan: MovieScan) {
+        stream = scan.video
+        clock = FrameClock(movie, scan.video)
+        timeline = scan.timeline
+        countsPackets = movie.countsPackets
+        interval = scan.interval
+    }
+
+    /// Records a packet before it is sent to the decoder.
+    mutating func send(_ packet: Packet) {
+        firstPacket = firstPacket ?? packet.decodingTimestamp
+    }
+
+    /// The frame's time; nil if it is not later than the previous frame's.
+    // Bounded throughout: floating point.
+    mutating func time(of frame: Frame) -> Double? {
+        guard var time = own(frame) else { return advance(to: (previous ?? -interval) + interval) }
+        time += correction
+        guard let last = previous, time <= last else { return advance(to: time) }
+        if last - time < Self.resetSeconds { return nil }
+        correction += last + interval - time
+        return advance(to: last + interval)
+    }
+
+    private mutating func advance(to time: Double) -> Double {
+        previous = time
+        return time
+    }
+
+    // Bounded throughout: floating point.
+    private mutating func own(_ frame: Frame) -> Double? {
+        if countsPackets {
+            guard let tick = frame.packetTimestamp ?? frame.bestEffortTimestamp else { return nil }
+            let late = delay ?? max(0, Double(tick.subtracting(clamping: firstPacket ?? tick)) * stream.timeBase.tick)
+            delay = late
+            return timeline.output(clock.movieTime(ofTick: tick) - late)
+        }
+        return (frame.bestEffortTimestamp ?? frame.packetTimestamp).map { timeline.output(clock.movieTime(ofTick: $0)) }
     }
 }

@@ -2,15 +2,15 @@ import LibAV
 import RichPush
 import SafeArithmetic
 
-/// The packets from a keyframe to the frame that is wanted.
+/// The packets from a keyframe to the wanted frame.
 struct PacketRun {
-    /// Packets read beyond the wanted time where their own times are not sure: the deepest reordering there is.
+    /// Packets read beyond the wanted time where packet times are uncertain: the maximum reorder depth.
     private static let surplusMax = 16
 
     private(set) var packets: [Packet] = []
-    /// Whether every packet says when its picture is shown.
+    /// Whether all packets have a reliable presentation time.
     private(set) var isTimed = true
-    /// Whether the run begins where the stream begins.
+    /// Whether the run begins at the start of the stream.
     private(set) var isFromStart: Bool
     private var bytes = 0
     private var surplus = 0
@@ -25,10 +25,10 @@ struct PacketRun {
         self.isFromStart = isFromStart
     }
 
-    /// Whether there is too much of it to be held.
+    /// Whether the run has more bytes than may be held in memory.
     var isTooLong: Bool { bytes > Limits.frameGroupBytesMax }
 
-    /// Takes the stream's next packet; false when nothing more is needed.
+    /// Adds the stream's next packet; returns false when no more are needed.
     mutating func take(_ packet: Packet) throws -> Bool {
         if packet.byteCount == 0 { return true }
         if packet.isKeyframe { restart(at: packet) }
@@ -41,9 +41,9 @@ struct PacketRun {
         return !isTooLong && !isEnough(after: packet)
     }
 
-    /// A keyframe that is shown at or before the wanted time makes all before it needless.
+    /// Restarts at a keyframe that is shown at or before the wanted time: earlier packets are not needed.
     private mutating func restart(at key: Packet) {
-        guard let time = clock.presentation(key), time &+ clock.doubt(key) <= target else { return }
+        guard let time = clock.presentation(key), time &+ clock.presentationUncertainty(key) <= target else { return }
         if seen > 0 { isFromStart = false }
         packets = []
         bytes = 0
@@ -51,30 +51,141 @@ struct PacketRun {
         surplus = 0
     }
 
-    /// Pictures are never shown before they are decoded.
+    /// Whether all candidates have been read: frames are never shown before they are decoded.
     private mutating func isEnough(after packet: Packet) -> Bool {
         guard let time = packet.decodingTimestamp ?? packet.presentationTimestamp, time > target else { return false }
         surplus += 1
         return isTimed && wanted != nil && packet.decodingTimestamp != nil || surplus > Self.surplusMax
     }
 
-    /// Presentation time of the keyframe in front, in ticks.
-    var leader: Int64? {
+    /// Presentation time of the first keyframe, in ticks.
+    var keyframeTime: Int64? {
         guard isTimed, let first = packets.first, first.isKeyframe else { return nil }
         return first.presentationTimestamp
     }
 
-    /// The presentation time of the picture wanted, by the packets' own times; nil when it is not among them.
+    /// Presentation time of the wanted frame, from packet times; nil if it is not in the run.
     var wanted: Int64? {
         guard isTimed else { return nil }
         let shown = packets.filter { !$0.isDiscarded }.compactMap(\.presentationTimestamp)
-        return shown.filter { time in time <= target && leader.map { time >= $0 } ?? true }.max()
+        return shown.filter { time in time <= target && keyframeTime.map { time >= $0 } ?? true }.max()
     }
 
-    /// The first picture shown at all: what a time before it gets.
+    /// Presentation time of the first frame, for a wanted time before it.
     var earliest: Int64? {
         guard isTimed, isFromStart else { return nil }
         let shown = packets.filter { !$0.isDiscarded }.compactMap(\.presentationTimestamp)
-        return shown.filter { time in leader.map { time >= $0 } ?? true }.min()
+        return shown.filter { time in keyframeTime.map { time >= $0 } ?? true }.min()
+    }
+}
+
+/// The packets around a frame that will probably be wanted, kept while a movie is read from its beginning.
+///
+/// The middle of a movie is known only at its end, so the packets of a range are kept in which it must lie, with groups
+/// of pictures beginning as in `PacketRun`.
+struct FrameWindow {
+    /// Maximum difference in seconds between declared and real duration.
+    private static let slackSeconds = 0.25
+
+    private let clock: FrameClock
+    private let earliest: Int64
+    private let latest: Int64
+    private(set) var packets: [Packet] = []
+    private var bytes = 0
+    private var isFromStart = true
+    private var isOver = false
+    /// Whether the window is unusable: a packet without times, or too many bytes.
+    private var isLost = false
+
+    /// - Parameter seconds: Time on the movie's timeline; nil for the middle.
+    /// - Returns: Nil for streams whose frames have to be searched for.
+    init?(_ movie: OpenMovie, _ stream: StreamDescription, seconds: Double?) {
+        guard movie.isISOBaseMedia, !FrameSearch.needsFirstPacket(stream) else { return nil }
+        clock = FrameClock(movie, stream)
+        if let seconds {
+            guard abs(seconds) < Limits.durationSecondsMax else { return nil }
+            earliest = clock.tick(ofMovieTime: seconds)
+            latest = earliest
+        } else {
+            guard let middle = movie.demuxer.expectedDuration.map({ $0 / 2 }) else { return nil }
+            // Bounded: floating point.
+            earliest = clock.tick(ofMovieTime: middle - Self.slackSeconds)
+            // Bounded: floating point.
+            latest = clock.tick(ofMovieTime: middle + Self.slackSeconds)
+        }
+    }
+
+    /// Processes the stream's next packet.
+    mutating func take(_ packet: Packet) throws {
+        if isOver || isLost || packet.byteCount == 0 { return }
+        guard clock.isKnown(packet), let time = packet.presentationTimestamp, let order = packet.decodingTimestamp,
+            bytes < Limits.validationBytesMax
+        else { return lose() }
+        if packet.isKeyframe, time <= earliest { restart() }
+        packets.append(try packet.reference())
+        bytes = bytes.adding(clamping: packet.byteCount)
+        // Frames are never shown before they are decoded.
+        isOver = order > latest
+    }
+
+    private mutating func restart() {
+        if !packets.isEmpty { isFromStart = false }
+        packets = []
+        bytes = 0
+    }
+
+    private mutating func lose() {
+        packets = []
+        isLost = true
+    }
+
+    /// Whether a group of pictures that begins with this packet may contain the frame.
+    func begins(with key: Packet?) -> Bool {
+        guard let first = packets.first, let key else { return false }
+        return first.isSame(as: key)
+    }
+
+    /// Whether all packets that the frame can depend on have arrived, or the window is unusable.
+    var isDecided: Bool { isOver || isLost }
+
+    /// The packets up to the frame shown at a time; call it after the last packet. Nil if a search could find another
+    /// frame.
+    func run(toMovieTime seconds: Double) throws -> PacketRun? {
+        let target = clock.tick(ofMovieTime: seconds)
+        guard !isLost, (earliest...latest).contains(target) else { return nil }
+        var run = PacketRun(clock: clock, target: target, isFromStart: isFromStart)
+        for packet in packets { if try !run.take(packet) { return run.isTooLong ? nil : run } }
+        return isOver ? nil : run
+    }
+}
+
+/// A frame decoded during validation: the packets from its keyframe to its own, and its time.
+struct WantedFrame {
+    let packets: [Packet]
+    /// Presentation time in ticks.
+    let tick: Int64
+
+    /// - Returns: Nil if the packets do not identify the frame.
+    init?(_ run: PacketRun) {
+        guard let tick = run.wanted, run.keyframeTime != nil,
+            let place = run.packets.lastIndex(where: { $0.presentationTimestamp == tick })
+        else { return nil }
+        // Leading frames, shown before their keyframe, are no references of frames shown after it.
+        packets = run.packets[...place].filter { packet in run.packets.first.map(packet.isDecodable) ?? true }
+        self.tick = tick
+    }
+}
+
+extension Packet {
+    /// Whether the frame depends on no group but the keyframe's. Frames shown before the keyframe depend on the
+    /// previous group.
+    func isDecodable(from key: Packet) -> Bool {
+        guard let first = key.presentationTimestamp, let time = presentationTimestamp else { return true }
+        return time >= first
+    }
+
+    /// Whether both are the same sample of one stream.
+    func isSame(as other: Packet) -> Bool {
+        presentationTimestamp == other.presentationTimestamp && decodingTimestamp == other.decodingTimestamp
     }
 }

@@ -2,27 +2,28 @@ import Foundation
 package import LibAV
 import SafeArithmetic
 
-/// Brings HDR pictures (PQ or HLG, BT.2020) down to sRGB.
+/// Tone-maps HDR frames (PQ or HLG, BT.2020) to sRGB.
 ///
-/// The brightest component decides by how much a pixel is dimmed, so hues stay; the curve is that of ITU-R BT.2390-10,
-/// 5.4.1, from 1,000 nits to the 203 nits of reference white (BT.2408). Everything that needs a power is a table.
+/// The brightest component determines how much a pixel is dimmed, which preserves hues; the curve is that of
+/// ITU-R BT.2390-10, 5.4.1, from 1,000 nits to the 203 nits of reference white (BT.2408). Power functions are
+/// tabulated.
 package struct ToneMap: Sendable {
-    /// What phones and most films are graded for.
+    /// Peak luminance of the source: phones and most films are graded for it.
     private static let sourcePeakNits = 1000.0
-    /// BT.2408: where diffuse white stands in HDR, and what SDR's white becomes.
+    /// BT.2408: luminance of diffuse white in HDR, which becomes SDR white.
     private static let whiteNits = 203.0
     private static let pqPeakNits = 10_000.0
     private static let codes = 4096
     private static let encodings = 8192
 
     private let isHybridLogGamma: Bool
-    /// Code value to nits (PQ), or to scene light from 0 to 1 (HLG).
+    /// Maps code values to nits (PQ), or to scene light from 0 to 1 (HLG).
     private let linear: [Float]
-    /// Scene luminance to the factor of HLG's system gamma, in nits.
+    /// Maps scene luminance to the factor of HLG's system gamma, in nits.
     private let systemGamma: [Float]
-    /// Square root of the brightest component to what it is multiplied with, white being 1.
+    /// Maps the square root of the brightest component to its gain, with white at 1.
     private let gain: [Float]
-    /// Linear light to sRGB.
+    /// Maps linear light to sRGB.
     private let encoded: [UInt8]
 
     // Bounded throughout: floating point.
@@ -43,7 +44,7 @@ package struct ToneMap: Sendable {
         return pqPeakNits * pow(max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power), 1 / 0.1593017578125)
     }
 
-    /// The inverse: nits to a code value from 0 to 1.
+    /// Inverse of `nits`: nits to a code value from 0 to 1.
     // Bounded throughout: floating point.
     static func perceptual(_ nits: Double) -> Double {
         let power = pow(max(nits, 0) / pqPeakNits, 0.1593017578125)
@@ -61,7 +62,7 @@ package struct ToneMap: Sendable {
         nits <= 0 ? 1 / whiteNits : toneMapped(nits) / nits / whiteNits
     }
 
-    /// BT.2390's knee: what is dark stays, what is bright is rolled off to white.
+    /// BT.2390's knee: dark values are kept, bright ones are compressed to white.
     // Bounded throughout: floating point.
     static func toneMapped(_ nits: Double) -> Double {
         let peak = perceptual(sourcePeakNits)
@@ -81,8 +82,8 @@ package struct ToneMap: Sendable {
         return UInt8(clamping: (value * 255).rounded())
     }
 
-    /// - Parameter pixels: 16 bits a component in little-endian order, red, green, blue.
-    /// - Returns: 8 bits a component.
+    /// - Parameter pixels: Red, green and blue, 16 bits per component in little-endian order.
+    /// - Returns: 8 bits per component.
     // Bounded throughout: as many pixels as are in the array.
     package func sRGB(ofRGB16 pixels: [UInt8]) -> [UInt8] {
         let count = pixels.count / 6
@@ -106,8 +107,8 @@ package struct ToneMap: Sendable {
         }
     }
 
-    /// Light of the display, white being 1, still in BT.2020's primaries.
-    // Bounded throughout: light is finite, out of a table, and brought to 1 at most before it is an index.
+    /// Display light in BT.2020 primaries, with white at 1.
+    // Bounded throughout: light is finite, from a table, and limited to 1 before it becomes an index.
     private func displayed(_ red: Float, _ green: Float, _ blue: Float) -> (Float, Float, Float) {
         var nits: Float = 1
         if isHybridLogGamma {
@@ -120,7 +121,7 @@ package struct ToneMap: Sendable {
         return (red * factor, green * factor, blue * factor)
     }
 
-    // Bounded throughout: light is finite, and brought to 1 at most before it is an index.
+    // Bounded throughout: light is finite, and limited to 1 before it becomes an index.
     private func encode(_ light: Float) -> UInt8 {
         encoded[Int(min(1, max(0, light)) * Float(Self.encodings - 1) + 0.5)]
     }

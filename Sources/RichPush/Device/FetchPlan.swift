@@ -1,30 +1,151 @@
-/// What a device fetches for one notification, in the order in which it tries.
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The files that a device fetches for one notification, in order of preference.
 ///
-/// The first attachment that arrives is the one to show. A thumbnail stands in for attachments that do not arrive, or
-/// not in time: `FetchDeadline` says when it is fetched.
+/// The device shows the first attachment that arrives. It shows a thumbnail when no attachment arrives in time;
+/// `FetchDeadline` defines when the thumbnail is fetched.
 public struct FetchPlan: Sendable, Hashable {
     public let attachments: [FetchCandidate]
     public let thumbnails: [FetchCandidate]
 
     public init(_ content: PushContent) {
         let items = content.attachments.prefix(Limits.payloadMediaMax)
-        // Some payloads name one picture twice: nothing is fetched twice.
+        // Some payloads name one image twice; fetch it once.
         var known: Set<FetchCandidate.Source> = []
         attachments = items.compactMap(FetchCandidate.init(attachment:)).filter { known.insert($0.source).inserted }
         thumbnails = items.compactMap(FetchCandidate.init(thumbnailOf:)).filter { known.insert($0.source).inserted }
     }
 
-    /// Whose thumbnail the collapsed notification shows when an attachment hides its own: the next one that does not.
+    /// The attachment whose thumbnail the collapsed notification shows when `candidate` hides its own: the next one
+    /// with a visible thumbnail.
     ///
-    /// Both are attached then: the first is what the expanded notification shows.
+    /// Both are attached; the expanded notification shows the first. Nil when `candidate` shows its thumbnail, or when
+    /// no later attachment does.
     public func companion(of candidate: FetchCandidate) -> FetchCandidate? {
         guard candidate.options.thumbnailHidden == true, let index = attachments.firstIndex(of: candidate) else {
             return nil
         }
-        // Bounded: an index of the list; the one behind the last begins an empty part.
+        // Bounded: an index of the list; the index after the last gives an empty slice.
         return attachments[(index + 1)...].first { $0.options.thumbnailHidden != true }
     }
 
-    /// Nothing to wait for: the notification goes out as it is.
+    /// Whether there is nothing to fetch, so that the notification is delivered immediately.
     public var isEmpty: Bool { attachments.isEmpty && thumbnails.isEmpty }
+}
+
+/// A file that a device may attach: its source, expected size and digest, and attachment options.
+public struct FetchCandidate: Sendable, Hashable {
+    public enum Role: Sendable, Hashable {
+        case attachment
+        /// Shown instead of an attachment that does not arrive.
+        case thumbnail
+    }
+
+    public enum Source: Sendable, Hashable {
+        /// An http or https URL.
+        case web(URL)
+        /// The name of a file in the app's bundle, without folders.
+        case bundle(String)
+    }
+
+    public let role: Role
+    /// The identifier of the `UNNotificationAttachment`.
+    public let id: String
+    public let source: Source
+    /// Expected file size in bytes.
+    public let bytes: Int?
+    /// Expected SHA-256 in lowercase hexadecimal.
+    public let sha256: String?
+    public let options: PushAttachmentOptions
+
+    /// Nil when the attachment has no valid URL or file name, or exceeds Apple's limit.
+    init?(attachment: PushAttachment) {
+        guard let source = Source(url: attachment.url, file: attachment.file) else { return nil }
+        role = .attachment
+        id = attachment.id
+        self.source = source
+        bytes = attachment.bytes
+        sha256 = attachment.sha256
+        options = attachment.options ?? PushAttachmentOptions()
+        guard bytes ?? 0 <= bytesMax else { return nil }
+    }
+
+    /// Nil when the attachment has no thumbnail, or the thumbnail has no valid URL or exceeds Apple's limit.
+    init?(thumbnailOf attachment: PushAttachment) {
+        guard let thumbnail = attachment.thumbnail, let source = Source(url: thumbnail.url, file: nil) else {
+            return nil
+        }
+        role = .thumbnail
+        id = "\(attachment.id)-thumbnail"
+        self.source = source
+        bytes = thumbnail.bytes
+        sha256 = thumbnail.sha256
+        // The attachment's options (crop, time, type) do not apply to its thumbnail.
+        options = PushAttachmentOptions()
+        guard bytes ?? 0 <= bytesMax else { return nil }
+    }
+
+    /// The type of the payload's type hint; nil when it is missing or not one of Apple's eleven.
+    public var declaredType: AttachmentType? { options.typeHint.flatMap(AttachmentType.init(uti:)) }
+
+    /// Apple's size limit, in bytes, for the declared kind; the default is image for a thumbnail, else movie.
+    public var bytesMax: Int {
+        let kind = declaredType?.kind ?? (role == .thumbnail ? .image : .movie)
+        return Limits.attachmentBytesMax(kind)
+    }
+}
+
+extension FetchCandidate.Source {
+    init?(url: String?, file: String?) {
+        if let url = url.flatMap(PushContent.webAddress) {
+            self = .web(url)
+        } else if let name = file?.split(separator: "/").last.map(String.init), !["", ".", ".."].contains(name) {
+            self = .bundle(name)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// Time limits for the downloads of one notification, in seconds since it arrived.
+///
+/// - The thumbnail download starts in parallel when no attachment has arrived after `thumbnailAfterSeconds`, or as soon
+///   as all attachments have failed. iOS may end the extension long before its documented 30 s; the thumbnail is then
+///   available.
+/// - An attachment may use all of the remaining time; the next one is tried when a download fails, not when it is slow.
+/// - A download starts only when enough time remains for it.
+public struct FetchDeadline: Sendable, Hashable {
+    /// The total time, in seconds after the notification arrived.
+    public let seconds: Double
+
+    public init(seconds: Double = Limits.deviceSeconds) {
+        self.seconds = seconds
+    }
+
+    /// The seconds that a download started now may take; nil when too few remain to start one.
+    public func secondsLeft(after elapsed: Double) -> Double? {
+        // Bounded: floating point, which does not trap.
+        let left = seconds - elapsed - Limits.deviceReserveSeconds
+        return left >= min(Limits.deviceFetchSecondsMin, seconds / 4) ? left : nil
+    }
+
+    /// Seconds after which the thumbnail is fetched in parallel with an attachment: at most half of the total time.
+    public var thumbnailAfterSeconds: Double { min(Limits.deviceThumbnailSeconds, seconds / 2) }
+}
+
+/// The rules for following redirects.
+public enum FetchRedirect {
+    /// Whether a redirect may be followed: https only to https, http to http or https, at most `deviceRedirectsMax`.
+    ///
+    /// App Transport Security allows http only to apps that declare an exception.
+    ///
+    /// - Parameter count: The number of redirects, including this one.
+    public static func isAllowed(from source: URL?, to target: URL?, count: Int) -> Bool {
+        guard count <= Limits.deviceRedirectsMax, let scheme = target?.scheme?.lowercased() else { return false }
+        return scheme == "https" || (scheme == "http" && source?.scheme?.lowercased() == "http")
+    }
 }

@@ -1,24 +1,24 @@
-/// What a device says of one notification that arrived: the body of `POST /v1/receipts`.
+/// A device's report about one notification that arrived: the body of `POST /v1/receipts`.
 ///
-/// Ages and durations instead of times of day, since a phone's clock need not agree with the server's.
+/// It holds ages and durations instead of timestamps, since the phone's clock may differ from the server's.
 public struct PushReceiptReport: Codable, Sendable, Hashable {
     public enum Outcome: String, Codable, Sendable, Hashable, CaseIterable {
         /// An attachment was shown.
         case attached
-        /// The thumbnail was shown in its place.
+        /// The thumbnail was shown instead of the attachment.
         case thumbnail
-        /// The text alone was shown.
+        /// Only the text was shown.
         case text
     }
 
-    /// The payload's.
+    /// The receipt token of the payload.
     public var token: String
-    /// The device's own name for this arrival, made once: said twice, it counts once.
+    /// The device's unique id for this arrival; reports with the same id count once.
     public var id: String
     public var outcome: Outcome
-    /// From the extension's start until the notification was handed over, in seconds.
+    /// Seconds from the extension's start until the notification was delivered.
     public var attachSeconds: Double
-    /// From then until this report is sent, in seconds; grows while the report cannot be delivered.
+    /// Seconds from then until this report is sent; grows while the report cannot be sent.
     public var ageSeconds: Double
 
     public init(token: String, id: String, outcome: Outcome, attachSeconds: Double, ageSeconds: Double) {
@@ -31,10 +31,10 @@ public struct PushReceiptReport: Codable, Sendable, Hashable {
 }
 
 extension PushReceiptReport {
-    /// Whether a report need not be sent again: the service took it, or never will.
+    /// Whether a report must not be sent again, because the service accepted it (2xx) or rejected it for good (4xx).
     ///
-    /// What passes with time stays: 408, 429, a server's own trouble, and whatever else is no word of the service's.
-    public static func isTaken(status: Int) -> Bool {
+    /// All other statuses, 408 and 429 are temporary: the report is sent again.
+    public static func isFinal(status: Int) -> Bool {
         switch status {
         case 200..<300: true
         case 408, 429: false

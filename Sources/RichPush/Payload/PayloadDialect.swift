@@ -1,40 +1,42 @@
-/// How one push service writes media into a payload: a row of the table of dialects.
+/// The payload format of one push service: where and how it names media.
 ///
 /// Rows are data alone; `PayloadDialect.all` is the table.
 public struct PayloadDialect: Sendable, Hashable {
-    /// What `--dialect` calls it: `airship`, `home-assistant`.
+    /// The value of `--dialect`: `airship`, `home-assistant`.
     public let name: String
-    /// What people call it.
+    /// The name of the service, for messages.
     public let service: String
-    /// Where media may stand.
-    public let places: [MediaPlace]
-    /// Which places count.
+    /// The locations of media.
+    public let locations: [MediaLocation]
+    /// Which of the locations are used.
     public let choice: Choice
-    /// What tells it from another service with the same keys: one of them is there. Without any it is tried last.
+    /// Values that distinguish the service from others with the same keys. A dialect with marks of which none matches
+    /// is tried last.
     public let marks: [DialectMark]
 
     public enum Choice: Sendable, Hashable {
-        /// The first place that holds something: the others are not looked at by the service's SDK.
-        case firstPlace
-        /// All of them, in their order.
-        case allPlaces
+        /// Only the first location with media, as in the service's SDK.
+        case firstLocation
+        /// All locations, in order.
+        case allLocations
     }
 
     public init(
-        _ name: String, service: String, choice: Choice = .firstPlace, marks: [DialectMark] = [], places: [MediaPlace]
+        _ name: String, service: String, choice: Choice = .firstLocation, marks: [DialectMark] = [],
+        locations: [MediaLocation]
     ) {
         self.name = name
         self.service = service
         self.choice = choice
         self.marks = marks
-        self.places = places
+        self.locations = locations
     }
 }
 
-/// Something that only one of the services with the same keys writes.
+/// A value that only one of several services with the same keys writes.
 public struct DialectMark: Sendable, Hashable {
     public let pattern: PayloadPattern
-    /// How the text that stands there begins; nil when anything will do.
+    /// The required beginning of the text; nil for any value.
     public let prefix: String?
 
     public init(_ pattern: PayloadPattern, prefix: String? = nil) {
@@ -43,41 +45,41 @@ public struct DialectMark: Sendable, Hashable {
     }
 }
 
-/// One place where a dialect writes media, with what goes along with it.
-public struct MediaPlace: Sendable, Hashable {
-    /// Something that a dialect says of its media.
+/// A location at which a dialect writes media, with the fields that describe it.
+public struct MediaLocation: Sendable, Hashable {
+    /// A property of a media item.
     public enum Field: String, Sendable, Hashable, CaseIterable {
         case id, type, name, bytes, fallbackURL
         case clippingRect, thumbnailTime, thumbnailHidden, typeHint
     }
 
-    /// Where the address stands.
+    /// The pattern of the address.
     public let address: PayloadPattern
-    /// Where the rest stands; a pattern takes the same elements as the address's.
+    /// The patterns of the other fields; open steps match the same elements as in `address`.
     public let fields: [Field: PayloadPattern]
-    /// Other places for fields, for services whose clients differ; the first that is there counts.
+    /// Alternative patterns for fields, for services whose clients differ; the first that exists is used.
     public let otherFields: [[Field: PayloadPattern]]
-    /// Where the id of the one media stands whose picture is shown collapsed: the others' thumbnails are hidden.
+    /// The pattern of the id of the item with the collapsed thumbnail; the thumbnails of other items are hidden.
     public let thumbnailID: PayloadPattern?
-    /// What else is about this media alone, options that we do not know for one: goes when the media goes.
+    /// Further values that belong to this item only, such as unknown options; removed with the item.
     public let companions: [PayloadPattern]
-    /// What takes another value's place along with the fallback's address.
+    /// Values that move when the fallback URL replaces the address.
     public let fallbackMoves: [FallbackMove]
     /// How the type is written.
-    public let types: TypeSpelling
-    /// What the key itself says of the media, and the key for other types: `movie` becomes `image`.
+    public let types: TypeNotation
+    /// Keys that name a kind of media. When the kind changes, the key is renamed: `movie` becomes `image`.
     public let keys: [MediaKey]
-    /// Whether an address that does not begin with `http` is a file of the app's.
+    /// Whether an address that does not begin with `http` is a file in the app's bundle.
     public let namesLocalFiles: Bool
-    /// The top of the APNs payload in what the service is sent: empty but for requests to an API.
+    /// The path of the APNs payload in the service's request; empty when the input is the APNs payload.
     public let root: PayloadPath
-    /// Whether it is a request to the service's API that has no `aps`: the service makes the APNs payload of it.
+    /// Whether this is a request to the service's API without `aps`, from which the service builds the APNs payload.
     public let isRequest: Bool
 
     public init(
         _ address: PayloadPattern, _ fields: [Field: PayloadPattern] = [:], otherFields: [[Field: PayloadPattern]] = [],
         thumbnailID: PayloadPattern? = nil, companions: [PayloadPattern] = [], fallbackMoves: [FallbackMove] = [],
-        types: TypeSpelling = .none, keys: [MediaKey] = [], namesLocalFiles: Bool = false,
+        types: TypeNotation = .none, keys: [MediaKey] = [], namesLocalFiles: Bool = false,
         root: PayloadPath = PayloadPath(), isRequest: Bool = false
     ) {
         self.address = address
@@ -94,7 +96,7 @@ public struct MediaPlace: Sendable, Hashable {
     }
 }
 
-/// A value that is written elsewhere when the fallback's address is used.
+/// A value that moves to another path when the fallback URL is used.
 public struct FallbackMove: Sendable, Hashable {
     public let from: PayloadPattern
     public let to: PayloadPattern
@@ -105,11 +107,11 @@ public struct FallbackMove: Sendable, Hashable {
     }
 }
 
-/// A key that says what its media is: the last key of the address.
+/// The last key of an address, when it names a kind of media.
 public struct MediaKey: Sendable, Hashable {
     public let key: String
     public let kind: MediaKind
-    /// For GIFs alone, where a service has a key for them.
+    /// Whether the key is for GIFs only.
     public let isAnimation: Bool
 
     public init(_ key: String, _ kind: MediaKind, isAnimation: Bool = false) {
@@ -119,21 +121,21 @@ public struct MediaKey: Sendable, Hashable {
     }
 }
 
-/// Paths of one form: what a row of the table says of where something stands.
+/// A pattern of paths in a payload.
 ///
-/// Written as steps, since keys may hold dots: `["com.batch", "at", "u"]`, `["_wp", "attachments", .each, "url"]`.
+/// Written as steps, since keys may contain dots: `["com.batch", "at", "u"]`, `["_wp", "attachments", .each, "url"]`.
 public struct PayloadPattern: Sendable, Hashable, ExpressibleByArrayLiteral {
     public enum Step: Sendable, Hashable, ExpressibleByStringLiteral {
         case key(String)
         /// Every element of an array.
         case each
-        /// The first element of an array: the service's SDK looks at no other.
+        /// The first element of an array, when the service's SDK reads no other.
         case first
-        /// Every member of an object, whose key is the id of the media.
+        /// Every member of an object; its key is the id of the item.
         case eachMember
-        /// Into the JSON that a string holds.
+        /// Into the JSON text in a string.
         case text
-        /// Keys and array indices with dots between them; a key may hold dots itself, the longest that is there counts.
+        /// Keys and array indices, separated by dots. A key may contain dots; the longest existing key is used.
         case dotted([String])
 
         public init(stringLiteral key: String) { self = .key(key) }
@@ -145,36 +147,131 @@ public struct PayloadPattern: Sendable, Hashable, ExpressibleByArrayLiteral {
     public init(_ steps: [Step]) { self.steps = steps }
 }
 
-/// How a service writes a type beside an address.
-public enum TypeSpelling: Sendable, Hashable {
-    /// Not at all.
+/// How a service writes the type of a media item.
+public enum TypeNotation: Sendable, Hashable {
+    /// No type field.
     case none
-    /// In any form; what is written back has the form of what was found: word, extension, MIME type or UTI.
+    /// Keyword, extension, MIME type or UTI; written in the form that was found.
     case any
-    /// A file extension without a dot; the word that stands for a type that is not given, nil when it must be given.
+    /// A file extension without a dot; `standard` is assumed when it is missing, nil when the type is required.
     case fileExtension(standard: String?)
-    /// Words of its own, always given: the first of a type is the one that is written.
-    case words([TypeWord])
-    /// Words of its own or a UTI, where anything is given at all.
-    case wordsOrUTI([TypeWord])
+    /// Keywords of the service, required; the first one for a type is written.
+    case keywords([TypeKeyword])
+    /// Keywords of the service or a UTI, optional.
+    case keywordsOrUTI([TypeKeyword])
 }
 
-/// A service's own word for a kind or a type.
-public struct TypeWord: Sendable, Hashable {
-    public let word: String
+/// A service's keyword for a kind or a type.
+public struct TypeKeyword: Sendable, Hashable {
+    public let keyword: String
     public let kind: MediaKind
-    /// The type it stands for; nil for every type of its kind.
+    /// The type that the keyword names; nil for every type of its kind.
     public let type: AttachmentType?
 
-    public init(_ word: String, _ kind: MediaKind) {
-        self.word = word
+    public init(_ keyword: String, _ kind: MediaKind) {
+        self.keyword = keyword
         self.kind = kind
         type = nil
     }
 
-    public init(_ word: String, _ type: AttachmentType) {
-        self.word = word
+    public init(_ keyword: String, _ type: AttachmentType) {
+        self.keyword = keyword
         kind = type.kind
         self.type = type
     }
+}
+
+extension PayloadDialect {
+    /// All dialects in the order in which they are tried: the most specific ones first.
+    public static let all: [PayloadDialect] =
+        marketingServices + engagementServices + platforms + homeAndTools + sharedKeys + tutorials + generalKeys
+        + firebaseAdminSDKs
+
+    /// Returns the dialect with a name; throws `request.invalid`, suggesting the nearest name, when there is none.
+    public static func named(_ name: String) throws -> PayloadDialect {
+        let wanted = name.lowercased().replacing("_", with: "-").replacing(".", with: "-")
+        if let dialect = all.first(where: { $0.name == wanted }) { return dialect }
+        let nearest = all.map { ($0.name, distance(from: wanted, to: $0.name)) }.min { $0.1 < $1.1 }
+        let suggestion = nearest.flatMap { $0.1 <= 3 ? ", perhaps \($0.0)" : nil } ?? ""
+        throw AttachPrepError(
+            .requestInvalid,
+            "Unknown dialect \(PrintableText.quoted(name)); use a known one\(suggestion): \(knownNames).")
+    }
+
+    /// All names in alphabetical order, for messages and help.
+    public static var knownNames: String { all.map(\.name).sorted().joined(separator: ", ") }
+
+    /// The name of dialects that are created from a media key.
+    static let customName = "custom"
+
+    /// Creates a dialect for an app's own key: `image`, `data.media.url`, `gallery[0].src`, `gallery[].src` for each
+    /// element.
+    ///
+    /// Keys may contain dots. The value is an address, an object with `url`, or an array of either.
+    /// Throws `request.invalid` for an empty or too long key.
+    public static func custom(mediaKey: String) throws -> PayloadDialect {
+        let key = PrintableText.trimmed(mediaKey)
+        guard !key.isEmpty, key.utf8.count <= Limits.payloadMediaKeyBytesMax else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The media key has \(key.utf8.count) bytes; write 1 to \(Limits.payloadMediaKeyBytesMax) bytes, "
+                    + "with dots between the keys: data.image.")
+        }
+        if key.contains("[]") {
+            let pattern = eachElement(key)
+            return PayloadDialect(
+                customName, service: "The app's own key \(PrintableText.quoted(key))",
+                locations: [MediaLocation(pattern), addressed(pattern)])
+        }
+        let plain = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let indexed = key.replacing("[", with: ".").replacing("]", with: "")
+            .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let spellings = plain == indexed ? [plain] : [plain, indexed]
+        return PayloadDialect(
+            customName, service: "The app's own key \(PrintableText.quoted(key))",
+            locations: spellings.flatMap { parts in
+                let here = PayloadPattern([.dotted(parts)])
+                let each = here.appending(.each)
+                return [
+                    MediaLocation(here), MediaLocation(each), addressed(here), addressed(each),
+                ]
+            })
+    }
+
+    /// Parses `a.b[].c`: keys separated by dots, and `[]` for every element of an array.
+    private static func eachElement(_ key: String) -> PayloadPattern {
+        let parts = key.split(separator: "[]", omittingEmptySubsequences: false).map(String.init)
+        let steps = parts.enumerated().flatMap { index, part in
+            let keys = part.split(separator: ".").map(String.init)
+            let own: [PayloadPattern.Step] = keys.isEmpty ? [] : [.dotted(keys)]
+            return index == 0 ? own : [.each] + own  // Bounded: lists, not numbers.
+        }
+        return PayloadPattern(steps)
+    }
+
+    /// The location for an object with the address in `url`.
+    private static func addressed(_ object: PayloadPattern) -> MediaLocation {
+        MediaLocation(
+            object.appending("url"), [.id: object.appending("id"), .type: object.appending("type")], types: .any)
+    }
+
+    /// The Levenshtein distance.
+    private static func distance(from first: String, to second: String) -> Int {
+        let (first, second) = (Array(first.prefix(40)), Array(second))
+        var row = Array(0...second.count)
+        for (line, letter) in first.enumerated() {
+            var diagonal = row[0]
+            row[0] = line + 1
+            for column in second.indices {
+                let replaced = diagonal + (letter == second[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
+            }
+        }
+        return row[second.count]
+    }
+}
+
+extension PayloadPattern {
+    func appending(_ step: Step) -> PayloadPattern { PayloadPattern(steps + [step]) }
 }

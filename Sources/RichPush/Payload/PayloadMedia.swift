@@ -1,9 +1,9 @@
-/// The media that was found in a payload.
+/// The media found in a payload.
 public struct PayloadMedia: Sendable, Hashable {
     public var dialect: PayloadDialect
-    /// In the order of the payload; the first is the one that is shown.
+    /// In the order of the payload; the first is shown.
     public var items: [PayloadMediaItem]
-    /// What was seen on the way.
+    /// Warnings about the media and its options.
     public var warnings: [PayloadWarning]
 
     public init(dialect: PayloadDialect, items: [PayloadMediaItem], warnings: [PayloadWarning] = []) {
@@ -12,51 +12,331 @@ public struct PayloadMedia: Sendable, Hashable {
         self.warnings = warnings
     }
 
-    /// Where the APNs payload begins in what was handed over.
-    public var root: PayloadPath { items.first?.place.root ?? PayloadPath() }
+    /// The path of the APNs payload in the input.
+    public var root: PayloadPath { items.first?.location.root ?? PayloadPath() }
 }
 
-/// One piece of media in a payload: where its address stands, and what is said of it.
+/// A media item of a payload: its address, path, declared type and options.
 public struct PayloadMediaItem: Sendable, Hashable {
     public enum Address: Sendable, Hashable {
-        /// http or https.
+        /// An http or https URL.
         case url(String)
-        /// A file that the app brings along.
+        /// A file in the app's bundle.
         case file(String)
-        /// What only the app or its server can complete: `/api/camera`, `item:Camera`.
+        /// An address that only the app or its server can complete: `/api/camera`, `item:Camera`.
         case other(String)
     }
 
     public var address: Address
-    /// What takes the address's place when it fails.
+    /// The URL to use when the address fails.
     public var fallbackURL: String?
-    /// Where the address stands.
+    /// The path of the address.
     public var path: PayloadPath
-    /// Where the rest stands; only what is there.
-    public var fields: [MediaPlace.Field: PayloadPath]
-    /// The row that found it.
-    public var place: MediaPlace
-    /// The payload's own name for it.
+    /// The paths of the other fields that exist.
+    public var fields: [MediaLocation.Field: PayloadPath]
+    /// The location in the dialect at which the item was found.
+    public var location: MediaLocation
+    /// The id that the payload gives to the item.
     public var id: String?
-    /// The type that the payload gives, as it is written there.
+    /// The declared type, as written in the payload.
     public var declaredType: String?
     public var options: PayloadMediaOptions
 
-    public init(address: Address, path: PayloadPath, place: MediaPlace) {
+    public init(address: Address, path: PayloadPath, location: MediaLocation) {
         self.address = address
         self.path = path
-        self.place = place
+        self.location = location
         fields = [:]
         options = PayloadMediaOptions()
     }
 }
 
-/// What a payload asks of an attachment; nil where it says nothing.
+/// The attachment options in a payload; nil when not given.
 public struct PayloadMediaOptions: Sendable, Hashable {
     public var clippingRect: ClippingRect?
-    /// Seconds of a movie, frame number of an animation.
+    /// Seconds for a movie, frame number for an animation.
     public var thumbnailTime: Double?
     public var thumbnailHidden: Bool?
 
     public init() {}
+}
+
+/// The media that one dialect finds in a payload.
+struct DialectMedia {
+    var items: [PayloadMediaItem] = []
+    var warnings: [PayloadWarning] = []
+
+    /// Whether an item has a URL or a file of the app's bundle.
+    var isUsable: Bool {
+        items.contains { item in
+            if case .other = item.address { false } else { true }
+        }
+    }
+
+    init(_ dialect: PayloadDialect, in top: PayloadValue) {
+        for location in dialect.locations {
+            read(location, in: top)
+            if dialect.choice == .firstLocation, !items.isEmpty { break }
+        }
+        guard items.count > Limits.payloadMediaMax else { return }
+        items.removeLast(items.count - Limits.payloadMediaMax)
+        warnings.append(
+            PayloadWarning(
+                .otherMedia,
+                "The payload has more than \(Limits.payloadMediaMax) media items; only the first "
+                    + "\(Limits.payloadMediaMax) are used, and a notification shows one; remove the others."))
+    }
+
+    private mutating func read(_ location: MediaLocation, in top: PayloadValue) {
+        let matches = location.address.matches(in: top, countMax: Limits.payloadMediaMax + 1) { match in
+            match.value.string.map { MediaAddress.read($0, namesLocalFiles: location.namesLocalFiles) != nil } ?? false
+        }
+        var found = matches.compactMap { item($0, location, in: top) }
+        hideOthers(&found, location, in: top)
+        // Bounded: lists.
+        items += found
+    }
+
+    private mutating func item(_ match: PatternMatch, _ location: MediaLocation, in top: PayloadValue)
+        -> PayloadMediaItem?
+    {
+        guard let written = match.value.string,
+            let address = MediaAddress.read(written, namesLocalFiles: location.namesLocalFiles)
+        else { return nil }
+        var item = PayloadMediaItem(address: address, path: match.path, location: location)
+        item.fields = fields(location, match, in: top)
+        item.id = identifier(item, match, in: top)
+        if let fallback = text(of: .fallbackURL, item, in: top),
+            case .url(let url) = MediaAddress.read(fallback, namesLocalFiles: false)
+        {
+            item.fallbackURL = url
+        }
+        item.declaredType = text(of: .type, item, in: top)
+        let read = ParsedMediaOptions(item.fields, in: top)
+        item.options = read.options
+        for warning in read.warnings where !warnings.contains(warning) { warnings.append(warning) }
+        if case .other(let other) = address { warnings.append(Self.notFetched(other, item.path)) }
+        return item
+    }
+
+    /// The text of a field; nil when it is missing or only whitespace.
+    private func text(
+        of field: MediaLocation.Field, _ item: PayloadMediaItem, in top: PayloadValue
+    ) -> String? {
+        guard let text = item.fields[field].flatMap({ top.value(at: $0)?.string }) else { return nil }
+        return PrintableText.trimmed(text).isEmpty ? nil : text
+    }
+
+    /// The paths of the existing fields, each at the first of its locations.
+    private func fields(
+        _ location: MediaLocation, _ match: PatternMatch, in top: PayloadValue
+    ) -> [MediaLocation.Field: PayloadPath] {
+        // Bounded: lists.
+        ([location.fields] + location.otherFields).reduce(into: [:]) { found, fields in
+            for (field, pattern) in fields where found[field] == nil {
+                let path = pattern.path(choosing: match.choices)
+                if top.value(at: path) != nil { found[field] = path }
+            }
+        }
+    }
+
+    private func identifier(_ item: PayloadMediaItem, _ match: PatternMatch, in top: PayloadValue) -> String? {
+        if case .eachMember = item.location.address.steps.last, case .key(let key) = match.path.steps.last {
+            return key
+        }
+        switch item.fields[.id].flatMap({ top.value(at: $0) }) {
+        case .string(let id) where !id.isEmpty: return id
+        case .number(let id): return id
+        default: return nil
+        }
+    }
+
+    /// When the payload selects one item for the collapsed thumbnail, hides the thumbnails of the others.
+    private mutating func hideOthers(_ found: inout [PayloadMediaItem], _ location: MediaLocation, in top: PayloadValue)
+    {
+        guard found.count > 1, let pattern = location.thumbnailID,
+            case .string(let id) = top.value(at: pattern.path(choosing: []))
+        else { return }
+        guard found.contains(where: { $0.id == id }) else {
+            let path = PrintableText.path(pattern.path(choosing: []))
+            warnings.append(
+                PayloadWarning(
+                    .optionInvalid,
+                    "\(path) is not the id of a media item and is ignored; write the id of one of them."))
+            return
+        }
+        for index in found.indices where found[index].id != id {
+            found[index].options.thumbnailHidden = true
+        }
+    }
+
+    private static func notFetched(_ address: String, _ path: PayloadPath) -> PayloadWarning {
+        let remedy =
+            address.hasPrefix("//")
+            ? "an app cannot fetch a URL without a scheme, so write https: before it"
+            : "only the app or its server can complete it, so write a complete https URL to have the media prepared"
+        return PayloadWarning(
+            .addressNotFetched,
+            "\(PrintableText.path(path)) is neither an http nor an https URL and is not changed; \(remedy).")
+    }
+}
+
+/// Parses the attachment options of a payload; an invalid option becomes a warning.
+struct ParsedMediaOptions {
+    var options = PayloadMediaOptions()
+    var warnings: [PayloadWarning] = []
+
+    init(_ fields: [MediaLocation.Field: PayloadPath], in top: PayloadValue) {
+        read(fields[.clippingRect], in: top, Self.clippingRect) { $0.clippingRect = $1 }
+        read(fields[.thumbnailTime], in: top, Self.time) { $0.thumbnailTime = $1 }
+        read(fields[.thumbnailHidden], in: top, Self.hidden) { $0.thumbnailHidden = $1 }
+        for field in [MediaLocation.Field.type, .typeHint] {
+            read(fields[field], in: top, Self.text) { _, _ in }
+        }
+    }
+
+    private mutating func read<Option>(
+        _ path: PayloadPath?, in top: PayloadValue, _ reading: (PayloadValue) -> ParsedOption<Option>,
+        _ set: (inout PayloadMediaOptions, Option) -> Void
+    ) {
+        guard let path, let value = top.value(at: path), value != .null, value != .string("") else { return }
+        switch reading(value) {
+        case .value(let option): set(&options, option)
+        case .invalid(let why, let remedy):
+            warnings.append(
+                PayloadWarning(
+                    .optionInvalid, "\(PrintableText.path(path)) \(why) and is ignored; write \(remedy)."))
+        }
+    }
+
+    private enum ParsedOption<Option> {
+        case value(Option)
+        /// The reason, and what to write instead.
+        case invalid(String, String)
+    }
+
+    private static func text(_ value: PayloadValue) -> ParsedOption<String> {
+        value.string.map { .value($0) } ?? .invalid("is not a string", "a string, or leave it out")
+    }
+
+    private static func clippingRect(_ value: PayloadValue) -> ParsedOption<ClippingRect> {
+        let remedy = "x, y, width and height as fractions of the image, x+width and y+height at most 1"
+        // Some clients encode options as JSON in strings.
+        let object = value.members == nil ? value.embeddedJSON ?? value : value
+        guard object.members != nil else { return .invalid("is not a rectangle", remedy) }
+        let sides = ["x", "y", "width", "height"].map { key in
+            (object[key] ?? object[key.prefix(1).uppercased() + key.dropFirst()]).flatMap(number)
+        }
+        guard let x = sides[0], let y = sides[1], let width = sides[2], let height = sides[3] else {
+            return .invalid("does not have all four numbers", remedy)
+        }
+        guard let rect = try? ClippingRect(x: x, y: y, width: width, height: height) else {
+            return .invalid("is not inside the image", remedy)
+        }
+        return .value(rect)
+    }
+
+    private static func time(_ value: PayloadValue) -> ParsedOption<Double> {
+        let remedy = "seconds of a movie or the frame number of an animation, 0 or more"
+        guard let time = number(value) ?? movieTime(value) else { return .invalid("is not a time", remedy) }
+        guard (0...Limits.payloadThumbnailTimeMax).contains(time) else { return .invalid("is out of range", remedy) }
+        // Bounded: floating point; minus zero becomes zero.
+        return .value(time + 0)
+    }
+
+    /// The seconds of a CMTime dictionary.
+    private static func movieTime(_ value: PayloadValue) -> Double? {
+        guard let ticks = value["value"].flatMap(number), let scale = value["timescale"].flatMap(number), scale > 0
+        else { return nil }
+        // Bounded: floating point, which does not trap.
+        let seconds = ticks / scale
+        return seconds.isFinite ? seconds : nil
+    }
+
+    private static func hidden(_ value: PayloadValue) -> ParsedOption<Bool> {
+        switch value {
+        case .bool(let hidden): return .value(hidden)
+        case .number where value.double == 0: return .value(false)
+        case .number where value.double == 1: return .value(true)
+        case .string(let text):
+            if ["true", "1", "yes"].contains(text.lowercased()) { return .value(true) }
+            if ["false", "0", "no"].contains(text.lowercased()) { return .value(false) }
+        default: break
+        }
+        return .invalid("is neither true nor false", "true or false")
+    }
+
+    /// The number, also from a string, since some clients write all options as strings.
+    private static func number(_ value: PayloadValue) -> Double? {
+        if let number = value.double { return number }
+        guard let text = value.string, let number = Double(text), number.isFinite else { return nil }
+        return number
+    }
+}
+
+/// Classifies and percent-encodes the media addresses of payloads.
+enum MediaAddress {
+    /// Classifies an address; nil when it is empty.
+    static func read(_ text: String, namesLocalFiles: Bool) -> PayloadMediaItem.Address? {
+        let address = PrintableText.trimmed(text)
+        guard !address.isEmpty else { return nil }
+        if isURL(address) { return .url(encoded(address)) }
+        if namesLocalFiles, !address.lowercased().hasPrefix("http"), !address.contains(where: isControl) {
+            return .file(address)
+        }
+        return .other(address)
+    }
+
+    /// Whether the address is an http or https URL with a host and without control characters; unencoded spaces after
+    /// the host are allowed.
+    private static func isURL(_ address: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: { hasScheme(address, $0) }) else { return false }
+        let rest = address.dropFirst(scheme.count)
+        let host = rest.prefix { !"/?#".contains($0) }
+        return !host.isEmpty && !host.contains { $0.isWhitespace } && !rest.contains(where: isControl)
+    }
+
+    private static func hasScheme(_ address: String, _ scheme: String) -> Bool {
+        address.prefix(scheme.count).lowercased() == scheme
+    }
+
+    private static func isControl(_ character: Character) -> Bool {
+        character.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+    }
+
+    /// Whether iOS before 17 can parse the URL.
+    static func isWellFormed(_ text: String) -> Bool {
+        PrintableText.trimmed(text).utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !refused.contains($0) }
+    }
+
+    /// Percent-encodes spaces, non-ASCII and other invalid characters after the host.
+    static func encoded(_ address: String) -> String {
+        guard !isWellFormed(address), let start = address.firstRange(of: "://")?.upperBound else { return address }
+        let path = address[start...].firstIndex { "/?#".contains($0) } ?? address.endIndex
+        let digits = Array("0123456789ABCDEF")
+        let rest = address[path...].utf8.map { byte -> String in
+            byte > 0x20 && byte < 0x7F && !refused.contains(byte)
+                ? String(Unicode.Scalar(byte)) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+        }.joined()
+        // Bounded: text.
+        return address[..<path] + rest
+    }
+
+    /// ASCII characters that RFC 3986 does not allow, except brackets and percent signs, which many URLs contain.
+    private static let refused = Set("\"<>\\^`{|}".utf8)
+
+    /// The extension of a URL's path or of a file name, in lowercase; nil when there is none.
+    static func fileExtension(of address: String) -> String? {
+        var name = Substring(address)
+        if let scheme = name.firstRange(of: "://") {
+            let path = name[scheme.upperBound...]
+            guard let slash = path.firstIndex(of: "/") else { return nil }
+            name = path[slash...]
+        }
+        name = name.prefix { $0 != "?" && $0 != "#" }
+        if let slash = name.lastIndex(of: "/") { name = name[name.index(after: slash)...] }
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
+        let ending = name[name.index(after: dot)...]
+        return ending.isEmpty ? nil : ending.lowercased()
+    }
 }

@@ -1,17 +1,17 @@
-/// A value of a payload: JSON whose objects keep their order and whose numbers keep their spelling.
+/// A JSON value that keeps the order of object members and the spelling of numbers.
 ///
-/// An object has no key twice: what reads payloads refuses those that have.
+/// Keys of an object are unique; the parser rejects duplicates.
 public indirect enum PayloadValue: Sendable, Hashable {
     case object([PayloadMember])
     case array([PayloadValue])
     case string(String)
-    /// As it is written: `1`, `1.0`, `1e0`.
+    /// A number as written: `1`, `1.0`, `1e0`.
     case number(String)
     case bool(Bool)
     case null
 }
 
-/// A key of an object, and what stands there.
+/// A member of an object: key and value.
 public struct PayloadMember: Sendable, Hashable {
     public var key: String
     public var value: PayloadValue
@@ -23,13 +23,13 @@ public struct PayloadMember: Sendable, Hashable {
 }
 
 extension PayloadValue {
-    /// What stands at a key; nil where there is no object or no such key.
+    /// The value of a key; nil when this is not an object or has no such key.
     public subscript(key: String) -> PayloadValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
     }
 
-    /// An element of an array, from 0; nil where there is no array or no such element.
+    /// The element at an index, from 0; nil when this is not an array or has no such element.
     public subscript(index: Int) -> PayloadValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
@@ -43,7 +43,7 @@ extension PayloadValue {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// A number's value; nil for what is none, and for one that no Double holds.
+    /// The number; nil when this is not a number or is out of the range of Double.
     public var double: Double? {
         guard case .number(let text) = self, let value = Double(text), value.isFinite else { return nil }
         return value
@@ -55,5 +55,40 @@ extension PayloadValue {
 
     public var members: [PayloadMember]? {
         if case .object(let members) = self { members } else { nil }
+    }
+}
+
+/// The path to a value of a payload, from the top.
+public struct PayloadPath: Sendable, Hashable {
+    public enum Step: Sendable, Hashable {
+        case key(String)
+        /// An element of an array, from 0.
+        case index(Int)
+        /// Into the JSON text in a string.
+        case text
+    }
+
+    public var steps: [Step]
+
+    public init(_ steps: [Step] = []) {
+        self.steps = steps
+    }
+
+    public func appending(_ step: Step) -> PayloadPath { PayloadPath(steps + [step]) }
+
+    /// The path of the containing value; nil for the top.
+    public var parent: PayloadPath? { steps.isEmpty ? nil : PayloadPath(Array(steps.dropLast())) }
+}
+
+/// The form in messages: `aps.image`, `_wp.attachments[0].url`, `krt_attributes.attachment_url`.
+extension PayloadPath: CustomStringConvertible {
+    public var description: String {
+        steps.reduce(into: "") { text, step in
+            switch step {
+            case .key(let key): text += text.isEmpty ? key : ".\(key)"
+            case .index(let index): text += "[\(index)]"
+            case .text: break
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-/// Something the sender of a payload should know: what iOS or an app's SDK would do with it, and the remedy.
+/// A warning about a payload: what iOS or an app's SDK would do with it, and what to change.
 public struct PayloadWarning: Codable, Sendable, Hashable {
     /// A stable warning code.
     public enum Code: String, Codable, Sendable, Hashable, CaseIterable {
@@ -6,61 +6,63 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
         case mutableContentMissing = "payload.mutable_content_missing"
         /// `mutable-content` is `true`; Apple documents the number 1.
         case mutableContentSpelling = "payload.mutable_content_spelling"
-        /// Without an alert the service extension does not run either.
+        /// Without an alert the service extension does not run: no media.
         case alertMissing = "payload.alert_missing"
-        /// App Transport Security refuses http.
+        /// An http URL, which App Transport Security blocks.
         case insecureURL = "payload.insecure_url"
-        /// Characters that no URL has: older iOS versions make no URL of it.
+        /// A URL with invalid characters, which iOS before 17 cannot parse.
         case urlMalformed = "payload.url_malformed"
-        /// Many apps name the file after the URL: without an extension iOS cannot tell the type.
+        /// A URL without an extension: many apps name the file after the URL, and iOS then gets no type.
         case extensionMissing = "payload.extension_missing"
         /// A type that iOS drops.
         case typeNotAttachable = "payload.type_not_attachable"
-        /// The type word and the address contradict each other.
+        /// The declared type and the extension contradict each other.
         case typeContradicted = "payload.type_contradicted"
-        /// The service will not animate this, or names every file alike.
+        /// The service does not animate the image, or names every file alike.
         case typeNotShown = "payload.type_not_shown"
-        /// A category whose content extension takes the collapsed thumbnail away.
+        /// A category whose content extension may hide the collapsed thumbnail.
         case contentExtension = "payload.content_extension"
-        /// An option that cannot be read, and is left out.
+        /// An invalid option; it is ignored.
         case optionInvalid = "payload.option_invalid"
-        /// An option without a meaning for the media as it is delivered, taken out.
+        /// An option that does not apply to the prepared file; it is removed.
         case optionRemoved = "payload.option_removed"
-        /// An address that is none, or one that only the app can complete; left as it is.
+        /// Not a URL, or one that only the app can complete; it stays unchanged.
         case addressNotFetched = "payload.address_not_fetched"
-        /// More media, in another place or another dialect; left as it is.
+        /// Further media at other keys or in another dialect; it stays unchanged.
         case otherMedia = "payload.other_media"
         /// Over APNs' 4,096 bytes.
         case tooLarge = "payload.too_large"
-        /// Media that cannot be delivered, taken out.
+        /// Media that cannot be delivered; it is removed.
         case mediaRemoved = "payload.media_removed"
-        /// An optional part left out to stay within 4,096 bytes.
+        /// An optional part that was dropped to fit 4,096 bytes.
         case partDropped = "payload.part_dropped"
     }
 
-    /// What follows for the notification.
+    /// The effect on the notification.
     public enum Level: String, Codable, Sendable, Hashable, CaseIterable {
         /// The media is not shown, or the payload is not delivered.
         case error
         /// The media may be shown wrongly, or not on every device.
         case warning
-        /// A choice of the sender's that has a consequence; nothing has to change.
+        /// For information; no change is necessary.
         case note
     }
 
     public let code: Code
     public let level: Level
-    /// One sentence for a person: the thing, what iOS does, the remedy.
+    /// One sentence for people: the path, what iOS does, what to change.
     public let message: String
 
-    /// - Parameter level: nil for the code's usual one.
+    /// Creates a warning.
+    ///
+    /// - Parameter level: Nil for the default level of the code.
     public init(_ code: Code, _ message: String, level: Level? = nil) {
         self.code = code
         self.level = level ?? code.level
         self.message = message
     }
 
-    /// Reads warnings of versions without levels, too.
+    /// Decodes a warning; a missing `level`, as in output of older versions, becomes the code's default.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         code = try values.decode(Code.self, forKey: .code)
@@ -70,13 +72,48 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
 }
 
 extension PayloadWarning.Code {
-    /// How bad it usually is.
+    /// The default level.
     public var level: PayloadWarning.Level {
         switch self {
         case .mutableContentMissing, .alertMissing, .insecureURL, .typeNotAttachable, .tooLarge, .mediaRemoved: .error
         case .urlMalformed, .extensionMissing, .typeContradicted, .typeNotShown, .optionInvalid, .addressNotFetched:
             .warning
         case .mutableContentSpelling, .contentExtension, .otherMedia, .optionRemoved, .partDropped: .note
+        }
+    }
+}
+
+/// Makes untrusted text safe to print in a message.
+enum PrintableText {
+    /// The number of characters shown; longer text is cut.
+    private static let charactersMax = 80
+
+    /// The text in quotes; control characters and line breaks are replaced by `?`.
+    static func quoted(_ text: String) -> String { "\"\(plain(text))\"" }
+
+    /// The first 20 characters, without quotes.
+    static func short(_ text: String) -> String { plain(String(text.prefix(20))) }
+
+    /// A path as messages write it.
+    static func path(_ path: PayloadPath) -> String { path.steps.isEmpty ? "the payload" : plain(path.description) }
+
+    /// The text without leading and trailing whitespace.
+    static func trimmed(_ text: String) -> String {
+        let start = text.drop { $0.isWhitespace }
+        return start.lastIndex { !$0.isWhitespace }.map { String(start[...$0]) } ?? ""
+    }
+
+    private static func plain(_ text: String) -> String {
+        let shown = text.unicodeScalars.prefix(charactersMax).map { scalar in
+            scalar.properties.isWhitespace && scalar != " " || isInvisible(scalar) ? "?" : String(scalar)
+        }.joined()
+        return text.unicodeScalars.count > charactersMax ? shown + "…" : shown
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .unassigned, .privateUse, .surrogate: true
+        default: false
         }
     }
 }

@@ -9,7 +9,7 @@ struct DriverUnderTest: Sendable {
     /// What every driver under test is opened with.
     static let queuedJobsMax = 40
 
-    var jobs: any JobQueue & JobCatalogue & WebhookOutbox
+    var jobs: any JobQueue & JobCatalog & WebhookOutbox
     var clock: TestClock
     var feed: JobFeed
     /// The same queue in the next process of this machine, after this one has left that mark.
@@ -38,7 +38,7 @@ struct DriverUnderTest: Sendable {
     }
 
     /// A job that was given and has ended so.
-    func ended(_ ending: JobEnding, _ submission: JobSubmission = .sample()) async throws -> JobID {
+    func ended(_ ending: JobCompletion, _ submission: JobSubmission = .sample()) async throws -> JobID {
         let id = try await enqueue(submission)[0]
         let claimed = try await claimOne()
         _ = try await jobs.finish(claimed.lease, ending, notice: nil)
@@ -81,8 +81,8 @@ extension JobSubmission {
         var request = AttachmentRequest(source: source)
         request.id = id
         request.headers = headers
-        request.terms.priority = priority
-        request.terms.notBefore = notBefore
+        request.jobOptions.priority = priority
+        request.jobOptions.notBefore = notBefore
         return JobSubmission(request: request, key: WorkKey(key ?? "key \(number)"), host: host)
     }
 }

@@ -4,7 +4,7 @@ import RichPush
 import Testing
 
 /// How an hour is counted.
-extension JobCatalogueConformance {
+extension JobCatalogConformance {
     static let pace: [Behaviour] = [
         Behaviour("an hour in which nothing ended has sixty empty minutes") { driver in
             _ = try await driver.enqueue(.sample())
@@ -42,7 +42,7 @@ extension JobCatalogueConformance {
             driver.clock.advance(10)
             _ = try await driver.jobs.finish(second.lease, .succeeded(.sample(), .make()), notice: nil)
             let spans = try await driver.jobs.pace(until: start + 3600).latencies.counts
-            let expected = LatencyCounts.boundsMilliseconds.count { $0 <= 10_000 }
+            let expected = LatencyHistogram.boundsMilliseconds.count { $0 <= 10_000 }
             #expect(spans[expected] == 2 && spans.reduce(0, +) == 2)
         },
         Behaviour("a job that is queued again has not ended") { driver in

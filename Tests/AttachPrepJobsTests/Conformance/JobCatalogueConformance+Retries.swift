@@ -3,7 +3,7 @@ import RichPush
 import Testing
 
 /// Jobs that are queued again together.
-extension JobCatalogueConformance {
+extension JobCatalogConformance {
     static let retries: [Behaviour] = [
         Behaviour("failed, dead and cancelled jobs are queued again, and no others") { driver in
             let failed = try await driver.ended(.failed(.rejected(.mediaCorrupt)))

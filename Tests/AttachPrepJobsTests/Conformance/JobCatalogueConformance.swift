@@ -4,8 +4,8 @@ import Foundation
 import RichPush
 import Testing
 
-/// What a driver has to do to be a `JobCatalogue`; each behaviour gets a driver of its own.
-enum JobCatalogueConformance {
+/// What a driver has to do to be a `JobCatalog`; each behaviour gets a driver of its own.
+enum JobCatalogConformance {
     static let behaviours = lists + numbers + pace + removal + retries + lines
 
     static let lists: [Behaviour] = [

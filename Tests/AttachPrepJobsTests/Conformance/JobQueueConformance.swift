@@ -130,10 +130,10 @@ enum JobQueueConformance {
                 _ = try await driver.jobs.enqueue(
                     (0..<13).map { _ in .sample(host: nil, priority: priority) }, idempotency: nil)
             }
-            let first = try await driver.claim(10).map(\.job.request.terms.priority)
+            let first = try await driver.claim(10).map(\.job.request.jobOptions.priority)
             #expect(first.count { $0 == .high } > first.count { $0 == .normal } && first.contains(.normal))
             _ = try await driver.claim(11)
-            #expect(try await driver.claim(18).contains { $0.job.request.terms.priority == .bulk })
+            #expect(try await driver.claim(18).contains { $0.job.request.jobOptions.priority == .bulk })
         },
         Behaviour("a lane alone gets all turns") { driver in
             _ = try await driver.jobs.enqueue(

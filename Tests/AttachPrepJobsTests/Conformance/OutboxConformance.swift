@@ -104,7 +104,7 @@ enum OutboxConformance {
         Behaviour("a delivered webhook's address loses its secrets, and is replayed while its job has them") { driver in
             let url = "https://user:secret@hooks.example/?token=secret"
             var submission = JobSubmission.sample(host: nil)
-            submission.request.terms.callbackURL = url
+            submission.request.jobOptions.callbackURL = url
             _ = try await driver.jobs.enqueue([submission, submission], idempotency: nil)
             try await end(.failed(.rejected(.mediaCorrupt)), url, driver)
             submission.key = WorkKey("another")
@@ -206,7 +206,7 @@ enum OutboxConformance {
     /// One whose caller wants to be told, of a batch with a key.
     private static func wanting(_ url: String) -> JobSubmission {
         var submission = JobSubmission.sample(host: nil)
-        submission.request.terms.callbackURL = url
+        submission.request.jobOptions.callbackURL = url
         submission.origin = JobOrigin(batch: "b", idempotencyKey: "k")
         return submission
     }
@@ -222,7 +222,7 @@ enum OutboxConformance {
         return ids
     }
 
-    private static func end(_ ending: JobEnding, _ url: String, _ driver: DriverUnderTest) async throws {
+    private static func end(_ ending: JobCompletion, _ url: String, _ driver: DriverUnderTest) async throws {
         let lease = try await driver.claimOne().lease
         #expect(try await driver.jobs.finish(lease, ending, notice: .sample(url)))
     }

@@ -19,13 +19,13 @@ struct ReceiptDriverUnderTest: Sendable {
     func arrival(
         of dispatch: Dispatch, _ id: String = UUID().uuidString,
         _ outcome: PushReceiptReport.Outcome = .attached, attach: Double = 1, age: Double = 0
-    ) throws -> Arrival {
+    ) throws -> VerifiedReceipt {
         let token = ReceiptToken(dispatch.id, key: key).text
-        return try Arrival(
+        return try VerifiedReceipt(
             PushReceiptReport(token: token, id: id, outcome: outcome, attachSeconds: attach, ageSeconds: age), key: key)
     }
 
-    func take(_ arrivals: Arrival...) async throws -> [ArrivalStanding] { try await store.take(arrivals) }
+    func take(_ arrivals: VerifiedReceipt...) async throws -> [ReceiptStatus] { try await store.take(arrivals) }
 
     func campaign(_ name: String = "spring") async throws -> Campaign {
         guard let campaign = try await store.campaign(try CampaignName(naming: name)) else {

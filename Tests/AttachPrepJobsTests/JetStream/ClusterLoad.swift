@@ -11,7 +11,7 @@ final class ClusterLoad: Sendable {
     static let lease = Duration.seconds(2)
 
     let cluster: NATSCluster
-    let queues: [JetStreamQueue]
+    let queues: [NATSJobQueue]
     private let folders: [TemporaryFolder]
     private let state = Mutex((ended: [JobID: Int](), isOver: false))
 
@@ -19,16 +19,16 @@ final class ClusterLoad: Sendable {
     init(machines: Int, diskMegabytes: Int? = nil) async throws {
         let cluster = try await NATSCluster.start(diskMegabytes: diskMegabytes)
         let folders = try (0..<machines).map { _ in try TemporaryFolder() }
-        var queues: [JetStreamQueue] = []
+        var queues: [NATSJobQueue] = []
         for folder in folders { queues.append(try await Self.open(cluster, folder)) }
         (self.cluster, self.folders, self.queues) = (cluster, folders, queues)
     }
 
     /// A cluster needs some seconds until it has a leader.
-    private static func open(_ cluster: NATSCluster, _ folder: TemporaryFolder) async throws -> JetStreamQueue {
+    private static func open(_ cluster: NATSCluster, _ folder: TemporaryFolder) async throws -> NATSJobQueue {
         try await answered("the cluster has a leader") {
-            try await JetStreamQueue.open(
-                NATSSettings(servers: cluster.urls, answerTime: .seconds(2)),
+            try await NATSJobQueue.open(
+                NATSSettings(servers: cluster.urls, requestTimeout: .seconds(2)),
                 folder: folder.path("machine"), lease: lease, feed: JobFeed())
         }
     }
@@ -95,7 +95,7 @@ final class ClusterLoad: Sendable {
     }
 
     /// Claims jobs and ends them until it is stopped; forgets some, as a worker does that is killed.
-    private func work(on queue: JetStreamQueue, forgetting share: Double) async throws {
+    private func work(on queue: NATSJobQueue, forgetting share: Double) async throws {
         while !isOver {
             let claimed = try await Self.answered("jobs are given") { () -> [ClaimedJob] in
                 if self.isOver { return [] }
@@ -107,7 +107,7 @@ final class ClusterLoad: Sendable {
         }
     }
 
-    private func end(_ job: ClaimedJob, on queue: JetStreamQueue) async throws {
+    private func end(_ job: ClaimedJob, on queue: NATSJobQueue) async throws {
         let isMine = try await Self.answered("a job is ended") {
             if self.isOver { return false }
             return try await queue.finish(job.lease, .succeeded(.sample(), .make()), notice: nil)

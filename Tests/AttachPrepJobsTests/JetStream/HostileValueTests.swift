@@ -12,14 +12,14 @@ struct HostileValueTests {
     private static let numbers = [Int64.min, -1, 0, 1, .max]
 
     /// A job whose numbers are all as extreme as that one.
-    private func job(_ number: Int64, state: String) throws -> KeptJob {
+    private func job(_ number: Int64, state: String) throws -> StoredJob {
         let id = "01a1ffe0-72f0-7d1e-88ac-0abf1ff0fdc0"
         let notice = """
             {"id": "msg_00000000000677278e4e3015b794670c", "url": "https://a@b.example/?token=a", "body": "{}",
              "event": "job.dead", "state": "pending", "attempts": \(number), "createdAt": \(number),
              "nextAt": \(number), "lastStatus": \(number), "sender": \(number)}
             """
-        return try KeptJob(
+        return try StoredJob(
             Array(
                 """
                 {"id": "\(id)", "state": "\(state)", "lane": \(number), "key": "key", "source": "a", "request": "{}",
@@ -35,15 +35,16 @@ struct HostileValueTests {
         let changed = [
             running.lost(at: now), running.crashed("worker", at: now), running.released(under: 1, at: now),
             running.postponed(until: number, error: "{}", code: "internal", under: 1, at: now),
-            running.ended(try EndedJob(.cancelled), notice: nil, under: 1, at: now), running.calledOff(at: now),
+            running.ended(try EncodedCompletion(.cancelled), notice: nil, under: 1, at: now),
+            running.cancelled(at: now),
             try job(number, state: "queued").claimed(by: "worker", token: 1, at: now),
             try job(number, state: "dead").retried(at: now),
-            running.telling { $0.tried(.delivered(status: 200), at: now) },
-            running.telling { $0.replayed(at: now, callback: nil) },
+            running.withNotices { $0.attempted(.delivered(status: 200), at: now) },
+            running.withNotices { $0.replayed(at: now, callback: nil) },
         ]
         for job in changed {
             let job = try #require(job)
-            #expect(try KeptJob(job.bytes()) == job)
+            #expect(try StoredJob(job.bytes()) == job)
             _ = job.isAlone
         }
         _ = ClaimedJob.failures(attempts: Int(number), losses: Int(number), crashes: Int(now))
@@ -57,9 +58,9 @@ struct HostileValueTests {
             for wait in 0...2 {
                 var value = try job(number, state: state)
                 value.wait = wait
-                let known = KnownJob(value: value, revision: .max, heardAt: number)
+                let known = VersionedJob(value: value, revision: .max, receivedAt: number)
                 switch LaneDecision(known, delivery, isHeld: false, leaseMilliseconds: 15_000, at: moment) {
-                case .wait(_, let milliseconds), .askAgain(let milliseconds): _ = milliseconds
+                case .wait(_, let milliseconds), .retryLater(let milliseconds): _ = milliseconds
                 default: break
                 }
             }
@@ -71,8 +72,8 @@ struct HostileValueTests {
         let rows = [(bucket: MillisecondBucket(index: .max), count: Int.max), (MillisecondBucket(index: 0), .max)]
         #expect(SecondsDistribution(rows, longest: .max)?.count == .max)
         #expect(SecondsDistribution([(MillisecondBucket(index: 0), .min)], longest: .min) == nil)
-        var counts = LatencyCounts()
-        for span in [Int.min, -1, 0, 0, 33, 34, .max] { counts.add(.max, inSpan: span) }
+        var counts = LatencyHistogram()
+        for span in [Int.min, -1, 0, 0, 33, 34, .max] { counts.add(.max, inBucket: span) }
         #expect(counts.percentile(0.5) != nil)
     }
 
@@ -84,11 +85,11 @@ struct HostileValueTests {
             let entry = KeyValueEntry(
                 key: "job.01a1ffe0-72f0-7d1e-88ac-0abf1ff0fdc0", value: try job(number, state: "running").bytes(),
                 revision: revision)
-            try await mirror.take([entry], at: moment, isNews: false)
+            try await mirror.apply([entry], at: moment, notifiesListeners: false)
         }
         let word = KeyValueEntry(key: "word.a", value: Array("{}".utf8), revision: .max)
-        try await mirror.take([word], at: moment, isNews: true)
-        #expect(try await mirror.look(["01a1ffe0-72f0-7d1e-88ac-0abf1ff0fdc0"]).jobs.count == 1)
+        try await mirror.apply([word], at: moment, notifiesListeners: true)
+        #expect(try await mirror.lookup(["01a1ffe0-72f0-7d1e-88ac-0abf1ff0fdc0"]).jobs.count == 1)
         try mirror.close()
     }
 

@@ -23,8 +23,8 @@ import Testing
         await jetStream.queue.close()
     }
 
-    @Test(arguments: JobCatalogueConformance.behaviours)
-    func `JetStream is a job catalogue`(_ behaviour: Behaviour) async throws {
+    @Test(arguments: JobCatalogConformance.behaviours)
+    func `JetStream is a job catalog`(_ behaviour: Behaviour) async throws {
         let jetStream = try await JetStreamUnderTest(limits)
         try await behaviour.check(jetStream.driver)
         await jetStream.queue.close()

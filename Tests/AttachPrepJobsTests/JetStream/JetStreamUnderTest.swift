@@ -6,7 +6,7 @@ import TestSupport
 struct JetStreamUnderTest: Sendable {
     let server: NATSServer
     let folder: TemporaryFolder
-    let queue: JetStreamQueue
+    let queue: NATSJobQueue
     let clock: TestClock
     let feed: JobFeed
     let lease: Duration
@@ -23,7 +23,7 @@ struct JetStreamUnderTest: Sendable {
         self.clock = clock
         self.feed = feed
         self.lease = lease
-        queue = try await JetStreamQueue.open(
+        queue = try await NATSJobQueue.open(
             NATSSettings(servers: [server.url]), folder: folder.path("machine"), lease: lease, limits: limits,
             clock: clock.storeClock(), feed: feed)
     }

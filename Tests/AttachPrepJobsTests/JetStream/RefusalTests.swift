@@ -14,7 +14,7 @@ import Testing
         let log = RecordedLog()
         let settings = NATSSettings(servers: [server.url])
         let error = await #expect(throws: AttachPrepError.self) {
-            _ = try await JetStreamQueue.open(settings, replicas: 3, feed: JobFeed(), logger: log.logger)
+            _ = try await NATSJobQueue.open(settings, replicas: 3, feed: JobFeed(), logger: log.logger)
         }
         let message = error?.message ?? ""
         #expect(message.contains("ATTACHPREP_QUEUE_REPLICAS") && message.contains("3 NATS servers"), "\(message)")
@@ -40,7 +40,7 @@ import Testing
     @Test func `a message that the servers refuse to keep is explained once`() async throws {
         let (server, log) = (try await NATSServer.start(), RecordedLog())
         try await fullBucket(on: server)
-        let queue = try await JetStreamQueue.open(
+        let queue = try await NATSJobQueue.open(
             NATSSettings(servers: [server.url]), feed: JobFeed(), logger: log.logger)
         for _ in 0..<3 {
             let error = await #expect(throws: AttachPrepError.self) {

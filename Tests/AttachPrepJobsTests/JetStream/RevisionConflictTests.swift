@@ -11,12 +11,12 @@ import Testing
     /// A queued job of which this machine was told a revision that the leader does not have.
     private func divergingJob(on machine: JetStreamUnderTest) async throws -> JobID {
         let id = try await machine.driver.enqueue(.sample())[0]
-        let look = try await machine.queue.mirror.look([id.text])
-        var job = try #require(look.jobs[id.text])
+        let lookup = try await machine.queue.mirror.lookup([id.text])
+        var job = try #require(lookup.jobs[id.text])
         job.revision += 1_000
         let moment = machine.queue.clock.now()
         try await machine.queue.mirror.write { [job] database, _ in
-            _ = try MirrorRow.take(job, .others(at: moment), database)
+            _ = try MirrorTables.apply(job, .others(at: moment), database)
         }
         return id
     }
@@ -48,7 +48,7 @@ import Testing
         }
         machine.clock.advance(30)
         #expect(machine.queue.fault?.contains("KV_attachprep_jobs") == true, "\(machine.queue.fault ?? "")")
-        machine.queue.conflicts.moved(other)
+        machine.queue.conflicts.progressed(other)
         #expect(machine.queue.fault == nil)
     }
 }
@@ -69,7 +69,7 @@ import Testing
 }
 
 @Suite struct ClaimStallTests {
-    /// Times of refusals, in seconds; a negative one is when a job moved.
+    /// Times of refusals, in seconds; a negative one is when a job progressed.
     @Test(
         arguments: [
             ([], 100, false), ([0], 100, false), ([0, 29], 29, false), ([0, 10, 20, 30], 30, true),
@@ -79,7 +79,7 @@ import Testing
     func `claims stall when they are refused for 30 s and nothing moves`(times: [Int64], now: Int64, isStalled: Bool) {
         var stall = ClaimStall()
         for time in times {
-            if time < 0 { stall.moved() } else { stall.refused(at: time * 1000) }
+            if time < 0 { stall.progressed() } else { stall.refused(at: time * 1000) }
         }
         #expect(stall.isStalled(at: now * 1000) == isStalled)
     }

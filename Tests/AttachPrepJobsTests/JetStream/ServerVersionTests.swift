@@ -15,7 +15,7 @@ import Testing
     @Test func `a server below the least version is refused, and the sentence has both and the option`() async throws {
         let relay = try NATSRelay(to: try await NATSServer.start(), version: "2.9.10")
         let error = await #expect(throws: AttachPrepError.self) {
-            let queue = try await JetStreamQueue.open(servers(relay), feed: JobFeed())
+            let queue = try await NATSJobQueue.open(servers(relay), feed: JobFeed())
             await queue.close()
         }
         let message = error?.message ?? ""
@@ -26,7 +26,7 @@ import Testing
 
     @Test(arguments: ["2.11.5", "2.12.0", "3.0.0"]) func `newer servers are taken`(version: String) async throws {
         let relay = try NATSRelay(to: try await NATSServer.start(), version: version)
-        let queue = try await JetStreamQueue.open(servers(relay), feed: JobFeed())
+        let queue = try await NATSJobQueue.open(servers(relay), feed: JobFeed())
         #expect(queue.fault == nil)
         await queue.close()
     }
@@ -35,7 +35,7 @@ import Testing
         let relay = try NATSRelay(to: try await NATSServer.start(), version: "2.9.10")
         var named = servers(relay)
         named.allowsDivergingServer = true
-        let queue = try await JetStreamQueue.open(named, feed: JobFeed())
+        let queue = try await NATSJobQueue.open(named, feed: JobFeed())
         #expect(queue.fault == nil)
         #expect(try await queue.enqueue([.sample()], idempotency: nil).jobs.count == 1)
         await queue.close()
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a server that the connection moves to is looked at as well`() async throws {
         let relay = try NATSRelay(to: try await NATSServer.start(), version: "2.12.8")
-        let queue = try await JetStreamQueue.open(servers(relay), feed: JobFeed())
+        let queue = try await NATSJobQueue.open(servers(relay), feed: JobFeed())
         relay.become("2.9.10")
         try await waitUntil("it is refused") { queue.fault?.contains("2.9.10") ?? false }
         let error = await #expect(throws: AttachPrepError.self) {
@@ -64,19 +64,19 @@ import Testing
         let server = try await NATSServer.start()
         let relay = try NATSRelay(to: server, version: "2.9.10")
         var both = QueueServers(NATSSettings(servers: [server.url, relay.url]))
-        let found = try await QueueExamination(of: both)
+        let found = try await QueueDiagnostics(of: both)
         let versions = Dictionary(uniqueKeysWithValues: found.servers.map { ($0.address, $0.version) })
         #expect(versions[relay.url] == "2.9.10" && versions[server.url] != "2.9.10", "\(versions)")
         #expect(found.faults.count == 1 && found.faults[0].contains(relay.url), "\(found.faults)")
         both.allowsDivergingServer = true
-        #expect(try await QueueExamination(of: both).faults.isEmpty)
+        #expect(try await QueueDiagnostics(of: both).faults.isEmpty)
     }
 
     @Test func `the doctor counts a server with two addresses once`() async throws {
         let server = try await NATSServer.start()
         var servers = QueueServers(NATSSettings(servers: [server.url, "nats://localhost:\(server.port)"]))
         servers.replicas = 2
-        let faults = try await QueueExamination(of: servers).faults
+        let faults = try await QueueDiagnostics(of: servers).faults
         #expect(faults.contains { $0.contains("--queue-replicas 2 needs 2 NATS servers") }, "\(faults)")
     }
 }

@@ -15,7 +15,7 @@ import Testing
 
     private func message(_ report: PushReceiptReport) -> String? {
         do {
-            _ = try Arrival(report, key: key)
+            _ = try VerifiedReceipt(report, key: key)
             return nil
         } catch {
             #expect(error.code == .requestInvalid)

@@ -37,10 +37,10 @@ import Testing
     @Test func `a receipt leads to the service, and its token is taken`() async throws {
         let sqlite = try await SQLiteUnderTest()
         for base in ["https://push.example/a", "https://push.example/a/"] {
-            let office = ReceiptOffice(store: sqlite.store, key: .random(), baseURL: base)
-            let receipt = try await office.receipt(campaign: nil, recipients: 3, sentAt: sqlite.clock.now)
+            let receiptService = ReceiptService(store: sqlite.store, key: .random(), baseURL: base)
+            let receipt = try await receiptService.receipt(campaign: nil, recipients: 3, sentAt: sqlite.clock.now)
             #expect(receipt.url == "https://push.example/a/v1/receipts")
-            let standings = try await office.take([try office.arrival(report(receipt, "a"))])
+            let standings = try await receiptService.take([try receiptService.arrival(report(receipt, "a"))])
             #expect(standings == [.counted(sendToAttachSeconds: 0)])
         }
         #expect(try await sqlite.store.campaign(.standard)?.arrivals == 2)
@@ -48,27 +48,29 @@ import Testing
 
     @Test func `without the service's address there are no receipts, and nothing is noted`() async throws {
         let sqlite = try await SQLiteUnderTest()
-        let office = ReceiptOffice(store: sqlite.store, key: .random(), baseURL: nil)
+        let receiptService = ReceiptService(store: sqlite.store, key: .random(), baseURL: nil)
         let error = await #expect(throws: AttachPrepError.self) {
-            try await office.receipt(campaign: "a", recipients: 1)
+            try await receiptService.receipt(campaign: "a", recipients: 1)
         }
         #expect(error?.message.contains("base URL") == true)
-        #expect(try await office.campaigns(after: nil, limit: 9).campaigns.isEmpty)
+        #expect(try await receiptService.campaigns(after: nil, limit: 9).campaigns.isEmpty)
     }
 
     @Test func `what is counted is measured, and a surplus is warned of once`() async throws {
         let (sqlite, metrics, warnings) = (try await SQLiteUnderTest(), CountedMetrics(), NotedWarnings())
-        let office = ReceiptOffice(
+        let receiptService = ReceiptService(
             store: sqlite.store, key: .random(), baseURL: "https://a.example",
             metrics: ReceiptMetrics(factory: metrics),
             logger: Logger(label: "test") { _ in WarningCounter(warnings: warnings) })
-        let receipt = try await office.receipt(campaign: "a", recipients: 2, sentAt: sqlite.clock.now)
+        let receipt = try await receiptService.receipt(campaign: "a", recipients: 2, sentAt: sqlite.clock.now)
         let reports = [
             report(receipt, "a"), report(receipt, "a"), report(receipt, "b", .text), report(receipt, "c"),
             report(receipt, "d"),
         ]
-        _ = try await office.take(try reports.map { try office.arrival($0) })
-        #expect(throws: AttachPrepError.self) { try office.arrival(report(PushReceipt(url: "", token: "x"), "a")) }
+        _ = try await receiptService.take(try reports.map { try receiptService.arrival($0) })
+        #expect(throws: AttachPrepError.self) {
+            try receiptService.arrival(report(PushReceipt(url: "", token: "x"), "a"))
+        }
         let counts = ["attached", "thumbnail", "text", "repeated", "surplus", "expired", "refused"]
             .map { metrics.value("receipts_total{outcome=\($0)}") }
         #expect(counts == [1, 0, 1, 1, 2, 0, 1])

@@ -19,7 +19,7 @@ struct PreparedFiles {
         manifest = .sample(.converted)
         manifest.attachment = ManifestFile(
             file: "attachment.jpg", type: .jpeg, bytes: attachment.count, sha256: Self.digest(attachment))
-        manifest.thumbnail = ManifestPicture(
+        manifest.thumbnail = ManifestImage(
             file: "thumbnail.jpg", mimeType: "image/jpeg", bytes: thumbnail.count, sha256: Self.digest(thumbnail),
             width: 3, height: 2, isTimed: true)
     }

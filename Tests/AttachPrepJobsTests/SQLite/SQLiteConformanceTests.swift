@@ -20,8 +20,8 @@ import Testing
         try await behaviour.check(sqlite.driver)
     }
 
-    @Test(arguments: JobCatalogueConformance.behaviours)
-    func `SQLite is a job catalogue`(_ behaviour: Behaviour) async throws {
+    @Test(arguments: JobCatalogConformance.behaviours)
+    func `SQLite is a job catalog`(_ behaviour: Behaviour) async throws {
         let sqlite = try await SQLiteUnderTest(limits)
         try await behaviour.check(sqlite.driver)
     }

@@ -158,13 +158,13 @@ import Testing
         var submissions: [JobSubmission] = []
         for secret in secrets {
             var submission = JobSubmission.sample(host: nil, headers: ["Authorization": "Bearer \(secret)"])
-            submission.request.terms.callbackURL = "https://user:\(secret)@hooks.example/?token=\(secret)"
+            submission.request.jobOptions.callbackURL = "https://user:\(secret)@hooks.example/?token=\(secret)"
             submissions.append(submission)
         }
         for part in [submissions[..<30], submissions[30...]] {
             _ = try await sqlite.store.enqueue(Array(part), idempotency: nil)
             for job in try await sqlite.driver.claim(30) {
-                let url = try #require(job.request.terms.callbackURL)
+                let url = try #require(job.request.jobOptions.callbackURL)
                 let notice = WebhookNotice(url: url, event: .attachmentPrepared, body: "{}")
                 #expect(try await sqlite.store.finish(job.lease, .succeeded(.sample(), .make()), notice: notice))
             }

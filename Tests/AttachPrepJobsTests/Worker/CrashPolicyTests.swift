@@ -55,15 +55,15 @@ struct CrashPolicyTests {
 
     @Test(
         arguments: [
-            (nil, FormerEnd.orderly, nil), ("ended           \n", .orderly, nil),
+            (nil, PreviousExit.orderly, nil), ("ended           \n", .orderly, nil),
             ("ended           \nhost 12\n", .orderly, "host 12"), ("running         \nhost 12\n", .unmarked, "host 12"),
             ("crashed 04      \nhost 12\n", .crashed(signal: 4), "host 12"),
             ("crashed 99999999999999999999", .crashed(signal: 0), nil), ("", .unmarked, nil),
             ("\n\n\n", .unmarked, nil),
             ("anything else", .unmarked, nil),
-        ] as [(String?, FormerEnd, String?)])
+        ] as [(String?, PreviousExit, String?)])
     func `The first line of the record says how the process ended`(
-        text: String?, expected: FormerEnd, worker: String?
+        text: String?, expected: PreviousExit, worker: String?
     ) {
         let (end, name) = RunRecord.parse(text)
         #expect(end == expected && name == worker)
@@ -72,13 +72,13 @@ struct CrashPolicyTests {
     @Test func `A record begins as running, names its worker, and says when it ended in order`() throws {
         let folder = try TemporaryFolder()
         let first = RunRecord(folder: folder.path, marksCrashes: false)
-        #expect(first.former == .orderly)
+        #expect(first.previousExit == .orderly)
         try first.begin()
         first.note(worker: "host 1\nended")
-        #expect(RunRecord(folder: folder.path, marksCrashes: false).former == .unmarked)
-        #expect(RunRecord(folder: folder.path, marksCrashes: false).formerWorker == "host 1ended")
+        #expect(RunRecord(folder: folder.path, marksCrashes: false).previousExit == .unmarked)
+        #expect(RunRecord(folder: folder.path, marksCrashes: false).previousWorker == "host 1ended")
         first.end()
-        #expect(RunRecord(folder: folder.path, marksCrashes: false).former == .orderly)
+        #expect(RunRecord(folder: folder.path, marksCrashes: false).previousExit == .orderly)
     }
 
     // MARK: Others who want the same

@@ -48,7 +48,9 @@ struct DecisionTests {
         Reuse(testDescription: "fetched before, and nothing said", fetched: 6, due: 5, expected: .fetch),
         Reuse(testDescription: "still fresh", fetched: 6, due: 5, fresh: 1, expected: .use(.fresh)),
         Reuse(testDescription: "no longer fresh", fetched: 6, due: 5, fresh: 0, expected: .fetch),
-        Reuse(testDescription: "stale, with a tag", fetched: 6, due: 5, fresh: -1, tag: "\"1\"", expected: .ask(tag)),
+        Reuse(
+            testDescription: "stale, with a tag", fetched: 6, due: 5, fresh: -1, tag: "\"1\"",
+            expected: .revalidate(tag)),
         Reuse(testDescription: "fresh, with a tag", fetched: 6, due: 5, fresh: 1, tag: "\"1\"", expected: .use(.fresh)),
         Reuse(
             testDescription: "an earlier failure is over", fetched: 6, due: 5, outcome: .rejected,
@@ -97,7 +99,7 @@ struct DecisionTests {
 
     @Test(arguments: [Limits.jobAttemptsMax, Limits.jobAttemptsMax + 1])
     func `Attempts are used up`(failures: Int) {
-        #expect(decide(failures: failures) == .die)
+        #expect(decide(failures: failures) == .markDead)
         #expect(decide(.mediaCorrupt, failures: failures) == .fail)
     }
 
@@ -123,11 +125,12 @@ struct DecisionTests {
 
     @Test func `A job that too many workers ended with is dead, one whose time is over has failed`() {
         let begin = { (losses: Int, left: Double?) in
-            BeginningDecision(losses: losses, notAfter: left.map { Self.now.addingTimeInterval($0) }, now: Self.now)
+            StartDecision(losses: losses, notAfter: left.map { Self.now.addingTimeInterval($0) }, now: Self.now)
         }
         #expect(begin(0, nil) == .begin)
         #expect(begin(Limits.jobLossesMax, 1) == .begin)
-        guard case .die(let poison) = begin(Limits.jobLossesMax + 1, nil), case .fail(let late) = begin(0, 0) else {
+        guard case .markDead(let poison) = begin(Limits.jobLossesMax + 1, nil), case .fail(let late) = begin(0, 0)
+        else {
             Issue.record("it began")
             return
         }

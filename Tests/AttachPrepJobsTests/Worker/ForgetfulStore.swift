@@ -5,7 +5,7 @@ import RichPush
 import Synchronization
 
 /// A store that can be made to take leases for lost, to have lost workers, or not to answer.
-final class ForgetfulStore: JobQueue, JobCatalogue, ResultStore, WebhookOutbox, UploadStore {
+final class ForgetfulStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, UploadStore {
     private struct State {
         var isForgetful = false
         var isFailing = false
@@ -28,7 +28,7 @@ final class ForgetfulStore: JobQueue, JobCatalogue, ResultStore, WebhookOutbox, 
         return store
     }
 
-    func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStanding] {
+    func extend(_ leases: [JobLease], by lease: Duration) async throws -> [JobID: LeaseStatus] {
         if state.withLock({ $0.isForgetful }) {
             return Dictionary(uniqueKeysWithValues: leases.map { ($0.job, .lost) })
         }
@@ -48,7 +48,7 @@ final class ForgetfulStore: JobQueue, JobCatalogue, ResultStore, WebhookOutbox, 
         }
     }
 
-    func finish(_ lease: JobLease, _ ending: JobEnding, notice: WebhookNotice?) async throws -> Bool {
+    func finish(_ lease: JobLease, _ ending: JobCompletion, notice: WebhookNotice?) async throws -> Bool {
         try await answering().finish(lease, ending, notice: notice)
     }
 
@@ -96,7 +96,7 @@ final class ForgetfulStore: JobQueue, JobCatalogue, ResultStore, WebhookOutbox, 
         try await answering().claimWebhooks(count, lease: lease)
     }
 
-    func record(_ id: WebhookID, _ outcome: WebhookOutcome) async throws {
+    func record(_ id: WebhookID, _ outcome: WebhookDeliveryResult) async throws {
         try await answering().record(id, outcome)
     }
 

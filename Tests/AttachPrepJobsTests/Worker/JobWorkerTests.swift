@@ -13,7 +13,7 @@ import Testing
             order.prepared(in: output)
         }
         var submission = JobSubmission.sample(id: "cat")
-        submission.request.terms.callbackURL = "https://hooks.example/a?token=s3cr3t"
+        submission.request.jobOptions.callbackURL = "https://hooks.example/a?token=s3cr3t"
         let id = try await bench.enqueue(submission)[0]
         try await bench.working { _ in try await bench.ended(id) }
         let job = try await bench.job(id)
@@ -36,7 +36,7 @@ import Testing
     @Test func `A permanent error is told at once`() async throws {
         let bench = try await WorkerBench { order, _, _ in order.rejected(.mediaCorrupt) }
         var submission = JobSubmission.sample()
-        submission.request.terms.callbackURL = "https://hooks.example/"
+        submission.request.jobOptions.callbackURL = "https://hooks.example/"
         let id = try await bench.enqueue(submission)[0]
         let job = try await bench.working { _ in try await bench.ended(id) }
         #expect(job.state == .failed)
@@ -59,7 +59,7 @@ import Testing
     @Test func `A job whose attempts are used up is dead`() async throws {
         let bench = try await WorkerBench { order, _, _ in order.rejected(.downloadTimeout) }
         var submission = JobSubmission.sample()
-        submission.request.terms.callbackURL = "https://hooks.example/"
+        submission.request.jobOptions.callbackURL = "https://hooks.example/"
         let id = try await bench.enqueue(submission)[0]
         let job = try await bench.working { _ in try await bench.ended(id) }
         #expect(job.state == .dead)
@@ -154,7 +154,7 @@ import Testing
         try await bench.working { worker in
             try await askUntil("three at work") { bench.orders.count == 3 }
             #expect(bench.orders.filter { $0.request.source.contains("slow.example") }.count == 2)
-            #expect(worker.jobsInHand == 3)
+            #expect(worker.activeJobCount == 3)
             gate.open()
             for id in slow.jobs.map(\.id) + other { try await bench.ended(id) }
         }
@@ -163,7 +163,7 @@ import Testing
     @Test func `A job whose time is over has failed before it began`() async throws {
         let bench = try await WorkerBench { order, _, output in order.prepared(in: output) }
         var submission = JobSubmission.sample()
-        submission.request.terms.notAfter = .now - 1
+        submission.request.jobOptions.notAfter = .now - 1
         let id = try await bench.enqueue(submission)[0]
         let job = try await bench.working { _ in try await bench.ended(id) }
         #expect(job.state == .failed)
@@ -177,7 +177,7 @@ import Testing
                 ? order.rejected(.deadlineExceeded) : order.prepared(in: output)
         }
         var hurried = JobSubmission.sample(key: "cat")
-        hurried.request.terms.notAfter = .now + 20
+        hurried.request.jobOptions.notAfter = .now + 20
         let ids = try await bench.enqueue(hurried, .sample(key: "cat"))
         try await bench.working { _ in for id in ids { try await bench.ended(id) } }
         #expect(bench.orders.count >= 2)
@@ -190,7 +190,7 @@ import Testing
     @Test func `notAfter that passes during the work is named as the cause, with its remedy`() async throws {
         let bench = try await WorkerBench { order, _, _ in order.rejected(.deadlineExceeded) }
         var hurried = JobSubmission.sample()
-        hurried.request.terms.notAfter = .now + 20
+        hurried.request.jobOptions.notAfter = .now + 20
         let id = try await bench.enqueue(hurried)[0]
         let job = try await bench.working { _ in try await bench.ended(id) }
         #expect(job.state == .failed)
@@ -215,7 +215,7 @@ import Testing
         let bulk = try await bench.store.enqueue((0..<10).map { _ in .sample(priority: .bulk) }, idempotency: nil)
         let high = try await bench.enqueue(.sample(priority: .high), .sample(priority: .high))
         try await bench.working { _ in for id in bulk.jobs.map(\.id) + high { try await bench.ended(id) } }
-        #expect(bench.orders.prefix(4).count { $0.request.terms.priority == .high } == 2)
+        #expect(bench.orders.prefix(4).count { $0.request.jobOptions.priority == .high } == 2)
     }
 
     // MARK: Called off and lost
@@ -244,7 +244,7 @@ import Testing
         try await bench.working(on: forgetful) { worker in
             try await askUntil("the work") { bench.orders.count == 1 }
             forgetful.forget()
-            try await askUntil("empty hands") { worker.jobsInHand == 0 }
+            try await askUntil("empty hands") { worker.activeJobCount == 0 }
         }
         #expect(try await bench.job(id).state == .running)
         #expect(try await bench.store.result(for: WorkKey(bench.orders[0].folder ?? "")) == nil)

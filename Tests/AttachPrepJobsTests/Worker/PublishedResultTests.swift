@@ -29,7 +29,7 @@ import Testing
             state.withLock { $0.isThere && manifest.attachment?.url == Self.url }
         }
 
-        func carryOut(_ order: PreparationOrder) async -> PreparationEnd {
+        func prepare(_ order: PreparationTask) async -> PreparationResult {
             state.withLock { $0.carriedOut += 1 }
             let freshness = SourceFreshness(freshUntil: .now.addingTimeInterval(3_600))
             guard case .ended(var manifest, _) = order.prepared(in: output, "meow", .passed, freshness) else {
@@ -48,7 +48,7 @@ import Testing
     @Test func `A result keeps the addresses that it has there, for callers and webhooks`() async throws {
         let bench = try await bench()
         var submission = JobSubmission.sample(id: "cat")
-        submission.request.terms.callbackURL = "https://hooks.example/a"
+        submission.request.jobOptions.callbackURL = "https://hooks.example/a"
         let id = try await bench.enqueue(submission)[0]
         let job = try await bench.working { _ in try await bench.ended(id) }
         #expect(job.state == .succeeded)

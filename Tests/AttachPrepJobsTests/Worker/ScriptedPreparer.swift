@@ -8,11 +8,11 @@ import TestSupport
 
 /// A preparer that does what a test writes down, and remembers what it was told.
 final class ScriptedPreparer: JobPreparing {
-    typealias Script = @Sendable (_ order: PreparationOrder, _ number: Int) async -> PreparationEnd
+    typealias Script = @Sendable (_ order: PreparationTask, _ number: Int) async -> PreparationResult
 
     let output: String
     private let script: Script
-    private let taken = Mutex<[PreparationOrder]>([])
+    private let taken = Mutex<[PreparationTask]>([])
 
     /// - Parameter script: told the order's number, from 1.
     init(output: String, _ script: @escaping Script) {
@@ -20,11 +20,11 @@ final class ScriptedPreparer: JobPreparing {
         self.script = script
     }
 
-    var orders: [PreparationOrder] { taken.withLock { $0 } }
+    var orders: [PreparationTask] { taken.withLock { $0 } }
 
     var statistics: PreparerStatistics { PreparerStatistics(downloadedBytes: orders.count * 1000) }
 
-    func carryOut(_ order: PreparationOrder) async -> PreparationEnd {
+    func prepare(_ order: PreparationTask) async -> PreparationResult {
         let number = taken.withLock { taken in
             taken.append(order)
             return taken.count
@@ -33,11 +33,11 @@ final class ScriptedPreparer: JobPreparing {
     }
 }
 
-extension PreparationOrder {
+extension PreparationTask {
     /// A result whose attachment holds that text, in its folder.
     func prepared(
         in output: String, _ text: String = "meow", _ outcome: Outcome = .passed, _ freshness: SourceFreshness? = nil
-    ) -> PreparationEnd {
+    ) -> PreparationResult {
         var manifest = Manifest(
             id: request.id ?? "derived", requestDigest: "digest", outcome: outcome,
             source: ManifestSource(url: request.source))
@@ -52,7 +52,7 @@ extension PreparationOrder {
         return .ended(manifest, freshness)
     }
 
-    func rejected(_ code: ErrorCode) -> PreparationEnd {
+    func rejected(_ code: ErrorCode) -> PreparationResult {
         var manifest = Manifest(
             id: request.id ?? "derived", requestDigest: "digest", outcome: .rejected,
             source: ManifestSource(url: request.source))

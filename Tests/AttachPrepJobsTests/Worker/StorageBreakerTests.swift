@@ -15,16 +15,16 @@ import Testing
         (.downloadTimeout, false), (.mediaDecoderCrashed, false), (.publishUnavailable, false), (.internal, false),
     ])
     func `Only what this machine lacks opens the breaker`(_ code: ErrorCode, isStorage: Bool) {
-        #expect(StorageBreaker.isStorage(code) == isStorage)
+        #expect(StorageCircuitBreaker.isStorage(code) == isStorage)
     }
 
     @Test(arguments: [(0, 1), (1, 1), (2, 2), (3, 4), (5, 16), (6, 30), (60, 30), (Int.max, 30)])
     func `Pauses double up to the longest`(failures: Int, seconds: Int) {
-        #expect(StorageBreaker.pause(failures: failures) == .seconds(seconds))
+        #expect(StorageCircuitBreaker.pause(failures: failures) == .seconds(seconds))
     }
 
     @Test func `Jobs that fail together are one failure`() {
-        var breaker = StorageBreaker()
+        var breaker = StorageCircuitBreaker()
         #expect(breaker.allowance(at: start) == .all)
         let first = breaker.fail(full, at: start)
         let second = breaker.fail(full, at: start + .milliseconds(900))
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `A trial that fails doubles the pause, and one that succeeds closes the breaker`() {
-        var breaker = StorageBreaker()
+        var breaker = StorageCircuitBreaker()
         _ = breaker.fail(full, at: start)
         let again = breaker.fail(full, at: start + .seconds(1))
         #expect(!again)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `Another reason is reported`() {
-        var breaker = StorageBreaker()
+        var breaker = StorageCircuitBreaker()
         _ = breaker.fail(full, at: start)
         let readOnly = ManifestError(AttachPrepError(.outputNotWritable, "The disk is read-only."))
         let isNews = breaker.fail(readOnly, at: start + .seconds(1))

@@ -13,7 +13,7 @@ struct WebhookNoticeTests {
 
     private func claimed(_ callbackURL: String?) -> ClaimedJob {
         var request = AttachmentRequest(source: "https://cdn.example/cat")
-        request.terms.callbackURL = callbackURL
+        request.jobOptions.callbackURL = callbackURL
         var job = Job(id: .make(), state: .running, request: request.shown, attempts: 3, createdAt: Self.date)
         job.origin = Self.origin
         return ClaimedJob(
@@ -21,7 +21,8 @@ struct WebhookNoticeTests {
             failures: 0, losses: 0)
     }
 
-    private func notice(_ ending: JobEnding, to url: String? = "https://hooks.example/a?token=s3cr3t") -> WebhookNotice?
+    private func notice(_ ending: JobCompletion, to url: String? = "https://hooks.example/a?token=s3cr3t")
+        -> WebhookNotice?
     {
         WebhookNotice(for: claimed(url), ending, at: "https://media.example/push/", date: Self.date)
     }

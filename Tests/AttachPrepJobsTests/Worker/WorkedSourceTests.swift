@@ -13,7 +13,7 @@ import Testing
 
     private let server: LoopbackServer
     private let bench: WorkerBench
-    private let intake: JobIntake
+    private let intake: SubmissionValidator
 
     init() async throws {
         server = try LoopbackServer()
@@ -22,7 +22,7 @@ import Testing
             configuration.download.allowsPrivateNetwork = true
             return try AttachmentPreparer(configuration, engine: try InProcessMediaEngine(mediaSlots: 1))
         })
-        intake = JobIntake(uploads: bench.store, sendsWebhooks: true)
+        intake = SubmissionValidator(uploads: bench.store, sendsWebhooks: true)
     }
 
     private func enqueue(_ source: String, count: Int = 1) async throws -> [JobID] {

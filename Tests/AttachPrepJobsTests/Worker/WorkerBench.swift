@@ -35,14 +35,15 @@ final class WorkerBench: Sendable {
     /// With a scripted preparer, whose output folder the script is told.
     convenience init(
         _ change: (inout WorkerSettings) -> Void = { _ in },
-        script: @escaping @Sendable (_ order: PreparationOrder, _ number: Int, _ output: String) async -> PreparationEnd
+        script:
+            @escaping @Sendable (_ order: PreparationTask, _ number: Int, _ output: String) async -> PreparationResult
     ) async throws {
         try await self.init(change) { output in
             ScriptedPreparer(output: output) { await script($0, $1, output) }
         }
     }
 
-    var orders: [PreparationOrder] { (preparer as? ScriptedPreparer)?.orders ?? [] }
+    var orders: [PreparationTask] { (preparer as? ScriptedPreparer)?.orders ?? [] }
 
     func makeWorker(on other: (any JobStore)? = nil) -> JobWorker {
         JobWorker(

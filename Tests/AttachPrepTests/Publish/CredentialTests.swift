@@ -62,7 +62,8 @@ struct CredentialTests {
         Row(testDescription: "nothing at all", key: nil, says: "no S3 credentials"),
         Row(
             testDescription: "a key with a line break",
-            environment: ["AWS_ACCESS_KEY_ID": "E", "AWS_SECRET_ACCESS_KEY": "a\nb"], key: nil, says: "a character"),
+            environment: ["AWS_ACCESS_KEY_ID": "E", "AWS_SECRET_ACCESS_KEY": "a\nb"], key: nil,
+            says: "an invalid character"),
     ]
 
     @Test(arguments: rows) func `Credentials are looked up in the order of the AWS tools`(row: Row) throws {
@@ -73,18 +74,18 @@ struct CredentialTests {
         guard let key = row.key else {
             let error = try #require(
                 #expect(throws: AttachPrepError.self) {
-                    try CredentialDecision.credentials(row.environment, profile, isProfileAsked: named.isAsked)
+                    try AWSCredentialChain.credentials(row.environment, profile, isProfileExplicit: named.isExplicit)
                 })
             #expect(error.code == .publishDenied && error.message.contains(row.says), "\(error)")
             return
         }
-        let found = try CredentialDecision.credentials(row.environment, profile, isProfileAsked: named.isAsked)
+        let found = try AWSCredentialChain.credentials(row.environment, profile, isProfileExplicit: named.isExplicit)
         #expect(found.accessKeyID == key)
     }
 
     @Test func `A temporary key brings its token`() throws {
         let environment = ["AWS_ACCESS_KEY_ID": "E", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "t"]
-        #expect(try CredentialBook(environment: environment).credentials().sessionToken == "t")
+        #expect(try AWSCredentialProvider(environment: environment).credentials().sessionToken == "t")
     }
 
     @Test func `A file is read again when it has changed`() throws {
@@ -92,7 +93,7 @@ struct CredentialTests {
         let environment = [
             "AWS_SHARED_CREDENTIALS_FILE": folder.path("credentials"), "AWS_CONFIG_FILE": folder.path("none"),
         ]
-        let book = CredentialBook(environment: environment)
+        let book = AWSCredentialProvider(environment: environment)
         #expect(throws: AttachPrepError.self) { try book.credentials() }
         try folder.write(Self.file, to: "credentials")
         #expect(try book.credentials().accessKeyID == "F")
@@ -105,7 +106,7 @@ struct CredentialTests {
         try folder.makeFolder(".aws")
         try folder.write(Self.file, to: ".aws/credentials")
         try folder.write("[default]\nregion = eu-north-1\n", to: ".aws/config")
-        let book = CredentialBook(environment: ["HOME": folder.path])
+        let book = AWSCredentialProvider(environment: ["HOME": folder.path])
         #expect(try book.credentials().accessKeyID == "F")
         #expect(book.profile["region"] == "eu-north-1")
     }

@@ -11,7 +11,7 @@ final class FakeBucket: Sendable {
     let folder: TemporaryFolder
     let client: S3Client
     let cleanup: UploadCleanup
-    let blocking: BlockingLane
+    let blocking: BlockingThread
 
     static let environment = ["AWS_ACCESS_KEY_ID": "test:tester", "AWS_SECRET_ACCESS_KEY": "testing"]
 
@@ -27,7 +27,7 @@ final class FakeBucket: Sendable {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         client = try S3Client(settings, policy: DownloadPolicy(), logger: logger, backOff: .milliseconds(1))
         cleanup = UploadCleanup(client, logger: logger)
-        blocking = try BlockingLane()
+        blocking = try BlockingThread()
     }
 
     /// Where an object's requests go.
@@ -36,17 +36,17 @@ final class FakeBucket: Sendable {
     /// Brings a file of so many bytes.
     func upload(bytes: Int, within time: Duration = .seconds(30)) async throws {
         let path = try folder.write([UInt8](repeating: 7, count: bytes), to: "file")
-        let file = OpenFile(descriptor: open(path, O_RDONLY | O_CLOEXEC))
+        let file = OwnedDescriptor(descriptor: open(path, O_RDONLY | O_CLOEXEC))
         defer { withExtendedLifetime(file) {} }
         let object = S3Object(
             key: "push/cat/attachment.mp4", descriptor: file.descriptor, bytes: bytes, sha256: digest(bytes: bytes),
             mimeType: "video/mp4", name: "attachment.mp4", cacheControl: "public, max-age=3600")
-        try await ObjectUpload(
+        try await S3Upload(
             object: object, client: client, blocking: blocking, deadline: .now + time, cleanup: cleanup
         ).run()
     }
 
-    func digest(bytes: Int) -> String { PieceDigest.sha256(of: [UInt8](repeating: 7, count: bytes)) }
+    func digest(bytes: Int) -> String { UploadDigest.sha256(of: [UInt8](repeating: 7, count: bytes)) }
 
     /// What the endpoint was asked, in a few words each.
     var asked: [String] {

@@ -218,7 +218,7 @@ import Testing
             request.method == "POST" && request.target.contains("uploadId") ? .refusal(404, "NoSuchUpload") : nil
         }
         let error = try await failure(bytes: 9_000_000)
-        #expect(error.code == .publishUnavailable && error.message.contains("taken back"), "\(error)")
+        #expect(error.code == .publishUnavailable && error.message.contains("removed a multipart upload"), "\(error)")
     }
 
     @Test(arguments: [true, false])

@@ -22,7 +22,7 @@ import Testing
         let location = try S3Location(place ?? "s3://\(ObjectStore.bucket)/\(prefix)")
         return try S3Target(
             S3Settings(location, environment: environment), baseURL: nil, policy: DownloadPolicy(),
-            blocking: BlockingLane(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            blocking: BlockingThread(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// A result of one file, as if it had been prepared.
@@ -33,12 +33,12 @@ import Testing
         var manifest = Manifest(
             id: id, requestDigest: "d", outcome: .passed, source: ManifestSource(url: "http://x/"))
         manifest.attachment = ManifestFile(
-            file: "attachment.jpg", type: type, bytes: bytes.count, sha256: PieceDigest.sha256(of: bytes))
+            file: "attachment.jpg", type: type, bytes: bytes.count, sha256: UploadDigest.sha256(of: bytes))
         return FinishedResult(manifest: manifest, staging: staging, folder: nil, deadline: .now + .seconds(60))
     }
 
     private func publish(_ result: FinishedResult, to target: S3Target) async throws {
-        try await target.bring(result)
+        try await target.publishFiles(result)
         try await target.complete(result)
     }
 
@@ -57,7 +57,7 @@ import Testing
         #expect(object.headers["content-type"] == "image/jpeg")
         #expect(object.headers["content-disposition"] == "inline; filename=\"attachment.jpg\"")
         #expect(object.headers["cache-control"] == S3Settings.standardCacheControl)
-        #expect(object.headers["x-amz-meta-sha256"] == PieceDigest.sha256(of: bytes))
+        #expect(object.headers["x-amz-meta-sha256"] == UploadDigest.sha256(of: bytes))
         let manifest = try await store.object("\(prefix)/cat/manifest.json")
         #expect(manifest.headers["content-type"] == "application/json")
         #expect(manifest.headers["cache-control"] == "no-cache")
@@ -86,7 +86,7 @@ import Testing
         let object = try await store.object("\(prefix)/large/attachment.jpg")
         #expect(object.body == bytes)
         #expect(object.headers["content-type"] == "image/jpeg")
-        #expect(object.headers["x-amz-meta-sha256"] == PieceDigest.sha256(of: bytes))
+        #expect(object.headers["x-amz-meta-sha256"] == UploadDigest.sha256(of: bytes))
         #expect(try await store.unfinished(below: prefix) == [])
         await target.shutdown()
     }
@@ -96,7 +96,7 @@ import Testing
         var late = try result("late", bytes: [UInt8](repeating: 1, count: 40_000_000))
         late = FinishedResult(
             manifest: late.manifest, staging: late.staging, folder: nil, deadline: .now + .milliseconds(150))
-        await #expect(throws: AttachPrepError.self) { try await target.bring(late) }
+        await #expect(throws: AttachPrepError.self) { try await target.publishFiles(late) }
         await target.shutdown()
         #expect(try await store.unfinished(below: prefix) == [])
         #expect(try await store.keys(below: prefix) == [])
@@ -106,7 +106,7 @@ import Testing
         let target = try target()
         let result = try result("cat", bytes: [1, 2, 3])
         try Data([1, 2, 4]).write(to: URL(filePath: "\(result.staging.path)/attachment.jpg"))
-        let error = await #expect(throws: AttachPrepError.self) { try await target.bring(result) }
+        let error = await #expect(throws: AttachPrepError.self) { try await target.publishFiles(result) }
         #expect(error?.code == .publishUnavailable && error?.detail?.contains("BadDigest") == true)
         #expect(try await store.keys(below: prefix) == [])
     }

@@ -13,7 +13,7 @@ struct WatchedTargetTests {
         func fail(with error: AttachPrepError?) { self.error.withLock { $0 = error } }
         private func act() throws { if let error = error.withLock(\.self) { throw error } }
 
-        func bring(_ result: FinishedResult) async throws { try act() }
+        func publishFiles(_ result: FinishedResult) async throws { try act() }
         func complete(_ result: FinishedResult) async throws { try act() }
         func probe() async throws { try act() }
         func reserveSeconds(ofBudget budgetSeconds: Double) -> Double { 3 }
@@ -25,11 +25,11 @@ struct WatchedTargetTests {
 
     private let folder: TemporaryFolder
     private let place = ScriptedTarget()
-    private let target: WatchedTarget
+    private let target: MonitoredTarget
 
     init() throws {
         folder = try TemporaryFolder()
-        target = WatchedTarget(place)
+        target = MonitoredTarget(place)
     }
 
     private func publish() async throws {
@@ -38,7 +38,7 @@ struct WatchedTargetTests {
         let result = FinishedResult(
             manifest: manifest, staging: try StagingFolder(output: folder.path), folder: nil,
             deadline: .now + .seconds(60))
-        try await target.bring(result)
+        try await target.publishFiles(result)
         try await target.complete(result)
     }
 

@@ -4,9 +4,9 @@ import UserNotifications
 /// Where content is handed over: what iOS would show, with the attached files moved into its store.
 final class Screen: Sendable {
     private let store: URL
-    private let start = Guarded(0.0)
-    private let lines = Guarded<[String: any Sendable]>([:])
-    private let count = Guarded(0)
+    private let start = Locked(0.0)
+    private let lines = Locked<[String: any Sendable]>([:])
+    private let count = Locked(0)
 
     init(store: URL) {
         self.store = store

@@ -2,59 +2,59 @@ import Foundation
 import RichPush
 import Testing
 
-/// An answer is accepted, or refused with its reason, as early as the fact is known.
+/// An response is accepted, or refused with its reason, as early as the fact is known.
 struct FetchAnswerTests {
     private static let digest = String(repeating: "ab", count: 32)
 
-    private func answer(
+    private func response(
         _ status: Int = 200, length: Int? = 100, type: String? = "image/jpeg"
-    ) -> FetchAnswer {
-        FetchAnswer(status: status, contentLength: length, contentType: type)
+    ) -> FetchResponse {
+        FetchResponse(status: status, contentLength: length, contentType: type)
     }
 
     private func whole(
         _ candidate: FetchCandidate, _ length: Int?, received: Int, sha256: String = FetchAnswerTests.digest
-    ) -> FetchRefusal? {
-        let answer = answer(length: length)
-        return candidate.refusal(of: answer, received: received, type: candidate.type(in: answer)) { sha256 }
+    ) -> FetchError? {
+        let response = response(length: length)
+        return candidate.error(of: response, received: received, type: candidate.type(in: response)) { sha256 }
     }
 
     @Test func `What was asked for is accepted`() throws {
         let candidate = try FetchPlanTests.candidate(type: "public.jpeg", bytes: 100, sha256: Self.digest)
-        #expect(candidate.refusal(of: answer()) == nil)
-        #expect(candidate.refusal(received: 100, expected: 100) == nil)
+        #expect(candidate.error(of: response()) == nil)
+        #expect(candidate.error(received: 100, expected: 100) == nil)
         #expect(whole(candidate, 100, received: 100) == nil)
     }
 
     @Test(arguments: [
-        (201, FetchRefusal.status), (204, .status), (206, .status), (404, .status), (500, .status), (302, .redirect),
+        (201, FetchError.status), (204, .status), (206, .status), (404, .status), (500, .status), (302, .redirect),
         (304, .redirect),
     ])
-    func `Only 200 is the file`(status: Int, refusal: FetchRefusal) throws {
-        #expect(try FetchPlanTests.candidate(type: "public.jpeg").refusal(of: answer(status)) == refusal)
+    func `Only 200 is the file`(status: Int, error: FetchError) throws {
+        #expect(try FetchPlanTests.candidate(type: "public.jpeg").error(of: response(status)) == error)
     }
 
     @Test func `The head says what need not be waited for`() throws {
         let candidate = try FetchPlanTests.candidate(type: "public.jpeg", bytes: 100)
-        #expect(candidate.refusal(of: answer(length: 99)) == .length)
-        #expect(candidate.refusal(of: answer(length: 0)) == .empty)
-        #expect(candidate.refusal(of: answer(type: "text/html")) == .page)
-        #expect(candidate.refusal(of: answer(type: "application/json; charset=utf-8")) == .page)
+        #expect(candidate.error(of: response(length: 99)) == .length)
+        #expect(candidate.error(of: response(length: 0)) == .empty)
+        #expect(candidate.error(of: response(type: "text/html")) == .page)
+        #expect(candidate.error(of: response(type: "application/json; charset=utf-8")) == .page)
         let unknown = try FetchPlanTests.candidate()
-        #expect(unknown.refusal(of: answer(length: 10_000_001)) == .tooLarge)
-        #expect(unknown.refusal(of: answer(length: 10_000_000)) == nil)
-        #expect(unknown.refusal(of: answer(type: "image/webp")) == .type)
-        #expect(unknown.refusal(of: answer(length: nil)) == nil)
+        #expect(unknown.error(of: response(length: 10_000_001)) == .tooLarge)
+        #expect(unknown.error(of: response(length: 10_000_000)) == nil)
+        #expect(unknown.error(of: response(type: "image/webp")) == .type)
+        #expect(unknown.error(of: response(length: nil)) == nil)
     }
 
     @Test func `Bytes are counted while they arrive`() throws {
         let known = try FetchPlanTests.candidate(type: "public.jpeg", bytes: 100)
-        #expect(known.refusal(received: 1, expected: 101) == .length)
-        #expect(known.refusal(received: 101, expected: nil) == .length)
+        #expect(known.error(received: 1, expected: 101) == .length)
+        #expect(known.error(received: 101, expected: nil) == .length)
         let picture = try FetchPlanTests.candidate(type: "public.jpeg")
-        #expect(picture.refusal(received: 1, expected: 10_000_001) == .tooLarge)
-        #expect(picture.refusal(received: 10_000_001, expected: nil) == .tooLarge)
-        #expect(picture.refusal(received: 10_000_000, expected: nil) == nil)
+        #expect(picture.error(received: 1, expected: 10_000_001) == .tooLarge)
+        #expect(picture.error(received: 10_000_001, expected: nil) == .tooLarge)
+        #expect(picture.error(received: 10_000_000, expected: nil) == nil)
     }
 
     @Test func `A whole file is compared with everything that was said of it`() throws {
@@ -67,17 +67,17 @@ struct FetchAnswerTests {
 
     @Test func `When nobody says what it is, its first bytes do`() throws {
         let candidate = try FetchPlanTests.candidate()
-        let unnamed = answer(type: "application/octet-stream")
-        #expect(candidate.refusal(of: unnamed) == nil)
-        let asPicture = candidate.refusal(of: unnamed, received: 100, type: .gif) { "" }
-        let asNothing = candidate.refusal(of: unnamed, received: 100, type: nil) { "" }
+        let unnamed = response(type: "application/octet-stream")
+        #expect(candidate.error(of: unnamed) == nil)
+        let asPicture = candidate.error(of: unnamed, received: 100, type: .gif) { "" }
+        let asNothing = candidate.error(of: unnamed, received: 100, type: nil) { "" }
         #expect(asPicture == nil && asNothing == .type)
     }
 
     @Test func `A digest is worked out only when there is one to compare it with`() throws {
         let candidate = try FetchPlanTests.candidate(type: "public.jpeg")
         var count = 0
-        _ = candidate.refusal(of: answer(), received: 100, type: .jpeg) {
+        _ = candidate.error(of: response(), received: 100, type: .jpeg) {
             count += 1
             return ""
         }
@@ -101,7 +101,7 @@ struct FetchAnswerTests {
         (200, true), (202, true), (204, true), (400, true), (401, true), (404, true), (408, false), (429, false),
         (500, false), (503, false), (302, false), (100, false),
     ])
-    func `A report is done when it was taken, or never will be`(status: Int, isTaken: Bool) {
-        #expect(PushReceiptReport.isTaken(status: status) == isTaken)
+    func `A report is done when it was taken, or never will be`(status: Int, isFinal: Bool) {
+        #expect(PushReceiptReport.isFinal(status: status) == isFinal)
     }
 }

@@ -83,7 +83,7 @@ struct FetchPlanTests {
     func `The file's name has the extension of its type`(type: AttachmentType) throws {
         let candidate = try Self.candidate(type: type.uti)
         #expect(candidate.fileName(type) == "attachment.\(type.fileExtension)")
-        #expect(candidate.type(in: FetchAnswer(status: 200, contentType: "image/png")) == type)
+        #expect(candidate.type(in: FetchResponse(status: 200, contentType: "image/png")) == type)
     }
 
     /// The payload's word, else Content-Type, else the suggested name, else the address.
@@ -104,7 +104,7 @@ struct FetchPlanTests {
         url: String, hint: String?, contentType: String?, name: String?, expected: AttachmentType?
     ) throws {
         let candidate = try Self.candidate(url, type: hint)
-        let answer = FetchAnswer(status: 200, contentType: contentType, suggestedName: name)
+        let answer = FetchResponse(status: 200, contentType: contentType, suggestedName: name)
         #expect(candidate.type(in: answer) == expected)
     }
 }

@@ -117,20 +117,21 @@ struct MediaOptionTests {
                 == [.name: "attachment_name", .bytes: "attachment_size", .type: "attachment_type"])
     }
 
-    typealias Fault = (option: String, field: MediaPlace.Field, says: String)
+    typealias Fault = (option: String, field: MediaLocation.Field, says: String)
 
     static let faults: [Fault] = [
-        (#""crop":{"x":0,"y":0,"width":1}"#, .clippingRect, "all of its four numbers"),
-        (#""crop":{"x":"a","y":0,"width":1,"height":1}"#, .clippingRect, "all of its four numbers"),
-        (#""crop":{"x":0.5,"y":0,"width":1,"height":1}"#, .clippingRect, "does not lie inside"),
-        (#""crop":{"x":0,"y":0,"width":1e999,"height":1}"#, .clippingRect, "all of its four numbers"),
-        (#""crop":{"x":0,"y":0,"width":0,"height":1}"#, .clippingRect, "does not lie inside"),
-        (#""crop":[0,0,1,1]"#, .clippingRect, "is no rectangle"), (#""crop":true"#, .clippingRect, "is no rectangle"),
-        (#""time":-1"#, .thumbnailTime, "is not in a movie"), (#""time":1e999"#, .thumbnailTime, "is no time"),
-        (#""time":1e300"#, .thumbnailTime, "is not in a movie"), (#""time":"soon""#, .thumbnailTime, "is no time"),
-        (#""time":"nan""#, .thumbnailTime, "is no time"), (#""time":"inf""#, .thumbnailTime, "is no time"),
-        (#""time":{"value":1,"timescale":0}"#, .thumbnailTime, "is no time"),
-        (#""time":{"value":1}"#, .thumbnailTime, "is no time"), (#""time":[3]"#, .thumbnailTime, "is no time"),
+        (#""crop":{"x":0,"y":0,"width":1}"#, .clippingRect, "does not have all four numbers"),
+        (#""crop":{"x":"a","y":0,"width":1,"height":1}"#, .clippingRect, "does not have all four numbers"),
+        (#""crop":{"x":0.5,"y":0,"width":1,"height":1}"#, .clippingRect, "is not inside the image"),
+        (#""crop":{"x":0,"y":0,"width":1e999,"height":1}"#, .clippingRect, "does not have all four numbers"),
+        (#""crop":{"x":0,"y":0,"width":0,"height":1}"#, .clippingRect, "is not inside the image"),
+        (#""crop":[0,0,1,1]"#, .clippingRect, "is not a rectangle"),
+        (#""crop":true"#, .clippingRect, "is not a rectangle"),
+        (#""time":-1"#, .thumbnailTime, "is out of range"), (#""time":1e999"#, .thumbnailTime, "is not a time"),
+        (#""time":1e300"#, .thumbnailTime, "is out of range"), (#""time":"soon""#, .thumbnailTime, "is not a time"),
+        (#""time":"nan""#, .thumbnailTime, "is not a time"), (#""time":"inf""#, .thumbnailTime, "is not a time"),
+        (#""time":{"value":1,"timescale":0}"#, .thumbnailTime, "is not a time"),
+        (#""time":{"value":1}"#, .thumbnailTime, "is not a time"), (#""time":[3]"#, .thumbnailTime, "is not a time"),
         (#""hidden":2"#, .thumbnailHidden, "neither true nor false"),
         (#""hidden":"perhaps""#, .thumbnailHidden, "neither true nor false"),
         (#""hidden":{}"#, .thumbnailHidden, "neither true nor false"),

@@ -29,15 +29,15 @@ struct PayloadCheckTests {
         (aps(#""alert":"Hi","mutableContent":1"#), [.mutableContentMissing], "mutable-content, with a hyphen"),
         (
             aps(#""alert":"Hi""#, #""mutable-content":1,"attach":"https://c.example/a.jpg""#),
-            [.mutableContentMissing], "mutable-content stands beside aps, not inside it"
+            [.mutableContentMissing], "mutable-content is beside aps, not inside it"
         ),
         (
             aps(#""alert":"Hi""#, #""mutable_content":true,"attach":"https://c.example/a.jpg""#),
-            [.mutableContentMissing], "mutable_content stands beside aps"
+            [.mutableContentMissing], "mutable_content is beside aps"
         ),
         (
             aps(#""alert":{"body":"Hi","mutable-content":1}"#), [.mutableContentMissing],
-            "stands in aps.alert, not directly in aps"
+            "is in aps.alert, not directly in aps"
         ),
         (
             #"{"attach":"https://c.example/a.jpg"}"#, [.mutableContentMissing, .alertMissing],
@@ -48,10 +48,10 @@ struct PayloadCheckTests {
         (aps(#""mutable-content":1,"alert":{"title":""}"#), [.alertMissing], "aps.alert holds no text"),
         (aps(#""mutable-content":1,"alert":{"title":7}"#), [.alertMissing], "aps.alert holds no text"),
         (aps(#""mutable-content":1,"content-available":1"#), [.alertMissing], "The push is silent"),
-        (aps(#""mutable-content":1,"title":"Hi""#), [.alertMissing], "aps.title stands outside of alert"),
+        (aps(#""mutable-content":1,"title":"Hi""#), [.alertMissing], "aps.title is outside of alert"),
         (
             aps(#""mutable-content":1"#, #""alert":"Hi","attach":"https://c.example/a.jpg""#), [.alertMissing],
-            "alert stands beside aps"
+            "alert is beside aps"
         ),
         (aps(good + #","category":"photo""#), [.contentExtension], "aps.category is \"photo\""),
         (aps(good + #","category":"""#), [], ""),
@@ -68,21 +68,21 @@ struct PayloadCheckTests {
         (aps(good, #""attach":"https://c.example""#), [.extensionMissing], "attach has no extension"),
         (
             aps(good, #""attach":"https://c.example/a.php?x=.jpg""#), [.extensionMissing],
-            "ends in .php, which is no media"
+            "ends in .php, which is not a media"
         ),
         (aps(good, #""attach":"https://c.example/a.jpg?w=5#.x""#), [], ""),
         (aps(good, #""attach":"https://c.example/.jpg/""#), [.extensionMissing], ""),
         (aps(good, #""ab":{"att":{"url":"https://c.example/a","type":"jpg"}}"#), [], ""),
         (
             aps(good, #""ab":{"att":{"url":"https://c.example/a","type":"image/jpeg"}}"#), [.typeNotShown],
-            "write an extension, such as jpg"
+            "write one such as jpg"
         ),
-        (aps(good, #""ab":{"att":{"url":"https://c.example/a.jpg"}}"#), [.extensionMissing], "comes without its type"),
+        (aps(good, #""ab":{"att":{"url":"https://c.example/a.jpg"}}"#), [.extensionMissing], "has no type"),
         (aps(good, #""rich-media":"https://c.example/a.jpg""#), [], ""),
-        (aps(good, #""ct_mediaUrl":"https://c.example/a.jpg""#), [.extensionMissing], "comes without its type"),
+        (aps(good, #""ct_mediaUrl":"https://c.example/a.jpg""#), [.extensionMissing], "has no type"),
         (aps(good, #""_wp":{"attachments":[{"url":"https://c.example/a"}]}"#), [.extensionMissing], "WonderPush"),
         (aps(good, #""_wp":{"attachments":[{"url":"https://c.example/a","type":"image/png"}]}"#), [], ""),
-        (aps(good, #""fcm_options":{"image":"https://c.example/a"}"#), [.extensionMissing], "goes by the MIME type"),
+        (aps(good, #""fcm_options":{"image":"https://c.example/a"}"#), [.extensionMissing], "uses the MIME type"),
         (aps(good, #""attach":"https://c.example/a b.jpg""#), [.urlMalformed], "a space is %20"),
         (aps(good, #""attach":"https://c.example/ä.jpg""#), [.urlMalformed], ""),
         (aps(good, #""attach":"https://c.example/a.webp""#), [.typeNotAttachable], "image/webp, which iOS drops"),
@@ -109,7 +109,10 @@ struct PayloadCheckTests {
             "says image"
         ),
         (aps(good, #""ct_mediaUrl":"https://c.example/a.mp4","ct_mediaType":"video""#), [], ""),
-        (aps(good + #","movie":"https://c.example/a.jpg""#, #""x":1"#), [.typeContradicted], "the key says movie"),
+        (
+            aps(good + #","movie":"https://c.example/a.jpg""#, #""x":1"#), [.typeContradicted],
+            "its key is for movie files"
+        ),
         (aps(good + #","audio":"bell.mp3""#, #""x":1"#), [], ""),
         (
             aps(
@@ -119,13 +122,13 @@ struct PayloadCheckTests {
         ),
         (
             aps(good, #""ct_mediaUrl":"https://c.example/a.jpg","ct_mediaType":"thing""#), [.typeNotShown],
-            "\"thing\", is none that CleverTap knows"
+            "\"thing\", is unknown to CleverTap"
         ),
         (
             aps(
                 good,
                 #""_wp":{"attachments":[{"url":"https://c.example/a.jpg","options":{"typeHint":"org.x.y"}}]}"#),
-            [.typeNotAttachable], "none that iOS attaches"
+            [.typeNotAttachable], "not an attachable type"
         ),
         (
             aps(good, #""ct_mediaUrl":"https://c.example/a.gif","ct_mediaType":"image""#), [.typeNotShown],

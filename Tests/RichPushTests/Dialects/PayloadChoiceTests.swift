@@ -86,7 +86,7 @@ struct PayloadChoiceTests {
             in: payload(#"{"attach":"https://c.example/a.jpg","itbl":{"attachment-url":"https://c.example/b.jpg"}}"#))
         #expect(media.dialect.name == "iterable")
         #expect(media.warnings.map(\.code) == [.otherMedia])
-        #expect(media.warnings.first?.message.hasPrefix("attach has media as well, as attach writes it") == true)
+        #expect(media.warnings.first?.message.hasPrefix("attach has further media, in the form of attach") == true)
     }
 
     @Test func `What is no address does not keep a real one from being found`() throws {
@@ -108,7 +108,7 @@ struct PayloadChoiceTests {
         #expect(try found(both, dialect: "attach").map(\.path) == ["attach"])
         let error = #expect(throws: AttachPrepError.self) { try found(both, dialect: "fcm") }
         #expect(error?.code == .payloadNoMedia)
-        #expect(error?.message.contains("where fcm puts it (fcm_options.image") == true)
+        #expect(error?.message.contains("at the keys of fcm (fcm_options.image") == true)
     }
 
     @Test func `More than ten pieces of media are told, and the first ten count`() throws {
@@ -175,7 +175,7 @@ struct PayloadChoiceTests {
         text: String, key: String
     ) throws {
         let error = #expect(throws: AttachPrepError.self) { try found(text) }
-        #expect(error?.message.contains("there is a URL at \(key), which the media key \(key) takes") == true)
+        #expect(error?.message.contains("there is a URL at \(key): to use it, set the media key \(key)") == true)
         #expect(try PayloadReader.media(in: payload(text), dialect: .custom(mediaKey: key)).items.count == 1)
     }
 
@@ -185,14 +185,14 @@ struct PayloadChoiceTests {
             try found(#"{"app_id":"a","ios_attachments":"https://c.example/a.jpg"}"#)
         }
         #expect(error?.code == .payloadNoMedia)
-        #expect(error?.message.hasPrefix("ios_attachments is a URL, and OneSignal takes an object there") == true)
+        #expect(error?.message.hasPrefix("ios_attachments is a URL, but OneSignal expects an object there") == true)
     }
 
     @Test func `A media key that leads nowhere is told`() throws {
         let dialect = try PayloadDialect.custom(mediaKey: "a.b")
         let value = try payload(#"{"a":{}}"#)
         let error = #expect(throws: AttachPrepError.self) { try PayloadReader.media(in: value, dialect: dialect) }
-        #expect(error?.message.hasPrefix("The app's own key \"a.b\" holds no media") == true)
+        #expect(error?.message.hasPrefix("The app's own key \"a.b\" has no media") == true)
     }
 
     @Test(arguments: ["[]", "7", "null", #""attach""#]) func `What is no object is no payload`(text: String) throws {

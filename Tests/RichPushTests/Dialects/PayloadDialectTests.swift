@@ -4,7 +4,7 @@ import Testing
 struct PayloadDialectTests {
     @Test(arguments: ["airship", "Airship", "AIRSHIP", "home_assistant", "customer.io"])
     func `A dialect is found by its name, however it is written`(name: String) throws {
-        #expect(try !PayloadDialect.named(name).places.isEmpty)
+        #expect(try !PayloadDialect.named(name).locations.isEmpty)
     }
 
     @Test func `An unknown name is told with the nearest and all that are known`() {

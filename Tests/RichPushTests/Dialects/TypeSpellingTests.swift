@@ -2,13 +2,14 @@ import RichPush
 import Testing
 
 struct TypeSpellingTests {
-    typealias Row = (spelling: TypeSpelling, found: String?, type: AttachmentType, written: String?)
+    typealias Row = (spelling: TypeNotation, found: String?, type: AttachmentType, written: String?)
 
-    static let own: TypeSpelling = .words([
-        TypeWord("image", .image), TypeWord("video", .movie), TypeWord("audio", .audio), TypeWord("gif", .gif),
+    static let own: TypeNotation = .keywords([
+        TypeKeyword("image", .image), TypeKeyword("video", .movie), TypeKeyword("audio", .audio),
+        TypeKeyword("gif", .gif),
     ])
-    static let listed: TypeSpelling = .wordsOrUTI([
-        TypeWord("jpeg", .jpeg), TypeWord("jpg", .jpeg), TypeWord("mpeg4", .mpeg4), TypeWord("png", .png),
+    static let listed: TypeNotation = .keywordsOrUTI([
+        TypeKeyword("jpeg", .jpeg), TypeKeyword("jpg", .jpeg), TypeKeyword("mpeg4", .mpeg4), TypeKeyword("png", .png),
     ])
 
     static let rows: [Row] = [
@@ -43,11 +44,11 @@ struct TypeSpellingTests {
 }
 
 struct TypeDeclarationTests {
-    typealias Row = (text: String, form: TypeDeclaration.Form, kind: MediaKind?, format: MediaFormat?)
+    typealias Row = (text: String, form: DeclaredType.Form, kind: MediaKind?, format: MediaFormat?)
 
     static let rows: [Row] = [
-        ("image", .word, .image, nil), ("Photo", .word, .image, nil), ("VIDEO", .word, .movie, nil),
-        ("movie", .word, .movie, nil), ("audio", .word, .audio, nil),
+        ("image", .keyword, .image, nil), ("Photo", .keyword, .image, nil), ("VIDEO", .keyword, .movie, nil),
+        ("movie", .keyword, .movie, nil), ("audio", .keyword, .audio, nil),
         ("gif", .fileExtension, .image, .gif), ("JPG", .fileExtension, .image, .jpeg),
         (".mp3", .fileExtension, .audio, .mp3), (" .Mov ", .fileExtension, .movie, .quickTime),
         ("image/jpeg", .mimeType, .image, .jpeg), ("Image/PNG; charset=binary", .mimeType, .image, .png),
@@ -57,7 +58,7 @@ struct TypeDeclarationTests {
         ("public.jpeg", .uti, .image, .jpeg), ("public.image", .uti, .image, nil),
         ("com.apple.m4a-audio", .uti, .audio, .mpeg4Audio), ("com.apple.quicktime-movie", .uti, .movie, .quickTime),
         ("org.3gpp.adaptive-multi-rate-audio", .uti, .audio, .amr), ("public.3gpp2", .uti, .movie, .threeGPP2),
-        ("org.example.thing", .uti, nil, nil), ("v1.2", .word, nil, nil), ("nonsense", .fileExtension, nil, nil),
+        ("org.example.thing", .uti, nil, nil), ("v1.2", .keyword, nil, nil), ("nonsense", .fileExtension, nil, nil),
         ("", .fileExtension, nil, nil),
         ("aiff", .fileExtension, .audio, .aiff), ("avi", .fileExtension, .movie, .avi),
         ("mpeg", .fileExtension, .movie, .mpegProgramStream), ("mpeg2", .fileExtension, .movie, .mpeg2Video),
@@ -66,7 +67,7 @@ struct TypeDeclarationTests {
     ]
 
     @Test(arguments: rows) func `A type is read in every form it is written in`(row: Row) {
-        let declared = TypeDeclaration(row.text)
+        let declared = DeclaredType(row.text)
         #expect(declared.form == row.form)
         #expect(declared.kind == row.kind)
         #expect(declared.format == row.format)
@@ -75,13 +76,13 @@ struct TypeDeclarationTests {
     @Test(arguments: AttachmentType.allCases) func `All names that we write for a type are read as that type`(
         type: AttachmentType
     ) {
-        #expect(TypeDeclaration(type.uti).attachmentType == type)
-        #expect(TypeDeclaration(type.fileExtension).attachmentType == type)
-        #expect(TypeDeclaration(type.mimeType).kind == type.kind)
+        #expect(DeclaredType(type.uti).attachmentType == type)
+        #expect(DeclaredType(type.fileExtension).attachmentType == type)
+        #expect(DeclaredType(type.mimeType).kind == type.kind)
     }
 
-    @Test func `A word of the service's own comes before the general ones`() {
-        #expect(TypeDeclaration("GIF", words: [TypeWord("gif", .gif)]).form == .word)
-        #expect(TypeDeclaration("gif", words: [TypeWord("gif", .gif)]).format == .gif)
+    @Test func `A keyword of the service's own comes before the general ones`() {
+        #expect(DeclaredType("GIF", keywords: [TypeKeyword("gif", .gif)]).form == .keyword)
+        #expect(DeclaredType("gif", keywords: [TypeKeyword("gif", .gif)]).format == .gif)
     }
 }

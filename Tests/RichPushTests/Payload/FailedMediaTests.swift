@@ -134,6 +134,6 @@ struct FailedMediaTests {
 
     @Test func `A stranger's key is shown without what a terminal obeys`() throws {
         let written = try WrittenPayloads(#"{"att":{"\u001b[2J":"https://c/a"}}"#, [PreparedSample.failed])
-        #expect(written.warnings[0].message.hasPrefix("The media at att.?[2J is taken out"))
+        #expect(written.warnings[0].message.hasPrefix("The media at att.?[2J is removed"))
     }
 }

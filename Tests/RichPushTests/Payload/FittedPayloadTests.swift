@@ -74,8 +74,8 @@ struct FittedPayloadTests {
         #expect(error?.code == .payloadTooLarge)
         #expect(
             error?.message
-                == "The payload is 4,097 bytes without all that may go, over APNs' 4,096; shorten it by 1, for example "
-                + "aps.alert, which has \((filler + 2).formattedWithCommas).")
+                == "The payload is 4,097 bytes after all optional parts were dropped, over APNs' 4,096; "
+                + "shorten it by 1, for example aps.alert, which takes \((filler + 2).formattedWithCommas).")
     }
 
     @Test func `Inside an envelope only the APNs payload counts`() throws {

@@ -12,7 +12,7 @@ struct HostilePayloadTests {
     @Test func `No more is read than a payload can need`() {
         let error = refusal("{\"a\":\"\(repeated("x", 65_536))\"}")
         #expect(error?.code == .payloadTooLarge)
-        #expect(error?.message.contains("65,544 bytes, over the 65,536") == true)
+        #expect(error?.message.contains("65,544 bytes, over the limit of 65,536") == true)
     }
 
     @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])

@@ -91,7 +91,7 @@ struct OptionWritingTests {
         #expect(written.warnings.first?.level == .note)
         #expect(
             written.warnings.first?.message
-                == "com.urbanairship.media_attachment.options.time is taken out, because it has no meaning for "
+                == "com.urbanairship.media_attachment.options.time is removed because it has no meaning for "
                 + "image/jpeg.")
     }
 

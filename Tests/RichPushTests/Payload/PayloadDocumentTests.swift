@@ -29,20 +29,23 @@ struct PayloadDocumentTests {
 
     @Test(
         arguments: [
-            ("", "The payload is empty at line 1, column 1; hand over a JSON object."),
-            (" \n", "The payload is empty at line 2, column 1; hand over a JSON object."),
-            ("[1]", "The payload is an array, not an object, at line 1, column 1; put it in { }."),
-            ("\"a\"", "The payload is a string, not an object, at line 1, column 1; put it in { }."),
+            ("", "The payload is empty at line 1, column 1; send a JSON object."),
+            (" \n", "The payload is empty at line 2, column 1; send a JSON object."),
+            ("[1]", "The payload is an array, not an object, at line 1, column 1; enclose it in { }."),
+            ("\"a\"", "The payload is a string, not an object, at line 1, column 1; enclose it in { }."),
             ("{\"a\":1,}", "The payload has a comma before } at line 1, column 8; remove the comma."),
             ("{\"a\":[1,\r\n]}", "The payload has a comma before ] at line 2, column 1; remove the comma."),
             ("{,}", "The payload has no key after { at line 1, column 2; write keys in double quotes."),
             ("{\"a\":1,b:2}", "The payload has no key after , at line 1, column 8; write keys in double quotes."),
             ("{'a':1}", "The payload has a key in single quotes at line 1, column 2; use double quotes."),
             ("{\"a\":'b'}", "The payload has a string in single quotes at line 1, column 6; use double quotes."),
-            ("{\n// x\n}", "The payload has a comment at line 2, column 1; remove it, since JSON has none."),
-            ("{\"a\":1 /* x */}", "The payload has a comment at line 1, column 8; remove it, since JSON has none."),
-            ("{\"a\":#\n1}", "The payload has a comment at line 1, column 6; remove it, since JSON has none."),
-            ("{} # x", "The payload has a comment at line 1, column 4; remove it, since JSON has none."),
+            ("{\n// x\n}", "The payload has a comment at line 2, column 1; remove it, since JSON has no comments."),
+            (
+                "{\"a\":1 /* x */}",
+                "The payload has a comment at line 1, column 8; remove it, since JSON has no comments."
+            ),
+            ("{\"a\":#\n1}", "The payload has a comment at line 1, column 6; remove it, since JSON has no comments."),
+            ("{} # x", "The payload has a comment at line 1, column 4; remove it, since JSON has no comments."),
             (
                 "{\"ü\":NaN}",
                 "The payload has the word \"NaN\" at line 1, column 6; "
@@ -56,31 +59,37 @@ struct PayloadDocumentTests {
             (
                 "{\"a\":01}",
                 "The payload has a number with a leading zero at line 1, column 6; "
-                    + "write it without, or as a string."
+                    + "remove the zero, or write a string."
             ),
             ("{\"a\":-}", "The payload has a minus without a number at line 1, column 7; write digits after it."),
             (
                 "{\"a\":1.}",
-                "The payload has a number that ends with its point at line 1, column 8; "
+                "The payload has a number that ends with a decimal point at line 1, column 8; "
                     + "write digits after it."
             ),
             (
                 "{\"a\":1e+}",
-                "The payload has a number without its exponent at line 1, column 9; "
+                "The payload has a number with an empty exponent at line 1, column 9; "
                     + "write digits after the e."
             ),
-            ("{\"a\":.5}", "The payload has a number that begins with no digit at line 1, column 6; write 0.5."),
-            ("{\"a\":+1}", "The payload has a number that begins with no digit at line 1, column 6; write 0.5."),
+            (
+                "{\"a\":.5}",
+                "The payload has a number without a first digit at line 1, column 6; write it as in 0.5."
+            ),
+            (
+                "{\"a\":+1}",
+                "The payload has a number without a first digit at line 1, column 6; write it as in 0.5."
+            ),
             ("{\"a\" 1}", "The payload has a key without a colon at line 1, column 6; write a colon and a value."),
             ("{\"a\":1 \"b\":2}", "The payload has neither a comma nor } at line 1, column 8; write one of them."),
             ("{\"a\":[1 2]}", "The payload has neither a comma nor ] at line 1, column 9; write one of them."),
-            ("{}{}", "The payload has more after its end at line 1, column 3; hand over one value alone."),
-            ("{\"a\":1", "The payload ends in the middle at line 1, column 7; hand over all of it."),
-            ("{\"a\"", "The payload ends in the middle at line 1, column 5; hand over all of it."),
-            ("{\"a\":", "The payload ends in the middle at line 1, column 6; hand over all of it."),
-            ("{\"a\":[", "The payload ends in the middle at line 1, column 7; hand over all of it."),
-            ("{\"a", "The payload has a string without an end at line 1, column 2; close it with a quote."),
-            ("{\"a\":\"\\", "The payload ends in the middle at line 1, column 8; hand over all of it."),
+            ("{}{}", "The payload has data after its end at line 1, column 3; send exactly one value."),
+            ("{\"a\":1", "The payload is truncated at line 1, column 7; send all of it."),
+            ("{\"a\"", "The payload is truncated at line 1, column 5; send all of it."),
+            ("{\"a\":", "The payload is truncated at line 1, column 6; send all of it."),
+            ("{\"a\":[", "The payload is truncated at line 1, column 7; send all of it."),
+            ("{\"a", "The payload has an unterminated string at line 1, column 2; close it with a quote."),
+            ("{\"a\":\"\\", "The payload is truncated at line 1, column 8; send all of it."),
             (
                 "{\"a\":\"\t\"}",
                 "The payload has a control character (U+0009) in a string at line 1, column 7; write it as \\t."
@@ -91,7 +100,7 @@ struct PayloadDocumentTests {
             ),
             (
                 "{\"a\":\"\\x\"}",
-                "The payload has an escape that JSON does not know at line 1, column 7; "
+                "The payload has an invalid escape at line 1, column 7; "
                     + "write a backslash itself as \\\\."
             ),
             (
@@ -117,7 +126,7 @@ struct PayloadDocumentTests {
             (
                 "{\"a\":1,\"b\":{},\"\\u0061\":2}",
                 "The payload has the key \"a\" twice in one object at line 1, "
-                    + "column 15; readers differ on which one counts, so keep one."
+                    + "column 15; parsers differ on which one counts, so keep one."
             ),
             ("\u{FEFF}{}", "The payload has a byte order mark at line 1, column 1; save it as UTF-8 without one."),
         ])
@@ -133,7 +142,7 @@ struct PayloadDocumentTests {
         ] as [[UInt8]])
     func `Bytes that are no UTF-8 are refused`(bytes: [UInt8]) {
         let sentence = refusal(Array(#"{"a":"x"#.utf8) + bytes + Array(#""}"#.utf8))
-        #expect(sentence == "The payload has a byte that is no UTF-8 at line 1, column 8; save it as UTF-8.")
+        #expect(sentence == "The payload has a byte that is not UTF-8 at line 1, column 8; save it as UTF-8.")
     }
 
     @Test func `Every character of UTF-8 is read`() throws {

@@ -76,10 +76,10 @@ struct PayloadRoundTripTests {
             for (index, item) in trip.media.items.enumerated() {
                 guard case .url = item.address else { continue }
                 let url = PayloadValue.string("https://push.example/\(index)/attachment.\(type.fileExtension)")
-                let place = try #require(after.first { $0.key.parent == item.path.parent && $0.value == url }?.key)
-                if place != item.path, case .key(let key)? = item.path.steps.last {
-                    #expect(item.place.keys.contains { place.steps.last == .key($0.key) })
-                    inverse.append(.rename(place, to: key))
+                let location = try #require(after.first { $0.key.parent == item.path.parent && $0.value == url }?.key)
+                if location != item.path, case .key(let key)? = item.path.steps.last {
+                    #expect(item.location.keys.contains { location.steps.last == .key($0.key) })
+                    inverse.append(.rename(location, to: key))
                 }
                 inverse += item.fields.values.sorted { $0.description < $1.description }.compactMap { field in
                     before[field].flatMap { old in after[field] == old ? nil : .replace(field, old) }
@@ -88,9 +88,9 @@ struct PayloadRoundTripTests {
             }
             let added = after.keys.filter { path in
                 before[path] == nil && !begins(path, with: trip.neutral)
-                    && trip.media.items.contains { $0.fields[.type] == nil && $0.place.fields[.type] != nil }
+                    && trip.media.items.contains { $0.fields[.type] == nil && $0.location.fields[.type] != nil }
                     && !trip.media.items.contains {
-                        $0.path.parent == path.parent && $0.place.keys.contains { path.steps.last == .key($0.key) }
+                        $0.path.parent == path.parent && $0.location.keys.contains { path.steps.last == .key($0.key) }
                     }
             }
             inverse += added.map(PayloadEdit.remove)

@@ -14,7 +14,7 @@ enum PreparedSample {
         file.url = "https://push.example/\(name)/attachment.\(type.fileExtension)"
         manifest.attachment = file
         if thumbnail {
-            manifest.thumbnail = ManifestPicture(
+            manifest.thumbnail = ManifestImage(
                 file: "thumbnail.jpg", mimeType: "image/jpeg", bytes: 9_120, sha256: digest("t" + name), width: 3,
                 height: 2, isTimed: true)
             manifest.thumbnail?.url = "https://push.example/\(name)/thumbnail.jpg"

@@ -25,7 +25,7 @@ import Testing
         try await bench.work("/nothing.png")
         for width in [390, 1280] {
             let page = try await bench.open("/?state=failed", width: width, height: 844, isPhone: width == 390)
-            try await page.shows("no such file (status 404); check the address.", in: ".rows .row-note")
+            try await page.shows("no such file (status 404); check the URL.", in: ".rows .row-note")
             let note = "document.querySelector('.rows .row-note')"
             #expect(try await page.evaluate("\(note).scrollWidth <= \(note).clientWidth").isTrue)
             #expect(try await page.evaluate("document.querySelector('.cell-picture').textContent") == "!")

@@ -9,7 +9,7 @@ import Testing
         let page = try await bench.open()
         try await page.shows("No jobs yet")
         try await page.shows("\(bench.service.url)/v1/jobs", in: "pre")
-        try await page.shows("nothing waits", in: ".health")
+        try await page.shows("no jobs due", in: ".health")
         #expect(page.complaints.isEmpty, "\(page.complaints)")
         #expect(page.requests.allSatisfy { $0.hasPrefix(bench.service.url) }, "\(page.requests)")
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(job.state == "failed")
         let page = try await bench.open("/?job=\(job.id)")
         try await page.shows("source.not_found", in: ".failure")
-        try await page.shows("check the address", in: ".failure-message")
+        try await page.shows("check the URL", in: ".failure-message")
         bench.origin.serve(
             "/late.png", .body(try Data(contentsOf: URL(fileURLWithPath: SourceTree.sample("grid.png")))))
         try await page.press(button: "Retry")

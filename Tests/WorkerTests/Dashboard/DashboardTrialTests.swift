@@ -78,7 +78,7 @@ import Testing
         let bench = try await DashboardBench()
         let page = try await bench.open("/?view=try")
         try await page.press(button: "Prepare")
-        try await page.shows("Enter an address or choose a file")
+        try await page.shows("Enter a URL or choose a file")
         try await page.click("#try-source")
         try await page.type("ftp://example.com/a.png")
         try await page.press(button: "Prepare")

@@ -42,7 +42,7 @@ struct Client {
     var url: URL
     var token: String?
 
-    /// Returns the manifest. A busy service is asked again with the same key, which makes no second job.
+    /// Returns the manifest. Retries while the service is busy, with the same key, so that only one job is created.
     func prepare(_ source: String) async throws -> Manifest {
         let headers = ["Idempotency-Key": UUID().uuidString, "Prefer": "wait=20"]
         while true {
@@ -82,7 +82,7 @@ struct Client {
         return (data, answer)
     }
 
-    /// The address holds 128 random bits and needs no token, so that a phone can fetch it, too.
+    /// Downloads the attachment. Its URL contains 128 random bits and needs no token, so that devices can use it.
     func download(_ file: Manifest.File, into folder: String) async throws -> String {
         let (content, _) = try await URLSession.shared.data(from: file.url)
         let digest = SHA256.hash(data: content).map { String(format: "%02x", $0) }.joined()
@@ -93,7 +93,7 @@ struct Client {
     }
 }
 
-/// Whether a webhook is ours: one of its signatures is the one we make, and it is not old.
+/// Whether a webhook is authentic: one of its signatures is correct, and it is at most 5 minutes old.
 func isValid(secret: String, id: String, timestamp: String, signatures: String, body: Data) -> Bool {
     guard let key = Data(base64Encoded: String(secret.trimmingPrefix("whsec_"))), let time = TimeInterval(timestamp),
         abs(Date().timeIntervalSince1970 - time) <= 300
@@ -122,10 +122,10 @@ if words.first == "verify", words.count == 5 {
     let client = Client(url: url, token: environment["ATTACHPREP_TOKEN"])
     let manifest = try await client.prepare(source)
     guard let attachment = manifest.attachment else {
-        fail("\(manifest.outcome): \(manifest.error.map { "\($0.code): \($0.message)" } ?? "nothing came of it")")
+        fail("\(manifest.outcome): \(manifest.error.map { "\($0.code): \($0.message)" } ?? "no attachment")")
     }
     let path = try await client.download(attachment, into: words.count > 1 ? words[1] : ".")
     print("\(manifest.outcome): \(path), \(attachment.bytes) bytes")
 } else {
-    fail("a source is needed")
+    fail("source is missing")
 }

@@ -1,0 +1,198 @@
+import Foundation
+import Glibc
+import Linux
+import MediaEngine
+import RichPush
+import SafeArithmetic
+
+/// One running media process: its process, its socket, its usage and its number of calls.
+final class MediaProcess {
+    let process: ChildProcess
+    let usage: ProcessUsage
+    private let socket: MessageSocket
+    private let started = ContinuousClock.now
+    private(set) var calls = 0
+    /// Whether it has loaded its libraries; before that it has received no file.
+    private(set) var isReady = false
+    /// The deadline of the current call, or of the start.
+    private var deadline: ContinuousClock.Instant
+
+    /// The whole environment of a media process: settings that keep its memory small, a time zone that needs no file,
+    /// and no backtraces, which would start another program.
+    private static let environment = [
+        "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "TZ": "UTC0", "SWIFT_BACKTRACE": "enable=no",
+    ]
+
+    init(process: ChildProcess, usage: ProcessUsage, socket: MessageSocket) {
+        self.process = process
+        self.usage = usage
+        self.socket = socket
+        // Bounded: a constant.
+        deadline = started + .seconds(clamping: Limits.childStartSecondsMax)
+        updateProcessorLimit()
+    }
+
+    /// Starts a media process without waiting for it; messages sent meanwhile are buffered in its socket.
+    static func start(_ program: MediaProcessConfiguration) throws(SystemError) -> MediaProcess {
+        let (ours, theirs) = try MessageSocket.pair()
+        let process = try ChildProcess.spawn(
+            path: program.executable, arguments: program.arguments, socket: theirs, environment: environment)
+        do {
+            // Set before it loads its libraries, so that all of its threads inherit it.
+            if program.niceness > 0 { try ProcessLimits.lowerPriority(by: program.niceness, process) }
+            return MediaProcess(process: process, usage: try ProcessUsage(of: process), socket: ours)
+        } catch {
+            process.kill()
+            _ = process.reap()
+            throw error
+        }
+    }
+
+    /// Readable when the process has sent a message or has ended.
+    var descriptor: CInt { socket.descriptor }
+
+    var age: Duration { started.duration(to: .now) }
+
+    /// Whether a message or the end of the process is pending.
+    var isReadable: Bool { (try? socket.isReadable()) ?? true }
+
+    /// Sends a call and raises the processor time limit up to the call's deadline.
+    func send(_ pendingCall: PendingMediaCall) throws {
+        calls += 1
+        deadline = pendingCall.deadline
+        updateProcessorLimit()
+        let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds)
+        let message = MediaCallMessage(number: calls, call: pendingCall.call, millisecondsLeft: Int(clamping: left))
+        try socket.send(MediaMessageCoding.encode(message), descriptors: pendingCall.descriptors, waits: false)
+    }
+
+    /// Waits until a message or the end of the process is pending; false when the deadline comes first.
+    func waitUntilReadable(deadline: ContinuousClock.Instant) throws -> Bool {
+        try socket.waitUntilReadable(deadline: deadline)
+    }
+
+    /// Receives the next message for the current call; nil for the initial `ready` message, which may arrive late.
+    ///
+    /// - Throws: `MediaProcessError`.
+    func receive() throws -> MediaAnswerMessage.Content? {
+        let bytes: [UInt8]?
+        do {
+            bytes = try socket.receiveBytes(bytesMax: Limits.childMessageBytesMax)
+        } catch {
+            throw MediaProcessError.invalidAnswer("\(error)")
+        }
+        guard let bytes else { throw MediaProcessError.connectionClosed }
+        guard let message = try? MediaMessageCoding.decode(MediaAnswerMessage.self, from: bytes) else {
+            throw MediaProcessError.invalidAnswer("a message of \(bytes.count) bytes that cannot be decoded")
+        }
+        if message == .ready, !isReady {
+            isReady = true
+            return nil
+        }
+        guard message.number == calls, calls > 0 else {
+            throw MediaProcessError.invalidAnswer("answered call \(message.number) during call \(calls)")
+        }
+        isReady = true
+        return message.content
+    }
+
+    /// Lowers the processor time limit to what an idle process needs.
+    func markIdle() {
+        deadline = .now
+        updateProcessorLimit()
+    }
+
+    /// Kills the process and returns how it ended.
+    func end() -> ChildProcess.Ending {
+        process.kill()
+        return process.reap()
+    }
+
+    /// All cores may work on one file, so the processor time limit is multiplied by their number.
+    private static let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
+
+    private func updateProcessorLimit() {
+        guard let used = usage.processorSeconds else { return }
+        let left = max(0, ContinuousClock.now.duration(to: deadline).milliseconds / 1000)
+        // Bounded: floating point, which does not trap.
+        let limit = used + left * Self.cores + Limits.childProcessorSlackSeconds
+        // Setting a limit fails only after the process has ended, which the next receive reports.
+        try? ProcessLimits.limitProcessorTime(seconds: Int(clamping: limit.rounded(.up)), of: process)
+    }
+}
+
+/// When a working media process is replaced. Pure.
+enum ChildRecycling: Hashable {
+    /// It is kept.
+    case none
+    /// It is replaced when its successor is ready.
+    case whenSuccessorReady
+    /// It is replaced now: another file could push it over the memory limit, and that file would get the strike.
+    case immediately
+
+    /// - Parameter residentBytes: Resident memory after its last call; nil when it has ended.
+    init(calls: Int, age: Duration, residentBytes: Int?) {
+        if let residentBytes, residentBytes > Limits.childIdleMemoryBytesMax {
+            self = .immediately
+        } else if calls >= Limits.childCallsMax || age >= .seconds(clamping: Limits.childAgeSecondsMax) {
+            self = .whenSuccessorReady
+        } else {
+            self = .none
+        }
+    }
+}
+
+/// How a media process is started.
+struct MediaProcessConfiguration: Sendable {
+    /// The path of `attachprep-media`.
+    let executable: String
+    /// Whether a process without all sandbox layers must exit instead of working.
+    let requiresSandbox: Bool
+    /// Nice value of the media process, relative to the parent's: 0 to 19.
+    var niceness = 0
+
+    /// The command-line arguments.
+    var arguments: [String] { requiresSandbox ? [MediaChildArgument.requireSandbox] : [] }
+}
+
+/// Locates `attachprep-media`: ATTACHPREP_MEDIA, else beside the running executable, else in `../libexec`.
+public enum MediaExecutable {
+    /// The file name of the executable.
+    public static let name = "attachprep-media"
+    /// The environment variable that overrides the path.
+    public static let variable = "ATTACHPREP_MEDIA"
+
+    /// The path of the first candidate that is executable.
+    ///
+    /// - Throws: `internal`, with the paths that were tried.
+    public static func locate() throws -> String {
+        try locate(environment: ProcessInfo.processInfo.environment, runningExecutable: ownPath())
+    }
+
+    /// The same for a given environment and path of the running executable.
+    package static func locate(environment: [String: String], runningExecutable: String) throws -> String {
+        let candidates = candidates(environment: environment, runningExecutable: runningExecutable)
+        guard let path = candidates.first(where: { unsafe access($0, X_OK) == 0 }) else {
+            throw AttachPrepError(
+                .internal,
+                "\(name) was not found at \(candidates.joined(separator: " or ")); install it beside attachprep or "
+                    + "set \(variable).",
+                isRetryable: false)
+        }
+        return path
+    }
+
+    /// The candidate paths, in order. Pure.
+    package static func candidates(environment: [String: String], runningExecutable: String) -> [String] {
+        if let named = environment[variable], !named.isEmpty { return [named] }
+        let folder = runningExecutable.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            .joined(separator: "/")
+        return ["\(folder)/\(name)", "\(folder)/../libexec/\(name)"]
+    }
+
+    private static func ownPath() -> String {
+        guard let path = unsafe realpath("/proc/self/exe", nil) else { return "" }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+}

@@ -1,0 +1,306 @@
+import Glibc
+import Linux
+import MediaEngine
+import RichPush
+import Synchronization
+
+/// The parent's side of one media process: starts it, sends calls, ends it after an error and prepares its successor.
+/// Must be used on one thread only.
+final class MediaProcessChannel {
+    private let program: MediaProcessConfiguration
+    private let counter: ReplacementCounter
+    private var current: MediaProcess?
+    /// Loads its libraries while the current process still works.
+    private var successor: MediaProcess?
+    /// Whether any process of this executable has ever become ready.
+    private var hasEverBeenReady = false
+
+    init(_ program: MediaProcessConfiguration, counter: ReplacementCounter) {
+        self.program = program
+        self.counter = counter
+    }
+
+    /// The sockets on which messages or the end of a process can arrive between calls.
+    var descriptors: [CInt] { [current?.descriptor, successor?.descriptor].compactMap(\.self) }
+
+    /// Whether a call can begin without waiting for libraries to load.
+    var isWarm: Bool { current?.isReady ?? false }
+
+    /// Starts the process without waiting for it; an error is reported by the first call, which tries again.
+    func warmUp() {
+        if current == nil { current = try? start() }
+    }
+
+    /// Performs one call; a process that does not answer by the deadline is killed.
+    func perform(_ pendingCall: PendingMediaCall) throws -> MediaAnswer {
+        defer { pendingCall.end() }
+        handlePendingEvents()
+        do {
+            return try perform(pendingCall, by: try current ?? startForCall())
+        } catch let startupError as StartupError {
+            // Earlier processes of this executable did start, so one retry is worthwhile.
+            guard hasEverBeenReady else { throw startupError.error }
+            do {
+                return try perform(pendingCall, by: try startForCall())
+            } catch let again as StartupError {
+                throw again.error
+            }
+        }
+    }
+
+    /// Prepares for the next call, after the caller has its answer: replaces the process or starts its successor.
+    func prepareNext() {
+        guard let child = current else {
+            if hasEverBeenReady { warmUp() }
+            return
+        }
+        child.markIdle()
+        switch ChildRecycling(calls: child.calls, age: child.age, residentBytes: child.usage.residentBytes) {
+        case .none: break
+        case .whenSuccessorReady: if successor == nil { successor = try? start() }
+        case .immediately:
+            current = successor ?? (try? start())
+            successor = nil
+            counter.countRecycled()
+            _ = child.end()
+        }
+    }
+
+    /// Handles messages from processes, and ends of processes, that arrived while no call was in progress.
+    func handlePendingEvents() {
+        if let child = current, child.isReadable, !receiveReady(child) {
+            current = nil
+            counter.countFailed()
+            // A process that was ready is replaced at once; one that never was would only fail again.
+            if child.isReady { warmUp() }
+        }
+        guard let child = successor, child.isReadable else { return }
+        successor = nil
+        guard receiveReady(child) else { return }
+        if let former = current {
+            counter.countRecycled()
+            _ = former.end()
+        }
+        current = child
+    }
+
+    /// Ends both processes.
+    func stop() {
+        _ = current?.end()
+        _ = successor?.end()
+        (current, successor) = (nil, nil)
+    }
+
+    /// Receives the `ready` message; a process that has ended, or sent anything else, is killed.
+    private func receiveReady(_ child: MediaProcess) -> Bool {
+        if let isReadyMessage = try? child.receive() == nil, isReadyMessage {
+            hasEverBeenReady = true
+            return true
+        }
+        _ = child.end()
+        return false
+    }
+
+    // MARK: One call
+
+    /// A process ended while it was loading its libraries, so no file can have caused it.
+    private struct StartupError: Error {
+        let error: AttachPrepError
+    }
+
+    private func perform(_ pendingCall: PendingMediaCall, by child: MediaProcess) throws -> MediaAnswer {
+        current = child
+        guard pendingCall.begin(on: child.process) else { throw AttachPrepError.cancelled }
+        var exchange = MediaCallExchange(pendingCall, child)
+        do {
+            defer { hasEverBeenReady = hasEverBeenReady || child.isReady }
+            return try exchange.run()
+        } catch let processError as MediaProcessError {
+            let ending = terminate(child, processError)
+            if pendingCall.isCancelled { throw AttachPrepError.cancelled }
+            // What a render had written before its deadline is used.
+            if processError == .deadlineExceeded, let written = exchange.written { return .rendered(written) }
+            let error = ProcessEndingDiagnosis.error(processError, ending, isReady: child.isReady)
+            throw processError == .connectionClosed && !child.isReady ? StartupError(error: error) : error
+        }
+    }
+
+    private func terminate(_ child: MediaProcess, _ processError: MediaProcessError) -> ChildProcess.Ending {
+        current = nil
+        counter.countFailed()
+        // The process is about to end; its exit code or signal tells whether the file caused it.
+        if processError == .connectionClosed {
+            _ = child.process.waitUntilEnded(milliseconds: Limits.childEndMillisecondsMax)
+        }
+        return child.end()
+    }
+
+    private func startForCall() throws -> MediaProcess {
+        do {
+            return try start()
+        } catch {
+            throw AttachPrepError(
+                .internal, "The media process could not be started; run attachprep doctor.", detail: "\(error)")
+        }
+    }
+
+    private func start() throws(SystemError) -> MediaProcess {
+        try MediaProcess.start(program)
+    }
+}
+
+/// One call: sends it, waits for the answer while watching the process's memory, and validates the answer.
+struct MediaCallExchange {
+    let pendingCall: PendingMediaCall
+    let child: MediaProcess
+    /// What the render had written at its last progress message.
+    private(set) var written: RenderedMedia?
+    private var messages = 0
+
+    init(_ pendingCall: PendingMediaCall, _ child: MediaProcess) {
+        self.pendingCall = pendingCall
+        self.child = child
+    }
+
+    /// A check takes 2 µs. A decoder that touches 1 GB/s gets 11 MB further between two checks.
+    private static let watchInterval = Duration.milliseconds(10)
+
+    /// - Throws: `MediaProcessError` when the process must be ended, else the error that it answered with.
+    mutating func run() throws -> MediaAnswer {
+        try mappingSocketErrors { try child.send(pendingCall) }
+        while true {
+            try waitForMessage()
+            guard let content = try child.receive() else { continue }
+            try count()
+            switch try AnswerValidation(pendingCall: pendingCall).validated(content) {
+            case .ready: throw MediaProcessError.invalidAnswer("a second ready message")
+            case .progress(let media): written = media
+            case .answer(let answer): return answer
+            case .failure(let error): throw error
+            }
+        }
+    }
+
+    private func waitForMessage() throws {
+        while true {
+            let now = ContinuousClock.now
+            guard now < pendingCall.deadline else { throw MediaProcessError.deadlineExceeded }
+            // Bounded: now plus ten milliseconds.
+            let next = min(pendingCall.deadline, now + Self.watchInterval)
+            if try mappingSocketErrors({ try child.waitUntilReadable(deadline: next) }) { return }
+            if let bytes = child.usage.residentBytes, bytes > Limits.childMemoryBytesMax {
+                throw MediaProcessError.memoryLimitExceeded(bytes)
+            }
+        }
+    }
+
+    private func mappingSocketErrors<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SystemError {
+            // The process has ended already.
+            if error.code == EPIPE || error.code == ECONNRESET { throw MediaProcessError.connectionClosed }
+            // A process that has answered has read everything, so its socket buffer cannot be full.
+            if error.code == EAGAIN { throw MediaProcessError.invalidAnswer("does not read its socket") }
+            throw MediaProcessError.unreachable(error.description)
+        }
+    }
+
+    /// Without a limit, a process that sends messages endlessly would be served until its deadline.
+    private mutating func count() throws {
+        messages += 1
+        guard messages <= Limits.childMessagesMax else { throw MediaProcessError.invalidAnswer("\(messages) messages") }
+    }
+}
+
+/// One call in a worker's queue, and whether it was cancelled.
+final class PendingMediaCall: Sendable {
+    let call: MediaCall
+    /// Borrowed from the caller, which keeps them open until the answer arrives.
+    let descriptors: [CInt]
+    let deadline: ContinuousClock.Instant
+    private let state = Mutex(State())
+
+    private struct State {
+        var isCancelled = false
+        var child: ChildProcess?
+    }
+
+    init(call: MediaCall, descriptors: [CInt], deadline: ContinuousClock.Instant) {
+        self.call = call
+        self.descriptors = descriptors
+        self.deadline = deadline
+    }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Records which process works on the call; false when the call was cancelled.
+    func begin(on child: ChildProcess) -> Bool {
+        state.withLock { state in
+            state.child = child
+            return !state.isCancelled
+        }
+    }
+
+    /// Detaches the process, which may be given another call from now on.
+    func end() {
+        state.withLock { $0.child = nil }
+    }
+
+    /// Kills the process: a decoder cannot be interrupted in any other way.
+    func cancel() {
+        state.withLock { state in
+            state.isCancelled = true
+            state.child?.kill()
+        }
+    }
+}
+
+extension String {
+    /// Truncates to `characters` Unicode scalars and replaces control characters by `?`: some texts come from files.
+    func bounded(characters: Int) -> String {
+        let scalars = unicodeScalars.prefix(characters).map { scalar in
+            scalar.properties.generalCategory == .control ? "?" : scalar
+        }
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        return String(text)
+    }
+
+    /// The same with the limit for sentences, `Limits.childSentenceCharactersMax`.
+    var boundedSentence: String { bounded(characters: Limits.childSentenceCharactersMax) }
+}
+
+extension IdentifiedMedia {
+    var bounded: IdentifiedMedia {
+        IdentifiedMedia(format: format, magicMIMEType: magicMIMEType.boundedSentence)
+    }
+}
+
+extension InspectedMedia {
+    var bounded: InspectedMedia {
+        var media = self
+        media.colour = colour?.boundedSentence
+        if let video {
+            media.video?.codec = video.codec.boundedSentence
+            media.video?.codecTag = video.codecTag.boundedSentence
+            media.video?.profile = video.profile?.boundedSentence
+            media.video?.pixelFormat = video.pixelFormat?.boundedSentence
+        }
+        media.audio = audio.map { stream in
+            var stream = stream
+            stream.codec = stream.codec.boundedSentence
+            return stream
+        }
+        return media
+    }
+}
+
+extension RenderedMedia {
+    var bounded: RenderedMedia {
+        var media = self
+        media.concessions = concessions.map(\.boundedSentence)
+        media.warnings = warnings.map { PreparationWarning($0.code, $0.message.boundedSentence) }
+        return media
+    }
+}

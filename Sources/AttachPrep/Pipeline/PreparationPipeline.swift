@@ -1,0 +1,287 @@
+import Logging
+import MediaEngine
+public import RichPush
+import SafeArithmetic
+
+/// The pipeline of one request. Each stage takes the complete value of the stage before.
+struct PreparationPipeline: Sendable {
+    let request: AttachmentRequest
+    let identity: RequestIdentity
+    let location: SourceLocation
+    let dependencies: PipelineDependencies
+    let output: String
+    let logger: Logger
+    /// The folder name of the result; nil for the manifest's id.
+    var folder: String?
+    /// Called with the manifest and the staging folder's path before the files are published.
+    var onFiles: (@Sendable (Manifest, String) async -> Void)?
+    /// Validators of an earlier fetch, for a conditional request; nil fetches in any case.
+    var validators: SourceValidators?
+
+    /// Runs the stages: fetch and identify, inspect, plan, render, publish. Never throws: an error ends as a rejected
+    /// manifest.
+    func run() async -> PreparationResult {
+        var clock = RequestClock(budgetSeconds: request.budgetSeconds)
+        var manifest = Manifest(
+            id: identity.id, requestDigest: identity.digest, outcome: .rejected,
+            source: ManifestSource(url: RedactedURL.redact(request.source)))
+        var freshness: SourceFreshness?
+        do {
+            let staging = try StagingFolder(output: output)
+            defer { staging.discard() }
+            let source = try await fetch(staging, clock.deadline)
+            freshness = source.freshness
+            manifest.source.record(source)
+            manifest.timings = source.timings
+            var (media, early) = try await inspect(source, staging, &clock, &manifest.timings)
+            manifest.source.mimeType = media.format.mimeType
+            var plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
+            if let error = plan.error { throw error }
+            var renditions: Renditions
+            do {
+                renditions = try await render(plan, early, source, staging, &clock, &manifest.timings)
+            } catch let error as AttachPrepError where error.code == .mediaCorrupt {
+                media = try await damaged(media, source, &clock, &manifest.timings, after: error)
+                plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
+                if let error = plan.error { throw error }
+                renditions = try await render(plan, nil, source, staging, &clock, &manifest.timings)
+            }
+            if !media.isProved, media.damage == nil {
+                renditions.markDegraded("the file was not validated completely because the time budget ran short")
+            }
+            manifest.timings.queue = clock.queueMilliseconds
+            return .ended(try await publish(plan, media, source, renditions, staging, manifest, clock), freshness)
+        } catch let unchanged as UnchangedSourceError {
+            return .unchanged(unchanged.freshness)
+        } catch {
+            manifest.timings.queue = clock.queueMilliseconds
+            return .ended(reject(manifest, error, clock), freshness)
+        }
+    }
+
+    // MARK: Stages
+
+    private func fetch(_ staging: StagingFolder, _ deadline: ContinuousClock.Instant) async throws -> FetchedSource {
+        let step = FetchStep(
+            request: request, location: location, dependencies: dependencies, staging: staging, deadline: deadline,
+            validators: validators)
+        return try await withDeadline(deadline, stage: "fetching") { try await step.run() }
+    }
+
+    private func inspect(
+        _ source: FetchedSource, _ staging: StagingFolder, _ clock: inout RequestClock,
+        _ timings: inout ManifestTimings
+    ) async throws -> (InspectedMedia, EarlyThumbnail?) {
+        let query = InspectStep.query(
+            format: source.identified.format, bytes: source.bytes, for: request)
+        if let early = await source.early?.inspection(for: query) {
+            timings.inspect = early.milliseconds
+            return (early.media, early.thumbnail)
+        }
+        let slotResult = try await dependencies.engine(for: source, of: request).withSlot(.query, clock) {
+            engine, clock in
+            try await InspectStep(
+                query: query, source: source.descriptor, engine: engine, staging: staging,
+                deadline: clock.deadline
+            ).run()
+        }
+        clock = slotResult.clock
+        timings.inspect = slotResult.milliseconds
+        return try slotResult.result.get()
+    }
+
+    private func render(
+        _ plan: PreparationPlan, _ early: EarlyThumbnail?, _ source: FetchedSource, _ staging: StagingFolder,
+        _ clock: inout RequestClock, _ timings: inout ManifestTimings
+    ) async throws -> Renditions {
+        if let early = await source.early?.renditions(for: plan.conversion == nil ? plan.images : nil) {
+            timings.render = early.milliseconds
+            return early.renditions.delivering(plan.passedType)
+        }
+        if plan.images == nil, plan.conversion == nil { return Renditions(delivering: plan.passedType) }
+        let reserve = dependencies.target.reserveSeconds(ofBudget: request.budgetSeconds)
+        // An existing thumbnail needs no media slot.
+        let isAlreadyRendered = plan.conversion == nil && early?.matches(plan.images) == true
+        let slotResult = try await dependencies.engine(for: source, of: request).withSlot(
+            isAlreadyRendered ? nil : .render, clock
+        ) {
+            [dependencies] engine, clock in
+            try await RenderLadder(
+                plan: plan, source: source, engine: engine, blocking: dependencies.blocking, staging: staging,
+                deadline: clock.deadline - .seconds(clamping: reserve), early: early
+            ).run()
+        }
+        clock = slotResult.clock
+        timings.render = slotResult.milliseconds
+        return try slotResult.result.get()
+    }
+
+    private func publish(
+        _ plan: PreparationPlan, _ media: InspectedMedia, _ source: FetchedSource, _ renditions: Renditions,
+        _ staging: StagingFolder, _ manifest: Manifest, _ clock: RequestClock
+    ) async throws -> Manifest {
+        let (target, began) = (dependencies.target, ContinuousClock.now)
+        let step = PublishStep(
+            plan: plan, media: media, source: source, renditions: renditions, request: request, target: target,
+            staging: staging)
+        var complete = try await dependencies.blocking.run { try step.complete(manifest) }
+        await onFiles?(complete, staging.path)
+        try await target.publishFiles(result(complete, staging, clock))
+        complete.timings.publish = began.duration(to: .now).milliseconds
+        complete.timings.total = clock.milliseconds
+        complete.timings.round()
+        try await target.complete(result(complete, staging, clock))
+        return complete
+    }
+
+    private func result(_ manifest: Manifest, _ staging: StagingFolder, _ clock: RequestClock) -> FinishedResult {
+        FinishedResult(manifest: manifest, staging: staging, folder: folder, deadline: clock.deadline)
+    }
+
+    // MARK: Manifest
+
+    private func reject(_ manifest: Manifest, _ error: any Error, _ clock: RequestClock) -> Manifest {
+        let known = AttachPrepError(wrapping: error)
+        logger.debug("rejected", metadata: ["id": "\(identity.id)", "error": "\(known)"])
+        var rejected = manifest
+        rejected.reject(known)
+        rejected.timings.total = clock.milliseconds
+        rejected.timings.round()
+        return rejected
+    }
+}
+
+extension ManifestTimings {
+    /// Rounds all timings to 0.01 ms.
+    mutating func round() {
+        for field in [
+            \ManifestTimings.queue, \.dns, \.connect, \.tls, \.firstByte, \.transfer, \.identify, \.inspect, \.render,
+            \.publish, \.total,
+        ] {
+            self[keyPath: field] = (self[keyPath: field] * 100).rounded() / 100
+        }
+    }
+}
+
+/// A second inspection of a still, after its render found it damaged.
+///
+/// The first inspection reads only a still's header, since its render decodes all data anyway; damage is known only
+/// then. Intact files are not inspected twice.
+extension PreparationPipeline {
+    /// Inspects the still again and returns it with its damage, for a plan that repairs it.
+    ///
+    /// - Parameter error: The error of the render, which is rethrown when there is nothing to repair.
+    /// - Throws: `media.corrupt` for a still that is too damaged for a repair.
+    func damaged(
+        _ media: InspectedMedia, _ source: FetchedSource, _ clock: inout RequestClock,
+        _ timings: inout ManifestTimings, after error: AttachPrepError
+    ) async throws -> InspectedMedia {
+        guard media.format == .jpeg, media.damage == nil else { throw error }
+        let query = InspectRequest(format: media.format, decodesStills: true)
+        let slotResult = try await dependencies.engine(for: source, of: request).withSlot(.query, clock) {
+            engine, clock in
+            try await engine.inspect(query, source: source.descriptor, deadline: clock.deadline)
+        }
+        clock = slotResult.clock
+        // Bounded: floating point.
+        timings.inspect += slotResult.milliseconds
+        let inspected = try slotResult.result.get()
+        guard inspected.damage != nil else { throw error }
+        return inspected
+    }
+}
+
+extension AttachPrepError {
+    /// The given error if it is an `AttachPrepError`; else `cancelled` or `internal`.
+    init(wrapping error: any Error) {
+        switch error {
+        case let known as AttachPrepError: self = known
+        case is CancellationError: self = .cancelled
+        default: self.init(.internal, "The request failed because of an internal error.", detail: "\(error)")
+        }
+    }
+}
+
+extension Manifest {
+    /// The manifest of a request that was rejected before any work.
+    public init(refusing request: AttachmentRequest, _ error: any Error) {
+        let known = AttachPrepError(wrapping: error)
+        let identity = try? RequestIdentity(request, localState: nil)
+        self.init(
+            id: identity?.id ?? "", requestDigest: identity?.digest ?? "", outcome: .rejected,
+            source: ManifestSource(url: RedactedURL.redact(request.source)))
+        reject(known)
+    }
+
+    /// Marks the manifest as rejected; information about the source is kept.
+    mutating func reject(_ known: AttachPrepError) {
+        outcome = .rejected
+        reasons = [known.message]
+        error = ManifestError(known)
+    }
+}
+
+extension ManifestSource {
+    /// Records the results of a fetch.
+    mutating func record(_ fetched: FetchedSource) {
+        finalURL = fetched.finalURL
+        declaredMIMEType = fetched.declaredMIMEType
+        mimeType = fetched.identified.format?.mimeType
+        bytes = fetched.bytes
+        sha256 = fetched.sha256
+    }
+}
+
+extension InspectionReport {
+    /// The report on a source that was rejected before any work.
+    public init(refusing source: String, _ error: any Error) {
+        self.init(
+            source: ManifestSource(url: RedactedURL.redact(source)), media: nil,
+            plan: PreparationPlan(rejecting: AttachPrepError(wrapping: error)))
+    }
+}
+
+/// The dependencies of the pipeline, shared by all requests.
+struct PipelineDependencies: Sendable {
+    let engine: any MediaEngine
+    let quarantine: Quarantine
+    let downloader: Downloader
+    let blocking: BlockingThread
+    let target: MonitoredTarget
+
+    init(engine: any MediaEngine, configuration: PreparerConfiguration, logger: Logger) throws {
+        self.engine = engine
+        quarantine = Quarantine(stateFolder: configuration.stateFolder, logger: logger)
+        downloader = try Downloader(
+            policy: configuration.download, inFlightMax: configuration.requestsInFlight
+        ) { logger.error("download thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"]) }
+        blocking = try BlockingThread()
+        target = MonitoredTarget(
+            try configuration.publish.target(configuration, blocking: blocking, logger: logger))
+    }
+
+    /// An engine for work on the given content: rejects it when it is in quarantine, and records a strike when a media
+    /// process ends on it.
+    func engine(
+        for digest: String, _ subject: QuarantineEntry.Subject, source: String,
+        prefixes: @escaping @Sendable () -> [String] = { [] }
+    ) -> any MediaEngine {
+        QuarantiningEngine(
+            engine: engine, quarantine: quarantine, digest: digest,
+            subject: { QuarantineEntry(digest: digest, subject: subject, prefixes: prefixes()) }, source: source)
+    }
+
+    /// The engine for a source that is still downloading, which is identified by the digest of its first bytes.
+    func engine(forFirstBytesOf descriptor: CInt, of request: AttachmentRequest) -> any MediaEngine {
+        let length = PrefixDigest.length(available: Limits.earlyArrivedBytesMin, isComplete: false)
+        guard let digest = PrefixDigest.digest(of: descriptor, length: length) else { return engine }
+        return engine(for: digest, .firstBytes, source: RedactedURL.redact(request.source))
+    }
+
+    /// The engine for a complete source.
+    func engine(for fetched: FetchedSource, of request: AttachmentRequest) -> any MediaEngine {
+        engine(for: fetched.sha256, .content, source: RedactedURL.redact(request.source)) {
+            PrefixDigest.digests(of: fetched.descriptor)
+        }
+    }
+}

@@ -1,0 +1,275 @@
+package import MediaEngine
+package import RichPush
+import SafeArithmetic
+
+/// How the attachment is made from the source, and why.
+struct AttachmentDecision: Hashable {
+    enum Action: Hashable {
+        /// Delivered byte for byte.
+        case pass(AttachmentType)
+        /// Encoded again, or copied into another container.
+        case rewrite(AttachmentRendition)
+    }
+
+    let action: Action
+    let outcome: Outcome
+    let reason: String
+    var warnings: [PreparationWarning] = []
+
+    static func pass(_ type: AttachmentType, reason: String) -> AttachmentDecision {
+        AttachmentDecision(action: .pass(type), outcome: .passed, reason: reason)
+    }
+
+    static func rewrite(_ rendition: AttachmentRendition, _ outcome: Outcome, reason: String) -> AttachmentDecision {
+        AttachmentDecision(action: .rewrite(rendition), outcome: outcome, reason: reason)
+    }
+
+    /// The rendition when the attachment is written; nil when the source is delivered unchanged.
+    var rendition: AttachmentRendition? {
+        if case .rewrite(let rendition) = action { rendition } else { nil }
+    }
+}
+
+/// Decides whether a file is delivered unchanged, converted, shrunk or rejected. Pure.
+struct AttachmentPlanner {
+    let media: InspectedMedia
+    let bytes: Int
+    let request: AttachmentRequest
+
+    private var limit: Int { request.bytesMax(for: media.kind) }
+    private var isDisplay: Bool { request.rendition == .display }
+    private var renditions: RenditionPlanner { RenditionPlanner(media: media, bytes: bytes, request: request) }
+
+    /// The decision.
+    ///
+    /// - Throws: `limit.exceeded`, `media.unsupported` or `media.corrupt` when the request forbids the conversion that
+    ///   would be needed.
+    func decision() throws -> AttachmentDecision {
+        if let damage = media.damage { return try repair(damage) }
+        if media.isAnimated, request.options.animation != .gif { return animation(as: request.options.animation) }
+        switch Attachability(media) {
+        case .native(let type): return try native(type)
+        case .foreign(let reason): return try convert(reason)
+        }
+    }
+
+    // MARK: Attachable
+
+    private func native(_ type: AttachmentType) throws -> AttachmentDecision {
+        guard bytes <= limit else { return try oversize() }
+        if isDisplay, let excess = DisplayLimitCheck(media: media, bytes: bytes).reason {
+            return .rewrite(renditions.rendition(), .shrunk, reason: excess)
+        }
+        if renditions.bakesRotation {
+            return .rewrite(
+                renditions.rendition(), .converted, reason: "the movie is stored rotated and must be encoded upright")
+        }
+        return .pass(
+            type, reason: "\(type.mimeType) is attachable and \(bytes.grouped) bytes are within \(limit.grouped)")
+    }
+
+    private func oversize() throws -> AttachmentDecision {
+        guard request.oversize == .shrink else {
+            throw AttachPrepError(
+                .limitExceeded,
+                "The \(media.kind.rawValue) is \(bytes.grouped) bytes, over the limit of \(limit.grouped); allow "
+                    + "shrinking (oversize: shrink) or send a smaller file.")
+        }
+        return .rewrite(
+            renditions.rendition(), .shrunk, reason: "\(bytes.grouped) bytes are over the limit of \(limit.grouped)")
+    }
+
+    // MARK: Not attachable
+
+    private func convert(_ reason: String) throws -> AttachmentDecision {
+        guard request.unsupported == .convert else {
+            throw AttachPrepError(
+                .mediaUnsupported,
+                "The source cannot be attached unchanged (\(reason)); allow conversion (unsupported: convert) or send "
+                    + "another type.")
+        }
+        return .rewrite(renditions.rendition(), .converted, reason: reason)
+    }
+
+    private func repair(_ damage: MediaDamage) throws -> AttachmentDecision {
+        let reason = "the file is damaged: \(damageSummary(damage))"
+        guard request.unsupported == .convert else {
+            throw AttachPrepError(
+                .mediaCorrupt,
+                "The source is damaged (\(reason)); allow conversion (unsupported: convert) to repair it.")
+        }
+        return .rewrite(renditions.rendition(), .converted, reason: reason)
+    }
+
+    private func damageSummary(_ damage: MediaDamage) -> String {
+        // Bounded: floating point.
+        if let share = damage.intactShare { return "\(Int(clamping: share * 100)) % of the image can be read" }
+        let (intact, declared) = (Self.shown(media.duration ?? 0), Self.shown(damage.declaredDuration ?? 0))
+        return intact == declared ? "under 0.1 s of \(declared) s is lost" : "\(intact) of \(declared) s can be read"
+    }
+
+    // Bounded: floating point.
+    private static func shown(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }
+
+    // MARK: Animations in other formats
+
+    private func animation(as target: AnimationTarget) -> AttachmentDecision {
+        switch target {
+        case .mp4:
+            return .rewrite(.movie(renditions.movie()), .converted, reason: "the animation is converted to a movie")
+        case .still, .gif:
+            var decision = AttachmentDecision.rewrite(
+                .still(renditions.still()), .converted, reason: "the animation is converted to a still image")
+            decision.warnings = [
+                PreparationWarning(.animationLost, "The animation of \(media.frames ?? 0) frames became a still image.")
+            ]
+            return decision
+        }
+    }
+}
+
+/// Whether iOS attaches a file unchanged, by container and codec. Pure.
+///
+/// Source: `docs/reference/apple-attachment-rules.md`, section 1.1.
+package enum Attachability: Sendable, Hashable {
+    /// Attachable byte for byte as that type.
+    case native(AttachmentType)
+    /// Not attachable, with the reason.
+    case foreign(reason: String)
+
+    /// The decision.
+    package init(_ media: InspectedMedia) {
+        switch media.containerFault {
+        case .mediaDataExceedsFile:
+            self = .foreign(
+                reason: "the media data box is declared longer than the file, though every sample is present")
+        case .samplesNotCounted:
+            self = .foreign(reason: "the WAV header does not state the number of samples")
+        case nil:
+            self =
+                switch media.kind {
+                case .image: Self.image(media)
+                case .audio: Self.audio(media)
+                case .movie: Self.movie(media)
+                }
+        }
+    }
+
+    private static func image(_ media: InspectedMedia) -> Attachability {
+        // iOS shows an animated PNG as a still image, so delivering it unchanged would lose the animation.
+        if media.format == .png, media.isAnimated {
+            return .foreign(reason: "iOS shows an animated PNG as a still image")
+        }
+        return byType(media)
+    }
+
+    private static func byType(_ media: InspectedMedia) -> Attachability {
+        guard let type = media.format.attachmentType else {
+            return .foreign(reason: "\(media.format.mimeType) is not an attachable type")
+        }
+        return .native(type)
+    }
+
+    private static func audio(_ media: InspectedMedia) -> Attachability {
+        guard media.format == .mpeg4Audio else { return byType(media) }
+        let fitting: Set<String> = ["aac", "alac", "mp3", "mp3float", "ac3"]
+        if let other = media.audio.first(where: { !fitting.contains($0.codec) }) {
+            return .foreign(reason: "iOS does not play MPEG-4 audio with \(other.codec)")
+        }
+        return .native(.mpeg4Audio)
+    }
+
+    private static func movie(_ media: InspectedMedia) -> Attachability {
+        switch media.format {
+        case .mpeg4: mpeg4(media)
+        case .avi: avi(media)
+        case .mpegProgramStream, .mpeg1Video, .mpeg2Video: mpeg(media)
+        default: byType(media)
+        }
+    }
+
+    private static func mpeg4(_ media: InspectedMedia) -> Attachability {
+        let audioCodecs: Set<String> = ["aac", "alac", "mp3", "mp3float", "ac3"]
+        if let other = media.audio.first(where: { !audioCodecs.contains($0.codec) }) {
+            return .foreign(reason: "iOS does not play MP4 with \(other.codec) audio")
+        }
+        guard let video = media.video else { return byType(media) }
+        switch (video.codec, video.codecTag) {
+        case ("h264", "avc1") where video.bitDepth == 8 && video.isChroma420: return .native(.mpeg4)
+        case ("h264", "avc1"):
+            return .foreign(reason: "iOS does not play H.264 in \(video.pixelFormat ?? "other than 8-bit 4:2:0")")
+        case ("hevc", "hvc1"): return .native(.mpeg4)
+        default: return .foreign(reason: "iOS does not play MP4 with \(video.codec) tagged \(video.codecTag)")
+        }
+    }
+
+    private static func avi(_ media: InspectedMedia) -> Attachability {
+        guard let video = media.video, ["h264", "mpeg4", "mjpeg"].contains(video.codec) else {
+            return .foreign(reason: "iOS does not play AVI with \(media.video?.codec ?? "no video")")
+        }
+        return .native(.avi)
+    }
+
+    private static func mpeg(_ media: InspectedMedia) -> Attachability {
+        guard let video = media.video, ["mpeg1video", "mpeg2video"].contains(video.codec) else {
+            return .foreign(reason: "iOS does not play an MPEG stream with \(media.video?.codec ?? "no video")")
+        }
+        return byType(media)
+    }
+}
+
+/// Whether an attachable file exceeds what a notification shows, or what a phone fetches in time. Pure.
+struct DisplayLimitCheck {
+    let media: InspectedMedia
+    let bytes: Int
+
+    /// Why the file must be rewritten; nil when it can be delivered unchanged.
+    var reason: String? {
+        switch media.kind {
+        case .image: image
+        case .audio: audio
+        case .movie: movie
+        }
+    }
+
+    private var longSide: Int { max(media.width ?? 0, media.height ?? 0) }
+    private var shortSide: Int { min(media.width ?? 0, media.height ?? 0) }
+    private var size: String { "\(media.width ?? 0) x \(media.height ?? 0)" }
+
+    private var image: String? {
+        let most =
+            media.isAnimated ? Limits.displayAnimationSidePixelsMax : Limits.displayImageSidePixelsMax
+        if longSide > most { return "\(size) pixels exceed the \(most) that a notification shows" }
+        return media.hasMetadata || media.hasLocation ? "metadata must be removed" : nil
+    }
+
+    private var audio: String? {
+        // Bounded: floating point, which does not trap.
+        let rate = Double(bytes) * 8 / max(media.duration ?? 0, 0.001)
+        let most = Double(Limits.displayAudioBitsPerSecondMax)
+        // Bounded: floating point.
+        if rate > most * Limits.displayRateTolerance {
+            let (has, needs) = (Int(clamping: rate / 1000), Int(clamping: most / 1000))
+            return "\(has) kbit/s exceed the \(needs) that a notification needs"
+        }
+        return media.hasCoverArt || media.hasLocation || media.format == .mpeg4Audio && media.hasMetadata
+            ? "metadata must be removed" : nil
+    }
+
+    private var movie: String? {
+        if movieIsTooLarge {
+            // Bounded: floating point.
+            let rate = media.video?.frameRate.map { " at \(($0 * 10).rounded() / 10) frames per second" } ?? ""
+            let most = Int(clamping: Limits.displayFramesPerSecondMax)
+            return "\(size) pixels\(rate) exceed the 720p at \(most) that a notification shows"
+        }
+        let carries = media.hasLocation || media.format == .mpeg4 && media.hasMetadata
+        return carries ? "metadata must be removed" : nil
+    }
+
+    /// Whether the video has to be encoded: its resolution or its frame rate is too high.
+    var movieIsTooLarge: Bool {
+        longSide > Limits.displayMovieLongSidePixelsMax || shortSide > Limits.displayMovieShortSidePixelsMax
+            || (media.video?.frameRate ?? 0) > Limits.displayFramesPerSecondMax * Limits.displayRateTolerance
+    }
+}

@@ -1,0 +1,88 @@
+import MediaEngine
+import RichPush
+import SafeArithmetic
+
+/// Chooses the frame that a thumbnail shows, and the time to emit for it.
+struct ThumbnailPlanner {
+    let media: InspectedMedia
+    let request: AttachmentRequest
+
+    /// The chosen frame and time.
+    struct Choice: Hashable {
+        /// Nil for audio without a cover.
+        var picture: FrameSelection?
+        /// The time to emit; nil unless the request has one.
+        var emitted: ThumbnailTime?
+        var warnings: [PreparationWarning] = []
+    }
+
+    func choice() throws -> Choice {
+        switch (media.kind, request.options.thumbnailTime) {
+        case (.audio, _): Choice(picture: media.hasCoverArt ? .coverArt : nil)
+        case (.image, _) where !media.isAnimated: Choice(picture: .still)
+        case (_, .auto): Choice(picture: media.kind == .movie && media.video == nil ? nil : .representative)
+        case (.image, .at(let time)): try animation(at: time)
+        case (.image, nil): Choice(picture: .animationFrame(defaultFrame))
+        case (.movie, .at(let time)): movie(at: time)
+        case (.movie, nil): media.video == nil ? Choice() : Choice(picture: .movieTime((media.duration ?? 0) / 2))
+        }
+    }
+
+    /// The frame that iOS shows by default: the middle one, rounded down; the first of an animation made a still.
+    private var defaultFrame: Int { request.options.animation == .still ? 0 : (media.frames ?? 1) / 2 }
+
+    private func animation(at time: Double) throws -> Choice {
+        let frames = max(1, media.frames ?? 1)
+        let last = frames.subtracting(clamping: 1)
+        guard let number = Int(exactly: time) else {
+            throw AttachPrepError(
+                .optionsInvalidTime,
+                "The thumbnail time \(time) is not a frame number; for this animation give 0 to \(last).")
+        }
+        guard number >= frames else {
+            return Choice(picture: .animationFrame(number), emitted: .frame(number))
+        }
+        return Choice(
+            picture: .animationFrame(last), emitted: .frame(last),
+            warnings: [pastEnd("frame \(number)", "the animation's last frame, \(last)")])
+    }
+
+    private func movie(at time: Double) -> Choice {
+        guard let video = media.video else { return Choice() }
+        let end = max(media.duration ?? 0, video.lastFrameTime)
+        guard time > end else {
+            return Choice(picture: .movieTime(time), emitted: .movie(MovieTime(seconds: time)))
+        }
+        // The decoder returns the last frame, and knows its time more exactly than the container does.
+        return Choice(
+            picture: .movieTime(end), emitted: .movie(MovieTime(seconds: video.lastFrameTime)),
+            warnings: [pastEnd("\(time) s", "the movie's last frame")])
+    }
+
+    private func pastEnd(_ requested: String, _ taken: String) -> PreparationWarning {
+        PreparationWarning(.timePastEnd, "The thumbnail time \(requested) is past the end; it shows \(taken).")
+    }
+}
+
+/// Predicts the thumbnail that a movie's plan will need when only its format is known. Pure.
+struct ThumbnailPrediction {
+    /// The format that identification found.
+    let format: MediaFormat?
+    let bytes: Int
+    let request: AttachmentRequest
+
+    /// Nil when it cannot be predicted, or when the movie will probably be rejected.
+    var thumbnail: ExpectedThumbnail? {
+        let options = request.options
+        guard format?.kind == .movie, options.crop == nil, !isTooLarge else { return nil }
+        let box = ThumbnailRendition(
+            width: options.thumbnailWidth, height: options.thumbnailHeight, fit: options.thumbnailFit)
+        switch options.thumbnailTime {
+        case .at(let seconds): return ExpectedThumbnail(box: box, seconds: seconds)
+        case .auto: return nil
+        case nil: return ExpectedThumbnail(box: box, seconds: nil)
+        }
+    }
+
+    private var isTooLarge: Bool { request.oversize == .reject && bytes > request.bytesMax(for: .movie) }
+}

@@ -1,0 +1,239 @@
+import Curl
+import Logging
+import RichPush
+
+/// Sends signed requests to one bucket, with retries until their deadline.
+///
+/// The endpoint may be on any network, since the operator configures it. Redirects are never followed, and proxies are
+/// not used.
+final class S3Client: Sendable {
+    let bucket: S3Bucket
+    private let credentialProvider: AWSCredentialProvider
+    private let calls: HTTPClient
+    private let schedule: RetrySchedule
+    private let logger: Logger
+
+    /// - Throws: `request.invalid` for invalid settings, `publish.denied` without credentials.
+    init(
+        _ settings: S3Settings, policy: DownloadPolicy, logger: Logger,
+        backOff: Duration = .seconds(Limits.publishBackOffSeconds)
+    ) throws {
+        credentialProvider = AWSCredentialProvider(environment: settings.environment)
+        let profile = credentialProvider.profile
+        bucket = try S3Bucket(settings, profile)
+        _ = try credentialProvider.credentials()
+        let bundle = settings.environment.value("AWS_CA_BUNDLE") ?? profile["ca_bundle"]
+        calls = try HTTPClient(
+            policy: DownloadPolicy(
+                allowsPrivateNetwork: true,
+                certificateAuthorityFile: bundle ?? policy.certificateAuthorityFile,
+                resolveOverrides: policy.resolveOverrides),
+            timeouts: Self.timeouts, trustsServers: true,
+            onAbandonedLoop: {
+                logger.error("publish thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
+            })
+        var schedule = RetrySchedule(backOff: backOff)
+        schedule.attemptsMax = Limits.publishAttemptsMax
+        self.schedule = schedule
+        self.logger = logger
+    }
+
+    /// The operator's endpoint may be slow: a transfer stalls only if no byte arrives.
+    private static var timeouts: DownloadTimeouts {
+        var timeouts = DownloadTimeouts()
+        timeouts.stallBytesMin = 1
+        return timeouts
+    }
+
+    /// Sends one request and retries it where that may help.
+    ///
+    /// - Returns: a response with a 2xx status, or one that the request accepts.
+    /// - Throws: `publish.…`, `deadline.exceeded`, `cancelled`.
+    func send(_ request: S3Request, before deadline: ContinuousClock.Instant) async throws -> HTTPClientResponse {
+        try await send(request, before: deadline) { $0 }
+    }
+
+    /// Sends one request and reads a value from its response.
+    ///
+    /// - Parameter read: Reads the value; throws an `S3Error` for an invalid response, which is retried like others.
+    func send<Value: Sendable>(
+        _ request: S3Request, before deadline: ContinuousClock.Instant,
+        reading read: (HTTPClientResponse) throws(S3Error) -> Value
+    ) async throws -> Value {
+        var (tries, hasRenewed) = (1, false)
+        while true {
+            let credentials = try credentialProvider.credentials()
+            do throws(S3Error) {
+                let answer = try await answer(to: request, credentials, before: deadline)
+                return try read(answer)
+            } catch {
+                logger.debug("S3", metadata: ["try": "\(tries)", "error": "\(error.error)"])
+                if error.remedy == .renewal, !hasRenewed, try credentialProvider.credentials() != credentials {
+                    hasRenewed = true
+                    continue
+                }
+                let delay = schedule.delay(
+                    afterTries: tries, chance: .random(in: 0..<1), retryAfter: error.retryAfter,
+                    timeLeft: ContinuousClock.now.duration(to: deadline))
+                guard error.remedy == .retry, let delay else { throw error.error }
+                tries += 1
+                try await pause(delay)
+            }
+        }
+    }
+
+    /// Ends every request with `cancelled`, and returns when the curl thread has ended.
+    func shutdown() async {
+        await calls.shutdown()
+    }
+
+    private func answer(
+        to request: S3Request, _ credentials: AWSCredentials, before deadline: ContinuousClock.Instant
+    ) async throws(S3Error) -> HTTPClientResponse {
+        let answer: HTTPClientResponse
+        do {
+            answer = try await calls.send(request.call(bucket, credentials, before: deadline))
+        } catch let error as AttachPrepError {
+            throw S3Error(error)
+        } catch {
+            throw S3Error(AttachPrepError(wrapping: error))
+        }
+        if 200..<300 ~= answer.status || request.accepted.contains(answer.status) { return answer }
+        throw S3Error(S3ErrorResponse(answer), bucket)
+    }
+
+    private func pause(_ delay: Duration) async throws {
+        do {
+            try await ContinuousClock().sleep(for: delay)
+        } catch {
+            throw AttachPrepError.cancelled
+        }
+    }
+}
+
+/// One request to a bucket, before it is signed.
+struct S3Request: Sendable {
+    var method: HTTPClientRequest.Method
+    /// Nil for the bucket itself.
+    var key: String?
+    var query: [String: String] = [:]
+    var headers: [(name: String, value: String)] = []
+    var payload = Payload.none
+    /// Statuses other than 2xx that are returned instead of thrown as errors.
+    var accepted: Set<Int> = []
+    /// The most bytes of the response body that are kept.
+    var answerBytesMax = Limits.publishAnswerBytesMax
+
+    init(_ method: HTTPClientRequest.Method, _ key: String?, query: [String: String] = [:]) {
+        self.method = method
+        self.key = key
+        self.query = query
+    }
+
+    /// The body, with its SHA-256, which is signed: the endpoint rejects other bytes.
+    enum Payload: Sendable {
+        case none
+        case bytes([UInt8], sha256: String)
+        case file(TransferUpload, sha256: String)
+
+        var sha256: String {
+            switch self {
+            case .none: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+            case .bytes(_, let sha256), .file(_, let sha256): sha256
+            }
+        }
+    }
+
+    /// The HTTP request, to be signed by libcurl (`TransferSignature`).
+    func call(_ bucket: S3Bucket, _ credentials: AWSCredentials, before deadline: ContinuousClock.Instant)
+        -> HTTPClientRequest
+    {
+        var lines = headers + [("x-amz-content-sha256", payload.sha256)]
+        if let token = credentials.sessionToken { lines.append(("x-amz-security-token", token)) }
+        if method == .post, !lines.contains(where: { $0.name == "Content-Type" }) {
+            // Otherwise libcurl would add the type of a form after signing.
+            lines.append(("Content-Type", "application/xml"))
+        }
+        var call = HTTPClientRequest(
+            method, bucket.url(key, query: query), headers: lines, answerBytesMax: answerBytesMax, deadline: deadline)
+        call.signature = TransferSignature(
+            accessKeyID: credentials.accessKeyID, secretAccessKey: credentials.secretAccessKey, region: bucket.region,
+            service: "s3")
+        call.answerSecondsMax = Limits.publishAnswerSecondsMax
+        switch payload {
+        case .none: break
+        case .bytes(let bytes, _): call.body = bytes
+        case .file(let upload, _): call.upload = upload
+        }
+        return call
+    }
+}
+
+/// Reads the text of single elements from XML responses. Pure.
+///
+/// A tolerant scan instead of a parser: the responses are small, the elements that are read contain only text, and the
+/// callers validate the values.
+enum XMLText {
+    /// The text of the first element with that name; nil without one, or when longer than `textBytesMax`.
+    static func first(_ name: String, in bytes: [UInt8]) -> String? {
+        guard let start = opening(name, in: bytes) else { return nil }
+        // Bounded: `textBytesMax` is 2,048.
+        let content = bytes[start...].prefix(textBytesMax + 1)
+        guard let end = content.firstIndex(of: UInt8(ascii: "<")), bytes[end...].starts(with: "</".utf8) else {
+            return nil
+        }
+        return plain(String(decoding: content[..<end], as: UTF8.self))
+    }
+
+    /// Whether there is an element with that name.
+    static func has(_ name: String, in bytes: [UInt8]) -> Bool { opening(name, in: bytes) != nil }
+
+    /// Escapes text for use in an element.
+    static func escaped(_ text: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        // By scalars: "<" and a following combining mark are one character, but still have to be escaped.
+        for scalar in text.unicodeScalars {
+            let name = names.first { $0.scalar == scalar }?.name
+            escaped.append(contentsOf: name?.unicodeScalars ?? String(scalar).unicodeScalars)
+        }
+        return String(escaped)
+    }
+
+    /// Entities and their scalars; the first entity of a scalar is used for escaping.
+    private static let names: [(name: String, scalar: Unicode.Scalar)] = [
+        ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"),
+        ("&#34;", "\""), ("&#39;", "'"),
+    ]
+
+    static let textBytesMax = 2_048
+    /// Longer tags do not occur in S3 responses; without a limit, a response of only "<" would take quadratic time.
+    private static let tagBytesMax = 256
+
+    /// The index of the content of the first element with that name.
+    private static func opening(_ name: String, in bytes: [UInt8]) -> Int? {
+        var index = 0
+        while let mark = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
+            // Bounded: an index into an array.
+            index = mark + 1
+            let tag = bytes[index...].prefix(tagBytesMax)
+            guard let end = tag.firstIndex(of: UInt8(ascii: ">")), tag[..<end].last != UInt8(ascii: "/") else {
+                continue
+            }
+            let elementName = String(decoding: tag[..<end].prefix { $0 > 0x20 }, as: UTF8.self)
+            // A name may have a namespace prefix.
+            // Bounded: an index into an array.
+            if elementName == name || elementName.hasSuffix(":\(name)") { return end + 1 }
+        }
+        return nil
+    }
+
+    private static func plain(_ text: String) -> String {
+        var (plain, rest) = (String.UnicodeScalarView(), text.unicodeScalars[...])
+        while let scalar = rest.first {
+            let known = names.first { rest.starts(with: $0.name.unicodeScalars) }
+            plain.append(known?.scalar ?? scalar)
+            rest = rest.dropFirst(known?.name.unicodeScalars.count ?? 1)
+        }
+        return String(plain)
+    }
+}

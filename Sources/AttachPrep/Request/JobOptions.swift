@@ -1,0 +1,85 @@
+public import FoundationEssentials
+import RichPush
+
+/// The lane of a job in the queue.
+public enum JobPriority: String, Codable, Sendable, Hashable, CaseIterable {
+    case high
+    case normal
+    case bulk
+}
+
+/// Scheduling and callback of a request that is run as a job. None of these options changes the result.
+public struct JobOptions: Sendable, Hashable {
+    /// The http or https URL of the webhook that is called when the job has ended.
+    public var callbackURL: String?
+    public var priority: JobPriority
+    /// The job does not start before this time.
+    public var notBefore: Date?
+    /// The deadline over all attempts: the job is neither started nor retried after this time.
+    public var notAfter: Date?
+
+    public init() {
+        priority = .normal
+    }
+
+    /// Rejects options that only `attachprep serve` supports.
+    ///
+    /// - Throws: `request.invalid`.
+    public func rejectServiceOnlyOptions() throws {
+        let given = [
+            ("callbackURL", callbackURL != nil), ("notBefore", notBefore != nil), ("notAfter", notAfter != nil),
+        ]
+        guard let (name, _) = given.first(where: \.1) else { return }
+        throw AttachPrepError(
+            .requestInvalid, "\"\(name)\" requires attachprep serve; remove it from the batch.")
+    }
+
+    /// - Throws: `request.invalid`.
+    func validate() throws {
+        if let notBefore, let notAfter, notAfter <= notBefore {
+            throw AttachPrepError(.requestInvalid, "\"notAfter\" must be later than \"notBefore\".")
+        }
+        guard let callbackURL else { return }
+        guard callbackURL.utf8.count <= Limits.urlBytesMax else {
+            throw AttachPrepError(.requestInvalid, "The callbackURL is over the limit of \(Limits.urlBytesMax) bytes.")
+        }
+        do {
+            _ = try WebAddress(callbackURL, httpsOnly: false)
+        } catch {
+            throw AttachPrepError(
+                .requestInvalid, "The callbackURL is not an http or https URL.", detail: "\(error)")
+        }
+    }
+}
+
+extension JobOptions {
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case callbackURL, priority, notBefore, notAfter
+    }
+
+    init(from values: KeyedDecodingContainer<CodingKeys>, defaults: JobOptions) throws {
+        self = defaults
+        callbackURL = try values.decodeIfPresent(String.self, forKey: .callbackURL) ?? callbackURL
+        priority = try values.decodeIfPresent(JobPriority.self, forKey: .priority) ?? priority
+        notBefore = try Self.time(.notBefore, in: values) ?? notBefore
+        notAfter = try Self.time(.notAfter, in: values) ?? notAfter
+    }
+
+    func encode(to values: inout KeyedEncodingContainer<CodingKeys>) throws {
+        try values.encodeIfPresent(callbackURL, forKey: .callbackURL)
+        // The default is left out, so that ids that are derived from this JSON do not change.
+        if priority != .normal { try values.encode(priority, forKey: .priority) }
+        try values.encodeIfPresent(notBefore.map(Timestamp.text), forKey: .notBefore)
+        try values.encodeIfPresent(notAfter.map(Timestamp.text), forKey: .notAfter)
+    }
+
+    private static func time(_ key: CodingKeys, in values: KeyedDecodingContainer<CodingKeys>) throws -> Date? {
+        guard let text = try values.decodeIfPresent(String.self, forKey: key) else { return nil }
+        guard let date = Timestamp.date(text) else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The request's \"\(key.rawValue)\" is not an RFC 3339 time; write it as 2026-11-21T20:51:02Z.")
+        }
+        return date
+    }
+}

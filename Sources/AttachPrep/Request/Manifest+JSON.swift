@@ -1,0 +1,26 @@
+import FoundationEssentials
+public import RichPush
+
+extension Manifest {
+    /// The file name of the manifest in a result's folder.
+    public static let fileName = "manifest.json"
+
+    /// One line of JSON, keys in alphabetical order.
+    ///
+    /// - Throws: What `JSONEncoder` throws; every value of a manifest can be encoded.
+    public func json() throws -> String.UTF8View {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self).utf8
+    }
+
+    /// Decodes a manifest.
+    ///
+    /// - Throws: What `JSONDecoder` throws.
+    public init(json: some Sequence<UInt8>) throws {
+        self = try JSONDecoder().decode(Manifest.self, from: Data(json))
+    }
+
+    /// The names of the result's files, the attachment first.
+    package var fileNames: [String] { [attachment?.file, thumbnail?.file, crop?.file].compactMap(\.self) }
+}

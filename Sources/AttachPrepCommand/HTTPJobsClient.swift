@@ -1,0 +1,181 @@
+import AttachPrep
+import AttachPrepJobs
+import FoundationEssentials
+import RichPush
+
+/// Access to the jobs of a running service over HTTP.
+struct HTTPJobsClient: JobsClient {
+    private let url: String
+    private let token: String?
+    private let sender: HTTPClient
+
+    /// - Throws: `request.invalid`.
+    init(url: String, token: String?) throws {
+        self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
+        self.token = token
+        // The service may be on a private network: its URL is given by the operator.
+        sender = try HTTPClient(policy: DownloadPolicy(allowsPrivateNetwork: true))
+    }
+
+    func close() async {
+        await sender.shutdown()
+    }
+
+    // MARK: Jobs
+
+    private struct Jobs: Decodable {
+        var jobs: [Job]
+        var next: JobID?
+    }
+
+    func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage {
+        var query = QueryString(limit: limit, cursor: cursor?.text)
+        query.add("state", filter.states.map { $0.map(\.rawValue).sorted().joined(separator: ",") })
+        query.add("search", filter.search)
+        let page: Jobs = try await request(.get, "/v1/jobs\(query.text)")
+        // The API has no filter by age; jobs are sorted latest first, so those too new are at the beginning.
+        let old = page.jobs.filter { job in filter.createdBefore.map { job.createdAt < $0 } ?? true }
+        return JobPage(jobs: old, next: page.next)
+    }
+
+    func job(_ id: JobID) async throws -> Job { try await request(.get, "/v1/jobs/\(id)") }
+
+    private struct Log: Decodable {
+        struct Line: Decodable {
+            var date: String
+            var level: String
+            var text: String
+        }
+        var lines: [Line]
+    }
+
+    func log(of id: JobID) async throws -> [JobLogLine] {
+        let log: Log = try await request(.get, "/v1/jobs/\(id)/log")
+        return log.lines.map {
+            JobLogLine(job: id, date: Timestamp.date($0.date) ?? .distantPast, level: $0.level, text: $0.text)
+        }
+    }
+
+    func retry(_ id: JobID) async throws -> Job { try await request(.post, "/v1/jobs/\(id)/retry") }
+
+    func cancel(_ id: JobID) async throws -> Job { try await request(.delete, "/v1/jobs/\(id)") }
+
+    private struct Purge: Encodable {
+        var states: [JobState]?
+        var ids: [JobID]?
+        var search: String?
+        var createdBefore: String?
+    }
+
+    private struct Purged: Decodable {
+        var purged: Int
+    }
+
+    func purge(_ filter: JobFilter) async throws -> Int {
+        let purge = Purge(
+            states: filter.states.map { $0.sorted { $0.rawValue < $1.rawValue } }, ids: filter.ids,
+            search: filter.search, createdBefore: filter.createdBefore.map(Timestamp.text))
+        let answer: Purged = try await request(.post, "/v1/jobs/purge", body: try Self.json(purge))
+        return answer.purged
+    }
+
+    // MARK: Webhooks
+
+    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookListPage {
+        var query = QueryString(limit: limit, cursor: cursor?.text)
+        query.add("state", filter.states.map { $0.map(\.rawValue).sorted().joined(separator: ",") })
+        query.add("job", filter.job?.text)
+        return try await request(.get, "/v1/webhooks\(query.text)")
+    }
+
+    private struct Replay: Encodable {
+        var states: [WebhookState]?
+        var ids: [String]?
+    }
+
+    private struct Replayed: Decodable {
+        var replayed: Int
+    }
+
+    func replay(_ filter: WebhookFilter) async throws -> Int {
+        let replay = Replay(states: filter.states.map(Array.init), ids: filter.ids?.map(\.text))
+        let answer: Replayed = try await request(.post, "/v1/webhooks/replay", body: try Self.json(replay))
+        return answer.replayed
+    }
+
+    // MARK: Campaigns
+
+    func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {
+        try await request(.get, "/v1/campaigns\(QueryString(limit: limit, cursor: cursor?.text).text)")
+    }
+
+    func campaign(_ name: CampaignName) async throws -> Campaign { try await request(.get, "/v1/campaigns/\(name)") }
+
+    // MARK: Calls
+
+    private func request<Answer: Decodable>(_ method: HTTPClientRequest.Method, _ path: String, body: [UInt8] = [])
+        async throws
+        -> Answer
+    {
+        var headers = [(name: "Accept", value: "application/json")]
+        if !body.isEmpty { headers.append(("Content-Type", "application/json")) }
+        if let token { headers.append(("Authorization", "Bearer \(token)")) }
+        let answer = try await sender.send(
+            HTTPClientRequest(
+                method, url + path, headers: headers, body: body, answerBytesMax: Limits.serviceAnswerBytesMax,
+                deadline: .now + .seconds(Limits.budgetSeconds)))
+        guard answer.isWhole else {
+            throw AttachPrepError(
+                .downloadTruncated,
+                "The service's response is incomplete or exceeds \(Limits.serviceAnswerBytesMax) bytes.")
+        }
+        guard 200..<300 ~= answer.status else { throw Self.problem(answer) }
+        do {
+            return try JSONDecoder().decode(Answer.self, from: Data(answer.body))
+        } catch {
+            throw AttachPrepError(
+                .internal, "The server at \(RedactedURL.redact(url)) is not an attachprep service; check --url.",
+                detail: "\(error)")
+        }
+    }
+
+    private struct Problem: Decodable {
+        var code: ErrorCode
+        var detail: String
+    }
+
+    /// The error of a problem response (RFC 9457).
+    private static func problem(_ answer: HTTPClientResponse) -> AttachPrepError {
+        guard let problem = try? JSONDecoder().decode(Problem.self, from: Data(answer.body)) else {
+            return AttachPrepError(.internal, "The service responded with HTTP status \(answer.status).")
+        }
+        return AttachPrepError(problem.code, problem.detail)
+    }
+
+    private static func json(_ value: some Encodable) throws -> [UInt8] { [UInt8](try JSONEncoder().encode(value)) }
+}
+
+/// The query of a URL.
+struct QueryString {
+    private(set) var text: String
+
+    init(limit: Int, cursor: String?) {
+        text = "?limit=\(limit)"
+        add("cursor", cursor)
+    }
+
+    /// Adds a value, percent-encoded (RFC 3986, 2.3).
+    mutating func add(_ name: String, _ value: String?) {
+        guard let value else { return }
+        let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,".utf8)
+        text += "&\(name)="
+        for byte in value.utf8 {
+            if plain.contains(byte) {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+    }
+}

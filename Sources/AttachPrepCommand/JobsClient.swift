@@ -1,0 +1,211 @@
+import ArgumentParser
+import AttachPrep
+import AttachPrepJobs
+import AttachPrepService
+import FoundationEssentials
+import Logging
+import RichPush
+
+/// Access to jobs: over HTTP, in a data folder, or on NATS servers.
+protocol JobsClient: Sendable {
+    func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage
+    /// - Throws: `request.not_found`.
+    func job(_ id: JobID) async throws -> Job
+    func log(of id: JobID) async throws -> [JobLogLine]
+    func retry(_ id: JobID) async throws -> Job
+    func cancel(_ id: JobID) async throws -> Job
+    func purge(_ filter: JobFilter) async throws -> Int
+    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookListPage
+    func replay(_ filter: WebhookFilter) async throws -> Int
+    func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage
+    /// - Throws: `request.not_found`.
+    func campaign(_ name: CampaignName) async throws -> Campaign
+    /// Closes connections and files.
+    func close() async
+}
+
+/// A page of webhooks, as in responses of the service.
+struct WebhookListPage: Codable, Sendable {
+    var webhooks: [WebhookListItem]
+    /// The cursor of the next page.
+    var next: String?
+}
+
+/// Options that select a running service, NATS servers or a data folder.
+struct JobsClientOptionGroup: ParsableArguments {
+    @Option(help: "Output format: text or json.") var format = OutputFormat.text
+    @OptionGroup var color: ColorOptionGroup
+
+    @Option(
+        help: ArgumentHelp(
+            "URL of a running service, such as http://127.0.0.1:8080 (ATTACHPREP_URL).", valueName: "url"))
+    var url: String?
+
+    @Option(help: ArgumentHelp("File with the token for --url (or ATTACHPREP_TOKEN).", valueName: "file"))
+    var tokenFile: String?
+
+    @OptionGroup var state: StateOptionGroup
+    @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
+
+    private func open() async throws -> any JobsClient {
+        let environment = ProcessInfo.processInfo.environment
+        do {
+            if let url { return try HTTPJobsClient(url: url, token: try token()) }
+            if let servers = try queue.servers() {
+                return try await Self.opened { try await StoreJobsClient(servers: servers) }
+            }
+            if let url = environment["ATTACHPREP_URL"] { return try HTTPJobsClient(url: url, token: try token()) }
+        } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
+        guard let folder = state.folder else {
+            throw ValidationError("No home folder for the data folder; give --state or --url.")
+        }
+        return try await Self.opened { try await StoreJobsClient(folder: folder) }
+    }
+
+    private static func opened(_ open: () async throws -> any JobsClient) async throws -> any JobsClient {
+        do {
+            return try await open()
+        } catch {
+            printError(error)
+            throw ExitCodeError.someRejected
+        }
+    }
+
+    private func token() throws -> String? {
+        guard let tokenFile else { return ProcessInfo.processInfo.environment["ATTACHPREP_TOKEN"] }
+        guard let data = FileManager.default.contents(atPath: tokenFile) else {
+            throw ValidationError("Cannot read the --token-file \(tokenFile); check its path and permissions.")
+        }
+        let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+        return lines.map { $0.filter { !$0.isWhitespace } }.first { !$0.isEmpty && !$0.hasPrefix("#") }
+    }
+
+    /// Runs work with a client; prints an error. The command exits with 1 if the work fails or returns false.
+    func use(_ work: (any JobsClient, OutputFormat) async throws -> Bool) async throws {
+        try await Interruption.cleaningUp(TemporaryDataFolder.removeAll) {
+            let client = try await open()
+            var isFine = false
+            do {
+                isFine = try await work(client, format)
+            } catch {
+                Self.printError(error)
+            }
+            await client.close()
+            guard isFine else { throw ExitCodeError.someRejected }
+        }
+    }
+
+    /// Runs work for each given job, or for all jobs of a state, and prints the returned texts.
+    func each(
+        _ ids: [JobID], orAll state: JobState?, _ work: (any JobsClient, JobID, OutputFormat) async throws -> String
+    ) async throws {
+        try await use { client, format in
+            var ids = ids
+            if let state { ids = try await Self.all(state, of: client) }
+            return await Self.each(ids) { try await work(client, $0, format) }
+        }
+    }
+
+    /// Runs work for each name, and prints the returned texts.
+    func each<Name>(_ names: [Name], _ work: (any JobsClient, Name, OutputFormat) async throws -> String) async throws {
+        try await use { client, format in
+            await Self.each(names) { try await work(client, $0, format) }
+        }
+    }
+
+    private static func each<Name>(_ names: [Name], _ work: (Name) async throws -> String) async -> Bool {
+        var isFine = true
+        for name in names {
+            do {
+                StandardStreams.result(try await work(name))
+            } catch {
+                printError(error)
+                isFine = false
+            }
+        }
+        return isFine
+    }
+
+    private static func all(_ state: JobState, of client: any JobsClient) async throws -> [JobID] {
+        var ids: [JobID] = []
+        var cursor: JobID?
+        repeat {
+            let page = try await client.list(JobFilter(states: [state]), after: cursor, limit: Limits.pageCountMax)
+            ids += page.jobs.map(\.id)
+            cursor = page.next
+        } while cursor != nil
+        return ids
+    }
+
+    private static func printError(_ error: any Error) {
+        let sentence = (error as? AttachPrepError)?.message ?? "Unexpected error: \(error)"
+        StandardStreams.note("attachprep: \(TerminalText.safe(sentence))")
+    }
+}
+
+/// Access to the jobs in a data folder, even while a service uses it, or on NATS servers.
+struct StoreJobsClient: JobsClient {
+    private let store: any JobStore & StoreMaintenance
+    private let receipts: any ReceiptStore
+
+    /// - Throws: `queue.unavailable`.
+    init(folder: String) async throws {
+        let store = try await SQLiteStore.open(folder: folder, role: .command, feed: JobFeed(), logger: .none)
+        (self.store, receipts) = (store, store)
+    }
+
+    /// - Throws: `queue.unavailable`.
+    init(servers: QueueServers) async throws {
+        store = try await NATSJobQueue.open(servers, feed: JobFeed(), logger: .errors)
+        receipts = UnsupportedReceiptStore()
+    }
+
+    func close() async { await store.close() }
+
+    func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage {
+        try await store.list(filter, after: cursor, limit: limit)
+    }
+
+    func job(_ id: JobID) async throws -> Job {
+        guard let job = try await store.job(id) else {
+            throw AttachPrepError(.requestNotFound, "No job with ID \(id).")
+        }
+        return job
+    }
+
+    func log(of id: JobID) async throws -> [JobLogLine] { try await store.log(of: id) }
+    func retry(_ id: JobID) async throws -> Job { try await store.retry(id) }
+    func cancel(_ id: JobID) async throws -> Job { try await store.cancel(id) }
+    func purge(_ filter: JobFilter) async throws -> Int { try await store.purge(filter) }
+
+    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookListPage {
+        let page = try await store.webhooks(filter, after: cursor, limit: limit)
+        return WebhookListPage(webhooks: page.webhooks.map(WebhookListItem.init), next: page.next?.text)
+    }
+
+    func replay(_ filter: WebhookFilter) async throws -> Int { try await store.replayWebhooks(filter) }
+
+    func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage {
+        try await receipts.campaigns(after: cursor, limit: limit)
+    }
+
+    func campaign(_ name: CampaignName) async throws -> Campaign {
+        guard let campaign = try await receipts.campaign(name) else {
+            throw AttachPrepError(.requestNotFound, "No campaign named \(name).")
+        }
+        return campaign
+    }
+}
+
+extension Logger {
+    /// Logs errors of the NATS servers, which explain the command's error message.
+    fileprivate static var errors: Logger {
+        var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .error
+        return logger
+    }
+
+    fileprivate static var none: Logger { Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() } }
+}

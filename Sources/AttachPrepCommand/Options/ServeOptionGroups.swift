@@ -1,0 +1,192 @@
+import ArgumentParser
+import AttachPrepJobs
+import AttachPrepService
+import FoundationEssentials
+import RichPush
+
+/// A group of flags of `serve` and `worker`, as text; `ServeConfiguration` parses them together with the environment.
+/// The help shows the groups in the order of a command's properties.
+protocol SettingFlags: ParsableArguments {
+    /// The values of the flags, nil for those not given.
+    var values: [Setting: String?] { get }
+}
+
+extension SettingFlags {
+    var flags: [Setting: String] { values.compactMapValues { $0 } }
+}
+
+/// The listening address.
+struct ListeningOptionGroup: SettingFlags {
+    @Option(help: .of(.host)) var host: String?
+    @Option(help: .of(.port)) var port: String?
+
+    var values: [Setting: String?] { [.host: host, .port: port] }
+}
+
+/// Public URL, tokens and limits of a service.
+struct AccessOptionGroup: SettingFlags {
+    @Option(name: .customLong("base-url"), help: .of(.baseURL)) var baseURL: String?
+    @Option(help: .of(.tokenFile)) var tokenFile: String?
+    @Option(help: .of(.requestsPerSecond)) var requestsPerSecond: String?
+    @Option(help: .of(.connections)) var connections: String?
+    @Option(help: .of(.connectionsPerAddress)) var connectionsPerAddress: String?
+    @Flag(help: .of(.loopbackMetrics)) var loopbackMetrics = false
+
+    var values: [Setting: String?] {
+        [
+            .baseURL: baseURL, .tokenFile: tokenFile, .requestsPerSecond: requestsPerSecond, .connections: connections,
+            .connectionsPerAddress: connectionsPerAddress, .loopbackMetrics: FlagText.flag(loopbackMetrics),
+        ]
+    }
+}
+
+/// The data folder and retention.
+struct StoreOptionGroup: SettingFlags {
+    @Option(help: .of(.state)) var state: String?
+    @Option(help: .of(.retention)) var retention: String?
+    @Option(help: .of(.deadRetention)) var deadRetention: String?
+
+    var values: [Setting: String?] { [.state: state, .retention: retention, .deadRetention: deadRetention] }
+}
+
+/// Quota and durability of the data folder of `serve`.
+struct DataFolderOptionGroup: SettingFlags {
+    @Option(help: .of(.mediaQuota)) var mediaQuota: String?
+    @Option(help: .of(.fsync)) var fsync: String?
+    @Option(help: .of(.unknownFileRetention)) var unknownFileRetention: String?
+
+    var values: [Setting: String?] {
+        [.mediaQuota: mediaQuota, .fsync: fsync, .unknownFileRetention: unknownFileRetention]
+    }
+}
+
+/// Concurrency of the worker.
+struct WorkOptionGroup: SettingFlags {
+    @Option(help: .of(.concurrency)) var concurrency: String?
+    @Option(help: .of(.perHost)) var perHost: String?
+    @Option(help: .of(.mediaSlots)) var mediaSlots: String?
+    @Option(help: .of(.maxQueue)) var maxQueue: String?
+    @Option(help: .of(.drain)) var drain: String?
+    @Flag(help: .of(.requireSandbox)) var requireSandbox = false
+
+    var values: [Setting: String?] {
+        [
+            .concurrency: concurrency, .perHost: perHost, .mediaSlots: mediaSlots, .maxQueue: maxQueue, .drain: drain,
+            .requireSandbox: FlagText.flag(requireSandbox),
+        ]
+    }
+}
+
+/// Download policy.
+struct DownloadOptionGroup: SettingFlags {
+    @Flag(help: .of(.httpsOnly)) var httpsOnly = false
+    @Flag(help: .of(.allowPrivateNetwork)) var allowPrivateNetwork = false
+    @Option(help: .of(.caFile)) var caFile: String?
+    @Option(help: .of(.proxy)) var proxy: String?
+    @Option(help: .of(.resolve)) var resolve: [String] = []
+
+    var values: [Setting: String?] {
+        [
+            .httpsOnly: FlagText.flag(httpsOnly), .allowPrivateNetwork: FlagText.flag(allowPrivateNetwork),
+            .caFile: caFile, .proxy: proxy, .resolve: FlagText.joined(resolve),
+        ]
+    }
+}
+
+/// Webhooks.
+struct WebhookOptionGroup: SettingFlags {
+    @Option(help: .of(.webhookSecretFile)) var webhookSecretFile: String?
+    @Option(help: .of(.allowCallbackNetwork)) var allowCallbackNetwork: [String] = []
+
+    var values: [Setting: String?] {
+        [.webhookSecretFile: webhookSecretFile, .allowCallbackNetwork: FlagText.joined(allowCallbackNetwork)]
+    }
+}
+
+/// The publish target.
+struct BucketOptionGroup: SettingFlags {
+    @Option(help: .of(.publish)) var publish: String?
+    @Option(name: .customLong("publish-base-url"), help: .of(.publishBaseURL)) var publishBaseURL: String?
+    @Option(name: .customLong("s3-endpoint"), help: .of(.s3Endpoint)) var s3Endpoint: String?
+    @Option(name: .customLong("s3-region"), help: .of(.s3Region)) var s3Region: String?
+    @Flag(name: .customLong("s3-path-style"), help: .of(.s3PathStyle)) var s3PathStyle = false
+    @Option(name: .customLong("s3-cache-control"), help: .of(.s3CacheControl)) var s3CacheControl: String?
+
+    var values: [Setting: String?] {
+        [
+            .publish: publish, .publishBaseURL: publishBaseURL, .s3Endpoint: s3Endpoint, .s3Region: s3Region,
+            .s3PathStyle: FlagText.flag(s3PathStyle), .s3CacheControl: s3CacheControl,
+        ]
+    }
+}
+
+/// Whether `serve` only accepts jobs.
+struct IntakeOptionGroup: SettingFlags {
+    @Flag(help: .of(.acceptOnly)) var acceptOnly = false
+
+    var values: [Setting: String?] { [.acceptOnly: FlagText.flag(acceptOnly)] }
+}
+
+/// Log format and level.
+struct LogOptionGroup: SettingFlags {
+    @Option(help: .of(.logFormat)) var logFormat: String?
+    @Option(help: .of(.logLevel)) var logLevel: String?
+
+    var values: [Setting: String?] { [.logFormat: logFormat, .logLevel: logLevel] }
+}
+
+extension ArgumentHelp {
+    /// The help of a setting, followed by its environment variable and default.
+    static func of(_ setting: Setting) -> ArgumentHelp {
+        let standard = setting.defaultText.map { "; default: \($0)" } ?? ""
+        return ArgumentHelp(
+            "\(setting.help) (\(setting.variable)\(standard))", valueName: setting.valueName ?? "")
+    }
+}
+
+/// Flags in the text form of environment variables.
+enum FlagText {
+    static func joined(_ values: [String]) -> String? { values.isEmpty ? nil : values.joined(separator: ",") }
+
+    /// Nil for a missing flag, so that the environment variable counts.
+    static func flag(_ isOn: Bool) -> String? { isOn ? "true" : nil }
+}
+
+/// The NATS servers of a shared queue, and the credentials for them.
+struct QueueOptionGroup: ParsableArguments {
+    @Option(help: .of(.queue)) var queue: String?
+    @Option(help: .of(.queuePrefix)) var queuePrefix: String?
+    @Option(help: .of(.queueReplicas)) var queueReplicas: String?
+    @Flag(help: .of(.queueAllowDivergingServer)) var queueAllowDivergingServer = false
+    @Option(help: .of(.queueUser)) var queueUser: String?
+    @Option(help: .of(.queuePasswordFile)) var queuePasswordFile: String?
+    @Option(help: .of(.queueTokenFile)) var queueTokenFile: String?
+    @Option(name: .customLong("queue-nkey-file"), help: .of(.queueNKeyFile)) var queueNKeyFile: String?
+    @Option(help: .of(.queueCredentialsFile)) var queueCredentialsFile: String?
+    @Option(name: .customLong("queue-ca-file"), help: .of(.queueCAFile)) var queueCAFile: String?
+    @Option(help: .of(.queueCertificateFile)) var queueCertificateFile: String?
+    @Option(help: .of(.queueKeyFile)) var queueKeyFile: String?
+
+    /// The servers given by flag or environment; nil if there are none.
+    ///
+    /// - Throws: `ValidationError`.
+    func servers() throws -> QueueServers? {
+        do {
+            return try QueueServers.named(flags: flags, environment: ProcessInfo.processInfo.environment)
+        } catch let error as AttachPrepError {
+            throw ValidationError(error.message)
+        }
+    }
+
+    /// The flags that were given.
+    var flags: [Setting: String] {
+        let values: [Setting: String?] = [
+            .queue: queue, .queuePrefix: queuePrefix, .queueReplicas: queueReplicas,
+            .queueAllowDivergingServer: FlagText.flag(queueAllowDivergingServer), .queueUser: queueUser,
+            .queuePasswordFile: queuePasswordFile, .queueTokenFile: queueTokenFile, .queueNKeyFile: queueNKeyFile,
+            .queueCredentialsFile: queueCredentialsFile, .queueCAFile: queueCAFile,
+            .queueCertificateFile: queueCertificateFile, .queueKeyFile: queueKeyFile,
+        ]
+        return values.compactMapValues { $0 }
+    }
+}

@@ -1,0 +1,177 @@
+import ArgumentParser
+import AttachPrep
+import AttachPrepPages
+import FoundationEssentials
+import RichPush
+import Synchronization
+
+/// Collects the results of a run and their files for a preview page or report.
+final class ReportCollector: Sendable {
+    private let kind: ReportPage.Kind
+    /// Whether thumbnails are reduced to the size that phones show, because there are many.
+    private let shrinksThumbnails: Bool
+    private let state: Mutex<State>
+
+    private struct State {
+        var budget: EmbeddingBudget
+        var items: [Int: ReportItem] = [:]
+        var slotsGiven = 0
+    }
+
+    /// - Parameter count: the expected number of results.
+    init(_ kind: ReportPage.Kind, count: Int) {
+        self.kind = kind
+        shrinksThumbnails = count > Limits.reportFullThumbnailsMax
+        state = Mutex(State(budget: EmbeddingBudget(kind)))
+    }
+
+    /// The slot of a result, identified by its position on the page.
+    struct Slot: Sendable {
+        let collector: ReportCollector
+        let number: Int
+        var text = NotificationText.sample
+
+        /// Stores a result with its files; a cancelled one is dropped.
+        ///
+        /// - Parameter folder: the folder of its files; nil if they are not on disk.
+        func keep(_ manifest: Manifest, in folder: String?, _ preparer: AttachmentPreparer) async {
+            guard manifest.error?.code != .cancelled else { return collector.forget(number) }
+            await collector.keep(manifest, number: number, folder: folder, text: text, preparer: preparer)
+        }
+
+        /// Replaces the manifest of a stored result with the final one, which contains the published URLs.
+        func complete(_ manifest: Manifest) {
+            collector.state.withLock { $0.items[number]?.manifest = manifest }
+        }
+    }
+
+    func slot(_ number: Int, text: NotificationText = .sample) -> Slot {
+        Slot(collector: self, number: number, text: text)
+    }
+
+    /// The next unused slot.
+    func nextSlot(text: NotificationText) -> Slot {
+        let number = state.withLock { state in
+            defer { state.slotsGiven += 1 }
+            return state.slotsGiven
+        }
+        return slot(number, text: text)
+    }
+
+    /// The results, sorted by number.
+    var items: [ReportItem] {
+        state.withLock { state in state.items.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
+    /// Removes a cancelled result.
+    private func forget(_ number: Int) {
+        state.withLock { _ = $0.items.removeValue(forKey: number) }
+    }
+
+    /// Stores a result and those of its files that fit into the embedding budget.
+    private func keep(
+        _ manifest: Manifest, number: Int, folder: String?, text: NotificationText, preparer: AttachmentPreparer
+    ) async {
+        var item = ReportItem(manifest: manifest, text: text)
+        if let folder {
+            item.media.thumbnail = await thumbnail(of: manifest, in: folder, preparer)
+            item.media.attachment = await attachment(of: manifest, in: folder, preparer)
+        }
+        let kept = item
+        state.withLock { $0.items[number] = kept }
+    }
+
+    private func thumbnail(
+        of manifest: Manifest, in folder: String, _ preparer: AttachmentPreparer
+    ) async -> EmbeddedFile? {
+        guard let thumbnail = manifest.thumbnail else { return nil }
+        let path = "\(folder)/\(thumbnail.file)"
+        if shrinksThumbnails, thumbnail.bytes > Self.smallBytes {
+            let side = Limits.reportThumbnailSidePixels
+            guard let previewImage = try? await preparer.previewImage(ofFile: path, sidePixels: side),
+                state.withLock({ $0.budget.takesThumbnail(bytes: previewImage.bytes.count) })
+            else { return nil }
+            let text = Data(previewImage.bytes).base64EncodedString()
+            return EmbeddedFile(type: previewImage.type.mimeType, base64: text)
+        }
+        guard state.withLock({ $0.budget.takesThumbnail(bytes: thumbnail.bytes) }) else { return nil }
+        return await Self.file(path, type: thumbnail.mimeType, preparer)
+    }
+
+    private func attachment(
+        of manifest: Manifest, in folder: String, _ preparer: AttachmentPreparer
+    ) async -> EmbeddedFile? {
+        guard let attachment = manifest.attachment,
+            state.withLock({ $0.budget.takesAttachment(bytes: attachment.bytes) })
+        else { return nil }
+        return await Self.file("\(folder)/\(attachment.file)", type: attachment.mimeType, preparer)
+    }
+
+    /// Thumbnails up to this size are embedded unchanged.
+    private static let smallBytes = 4_000
+
+    private static func file(_ path: String, type: String, _ preparer: AttachmentPreparer) async -> EmbeddedFile? {
+        await preparer.base64(ofFile: path).map { EmbeddedFile(type: type, base64: $0) }
+    }
+}
+
+extension ReportPage {
+    /// The preview page: each result drawn as a notification.
+    static func preview(_ items: [ReportItem]) -> ReportPage {
+        ReportPage(kind: .preview, title: "Notification preview", subtitle: origin, items: items)
+    }
+
+    /// The report of a batch.
+    ///
+    /// - Parameters:
+    ///   - list: the path of its list.
+    ///   - left: the number of lines not processed.
+    static func batch(_ items: [ReportItem], list: String, seconds: Double, left: Int) -> ReportPage {
+        let name = list == "-" ? "standard input" : list.split(separator: "/").last.map(String.init) ?? list
+        return ReportPage(
+            kind: .report, title: "Batch \(name)", subtitle: origin, seconds: seconds, left: left, items: items)
+    }
+
+    private static var origin: String {
+        "Created \(Timestamp.text(.now)) by attachprep \(ProductVersion.text). Approximates the display on iOS."
+    }
+}
+
+/// The output file of a page, written atomically.
+struct ReportFile: Sendable {
+    let path: String
+
+    /// Checks that the path is writable, before a run of possibly hours.
+    ///
+    /// - Parameter option: the option that set the path, for error messages.
+    /// - Throws: `ValidationError` for a path that is not writable.
+    init(path: String, option: String) throws {
+        self.path = path
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        if path.isEmpty || path.hasSuffix("/") || type == .typeDirectory {
+            throw ValidationError("\(option) \"\(path)\" is not a file name; give one such as page.html.")
+        }
+        let folder = Self.folder(of: path)
+        guard FileManager.default.isWritableFile(atPath: folder) else {
+            throw ValidationError("\(option) cannot write to folder \(folder); check that it exists and is writable.")
+        }
+    }
+
+    /// Writes the page and prints its path.
+    ///
+    /// - Throws: `ExitCodeError.someRejected` if it cannot be written.
+    func write(_ page: ReportPage) throws {
+        do {
+            try Data(page.html()).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            StandardStreams.note("attachprep: output.not_writable: Cannot write \(TerminalText.safe(path)).")
+            throw ExitCodeError.someRejected
+        }
+        StandardStreams.note("Page written to \(TerminalText.safe(path)).")
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,157 @@
+import ArgumentParser
+import Glibc
+import Synchronization
+
+/// Results on standard output, everything else on standard error.
+enum StandardStreams {
+    /// The value of `--color`.
+    static var color: ColorChoice {
+        get { choice.withLock { $0 } }
+        set { choice.withLock { $0 = newValue } }
+    }
+    private static let choice = Mutex(ColorChoice.auto)
+
+    /// The display behind standard output, queried each time, since a terminal's size can change.
+    static var output: Display { display(STDOUT_FILENO) }
+
+    /// The display behind standard error.
+    static var errors: Display { display(STDERR_FILENO) }
+
+    /// Writes a line of a result.
+    static func result(_ line: String) {
+        write(line + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Writes a result whose lines are not cut to the terminal's width.
+    static func result(_ paragraphs: [StyledText]) {
+        let display = output
+        result(paragraphs.map(display.paragraph).joined(separator: "\n"))
+    }
+
+    /// Writes a table, cut to the terminal's width.
+    ///
+    /// - Parameter isFirst: whether this is the first part of the table.
+    static func result(_ table: TextTable, isFirst: Bool = true) {
+        let display = output
+        for line in table.lines(for: display, hasHead: isFirst) { result(display.paragraph(line)) }
+    }
+
+    /// Writes a line to standard error.
+    static func note(_ line: String) {
+        write(line + "\n", to: STDERR_FILENO)
+    }
+
+    /// Writes text without a line end to standard error, for the progress bar.
+    static func raw(_ text: String) {
+        write(text, to: STDERR_FILENO)
+    }
+
+    /// Whether writing a result failed, as on a full disk; a closed pipe does not count.
+    static var hasLostResults: Bool { lostResults.load(ordering: .relaxed) }
+    private static let lostResults = Atomic(false)
+
+    /// Writes text. A closed pipe, as with `head`, is not an error: the files are the result, and processing continues.
+    private static func write(_ text: String, to descriptor: CInt) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else {
+                if descriptor == STDOUT_FILENO, errno != EPIPE { lostResults.store(true, ordering: .relaxed) }
+                return
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private static func display(_ descriptor: CInt) -> Display {
+        let columns = isatty(descriptor) == 1 ? columns(of: descriptor) : nil
+        return Display(columns: columns, color: color) { name in
+            // Safe: nothing in the process modifies the environment.
+            unsafe getenv(name).map { unsafe String(cString: $0) }
+        }
+    }
+
+    /// The terminal's width; 80 if it is unknown.
+    private static func columns(of descriptor: CInt) -> Int {
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+}
+
+/// The properties of an output stream: a terminal, a file or a pipe.
+struct Display: Sendable, Hashable {
+    /// The terminal's width; nil for files and pipes, where nothing is cut.
+    var columns: Int?
+    var isColored = false
+    /// Whether non-ASCII characters can be shown.
+    var isUTF8 = true
+    /// Whether a line can be redrawn in place.
+    var canRedraw = false
+
+    /// The ellipsis for cut text.
+    var mark: String { isUTF8 ? "…" : "..." }
+
+    /// One line of a list: cut to the terminal's width.
+    func row(_ text: StyledText) -> String {
+        paragraph(columns.map { text.cut(to: $0, mark: mark) } ?? text)
+    }
+
+    /// A line that is not cut.
+    func paragraph(_ text: StyledText) -> String { isColored ? text.painted : text.plain }
+}
+
+extension Display {
+    /// Derives the properties from the stream, the environment and `--color`.
+    ///
+    /// - Parameters:
+    ///   - columns: the terminal's width; nil without a terminal.
+    ///   - environment: returns the value of a variable, nil if it is not set.
+    init(columns: Int?, color: ColorChoice, environment: (String) -> String?) {
+        let terminal = environment("TERM") ?? ""
+        // Without TERM no capabilities are assumed.
+        let isCapable = columns != nil && !terminal.isEmpty && terminal != "dumb"
+        // https://no-color.org: present and not empty.
+        let isWanted = (environment("NO_COLOR") ?? "").isEmpty
+        self.columns = columns
+        isColored = color == .always || (color == .auto && isCapable && isWanted)
+        isUTF8 = Self.isUTF8(environment)
+        canRedraw = isCapable
+    }
+
+    /// The first of LC_ALL, LC_CTYPE and LANG that is set decides, as in setlocale(3).
+    private static func isUTF8(_ environment: (String) -> String?) -> Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap(environment).first { !$0.isEmpty } ?? ""
+        let name = locale.uppercased()
+        return name.contains("UTF-8") || name.contains("UTF8")
+    }
+}
+
+/// A file named on the command line, or standard input for `-`.
+struct InputFile {
+    let path: String
+    /// The file's role, for error messages: `list`.
+    let name: String
+    /// What to give instead, for error messages: `a file of sources`.
+    let remedy: String
+
+    /// The content. Reading stops after exceeding `bytesMax`, so that the caller can detect a file that is too large.
+    ///
+    /// - Throws: `ValidationError` if it cannot be read.
+    func bytes(max bytesMax: Int = .max) throws -> [UInt8] {
+        let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw ValidationError("Cannot open the \(name) \(path); check its path.") }
+        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= bytesMax {
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw ValidationError("Cannot read the \(name) \(path); give \(remedy).") }
+            guard count > 0 else { break }
+            bytes += chunk.prefix(count)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,136 @@
+public import AttachPrep
+public import FoundationEssentials
+public import RichPush
+
+/// A job as it may be shown: it contains no secrets.
+///
+/// Its JSON is part of the contract: always all nine keys of `CodingKeys`.
+public struct Job: Sendable, Hashable {
+    public var id: JobID
+    public var state: JobState
+    /// Without headers, and with redacted URLs.
+    public var request: AttachmentRequest
+    /// The manifest of a finished job, including a rejected one.
+    public var result: Manifest?
+    /// Why the job, or its last attempt, failed.
+    public var error: ManifestError?
+    /// Number of attempts that have started.
+    public var attempts: Int
+    public var createdAt: Date
+    /// Start of the last attempt.
+    public var startedAt: Date?
+    public var finishedAt: Date?
+    /// Identifier under which its files are served; not in the JSON.
+    public var media: MediaID?
+    /// The submission that it belongs to; not in the JSON.
+    public var origin = JobOrigin()
+
+    public init(id: JobID, state: JobState, request: AttachmentRequest, attempts: Int = 0, createdAt: Date) {
+        self.id = id
+        self.state = state
+        self.request = request
+        self.attempts = attempts
+        self.createdAt = createdAt
+    }
+
+    /// Returns the job with file URLs below `baseURL`: `https://media.example/push` becomes
+    /// `https://media.example/push/media/<media>/<file>`. Without `baseURL` the files have no URLs.
+    public func located(at baseURL: String?) -> Job {
+        var job = self
+        job.result = result?.located(media, at: baseURL)
+        return job
+    }
+}
+
+extension Job: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case id, state, request, result, error, attempts, createdAt, startedAt, finishedAt
+    }
+
+    /// Decodes a response of the service; file URLs are in its manifest.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            id: try values.decode(JobID.self, forKey: .id), state: try values.decode(JobState.self, forKey: .state),
+            request: try values.decode(AttachmentRequest.self, forKey: .request),
+            attempts: try values.decode(Int.self, forKey: .attempts),
+            createdAt: try Self.time(.createdAt, in: values) ?? .distantPast)
+        result = try values.decodeIfPresent(Manifest.self, forKey: .result)
+        error = try values.decodeIfPresent(ManifestError.self, forKey: .error)
+        startedAt = try Self.time(.startedAt, in: values)
+        finishedAt = try Self.time(.finishedAt, in: values)
+    }
+
+    private static func time(_ key: CodingKeys, in values: KeyedDecodingContainer<CodingKeys>) throws -> Date? {
+        try values.decodeIfPresent(String.self, forKey: key).flatMap(Timestamp.date)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(id, forKey: .id)
+        try values.encode(state, forKey: .state)
+        try values.encode(request, forKey: .request)
+        try values.encode(result, forKey: .result)
+        try values.encode(error, forKey: .error)
+        try values.encode(attempts, forKey: .attempts)
+        try values.encode(Timestamp.text(createdAt), forKey: .createdAt)
+        try values.encode(startedAt.map(Timestamp.text), forKey: .startedAt)
+        try values.encode(finishedAt.map(Timestamp.text), forKey: .finishedAt)
+    }
+}
+
+extension AttachmentRequest {
+    /// The request without headers and with redacted URLs.
+    public var shown: AttachmentRequest {
+        var request = self
+        request.source = RedactedURL.redact(source)
+        request.headers = [:]
+        request.jobOptions.callbackURL = jobOptions.callbackURL.map(RedactedURL.redact)
+        return request
+    }
+}
+
+/// The state of a job.
+public enum JobState: String, Codable, Sendable, Hashable, CaseIterable {
+    /// Waiting for a worker, for `notBefore`, or for the next attempt.
+    case queued
+    /// A worker holds a lease on it.
+    case running
+    /// Ended with an attachment.
+    case succeeded
+    /// Ended with a permanent error.
+    case failed
+    /// Ended because all retries were used up.
+    case dead
+    /// Cancelled by its caller.
+    case cancelled
+
+    /// Whether the job has ended; only a retry starts it again.
+    public var isFinished: Bool { self != .queued && self != .running }
+
+    /// Whether the job can be retried.
+    public var isRetryable: Bool { self == .failed || self == .dead || self == .cancelled }
+}
+
+/// The submission that a job belongs to, with the caller's identifiers.
+public struct JobOrigin: Codable, Sendable, Hashable {
+    /// Name of the batch; nil for a single request.
+    public var batch: String?
+    /// The submission's `Idempotency-Key`.
+    public var idempotencyKey: String?
+
+    public init(batch: String? = nil, idempotencyKey: String? = nil) {
+        self.batch = batch
+        self.idempotencyKey = idempotencyKey
+    }
+
+    /// JSON for the database or the queue; nil when both members are nil.
+    func stored() throws -> String? {
+        self == JobOrigin() ? nil : try StoredJSON.text(self)
+    }
+
+    /// - Throws: `queue.unavailable` when the text cannot be decoded.
+    init(stored text: String?) throws {
+        self = try text.map { try StoredJSON.value($0, "a job's origin") } ?? JobOrigin()
+    }
+}

@@ -1,0 +1,102 @@
+public import FoundationEssentials
+public import RichPush
+
+/// Lists, counts and bulk operations on the jobs of a queue. Each driver passes the suite `JobCatalogConformance`.
+public protocol JobCatalog: Sendable {
+    /// Returns jobs by creation time, latest first. Dead letters are the jobs in state `dead`.
+    func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage
+
+    /// Counts jobs by state and by error, and the jobs that are due.
+    func counts() async throws -> JobCounts
+
+    /// Counts how jobs ended in the hour before `end`. Jobs that were cancelled, purged or retried since then are not
+    /// counted.
+    func pace(until end: Date) async throws -> JobPace
+
+    /// Deletes finished jobs with their log lines, their webhooks, and results that no other job needs.
+    ///
+    /// - Returns: the number of jobs.
+    func purge(_ filter: JobFilter) async throws -> Int
+
+    /// Queues failed, dead and cancelled jobs again, each once, the oldest of a state first, until the queue is full.
+    /// Jobs whose secrets were deleted are skipped.
+    ///
+    /// - Returns: the number of jobs.
+    func retry(_ filter: JobFilter) async throws -> Int
+
+    /// Returns the log lines of a job in order; when there are more than the limit, those of the latest attempts.
+    func log(of id: JobID) async throws -> [JobLogLine]
+
+    /// Stores log lines; lines of jobs that no longer exist are dropped.
+    func append(_ lines: [JobLogLine]) async throws
+}
+
+/// Selects jobs; a nil member does not restrict the selection.
+public struct JobFilter: Sendable, Hashable {
+    public var states: Set<JobState>?
+    /// Substring of the job's id, the caller's id, the source URL or the error code; case-insensitive.
+    public var search: String?
+    public var ids: [JobID]?
+    public var createdBefore: Date?
+    /// Only failed and dead jobs with these error codes.
+    public var errors: Set<ErrorCode>?
+
+    public init(
+        states: Set<JobState>? = nil, search: String? = nil, ids: [JobID]? = nil, createdBefore: Date? = nil,
+        errors: Set<ErrorCode>? = nil
+    ) {
+        self.states = states
+        self.search = search
+        self.ids = ids
+        self.createdBefore = createdBefore
+        self.errors = errors
+    }
+}
+
+/// One page of a list of jobs.
+public struct JobPage: Sendable {
+    public var jobs: [Job]
+    /// Cursor of the next page; nil on the last page.
+    public var next: JobID?
+
+    public init(jobs: [Job], next: JobID?) {
+        self.jobs = jobs
+        self.next = next
+    }
+}
+
+/// Numbers of jobs in the queue.
+public struct JobCounts: Sendable, Hashable {
+    /// Number of jobs by state; every state is a key.
+    public var byState: [JobState: Int]
+    /// Number of failed and dead jobs by error code.
+    public var byError: [ErrorCode: Int]
+    /// Number of queued jobs that are due.
+    public var due: Int
+    /// When the oldest of those became due.
+    public var oldestDue: Date?
+
+    public init(byState: [JobState: Int], byError: [ErrorCode: Int], due: Int, oldestDue: Date?) {
+        self.byState = byState
+        self.byError = byError
+        self.due = due
+        self.oldestDue = oldestDue
+    }
+}
+
+/// A line of a job's log.
+public struct JobLogLine: Codable, Sendable, Hashable {
+    public var job: JobID
+    public var date: Date
+    /// Level name of swift-log: info, warning…
+    public var level: String
+    /// The message with its metadata, as `message key=value`.
+    public var text: String
+
+    public init(job: JobID, date: Date, level: String, text: String) {
+        self.job = job
+        self.date = date
+        self.level = level
+        self.text = text
+    }
+}

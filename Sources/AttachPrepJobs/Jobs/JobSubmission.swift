@@ -1,0 +1,110 @@
+public import AttachPrep
+import RichPush
+import SafeArithmetic
+
+/// A request to be enqueued as a job.
+public struct JobSubmission: Sendable, Hashable {
+    /// The caller's request including its secrets, which are stored while the job can still run.
+    public var request: AttachmentRequest
+    /// Submissions with the same key are fetched and prepared once.
+    public var key: WorkKey
+    /// Source host in lower case; nil for an upload.
+    public var host: String?
+    /// The caller's batch and idempotency key.
+    public var origin = JobOrigin()
+
+    public init(request: AttachmentRequest, key: WorkKey, host: String?) {
+        self.request = request
+        self.key = key
+        self.host = host
+    }
+}
+
+/// Validates requests and turns them into submissions.
+public struct SubmissionValidator: Sendable {
+    private let uploads: any UploadStore
+    private let sendsWebhooks: Bool
+    private let httpsOnly: Bool
+
+    /// - Parameters:
+    ///   - sendsWebhooks: whether a signing secret is configured; without one, requests with a callback are rejected.
+    ///   - httpsOnly: whether http sources are rejected.
+    public init(uploads: any UploadStore, sendsWebhooks: Bool, httpsOnly: Bool = false) {
+        self.uploads = uploads
+        self.sendsWebhooks = sendsWebhooks
+        self.httpsOnly = httpsOnly
+    }
+
+    /// Validates a request and returns its submission.
+    ///
+    /// - Throws: `request.invalid`, `options.…`, `source.invalid_url`, `source.scheme_not_allowed`, or
+    ///   `source.not_found` for an upload that does not exist.
+    public func submission(for request: AttachmentRequest) async throws -> JobSubmission {
+        try request.validate()
+        if request.jobOptions.callbackURL != nil, !sendsWebhooks {
+            throw AttachPrepError(
+                .requestInvalid,
+                "This service has no secret to sign webhooks; set ATTACHPREP_WEBHOOK_SECRETS, or omit callbackURL."
+            )
+        }
+        if request.source.hasPrefix(Upload.scheme) { return try await uploaded(request) }
+        let address = try WebAddress(request.source, httpsOnly: httpsOnly)
+        return JobSubmission(request: request, key: try WorkKey(request, file: nil), host: address.host.lowercased())
+    }
+
+    private func uploaded(_ request: AttachmentRequest) async throws -> JobSubmission {
+        guard let id = Upload.named(by: request.source), let upload = try await uploads.upload(id) else {
+            throw AttachPrepError(
+                .sourceNotFound, "The upload does not exist or has expired; send the file again.")
+        }
+        return JobSubmission(request: request, key: try WorkKey(request, file: upload.sha256), host: nil)
+    }
+}
+
+extension WorkKey {
+    /// - Parameter file: SHA-256 of the upload that is the source; nil for a URL.
+    init(_ request: AttachmentRequest, file: String?) throws {
+        var work = request
+        // Uploads of the same bytes are the same source.
+        if let file { work.source = "\(Upload.scheme)\(file)" }
+        let identity = try RequestIdentity(work, localState: file)
+        self.init("\(identity.digest)-\(Int(clamping: request.budgetSeconds * 1000))")
+    }
+}
+
+/// Identifies requests for the same work: source, options, policy, budget and headers, without id and job options.
+public struct WorkKey: Sendable, Hashable {
+    /// Lower-case hexadecimal.
+    public let text: String
+
+    public init(_ text: String) {
+        self.text = text
+    }
+}
+
+/// A caller's `Idempotency-Key`: the same key and body within 24 hours return the same jobs.
+public struct IdempotencyKey: Sendable, Hashable {
+    /// The caller that sent the key; two callers may use the same key.
+    public var caller: String
+    public var key: String
+    /// SHA-256 of the body in lower-case hexadecimal.
+    public var bodyDigest: String
+
+    public init(caller: String, key: String, bodyDigest: String) {
+        self.caller = caller
+        self.key = key
+        self.bodyDigest = bodyDigest
+    }
+}
+
+/// The result of `JobQueue.enqueue`.
+public struct EnqueuedJobs: Sendable {
+    public var jobs: [Job]
+    /// Whether the jobs were created by an earlier call with the same idempotency key.
+    public var areRepeated: Bool
+
+    public init(jobs: [Job], areRepeated: Bool) {
+        self.jobs = jobs
+        self.areRepeated = areRepeated
+    }
+}

@@ -1,0 +1,136 @@
+import RichPush
+import SafeArithmetic
+import Synchronization
+
+/// All stores that a worker and a service need.
+public typealias JobStore = JobQueue & JobCatalog & ResultStore & WebhookOutbox & UploadStore
+
+/// Maintenance of a store, for the process that opened it.
+public protocol StoreMaintenance: Sendable {
+    /// Removes expired and unneeded data; call it at start and then every minute.
+    ///
+    /// - Throws: `queue.unavailable`; what was removed before stays removed, and the next sweep continues.
+    func sweep() async throws -> SweepReport
+
+    /// Whether new jobs and uploads are rejected because files exceed the quota.
+    var isFull: Bool { get }
+
+    /// Why the store is unavailable, as a sentence; nil when it is available as far as is known. Makes no call to the
+    /// store.
+    var fault: String? { get }
+
+    /// Number of claims so far that failed because the job's revision had changed.
+    var refusedClaims: Int { get }
+
+    /// Closes the store; later calls fail with `queue.unavailable`.
+    func close() async
+}
+
+extension StoreMaintenance {
+    /// 0 for drivers without revisions.
+    public var refusedClaims: Int { 0 }
+}
+
+/// The kind of process that opens a store.
+public enum StoreRole: Sendable, Hashable {
+    /// The only service of the folder: a second one is rejected.
+    case service
+    /// A command, which runs beside the service and does not create a database.
+    case command
+}
+
+/// What a committed change survives.
+public enum StoreDurability: String, Sendable, Hashable, CaseIterable {
+    /// The end of the process, crashes included.
+    case normal
+    /// A power failure of the machine, too.
+    case always
+}
+
+/// Quotas and retention times of a store.
+public struct StoreLimits: Sendable, Hashable {
+    public var queuedJobsMax = Limits.queuedJobsMax
+    public var retentionSeconds = Limits.retentionSeconds
+    public var deadRetentionSeconds = Limits.deadRetentionSeconds
+    public var mediaQuotaBytes = Limits.mediaQuotaBytes
+    public var mediaAgeSecondsMin = Limits.mediaAgeSecondsMin
+    public var uploadSecondsMax = Limits.uploadSecondsMax
+    /// How long a file without a database row is kept after it was found: 24 h to notice that the database does not
+    /// belong to the folder, and to restore it.
+    public var unknownFileSeconds = 86_400.0
+    public var dispatchSeconds = Limits.dispatchSeconds
+    public var campaignSeconds = Limits.campaignSeconds
+
+    public init() {}
+}
+
+/// What a sweep removed.
+public struct SweepReport: Sendable, Hashable {
+    /// Finished jobs past their retention.
+    public var jobs = 0
+    public var idempotencyKeys = 0
+    /// Receipts of payloads that have expired.
+    public var receipts = 0
+    /// Campaigns that were unused for `campaignSeconds`.
+    public var campaigns = 0
+    public var uploads = 0
+    public var results = 0
+    /// Files of results and uploads, including those that a crash left behind.
+    public var files = 0
+    /// Files without a database row that are kept for now; counted in sweeps that walk the folders, 0 in others.
+    public var unknownFiles = 0
+    /// Total size of the removed files in bytes.
+    public var bytes = 0
+    /// Total size of the remaining files in bytes.
+    public var mediaBytes = 0
+    /// Whether `mediaBytes` exceeds the quota: the remaining files are too young or still needed.
+    public var isOverQuota = false
+
+    public init() {}
+
+    mutating func add(_ other: SweepReport) {
+        jobs = jobs.adding(clamping: other.jobs)
+        idempotencyKeys = idempotencyKeys.adding(clamping: other.idempotencyKeys)
+        receipts = receipts.adding(clamping: other.receipts)
+        campaigns = campaigns.adding(clamping: other.campaigns)
+        uploads = uploads.adding(clamping: other.uploads)
+        results = results.adding(clamping: other.results)
+        files = files.adding(clamping: other.files)
+        unknownFiles = unknownFiles.adding(clamping: other.unknownFiles)
+        bytes = bytes.adding(clamping: other.bytes)
+    }
+}
+
+/// The position of sweeps that continue over several rounds.
+final class SweepProgress: Sendable {
+    private struct State {
+        var count = 0
+        var lastResult: ResultPosition?
+    }
+
+    /// Folders are walked in the first round and then every 60 rounds (once an hour): unnamed files are left by crashes
+    /// only.
+    private static let walkEvery = 60
+
+    private let state = Mutex(State())
+
+    /// - Returns: whether folders are walked in this round.
+    func begin() -> Bool {
+        state.withLock { state in
+            defer { state.count += 1 }
+            return state.count % Self.walkEvery == 0
+        }
+    }
+
+    /// The last result that was examined; nil starts from the beginning.
+    var lastResult: ResultPosition? {
+        get { state.withLock { $0.lastResult } }
+        set { state.withLock { $0.lastResult = newValue } }
+    }
+}
+
+/// The position of a result in the order of last use.
+struct ResultPosition: Sendable, Hashable {
+    var usedAt: Int64
+    var media: String
+}

@@ -1,0 +1,94 @@
+internal import AttachPrep
+internal import FoundationEssentials
+internal import RichPush
+internal import SafeArithmetic
+
+/// The HTTP request of one delivery attempt.
+struct WebhookRequest: Sendable {
+    let webhook: Webhook
+    let secrets: [WebhookSecret]
+    let date: Date
+
+    var call: HTTPClientRequest {
+        let body = Array(webhook.notice.body.utf8)
+        return HTTPClientRequest(
+            .post, webhook.notice.url, headers: headers(body), body: body,
+            answerBytesMax: Limits.webhookAnswerBytesMax, deadline: .now + .seconds(Limits.webhookSecondsMax))
+    }
+
+    private func headers(_ body: [UInt8]) -> [(name: String, value: String)] {
+        let timestamp = Int(clamping: date.timeIntervalSince1970.rounded(.down))
+        let signature = WebhookSignature(id: webhook.id.text, timestamp: timestamp, body: body, secrets: secrets)
+        return [
+            ("content-type", "application/json"), ("user-agent", Self.userAgent), ("webhook-id", webhook.id.text),
+            ("webhook-timestamp", String(timestamp)), ("webhook-signature", signature.text),
+        ]
+    }
+
+    private static let userAgent = "attachprep/\(ProductVersion.text) (webhooks)"
+}
+
+/// The response to a delivery attempt, or its error.
+enum WebhookResponse: Sendable {
+    case answered(host: String, status: Int, retryAfter: Duration?)
+    case failed(AttachPrepError)
+
+    var status: Int? {
+        if case .answered(_, let status, _) = self { status } else { nil }
+    }
+
+    var retryAfter: Duration? {
+        if case .answered(_, _, let retryAfter) = self { retryAfter } else { nil }
+    }
+
+    /// Whether the receiver accepted the webhook (2xx).
+    var isDelivered: Bool { status.map { 200...299 ~= $0 } ?? false }
+
+    /// Whether the receiver wants no more webhooks (410 Gone, Standard Webhooks).
+    var isUnwanted: Bool { status == 410 }
+
+    /// Why delivery failed: a sentence with the host only, because the URL may contain secrets.
+    var sentence: String {
+        switch self {
+        case .failed(let error): error.message
+        case .answered(let host, 410, _): "\(host) answered 410 (Gone); no more webhooks are sent to this URL."
+        case .answered(let host, let status, _) where 300...399 ~= status:
+            "\(host) answered \(status); redirects are not followed: set callbackURL to the final URL."
+        case .answered(let host, let status, _): "\(host) answered \(status)."
+        }
+    }
+}
+
+/// The retry schedule of webhooks.
+struct WebhookSchedule: Sendable, Hashable {
+    /// Seconds between an attempt and the one before; the first element is not used, because the first attempt is
+    /// immediate.
+    var stepsSeconds = Limits.webhookScheduleSeconds
+
+    /// Delays are extended by a random part of up to 10 %, so that attempts that failed together are not repeated
+    /// together.
+    private static let jitter = 0.1
+
+    /// Decides whether a webhook is delivered, retried or given up.
+    ///
+    /// - Parameters:
+    ///   - tries: number of attempts, including this one.
+    ///   - chance: a random number in 0..<1.
+    func outcome(of reply: WebhookResponse, tries: Int, at now: Date, chance: Double) -> WebhookDeliveryResult {
+        if reply.isDelivered, let status = reply.status { return .delivered(status: status) }
+        guard !reply.isUnwanted, let delay = delay(afterTries: tries, retryAfter: reply.retryAfter, chance: chance)
+        else { return .givenUp(status: reply.status, error: reply.sentence) }
+        return .retry(at: now.addingTimeInterval(delay), status: reply.status, error: reply.sentence)
+    }
+
+    /// Returns the seconds until the next attempt; nil after the last one.
+    ///
+    /// The receiver's `Retry-After` can extend the delay up to the next step of the schedule.
+    func delay(afterTries tries: Int, retryAfter: Duration?, chance: Double) -> Double? {
+        guard stepsSeconds.indices.contains(tries) else { return nil }
+        let own = stepsSeconds[tries] * (1 + Self.jitter * chance)  // Bounded: floating-point arithmetic.
+        let longest = stepsSeconds[min(tries + 1, stepsSeconds.count - 1)]  // Bounded: an index into the schedule.
+        let requested = retryAfter.map { $0 / .seconds(1) } ?? 0
+        return max(own, min(requested, longest))
+    }
+}

@@ -1,0 +1,118 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import RichPush
+
+/// Authenticates requests and limits their rate.
+struct Authenticator: Sendable {
+    let tokens: AccessTokens
+    let session: SessionCookie
+    private let trustsLoopback: Bool
+    /// By caller.
+    private let requests: RateLimiter
+    /// By address, for requests with an invalid token.
+    private let wrongTokens: RateLimiter
+
+    init(tokens: AccessTokens, settings: ServiceSettings) {
+        self.tokens = tokens
+        session = SessionCookie(baseURL: settings.baseURL)
+        trustsLoopback = settings.showsMetricsToLoopback
+        requests = RateLimiter(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2)
+        wrongTokens = RateLimiter(
+            perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax)
+    }
+
+    func middleware(for access: Endpoint.Access) -> AuthenticationMiddleware {
+        AuthenticationMiddleware(authenticator: self, access: access)
+    }
+
+    /// The name of the caller; nil for an endpoint without authentication.
+    ///
+    /// - Throws: a problem with status 401, 403 or 429.
+    func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> String? {
+        guard access != .everybody else { return nil }
+        guard tokens.isRequired else { return "local" }
+        if let caller = try known(request) { return caller }
+        if access == .callersAndLoopback, trustsLoopback, Self.isFromHere(request, context) { return "local" }
+        throw unauthorizedProblem(context)
+    }
+
+    /// The caller identified by the request's token or session cookie; nil without a valid one.
+    ///
+    /// - Throws: a problem with status 403 for a session cookie sent from another site's page.
+    func known(_ request: Request) throws -> String? {
+        if let token = Self.token(in: request) { return tokens.caller(showing: token) }
+        guard let caller = session.caller(of: request, tokens) else { return nil }
+        if let problem = SessionPolicy.problemResponse(to: request) { throw problem }
+        return caller
+    }
+
+    /// Whether a request contains a token, valid or not.
+    func showsToken(_ request: Request) -> Bool { Self.token(in: request) != nil }
+
+    /// The problem for a request without a valid token: 401, or 429 after too many from its address.
+    func unauthorizedProblem(_ context: ServiceContext) -> Problem {
+        // Requests with a valid token are not counted: behind a proxy all clients have the same address.
+        if let seconds = wrongTokens.take(context.peer ?? "") {
+            return Problem(
+                .requestRateLimited, "Too many requests without a valid token from this address; retry later."
+            )
+            .retrying(after: seconds)
+        }
+        var problem = Problem(
+            .requestUnauthorized, "No valid token; send one as Authorization: Bearer <token>.")
+        problem.fields[.wwwAuthenticate] = "Bearer"
+        return problem
+    }
+
+    /// Counts a request of a caller.
+    ///
+    /// - Throws: a problem with status 429.
+    func count(_ caller: String) throws {
+        guard let seconds = requests.take(caller) else { return }
+        throw Problem(.requestRateLimited, "Too many requests per second with this token; retry later.")
+            .retrying(after: seconds)
+    }
+
+    private static func token(in request: Request) -> String? {
+        guard let field = request.headers[.authorization] else { return nil }
+        let parts = field.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1].drop { $0 == " " })
+    }
+
+    /// Whether a request came from this machine: loopback peer and `Host`, and no header that a proxy adds.
+    ///
+    /// A proxy on this machine that adds none of these headers and sends a loopback `Host` (the default of nginx) is
+    /// indistinguishable from a local client, so metrics without a token are opt-in (`--loopback-metrics`).
+    private static func isFromHere(_ request: Request, _ context: ServiceContext) -> Bool {
+        guard let peer = context.peer, LoopbackPolicy.isLoopback(peer), let authority = request.head.authority,
+            LoopbackPolicy.isLoopback(LoopbackPolicy.host(of: authority))
+        else { return false }
+        return !request.headers.contains { field in
+            let name = field.name.canonicalName
+            return name.hasPrefix("x-forwarded") || ["forwarded", "via", "x-real-ip"].contains(name)
+        }
+    }
+}
+
+/// Authenticates the requests of one endpoint.
+struct AuthenticationMiddleware: RouterMiddleware {
+    typealias Context = ServiceContext
+
+    let authenticator: Authenticator
+    let access: Endpoint.Access
+
+    func handle(
+        _ request: Request, context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        if let caller = try authenticator.caller(of: request, context, access: access) {
+            try authenticator.count(caller)
+            context.caller = caller
+            context.logger[metadataKey: "caller"] = "\(caller.prefix(8))"
+        }
+        return try await next(request, context)
+    }
+}

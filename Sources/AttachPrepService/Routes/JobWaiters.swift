@@ -1,0 +1,147 @@
+import AttachPrepJobs
+import HTTPTypes
+import RichPush
+import SafeArithmetic
+import Synchronization
+
+/// Requests that wait for a job to end, woken by one subscription to the job feed.
+final class JobWaiters: Sendable {
+    private struct State {
+        var last = 0
+        var waiters: [JobID: [Int: AsyncStream<Void>.Continuation]] = [:]
+        var count = 0
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+    private let waitersMax: Int
+
+    /// - Parameter waitersMax: the maximum of concurrent waits; further requests do not wait. Bounds the waits of
+    ///   disconnected clients, which last until their deadline.
+    init(waitersMax: Int) {
+        self.waitersMax = waitersMax
+    }
+
+    /// Wakes the requests that wait for a changed job.
+    func jobChanged(_ change: JobFeed.Change) {
+        // A job that is queued again has failed once, which ends the wait of `POST /v1/payloads`.
+        guard change.state.isFinished || change.state == .queued else { return }
+        let waiting = state.withLock { $0.waiters[change.job]?.values.map(\.self) ?? [] }
+        for waiter in waiting { waiter.yield() }
+    }
+
+    /// Ends all waits, and lets later ones return at once.
+    func finish() {
+        let all = state.withLock { state in
+            defer { state.waiters = [:] }
+            state.isOver = true
+            return state.waiters.values.flatMap(\.values)
+        }
+        for waiter in all { waiter.finish() }
+    }
+
+    /// Waits until a job has ended (or `isEnough` holds), the deadline passes, or the service stops.
+    ///
+    /// - Returns: the job as loaded last.
+    func end(
+        of id: JobID, before deadline: ContinuousClock.Instant,
+        until isEnough: (Job) -> Bool = { $0.state.isFinished }, load: () async throws -> Job
+    ) async throws -> Job {
+        while true {
+            // Registers before loading, so that a change between load and wait is not missed.
+            let registration = register(id)
+            defer { if let registration { unregister(id, registration.number) } }
+            let job = try await load()
+            guard !isEnough(job), let registration, ContinuousClock.now < deadline else { return job }
+            await Self.first(of: registration.signals, before: deadline)
+        }
+    }
+
+    /// Returns at the first signal, at the deadline, or after `waitPollSeconds`, when the job is loaded again anyway.
+    private static func first(of signals: AsyncStream<Void>, before deadline: ContinuousClock.Instant) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in signals { return } }
+            group.addTask {
+                let poll = ContinuousClock.now.advanced(by: .seconds(clamping: Limits.waitPollSeconds))
+                try? await Task.sleep(until: min(deadline, poll), clock: .continuous)
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func register(_ job: JobID) -> (number: Int, signals: AsyncStream<Void>)? {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        return state.withLock { state in
+            guard !state.isOver, state.count < waitersMax else { return nil }
+            state.last += 1
+            state.count += 1
+            state.waiters[job, default: [:]][state.last] = continuation
+            return (state.last, stream)
+        }
+    }
+
+    private func unregister(_ job: JobID, _ number: Int) {
+        state.withLock { state in
+            state.count -= 1
+            state.waiters[job]?[number] = nil
+            if state.waiters[job]?.isEmpty == true { state.waiters[job] = nil }
+        }
+    }
+}
+
+/// The `Prefer` header (RFC 7240): `wait=10` or `wait="10"`.
+struct PreferHeader {
+    /// Whole seconds; nil without a valid `wait` preference.
+    let waitSeconds: Int?
+
+    init(_ fields: [String]) {
+        // Several fields form one list; the first occurrence of a preference counts.
+        let list = Self.split(fields.joined(separator: ",")[...], at: ",").compactMap {
+            Self.split($0, at: ";").first.flatMap(Self.pair)
+        }
+        waitSeconds = list.first { $0.name == "wait" }.flatMap { seconds(in: $0.value) }
+    }
+
+    /// `token [ "=" word ]`, with spaces around each part.
+    private static func pair(_ text: Substring) -> (name: String, value: String)? {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let name = parts.first?.trimmingSpaces().lowercased(), !name.isEmpty, parts.count == 2 else { return nil }
+        return unquoted(parts[1].trimmingSpaces()).map { (name, $0) }
+    }
+
+    /// The value of a token or quoted string, without quotes and backslashes (RFC 9110, 5.6.4).
+    private static func unquoted(_ word: Substring) -> String? {
+        guard word.first == "\"" else { return String(word) }
+        guard word.count > 1, word.last == "\"" else { return nil }
+        var (text, isEscaped) = ("", false)
+        for character in word.dropFirst().dropLast() {
+            if !isEscaped, character == "\\" {
+                isEscaped = true
+            } else {
+                text.append(character)
+                isEscaped = false
+            }
+        }
+        return text
+    }
+
+    /// Splits at separators outside quotes.
+    private static func split(_ text: Substring, at separator: Character) -> [Substring] {
+        var (isQuoted, isEscaped) = (false, false)
+        return text.split(omittingEmptySubsequences: false) { character in
+            defer { isEscaped = isQuoted && !isEscaped && character == "\\" }
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            return character == separator && !isQuoted
+        }
+    }
+}
+
+/// Seconds from decimal digits, at most `preferredWaitSecondsMax`; nil for anything else.
+private func seconds(in text: String) -> Int? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+        return nil
+    }
+    // Numbers that overflow Int are above the maximum.
+    return min(Int(text) ?? .max, Int(Limits.preferredWaitSecondsMax))
+}

@@ -1,0 +1,91 @@
+import Hummingbird
+import RichPush
+
+/// The query parameters of a request.
+struct QueryParameters {
+    private let pairs: [(name: String, value: String?)]
+
+    init(_ request: Request) {
+        pairs = (request.uri.query ?? "").split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count == 2 ? String(parts[1]) : ""
+            return (Self.decoded(String(parts[0])) ?? String(parts[0]), Self.decoded(value))
+        }
+    }
+
+    var names: [String] { pairs.map(\.name) }
+
+    /// The value of a parameter; nil if it is missing.
+    ///
+    /// - Throws: `request.invalid` if it is repeated or not UTF-8.
+    func value(_ name: String) throws -> String? {
+        let found = pairs.filter { $0.name == name }
+        guard let first = found.first else { return nil }
+        guard found.count == 1, let value = first.value else {
+            throw AttachPrepError(.requestInvalid, "The query parameter \"\(name)\" is repeated or not UTF-8.")
+        }
+        return value
+    }
+
+    /// The values of a parameter that is a set of choices, repeated or separated by commas; nil if it is missing.
+    ///
+    /// - Throws: `request.invalid`.
+    func choices<Word: RawRepresentable & CaseIterable & Hashable>(
+        _ name: String, _ type: Word.Type
+    ) throws -> Set<Word>? where Word.RawValue == String {
+        let found = pairs.filter { $0.name == name }
+        guard !found.isEmpty else { return nil }
+        let choices = found.flatMap { ($0.value ?? "").split(separator: ",", omittingEmptySubsequences: false) }
+        return Set(
+            try choices.map { word in
+                guard let known = Word(rawValue: String(word)) else {
+                    let all = Word.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw AttachPrepError(.requestInvalid, "The query parameter \"\(name)\" must be one of \(all).")
+                }
+                return known
+            })
+    }
+
+    /// The page size, from 1 to `Limits.pageCountMax`; `Limits.pageCount` by default.
+    ///
+    /// - Throws: `request.invalid`.
+    func limit() throws -> Int {
+        guard let text = try value("limit") else { return Limits.pageCount }
+        let digits = text.utf8.allSatisfy { $0 >= 48 && $0 <= 57 }
+        guard digits, let limit = Int(text), (1...Limits.pageCountMax).contains(limit) else {
+            throw AttachPrepError(
+                .requestInvalid, "The query parameter \"limit\" must be a number from 1 to \(Limits.pageCountMax).")
+        }
+        return limit
+    }
+
+    /// The value of a parameter that has a format, such as an ID or a cursor; nil if it is missing.
+    ///
+    /// - Throws: `request.invalid`.
+    func name<Name>(_ name: String, _ read: (String) -> Name?) throws -> Name? {
+        guard let text = try value(name) else { return nil }
+        guard let found = read(text) else {
+            throw AttachPrepError(
+                .requestInvalid, "The query parameter \"\(name)\" is malformed; send it as received in a response.")
+        }
+        return found
+    }
+
+    /// Decodes percent-encoding (RFC 3986), and `+` as a space, as in forms; nil if the result is not UTF-8.
+    private static func decoded(_ text: String) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+                continue
+            }
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16)
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,125 @@
+import Crypto
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RichPush
+
+/// A request's body, limited to `bytesMax`.
+struct BoundedRequestBody {
+    let request: Request
+    let context: ServiceContext
+    let bytesMax: Int
+
+    /// Checks the headers before any of the body is read.
+    ///
+    /// - Throws: `request.too_large` for a `Content-Length` over the limit, a problem with status 415 for a body with
+    ///   a content coding.
+    init(_ request: Request, _ context: ServiceContext, max bytesMax: Int) throws {
+        (self.request, self.context, self.bytesMax) = (request, context, bytesMax)
+        if let text = request.headers[.contentLength], let declared = Int(text), declared > bytesMax {
+            throw Self.tooLarge(bytesMax)
+        }
+        if let coding = request.headers[.contentEncoding], coding.lowercased() != "identity" {
+            throw Problem(.requestInvalid, "Content-Encoding is not supported; send an uncompressed body.", status: 415)
+        }
+    }
+
+    static func tooLarge(_ bytesMax: Int) -> AttachPrepError {
+        AttachPrepError(.requestTooLarge, "The request's body exceeds \(bytesMax) bytes; send less at a time.")
+    }
+
+    /// The media type of the body, in lower case and without parameters.
+    var mediaType: String? {
+        request.headers[.contentType]?.prefix { $0 != ";" }.trimmingSpaces().lowercased()
+    }
+
+    /// The body as a stream of buffers; sends `100 Continue` if the client waits for it.
+    func pieces() -> RequestBody {
+        context.channel.triggerUserOutboundEvent(BodyReadEvent(), promise: nil)
+        return request.body
+    }
+
+    /// The whole body.
+    ///
+    /// - Throws: `request.too_large`.
+    func all() async throws -> [UInt8] {
+        do {
+            return Array(buffer: try await pieces().collect(upTo: bytesMax))
+        } catch is NIOTooManyBytesError {
+            throw Self.tooLarge(bytesMax)
+        }
+    }
+}
+
+/// A request's body that is a JSON object with a fixed set of keys.
+protocol JSONRequest: Decodable {
+    /// The allowed keys.
+    static var keys: Set<String> { get }
+}
+
+enum JSONBody {
+    /// Reads and decodes a request's body.
+    ///
+    /// - Throws: `request.invalid`, `request.too_large`, or a problem with status 415 for another media type.
+    static func read<Body: JSONRequest>(
+        _ request: Request, _ context: ServiceContext, bytesMax: Int = Limits.batchBytesMax
+    ) async throws -> Body {
+        let body = try BoundedRequestBody(request, context, max: bytesMax)
+        guard body.mediaType == JSONResponse.mediaType else {
+            throw Problem(.requestInvalid, "The body must be JSON, with Content-Type: application/json.", status: 415)
+        }
+        let bytes = Data(try await body.all())
+        do {
+            let keys = try JSONDecoder().decode(ObjectKeys.self, from: bytes).keys
+            if let unknown = keys.sorted().first(where: { !Body.keys.contains($0) }) {
+                throw AttachPrepError(
+                    .requestInvalid,
+                    "Unknown key \"\(unknown.prefix(40))\" in the body; "
+                        + "allowed: \(Body.keys.sorted().joined(separator: ", ")).")
+            }
+            return try JSONDecoder().decode(Body.self, from: bytes)
+        } catch let error as DecodingError {
+            throw AttachPrepError(
+                .requestInvalid, "The body is not the expected JSON object; see /openapi.json.",
+                detail: "\(error)")
+        }
+    }
+
+    private struct ObjectKeys: Decodable {
+        let keys: [String]
+
+        private struct Key: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        init(from decoder: any Decoder) throws {
+            keys = try decoder.container(keyedBy: Key.self).allKeys.map(\.stringValue)
+        }
+    }
+}
+
+/// JSON responses, with sorted keys and unescaped slashes.
+enum JSONResponse {
+    static let mediaType = "application/json"
+
+    static func encoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    static func response(
+        _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
+    ) throws -> Response {
+        var headers = headers
+        headers[.contentType] = mediaType
+        headers[.cacheControl] = "no-store"
+        let body = ByteBuffer(bytes: try encoder().encode(value))
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+    }
+}

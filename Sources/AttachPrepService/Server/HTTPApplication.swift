@@ -1,0 +1,190 @@
+import Glibc
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import RichPush
+import ServiceLifecycle
+import Synchronization
+
+/// The HTTP server around endpoints: middleware, connection limits and listening address.
+struct HTTPApplication: Sendable {
+    let endpoints: [Endpoint]
+    let authenticator: Authenticator
+    let settings: ServiceSettings
+    let port: BoundPort
+    let logger: Logger
+    /// Whether only loopback clients are accepted when no token is configured.
+    var enforcesLoopback = true
+
+    /// Serves until graceful shutdown; from then on it answers only probes on new connections, so that `/readyz`
+    /// reports that this instance is stopping, until `drained` returns.
+    ///
+    /// - Parameter stopping: called when graceful shutdown begins.
+    func run(
+        stopping: @escaping @Sendable () -> Void, drained: @escaping @Sendable () async -> Void
+    ) async throws {
+        let connections = ConnectionRegistry(
+            limit: settings.connectionsMax, addressLimit: settings.connectionsPerAddressMax)
+        let group = ServiceGroup(services: [make(connections)], logger: logger)
+        // Detached: the application shuts down later than this task.
+        let serving = Task.detached { try await group.run() }
+        do {
+            try await withTaskCancellationHandler {
+                try await withGracefulShutdownHandler {
+                    try await serving.value
+                } onGracefulShutdown: {
+                    stopping()
+                    connections.drain()
+                    Task {
+                        await drained()
+                        await group.triggerGracefulShutdown()
+                    }
+                }
+            } onCancel: {
+                serving.cancel()
+            }
+        } catch {
+            throw BindFault.describing(error, settings)
+        }
+    }
+
+    private func make(_ connections: ConnectionRegistry) -> Application<RouterResponder<ServiceContext>> {
+        var outer: [any MiddlewareProtocol<Request, Response, ServiceContext>] = [
+            RequestLogMiddleware(), ProblemMiddleware(endpoints: endpoints),
+        ]
+        if enforcesLoopback, !authenticator.tokens.isRequired {
+            outer.append(LoopbackMiddleware(mediaHost: settings.baseURL.flatMap(LoopbackPolicy.host(ofURL:))))
+        }
+        let rules = ConnectionRules(settings)
+        let (port, logger) = (port, logger)
+        return Application(
+            router: ServiceRouter.router(endpoints, outer: outer, authenticator: authenticator),
+            server: HTTPServerBuilder { ServiceChannel(responder: $0, rules: rules, connections: connections) },
+            configuration: ApplicationConfiguration(
+                address: .hostname(settings.host, port: settings.port),
+                availableConnectionsDelegate: .maximum(
+                    settings.connectionsMax + Limits.refusedConnectionsMax, logger: logger)),
+            onServerRunning: { channel in
+                try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.addHandler(AcceptErrorHandler(logger: logger), position: .first)
+                }.get()
+                port.listens(on: channel.localAddress?.port ?? 0)
+            },
+            logger: logger)
+    }
+}
+
+/// The port of a service, for tasks that wait until it listens.
+public final class BoundPort: Sendable {
+    private enum State {
+        case waiting([CheckedContinuation<Int?, Never>])
+        case listening(Int)
+        case over
+    }
+
+    private let state = Mutex(State.waiting([]))
+
+    init() {}
+
+    /// Waits until the service listens; nil if it has ended, with or without having listened.
+    public var value: Int? {
+        get async {
+            await withCheckedContinuation { continuation in
+                let known: Int?? = state.withLock { state in
+                    switch state {
+                    case .waiting(let others):
+                        state = .waiting(others + [continuation])
+                        return .none
+                    case .listening(let port): return .some(port)
+                    case .over: return .some(nil)
+                    }
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        }
+    }
+
+    func listens(on port: Int) {
+        change(to: .listening(port), reporting: port)
+    }
+
+    func end() {
+        change(to: .over, reporting: nil)
+    }
+
+    private func change(to next: State, reporting port: Int?) {
+        let waiting = state.withLock { state in
+            defer { state = next }
+            if case .waiting(let waiting) = state { return waiting }
+            return []
+        }
+        for continuation in waiting { continuation.resume(returning: port) }
+    }
+}
+
+/// The base URL of a service without `--base-url`: the address that it listens on.
+enum ListeningAddress {
+    /// The http URL of a host and port, with an IPv6 address in brackets (RFC 3986, 3.2.2).
+    static func url(host: String, port: Int) -> String {
+        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+
+    /// The settings with the listening address as base URL; port 0 is replaced by a free port.
+    ///
+    /// A service that listens on all addresses gets no base URL, since its public address is unknown.
+    static func resolved(_ settings: ServiceSettings) throws -> ServiceSettings {
+        var settings = settings
+        guard !["0.0.0.0", "::", "*"].contains(settings.host) else { return settings }
+        if settings.port == 0 { settings.port = try freePort() }
+        settings.baseURL = url(host: settings.host, port: settings.port)
+        return settings
+    }
+
+    /// A port that is free at the moment.
+    private static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw unavailable(errno) }
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                guard unsafe bind(descriptor, generic, length) == 0 else { return errno }
+                return unsafe getsockname(descriptor, generic, &length) == 0 ? 0 : errno
+            }
+        }
+        guard code == 0 else { throw unavailable(code) }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    private static func unavailable(_ code: CInt) -> AttachPrepError {
+        AttachPrepError(
+            .internal, "No free port to listen on; set one with --port.",
+            detail: unsafe String(cString: strerror(code)))
+    }
+}
+
+/// Translates an error of bind(2) or address parsing into a message for the operator.
+enum BindFault {
+    static func describing(_ error: any Error, _ settings: ServiceSettings) -> any Error {
+        let address = "\(settings.host):\(settings.port)"
+        guard let error = error as? IOError else {
+            guard error is SocketAddressError || "\(type(of: error))".contains("Address") else { return error }
+            return AttachPrepError(
+                .requestInvalid, "Cannot listen on \(address): --host is not an address of this machine.",
+                detail: "\(error)")
+        }
+        let remedy =
+            switch error.errnoCode {
+            case EADDRINUSE: "the port is in use by another process; choose another --port"
+            case EACCES: "ports below 1024 require CAP_NET_BIND_SERVICE; choose another --port"
+            case EADDRNOTAVAIL: "--host is not an address of this machine"
+            default: "see the log"
+            }
+        // `internal`, not `request.invalid`: the cause is the state of the machine and may go away.
+        return AttachPrepError(
+            .internal, "Cannot listen on \(address): \(remedy).", detail: "\(error)")
+    }
+}

@@ -1,0 +1,266 @@
+import AttachPrep
+import AttachPrepJobs
+import FoundationEssentials
+import Glibc
+import Logging
+import Metrics
+import RichPush
+import ServiceLifecycle
+
+/// The HTTP front end of a server: `AttachmentService` or `ProbeService`.
+protocol HTTPFrontend: Service {
+    /// The port that it listens on, available once it listens.
+    var boundPort: BoundPort { get }
+}
+
+/// Creates and connects the parts of a server.
+struct ServerDependencies: Sendable {
+    let front: any HTTPFrontend
+    /// Finished when running jobs and webhooks have ended after a signal; then the front end stops.
+    let drained: AsyncStream<Never>.Continuation
+    /// Nil with `--accept-only`.
+    let worker: JobWorker?
+    let sender: WebhookSender
+    let housekeeping: Housekeeping
+    /// Nil if this service serves its files itself.
+    let target: PublishTargetMonitor?
+    private let tokens: AccessTokens
+    private let store: any JobStore & StoreMaintenance
+    private let preparer: AttachmentPreparer
+    private let calls: HTTPClient
+    private let temporaryFolder: TemporaryDataFolder?
+
+    init(_ given: ServeConfiguration, logger: Logger) async throws {
+        let (configuration, temporary) = try given.withTemporaryFolder()
+        do {
+            try await self.init(configuration, temporary, logger)
+        } catch {
+            temporary?.remove()
+            throw error
+        }
+    }
+
+    private init(
+        _ configuration: ServeConfiguration, _ temporary: TemporaryDataFolder?, _ logger: Logger
+    ) async throws {
+        let (feed, registry) = (JobFeed(), PrometheusRegistry(descriptions: MetricDescription.service))
+        temporaryFolder = temporary
+        tokens = try AccessTokens(configuration.tokens, file: configuration.tokenFile, logger: logger)
+        let secrets = try WebhookSecrets(
+            literals: configuration.webhookSecrets, file: configuration.webhookSecretFile, logger: logger)
+        let opened = try await configuration.openStore(feed, logger)
+        store = opened.store
+        let receiptService = ReceiptService(
+            store: opened.receipts, key: opened.receiptKey, baseURL: configuration.service.baseURL,
+            metrics: ReceiptMetrics(factory: registry), logger: logger)
+        try WorkFolder.clear(configuration.preparer.output)
+        preparer = try AttachmentPreparer(configuration.preparer, logger: logger)
+        let metrics = JobMetrics(factory: registry)
+        worker =
+            configuration.works
+            ? JobWorker(
+                store: opened.store, preparer: preparer, feed: feed, settings: configuration.workerSettings,
+                metrics: metrics, logger: logger) : nil
+        calls = try HTTPClient(
+            policy: configuration.callbackPolicy,
+            networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) },
+            onAbandonedLoop: { [logger] in
+                logger.error("webhook thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
+            })
+        sender = WebhookSender(
+            outbox: opened.store, secrets: secrets, calls: calls, feed: feed,
+            metrics: WebhookMetrics(factory: registry), logger: logger)
+        housekeeping = Housekeeping(store: opened.store, logger: logger)
+        target =
+            preparer.keepsFolders
+            ? nil
+            : PublishTargetMonitor(
+                every: Limits.targetCheckSeconds, logger: logger, status: { [preparer] in preparer.publishStatus },
+                probe: { [preparer] in try await preparer.probeTarget() })
+        let page = MetricsPage(
+            registry: registry, metrics: metrics, store: opened.store, preparer: preparer, logger: logger)
+        let health = HealthRoutes(
+            metricsPage: { await page.text() },
+            readiness: { [worker, housekeeping] in
+                let reasons = [worker?.health.reason ?? opened.store.fault, housekeeping.fault]
+                return ReadinessReport(reasons: reasons.compactMap { $0 })
+            })
+        let serviceStatus = ServiceStatus(
+            configuration, worker: worker, store: opened.store, preparer: preparer, target: target,
+            housekeeping: housekeeping)
+        var service = configuration.service
+        service.publishedURL = preparer.publishedURL
+        let (drain, drained) = AsyncStream.makeStream(of: Never.self)
+        self.drained = drained
+        front = try Self.front(
+            configuration, service, health, serviceStatus, opened.store, feed: feed, receiptService: receiptService,
+            tokens: tokens, drain: drain, logger: logger)
+    }
+
+    private static func front(
+        _ configuration: ServeConfiguration, _ service: ServiceSettings, _ health: HealthRoutes,
+        _ serviceStatus: ServiceStatus, _ store: any JobStore, feed: JobFeed, receiptService: ReceiptService,
+        tokens: AccessTokens,
+        drain: AsyncStream<Never>, logger: Logger
+    ) throws -> any HTTPFrontend {
+        let drained = { @Sendable in for await _ in drain {} }
+        guard configuration.role == .serve else {
+            return ProbeService(
+                health: health, settings: configuration.service, logger: logger, drained: drained)
+        }
+        let sends = !configuration.webhookSecrets.isEmpty || configuration.webhookSecretFile != nil
+        let intake = SubmissionValidator(
+            uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly)
+        return try AttachmentService(
+            store: store, intake: intake, feed: feed, receiptService: receiptService, tokens: tokens, settings: service,
+            health: health, serviceStatus: serviceStatus, logger: logger, drained: drained)
+    }
+
+    /// Reloads the tokens; webhook secrets are reloaded on use if their file has changed.
+    func reload() { tokens.reload() }
+
+    /// Ends media processes and connections, closes the store and removes the temporary data folder.
+    func close() async {
+        await calls.shutdown()
+        await preparer.shutdown()
+        await store.close()
+        temporaryFolder?.remove()
+    }
+}
+
+extension ServeConfiguration {
+    /// The configuration with a temporary data folder if none was given; `TemporaryDataFolder.remove` deletes it.
+    fileprivate func withTemporaryFolder() throws -> (ServeConfiguration, TemporaryDataFolder?) {
+        guard stateFolder.isEmpty else { return (self, nil) }
+        var configuration = self
+        let folder = try TemporaryDataFolder()
+        configuration.stateFolder = folder.path
+        configuration.preparer.output = "\(folder.path)/work"
+        // Keeps the quarantine in memory.
+        configuration.preparer.stateFolder = nil
+        return (configuration, folder)
+    }
+
+    var storeLimits: StoreLimits {
+        var limits = StoreLimits()
+        limits.queuedJobsMax = queuedJobsMax
+        limits.retentionSeconds = retentionSeconds
+        limits.deadRetentionSeconds = deadRetentionSeconds
+        limits.unknownFileSeconds = unknownFileSeconds
+        limits.mediaQuotaBytes = mediaQuotaBytes
+        return limits
+    }
+
+    var workerSettings: WorkerSettings {
+        var settings = WorkerSettings(name: queue == nil ? "serve" : "\(HostName.current) \(getpid())")
+        settings.concurrency = preparer.requestsInFlight
+        settings.hostLimit = jobsPerHostMax
+        settings.baseURL = service.baseURL
+        return settings
+    }
+
+    /// The download policy, but with http allowed: receivers in private networks often have no certificate.
+    /// `--allow-private-network` permits private addresses for both, `--allow-callback-network` for webhooks only.
+    var callbackPolicy: DownloadPolicy {
+        var policy = preparer.download
+        policy.httpsOnly = false
+        return policy
+    }
+}
+
+/// The opened job store, receipt store and receipt key of a process.
+struct OpenedStore: Sendable {
+    let store: any JobStore & StoreMaintenance
+    let receipts: any ReceiptStore
+    let receiptKey: ReceiptKey
+}
+
+extension ServeConfiguration {
+    /// Opens the SQLite store in the data folder or the queue on NATS, retrying while its servers start.
+    ///
+    /// - Throws: `queue.unavailable`.
+    func openStore(_ feed: JobFeed, _ logger: Logger) async throws -> OpenedStore {
+        guard let queue else {
+            let store = try await SQLiteStore.open(
+                folder: stateFolder, durability: durability, role: .service, limits: storeLimits, feed: feed,
+                logger: logger, marksCrashes: true)
+            return OpenedStore(
+                store: store, receipts: store, receiptKey: try await ReceiptKey.open(folder: stateFolder))
+        }
+        let store = try await openQueue(queue, feed, logger)
+        return OpenedStore(store: store, receipts: UnsupportedReceiptStore(), receiptKey: .random())
+    }
+
+    private func openQueue(_ queue: QueueServers, _ feed: JobFeed, _ logger: Logger) async throws -> NATSJobQueue {
+        let end = ContinuousClock.now + .seconds(Limits.queueConnectSecondsMax)
+        let errorLog = NATSErrorLog(logger)
+        var reason = ""
+        while true {
+            do {
+                return try await NATSJobQueue.open(
+                    queue, folder: stateFolder, limits: storeLimits, feed: feed, logger: logger, errorLog: errorLog,
+                    marksCrashes: true)
+            } catch let error as AttachPrepError {
+                guard error.isRetryable, ContinuousClock.now < end else { throw error }
+                if error.message != reason {
+                    logger.warning(
+                        "NATS servers not reachable yet, retrying",
+                        metadata: ["queue": "\(queue)", "reason": "\(error.message)"])
+                }
+                reason = error.message
+                try await ContinuousClock().sleep(for: .seconds(Limits.queueConnectPauseSeconds))
+            }
+        }
+    }
+}
+
+/// The body of `/metrics`: counters, and gauges read from the store.
+struct MetricsPage: Sendable {
+    let registry: PrometheusRegistry
+    let metrics: JobMetrics
+    let store: any JobStore & StoreMaintenance
+    let preparer: AttachmentPreparer
+    let logger: Logger
+
+    func text() async -> String {
+        metrics.note(preparer.statistics)
+        metrics.note(refusedClaims: store.refusedClaims)
+        do {
+            try await metrics.refresh(store)
+        } catch {
+            logger.warning("cannot read the job counts for /metrics", metadata: ["error": "\(error)"])
+        }
+        return registry.exposition()
+    }
+}
+
+/// The folder in which results are created before they are stored.
+enum WorkFolder {
+    /// Creates the folder with access for this user only, and removes the files of earlier processes: only the holder
+    /// of the data folder's lock uses it.
+    ///
+    /// - Throws: `output.not_writable`.
+    static func clear(_ path: String) throws {
+        do {
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+                try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+            }
+            try PrivateFolder.make(path, holding: [])
+        } catch {
+            throw AttachPrepError(
+                .outputNotWritable,
+                "Cannot create or empty the folder \(path); check its permissions.",
+                detail: "\(error)")
+        }
+    }
+}
+
+/// The host name, shown as part of a worker's name.
+enum HostName {
+    /// From gethostname(2).
+    static var current: String {
+        var bytes = [CChar](repeating: 0, count: 256)
+        guard unsafe gethostname(&bytes, bytes.count - 1) == 0 else { return "unnamed" }
+        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,207 @@
+internal import AttachPrep
+internal import FoundationEssentials
+public import Logging
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// Writes the service's log to standard error, one line per event, as text or JSON.
+///
+/// ```swift
+/// LoggingSystem.bootstrap { ServiceLogHandler(label: $0, format: .json, logLevel: .info) }
+/// ```
+public struct ServiceLogHandler: LogHandler {
+    public var logLevel: Logger.Level
+    public var metadata: Logger.Metadata = [:]
+    public var metadataProvider: Logger.MetadataProvider?
+
+    private let format: ServeConfiguration.LogFormat
+    private let output: LogOutput
+    private let now: @Sendable () -> Date
+
+    /// - Parameter label: ignored, because a process has one log.
+    public init(label: String, format: ServeConfiguration.LogFormat, logLevel: Logger.Level = .info) {
+        self.init(format: format, logLevel: logLevel, output: .standardError, now: { Date() })
+    }
+
+    init(
+        format: ServeConfiguration.LogFormat, logLevel: Logger.Level, output: LogOutput,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.format = format
+        self.logLevel = logLevel
+        self.output = output
+        self.now = now
+    }
+
+    public subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        // Precedence: metadata of the event, of the logger, of the task.
+        let provided = metadataProvider?.get() ?? [:]
+        var merged = provided.merging(metadata) { $1 }.merging(event.metadata ?? [:]) { $1 }
+        if let error = event.error { merged["error"] = merged["error"] ?? "\(error)" }
+        let line = LogLine(date: now(), level: event.level, message: event.message.description, metadata: merged)
+        output.write(line.text(format))
+    }
+}
+
+extension Logger {
+    /// A logger that writes to standard error in the given format, from the given level on.
+    public init(label: String, _ format: ServeConfiguration.LogFormat, _ level: Logger.Level) {
+        self.init(label: label) { ServiceLogHandler(label: $0, format: format, logLevel: level) }
+    }
+}
+
+/// Formats one line of the log.
+struct LogLine {
+    let date: Date
+    let level: Logger.Level
+    let message: String
+    let metadata: Logger.Metadata
+
+    /// The line, with exactly one line feed, at its end.
+    func text(_ format: ServeConfiguration.LogFormat) -> String {
+        switch format {
+        case .text: plain
+        case .json: json
+        }
+    }
+
+    private var plain: String {
+        let values = flattened.map { " \(Self.bare($0.key))=\(Self.quoted($0.value))" }.joined()
+        return "\(Timestamp.text(date)) \(level.rawValue) \(Self.safe(message))\(values)\n"
+    }
+
+    /// Metadata keys equal to `time`, `level` or `message` get an underscore appended, so that keys are unique.
+    private var json: String {
+        var fields = [("time", Timestamp.text(date)), ("level", level.rawValue), ("message", message)]
+        let own = Set(fields.map(\.0))
+        fields += flattened.map { (own.contains($0.key) ? "\($0.key)_" : $0.key, $0.value) }
+        return "{\(fields.map { "\(Self.jsonText($0.0)):\(Self.jsonText($0.1))" }.joined(separator: ","))}\n"
+    }
+
+    /// Sorted by key; nested values get the key `outer.inner`, list elements `key.index`.
+    private var flattened: [(key: String, value: String)] {
+        metadata.flatMap { Self.flatten($0.key, $0.value) }.sorted { $0.key < $1.key }
+    }
+
+    private static func flatten(_ key: String, _ value: Logger.MetadataValue) -> [(key: String, value: String)] {
+        switch value {
+        case .string(let text): [(key, text)]
+        case .stringConvertible(let value): [(key, value.description)]
+        case .dictionary(let inner): inner.flatMap { flatten("\(key).\($0.key)", $0.value) }
+        case .array(let inner): inner.enumerated().flatMap { flatten("\(key).\($0.offset)", $0.element) }
+        }
+    }
+
+    // MARK: Text
+
+    /// Escapes control, bidirectional and invisible characters as `\u{…}`, which prevents forged lines and terminal
+    /// escape sequences.
+    private static func safe(_ text: String) -> String {
+        guard !isPlain(text) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// Quotes a value with spaces, quotes, `=` or backslashes, so that `key=value` pairs can be parsed.
+    private static func quoted(_ text: String) -> String {
+        let safe = safe(text)
+        let isBare = !safe.isEmpty && !safe.contains { $0 == " " || $0 == "\"" || $0 == "=" || $0 == "\\" }
+        guard !isBare else { return safe }
+        return "\"\(safe.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+
+    private static func bare(_ key: String) -> String {
+        safe(key).replacing(" ", with: "_").replacing("=", with: "_")
+    }
+
+    /// Fast path for most texts: printable ASCII without quotes and backslashes needs no escaping.
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { 0x20..<0x7f ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
+
+    // MARK: JSON
+
+    private static func jsonText(_ text: String) -> String {
+        guard !isPlain(text) else { return "\"\(text)\"" }
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where isEscaped(scalar): result += escape(scalar)
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    /// Escapes more than JSON requires: also line separators and characters that terminals interpret.
+    private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        String(scalar).utf16.map { unit in
+            let digits = String(unit, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }.joined()
+    }
+}
+
+/// Writes whole lines to a file descriptor, serialized across threads.
+final class LogOutput: Sendable {
+    private let descriptor: CInt
+    private let lock = Mutex(())
+
+    /// - Parameter descriptor: stays open; the caller owns it.
+    init(_ descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    /// Standard error.
+    static let standardError = LogOutput(STDERR_FILENO)
+
+    /// Writes a line; it is dropped if it cannot be written, since there is no other output for the error.
+    func write(_ line: String) {
+        let bytes = Array(line.utf8)
+        lock.withLock { _ in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = unsafe rest.withUnsafeBytes { unsafe systemWrite(descriptor, $0.baseAddress, $0.count) }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+}
+
+/// Calls write(2), which the method `write` of `LogOutput` shadows.
+private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    unsafe write(descriptor, bytes, count)
+}

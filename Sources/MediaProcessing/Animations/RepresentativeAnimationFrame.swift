@@ -1,0 +1,150 @@
+import Foundation
+
+/// Finds the most representative frame of an animation.
+enum RepresentativeAnimationFrame {
+    /// Frames that are scored, spread over the animation.
+    private static let samplesMax = 10
+    /// Longer side in pixels of the scored copy.
+    private static let side = 160
+    /// The share of the time that the search may take.
+    private static let share = 0.35
+    /// How much better a later frame must be than an earlier one.
+    private static let gain = 1.1
+
+    /// The frame number, from 0.
+    static func number(in frames: any AnimationDecoder, clock: WorkClock) throws -> Int {
+        let time = clock.share(share, until: clock.deadline)
+        // Bounded: ten.
+        let step = max(1, frames.count / samplesMax)
+        var best = (number: 0, score: -1.0)
+        var number = 0
+        while let frame = try frames.next() {
+            // Bounded: by at least 1.
+            if number % step == 0 {
+                let score = score(frame, width: frames.width, height: frames.height)
+                // Bounded: floating point.
+                if score > best.score * gain { best = (number, score) }
+                if time.secondsLeft <= 0 { break }
+            }
+            number += 1
+        }
+        return best.number
+    }
+
+    /// The score of a subsample of the frame, over gray where it is transparent.
+    // Bounded throughout: indexes in a frame of `width` x `height` pixels, 8 bits times 8 bits.
+    private static func score(_ frame: AnimationFrame, width: Int, height: Int) -> Double {
+        let step = max(1, max(width, height) / side)
+        var pixels: [UInt8] = []
+        let (columns, rows) = ((width - 1) / step + 1, (height - 1) / step + 1)
+        pixels.reserveCapacity(columns * rows * 3)
+        for row in stride(from: 0, to: height, by: step) {
+            for column in stride(from: 0, to: width, by: step) {
+                let offset = (row * width + column) * 4
+                let alpha = Int(frame.pixels[offset + 3])
+                for band in 0..<3 {
+                    let value = Int(frame.pixels[offset + band])
+                    pixels.append(UInt8((value * alpha + 128 * (255 - alpha)) / 255))
+                }
+            }
+        }
+        return FrameScore(pixels: pixels, width: columns, height: rows, bands: 3).value
+    }
+}
+
+/// Scores how well a frame represents a movie: high for contrast, sharpness and color; low for black, white, flat or
+/// faded frames.
+package struct FrameScore: Sendable, Hashable {
+    /// A score that is good enough to end the search.
+    package static let good = 0.5
+
+    /// From 0 (black or blank) to about 1.
+    package let value: Double
+
+    /// - Parameter pixels: sRGB, 8 bits, `bands` (3 or 4) a pixel, of a small image.
+    // Bounded throughout: as many pixels as are in the array; the rest is floating point.
+    package init(pixels: [UInt8], width: Int, height: Int, bands: Int) {
+        let statistics = Statistics(pixels: pixels, count: width * height, bands: bands)
+        let spread = Double(statistics.percentile(0.97) - statistics.percentile(0.03)) / 255
+        let sharpness = Self.sharpness(statistics.luma, width, height)
+        // A fade is a frame with low contrast; below a quarter of the range hardly anything is visible.
+        let contrast = Self.ramp(spread, from: 0.08, to: 0.55)
+        let detail = Self.ramp(log(1 + sharpness), from: log(1 + 8), to: log(1 + 900))
+        let exposure =
+            Self.ramp(statistics.mean, from: 0.03, to: 0.18) * Self.ramp(1 - statistics.mean, from: 0.03, to: 0.15)
+        let variety = Self.ramp(statistics.entropy, from: 2, to: 6.5)
+        let color = Self.ramp(statistics.colorfulness, from: 0, to: 0.25)
+        value = contrast * exposure * (0.25 + 0.75 * detail) * (0.4 + 0.6 * variety) * (0.75 + 0.25 * color)
+    }
+
+    // Bounded throughout: floating point.
+    private static func ramp(_ value: Double, from low: Double, to high: Double) -> Double {
+        min(1, max(0, (value - low) / (high - low)))
+    }
+
+    /// Variance of the Laplacian, which blur reduces first.
+    // Bounded throughout: indexes in an array of `width` x `height` values of 8 bits; sums are floating point.
+    private static func sharpness(_ luma: [UInt8], _ width: Int, _ height: Int) -> Double {
+        guard width > 2, height > 2 else { return 0 }
+        var (sum, squares, count) = (0.0, 0.0, 0.0)
+        for row in 1..<(height - 1) {
+            for column in 1..<(width - 1) {
+                let index = row * width + column
+                let around = Int(luma[index - 1]) + Int(luma[index + 1]) + Int(luma[index - width])
+                let value = Double(around + Int(luma[index + width]) - 4 * Int(luma[index]))
+                sum += value
+                squares += value * value
+                count += 1
+            }
+        }
+        return squares / count - (sum / count) * (sum / count)
+    }
+
+    /// An image's histogram and colors.
+    // Bounded throughout: `count` pixels of 8 bits a component are in the array, and shares are from 0 to 1.
+    private struct Statistics {
+        let luma: [UInt8]
+        private let histogram: [Int]
+        /// From 0 to 1.
+        let mean: Double
+        /// Mean difference between the largest and the smallest of red, green and blue, from 0 to 1.
+        let colorfulness: Double
+
+        init(pixels: [UInt8], count: Int, bands: Int) {
+            var luma = [UInt8](repeating: 0, count: count)
+            var histogram = [Int](repeating: 0, count: 256)
+            var (sum, color) = (0, 0)
+            for index in 0..<count {
+                let offset = index * bands
+                let (red, green, blue) = (Int(pixels[offset]), Int(pixels[offset + 1]), Int(pixels[offset + 2]))
+                let value = (red * 77 + green * 150 + blue * 29) >> 8
+                luma[index] = UInt8(value)
+                histogram[value] += 1
+                sum += value
+                color += max(red, green, blue) - min(red, green, blue)
+            }
+            self.luma = luma
+            self.histogram = histogram
+            mean = Double(sum) / Double(max(1, count)) / 255
+            colorfulness = Double(color) / Double(max(1, count)) / 255
+        }
+
+        /// The luma below which that share of the pixels lies.
+        func percentile(_ share: Double) -> Int {
+            var left = Int(share * Double(luma.count))
+            for (value, count) in histogram.enumerated() {
+                left -= count
+                if left < 0 { return value }
+            }
+            return 255
+        }
+
+        /// Entropy of the histogram in bits per pixel, up to 8.
+        var entropy: Double {
+            histogram.filter { $0 > 0 }.reduce(0.0) { total, count in
+                let share = Double(count) / Double(luma.count)
+                return total - share * log2(share)
+            }
+        }
+    }
+}

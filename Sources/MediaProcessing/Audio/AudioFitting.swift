@@ -1,0 +1,270 @@
+import Foundation
+import LibAV
+import RichPush
+import SafeArithmetic
+
+/// Encodes audio repeatedly until its size is just below the limit.
+// Bounded throughout: floating point.
+struct AudioFitting {
+    /// The written file.
+    struct Fitted {
+        let outcome: AudioPass.Outcome
+        /// Duration in seconds.
+        let seconds: Double
+        /// File size in bytes.
+        let bytes: Int
+        /// Whether the end was omitted to fit the limit.
+        let isPrefix: Bool
+    }
+
+    /// Part of the remaining time that another pass may take, estimated from the previous pass.
+    private static let passShare = 0.8
+    /// Minimum growth in bytes for which a higher bit rate is worth keeping.
+    private static let gainMin = 1.03
+    /// Share of the packets kept per attempt when a pass is too large and there is no time for another.
+    private static let prefixShare = 0.98
+
+    let source: AudioSource
+    let ladder: AudioLadder
+    let file: M4AFile
+    let clock: WorkClock
+
+    /// Writes the best encoding that fits.
+    ///
+    /// - Throws: `limit.exceeded` when not even a second fits, `deadline.exceeded`.
+    func run() throws -> Fitted {
+        let encoding = AudioPass(source: source, bytesMax: file.bytesMax, clock: clock)
+        var rung = ladder.best
+        var best: AudioPass.Outcome?
+        var bracket = BitRateBracket()
+        for _ in 1...Limits.audioTriesMax {
+            try checkWorth(rung)
+            let start = ContinuousClock.now
+            let outcome = try encoding.run(rung, mayBeQuick: best?.isQuick ?? false)
+            let hasNoGain = best.map { gainsNothing(outcome, over: $0) } ?? false
+            if best.map({ isBetter(outcome, than: $0) }) ?? true { best = outcome }
+            let cost = start.duration(to: .now) / .seconds(1)
+            bracket.take(outcome.rung, measured: measured(outcome), fits: fits(outcome))
+            guard !hasNoGain, cost < clock.secondsLeft * Self.passShare, let next = next(after: outcome) else { break }
+            rung = bracket.bounding(next)
+        }
+        guard let best else { throw AudioSource.empty }
+        return try write(best)
+    }
+
+    private func checkWorth(_ rung: AudioLadder.Rung) throws {
+        guard let kept = rung.keptSeconds, kept < min(Limits.audioCutSecondsMin, source.duration) else { return }
+        throw AttachPrepError(
+            .limitExceeded,
+            "Not even one second of the audio fits into \(file.bytesMax.grouped) bytes; raise the limit.")
+    }
+
+    private func predictedBytes(_ outcome: AudioPass.Outcome) -> Double {
+        Double(outcome.bytes)
+            + AudioLadder.overheadBytes(seconds: outcome.seconds, sampleRate: outcome.rung.sampleRate)
+    }
+
+    private func fits(_ outcome: AudioPass.Outcome) -> Bool { predictedBytes(outcome) <= Double(file.bytesMax) }
+
+    private func isBetter(_ outcome: AudioPass.Outcome, than other: AudioPass.Outcome) -> Bool {
+        if fits(outcome) != fits(other) { return fits(outcome) }
+        if fits(outcome), outcome.rung.isFull { return true }
+        return fits(outcome) ? outcome.bytes > other.bytes : outcome.bytes < other.bytes
+    }
+
+    private func gainsNothing(_ outcome: AudioPass.Outcome, over other: AudioPass.Outcome) -> Bool {
+        fits(outcome) && fits(other) && predictedBytes(outcome) < predictedBytes(other) * Self.gainMin
+    }
+
+    /// The next settings according to the measured size; nil when no better result is expected.
+    private func next(after outcome: AudioPass.Outcome) -> AudioLadder.Rung? {
+        let rung = outcome.rung
+        if fits(outcome) {
+            let isClose = predictedBytes(outcome) >= Double(file.bytesMax) * Limits.audioFillShareMin
+            if isClose || rung.isFull || outcome.isCutByTime { return nil }
+        }
+        return ladder.rung(
+            budget: Double(file.bytesMax) * Limits.audioFillShare, after: outcome.rung, measured: measured(outcome))
+    }
+
+    /// Resulting bits per second. A pass that grew too large was aborted, so rates are compared, not sizes.
+    private func measured(_ outcome: AudioPass.Outcome) -> Double {
+        Double(outcome.bytes) * 8 / max(outcome.seconds, 0.1)
+    }
+
+    /// Writes the result of a pass; if it is too large, writes as much of it as fits.
+    private func write(_ outcome: AudioPass.Outcome) throws -> Fitted {
+        var count = outcome.packets.count
+        while count > 0 {
+            if let bytes = try file.write(outcome.packets.prefix(count), of: outcome.encoder) {
+                let seconds = outcome.seconds * Double(count) / Double(outcome.packets.count)
+                return Fitted(
+                    outcome: outcome, seconds: seconds, bytes: bytes, isPrefix: count < outcome.packets.count)
+            }
+            count = Int(clamping: Double(count) * Self.prefixShare)
+        }
+        throw AttachPrepError(
+            .limitExceeded, "An M4A does not fit into \(file.bytesMax.grouped) bytes; raise the limit.")
+    }
+}
+
+/// One encoding pass over an audio stream: keeps all AAC packets in memory.
+///
+/// Audio for an attachment has a few megabytes, so it can be encoded again before anything is written.
+struct AudioPass {
+    /// Result of a pass.
+    struct Outcome {
+        let rung: AudioLadder.Rung
+        let encoder: Encoder
+        let packets: [Packet]
+        /// Duration in seconds.
+        let seconds: Double
+        /// Whether the fast AAC coder was used because time ran short.
+        let isQuick: Bool
+        /// Whether time ran short and the rest was omitted.
+        let isCutByTime: Bool
+
+        /// Total size of the packets in bytes.
+        let bytes: Int
+    }
+
+    let source: AudioSource
+    /// Packet bytes at which a pass stops, because it cannot fit.
+    let bytesMax: Int
+    let clock: WorkClock
+
+    /// Encodes the audio with the rung's settings; uses the fast coder if time is short, and cuts the audio if that is
+    /// not enough.
+    ///
+    /// - Parameter mayBeQuick: Whether the better coder is already known to be too slow.
+    func run(_ rung: AudioLadder.Rung, mayBeQuick isQuick: Bool) throws -> Outcome {
+        if !isQuick, let outcome = try pass(rung, isQuick: false) { return outcome }
+        guard let outcome = try pass(rung, isQuick: true) else { preconditionFailure("a quick pass ends by itself") }
+        return outcome
+    }
+
+    /// Runs a pass; nil when it is too slow and the fast coder may help.
+    private func pass(_ rung: AudioLadder.Rung, isQuick: Bool) throws -> Outcome? {
+        let movie = try source.open(deadline: clock.deadline)
+        var settings = rung.settings
+        settings.isQuick = isQuick
+        let transcoder = try AudioTranscoder(source.stream, of: movie.demuxer, origin: movie.origin, settings: settings)
+        if let kept = rung.keptSeconds { transcoder.stop(at: kept) }
+        var pace = AudioPaceMonitor(clock: clock, seconds: rung.keptSeconds ?? source.duration)
+        var packets: [Packet] = []
+        var bytes = 0
+        let packet = try Packet()
+        while !transcoder.isFull, bytes <= bytesMax, try movie.readLeniently(into: packet) {
+            let made = packet.streamIndex == source.stream.index ? try transcoder.take(packet) : []
+            packets.append(contentsOf: made)
+            bytes = made.reduce(bytes) { $0.adding(clamping: $1.byteCount) }
+            guard let end = try pace.end(after: transcoder.secondsEncoded) else { continue }
+            if !isQuick { return nil }
+            transcoder.stop(at: end)
+        }
+        let rest = try transcoder.finish()
+        if transcoder.samplesEncoded == 0 { throw AudioSource.empty }
+        packets.append(contentsOf: rest)
+        return Outcome(
+            rung: rung, encoder: transcoder.encoder, packets: packets, seconds: transcoder.secondsEncoded,
+            isQuick: isQuick, isCutByTime: pace.isCut, bytes: rest.reduce(bytes) { $0.adding(clamping: $1.byteCount) })
+    }
+}
+
+/// The bit rates tried so far and their results: the resulting rate is not proportional to the requested one.
+// Bounded throughout: floating point; bit rates have 30 bits (`AudioLadder`).
+struct BitRateBracket: Sendable, Hashable {
+    private struct Point: Sendable, Hashable {
+        let rung: AudioLadder.Rung
+        let measured: Double
+    }
+
+    /// The next bit rate is at most this share of one that was too high.
+    private static let step = 0.93
+    /// Maximum factor by which a step is amplified when the previous one had little effect.
+    private static let stretchMax = 3.0
+
+    private var fits: Int?
+    private var isTooMuch: Int?
+    private var last: Point?
+    private var stretch = 1.0
+
+    /// Records a pass.
+    ///
+    /// - Parameter measured: Resulting bits per second.
+    mutating func take(_ rung: AudioLadder.Rung, measured: Double, fits isFitting: Bool) {
+        if isFitting {
+            fits = max(fits ?? 0, rung.bitRate)
+        } else {
+            isTooMuch = min(isTooMuch ?? .max, rung.bitRate)
+        }
+        if let last, last.rung.bitRate != rung.bitRate, last.rung.channels == rung.channels {
+            let asked = log(Double(rung.bitRate) / Double(last.rung.bitRate))
+            let brought = log(max(measured, 1) / last.measured)
+            stretch = min(Self.stretchMax, max(1, brought / asked > 0 ? asked / brought : Self.stretchMax))
+        }
+        last = Point(rung: rung, measured: max(measured, 1))
+    }
+
+    /// The next rung with its bit rate limited to the known bracket; unchanged when its duration is cut.
+    func bounding(_ rung: AudioLadder.Rung) -> AudioLadder.Rung {
+        guard let last, rung.keptSeconds == nil else { return rung }
+        var bounded = rung
+        let step = Double(rung.bitRate) / Double(last.rung.bitRate)
+        if rung.channels == last.rung.channels, !rung.isFull {
+            let least = Double(Limits.audioBitsPerSecondMin / 2)
+            bounded.bitRate = Int(clamping: max(least, Double(last.rung.bitRate) * pow(step, stretch)))
+        }
+        if let isTooMuch, Double(bounded.bitRate) > Double(isTooMuch) * Self.step {
+            bounded.bitRate = fits.map { ($0 + isTooMuch) / 2 } ?? Int(clamping: Double(isTooMuch) * Self.step)
+            bounded.isFull = false
+        }
+        return bounded
+    }
+}
+
+/// Predicts from the speed so far whether an encoding finishes in time.
+// Bounded throughout: floating point.
+struct AudioPaceMonitor {
+    /// Seconds of work after which the speed is considered reliable.
+    private static let warmUpSeconds = 0.2
+    /// Seconds of audio between two checks of the clock.
+    private static let stepSeconds = 0.5
+    /// Part of the remaining time that is planned for when the audio is cut: the speed varies.
+    private static let planShare = 0.85
+
+    private let clock: WorkClock
+    private let start: ContinuousClock.Instant
+    private var wanted: Double
+    private var nextCheck = 0.0
+    /// Whether the audio is shorter than requested.
+    private(set) var isCut = false
+
+    /// - Parameter seconds: Requested seconds of audio.
+    init(clock: WorkClock, seconds: Double) {
+        self.clock = clock
+        start = .now
+        wanted = seconds
+    }
+
+    /// The time at which the audio has to end to finish by the deadline, if that is earlier than the current end.
+    ///
+    /// - Parameter done: Seconds of audio encoded so far.
+    /// - Throws: `deadline.exceeded` when the audio would be shorter than `Limits.audioCutSecondsMin`.
+    mutating func end(after done: Double) throws -> Double? {
+        if done < nextCheck || done >= wanted { return nil }
+        nextCheck = done + Self.stepSeconds
+        let spent = start.duration(to: .now) / .seconds(1)
+        let left = clock.secondsLeft
+        if spent < Self.warmUpSeconds, left > Self.warmUpSeconds { return nil }
+        let pace = done / max(spent, 0.001)
+        if (wanted - done) <= pace * left { return nil }
+        let end = done + max(0, left) * pace * Self.planShare
+        if end < min(wanted, Limits.audioCutSecondsMin) {
+            throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the audio was encoded.")
+        }
+        wanted = end
+        isCut = true
+        return end
+    }
+}

@@ -1,0 +1,123 @@
+import LibAV
+import RichPush
+import SafeArithmetic
+
+/// Chooses AAC settings: full quality, reduced quality for a byte limit, or a prefix where the minimum is too large.
+// Bounded throughout: floating point; one or two channels, and rates of `Encoder.audioSampleRates`.
+struct AudioLadder: Sendable, Hashable {
+    /// One combination of settings.
+    struct Rung: Sendable, Hashable {
+        /// Bits per second.
+        var bitRate: Int
+        var channels: Int
+        var sampleRate: Int
+        /// Seconds kept; nil for all.
+        var keptSeconds: Double?
+        /// Whether more bytes would not improve the quality.
+        var isFull: Bool
+
+        var settings: AudioEncoderSettings {
+            AudioEncoderSettings(bitRate: bitRate, channels: channels, sampleRate: sampleRate)
+        }
+    }
+
+    /// Bytes of an M4A's header, and of its index per packet.
+    private static let headerBytes = 1_000.0
+    private static let packetBytes = 4.3
+    private static let packetSamples = 1_024.0
+
+    /// Duration in seconds.
+    let duration: Double
+    let channels: Int
+    let sampleRate: Int
+    /// Source bit rate in bits per second; nil if unknown.
+    let sourceBitRate: Int?
+    let bytesMax: Int
+    /// Maximum bits per second; nil for good quality.
+    let bitRateMax: Int?
+
+    /// The best rung that fits.
+    var best: Rung { rung(budget: Double(bytesMax) * Limits.audioFillShare) }
+
+    /// The rung for a budget in bytes.
+    func rung(budget: Double) -> Rung {
+        let affordable = bitRate(budget: budget, sampleRate: fullSampleRate)
+        if affordable >= fullBitRate { return full }
+        if affordable >= bitRateMin { return reduced(to: affordable) }
+        var rung = reduced(to: bitRateMin)
+        rung.keptSeconds = seconds(budget: budget, rung, bitRate: Double(bitRateMin))
+        return rung
+    }
+
+    /// The rung for a budget in bytes, given the result of a pass: encoders exceed the requested rate for intermittent
+    /// audio and stay below it for simple audio.
+    ///
+    /// - Parameter measured: Bits per second that resulted from `rung`.
+    func rung(budget: Double, after rung: Rung, measured: Double) -> Rung {
+        let asked = Double(rung.bitRate) / max(measured, 1)
+        let affordable = bitRate(budget: budget, sampleRate: rung.sampleRate)
+        let wanted = Int(clamping: Double(affordable) * asked)
+        // For simple audio, few bits are as good as many.
+        let worth = max(affordable, wanted)
+        if wanted >= fullBitRate { return full }
+        var next = reduced(to: min(max(worth, bitRateMin), fullBitRate))
+        if worth >= bitRateMin {
+            next.bitRate = min(max(wanted, bitRateMin / 2), fullBitRate)
+        } else {
+            next.bitRate = min(max(Int(clamping: Double(bitRateMin) * min(asked, 1)), bitRateMin / 2), fullBitRate)
+            let kept = seconds(budget: budget, next, bitRate: Double(next.bitRate) / asked)
+            next.keptSeconds = kept < duration ? kept : nil
+        }
+        return next
+    }
+
+    /// Bytes of an M4A without its samples.
+    static func overheadBytes(seconds: Double, sampleRate: Int) -> Double {
+        headerBytes + packetBytes * seconds * Double(sampleRate) / packetSamples
+    }
+
+    /// Settings for good quality without a byte limit.
+    var full: Rung {
+        Rung(bitRate: fullBitRate, channels: fullChannels, sampleRate: fullSampleRate, keptSeconds: nil, isFull: true)
+    }
+
+    private var fullChannels: Int { min(max(channels, 1), 2) }
+
+    /// A sample rate that AAC supports: the source's, otherwise the next higher one, up to the maximum.
+    private var fullSampleRate: Int {
+        if sampleRate > Limits.audioSampleRateMax {
+            return sampleRate % 44_100 == 0 ? 44_100 : Limits.audioSampleRateMax
+        }
+        return Encoder.audioSampleRates.last { $0 >= max(sampleRate, 8_000) } ?? Limits.audioSampleRateMax
+    }
+
+    private var fullBitRate: Int {
+        let good = fullChannels * min(Limits.audioBitsPerSecondChannel, fullSampleRate * Limits.audioBitsPerSample)
+        let worth = sourceBitRate.map {
+            max(
+                Int(clamping: min(Double($0) * Limits.audioSourceBitsShare, 1e9)),
+                fullChannels * Limits.audioBitsPerSecondChannelMin)
+        }
+        return min(good, worth ?? good, bitRateMax ?? good)
+    }
+
+    private var bitRateMin: Int { min(Limits.audioBitsPerSecondMin, fullBitRate) }
+
+    private func reduced(to bitRate: Int) -> Rung {
+        let channels = bitRate < Limits.audioStereoBitsPerSecondMin ? 1 : fullChannels
+        let isNarrow = bitRate / channels < Limits.audioFullBandBitsPerSecondMin
+        let sampleRate = isNarrow ? min(fullSampleRate, Limits.audioNarrowBandSampleRate) : fullSampleRate
+        return Rung(bitRate: bitRate, channels: channels, sampleRate: sampleRate, keptSeconds: nil, isFull: false)
+    }
+
+    private func bitRate(budget: Double, sampleRate: Int) -> Int {
+        let left = budget - Self.overheadBytes(seconds: duration, sampleRate: sampleRate)
+        return Int(clamping: max(0, min(left * 8 / max(duration, 0.001), 1e9)))
+    }
+
+    /// Seconds that fit at the resulting bit rate.
+    private func seconds(budget: Double, _ rung: Rung, bitRate: Double) -> Double {
+        let packets = Self.packetBytes * Double(rung.sampleRate) / Self.packetSamples
+        return min(duration, max(0, budget - Self.headerBytes) / (bitRate / 8 + packets))
+    }
+}

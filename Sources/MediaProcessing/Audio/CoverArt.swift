@@ -1,0 +1,29 @@
+import LibAV
+package import RichPush
+
+/// Reads the cover image embedded in an audio file or movie.
+package enum CoverArt {
+    /// The encoded bytes (JPEG, PNG…) of the first cover; nil when there is none, or it is larger than
+    /// `Limits.coverArtBytesMax` bytes.
+    ///
+    /// - Throws: `media.corrupt` when the file cannot be opened, `deadline.exceeded`.
+    package static func picture(
+        descriptor: CInt, format: MediaFormat?, deadline: ContinuousClock.Instant
+    ) throws -> [UInt8]? {
+        let demuxer = try OpenMovie.demuxer(descriptor, format: format, isRecognized: true, deadline: deadline)
+        for index in 0..<demuxer.streamCount {
+            if let bytes = demuxer.attachedPicture(stream: index, bytesMax: Limits.coverArtBytesMax) { return bytes }
+        }
+        return nil
+    }
+
+    /// Whether a cover is a JPEG or PNG that does not exceed the decoding limits.
+    static func isHarmless(_ bytes: [UInt8]) -> Bool {
+        let window = ByteWindow(bytes: bytes, noun: "cover")
+        switch ImageSignature.format(of: LeadingBytes(Array(bytes.prefix(64)))) {
+        case .jpeg: return (try? DecodingMemory.coefficientBytes(window)) != nil
+        case .png: return (try? PNGParser.walk(window)) != nil
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Glibc
+package import Magic
+package import MediaEngine
+package import RichPush
+import SafeArithmetic
+
+/// Identifies a file's format by its first bytes: by signature, then by libmagic for content that is not media.
+package enum Identification {
+    /// Identifies the available bytes.
+    ///
+    /// - Returns: The format, nil if it is not known yet, and libmagic's MIME type.
+    /// - Throws: `media.empty`, `media.unrecognized` (HTML, JSON, ZIP…), `media.unsupported` (SVG, MIDI…) or
+    ///   `media.corrupt` (no data after an ID3 tag).
+    package static func identify(_ request: IdentifyRequest, descriptor: CInt, cookie: MagicCookie) throws
+        -> IdentifiedMedia
+    {
+        guard request.availableBytes > 0 || !request.isComplete else {
+            throw AttachPrepError(.mediaEmpty, "The source is empty (0 bytes); check what the server sends.")
+        }
+        let first = try LeadingBytes(read(descriptor, at: 0, upTo: min(request.availableBytes, windowBytes)))
+        // libmagic fails on input that sends its rules in circles; such content counts as unknown.
+        let magic = (try? cookie.mimeType(of: first.bytes)) ?? unknown
+        let format = try format(of: first, magic: magic, descriptor: descriptor, isComplete: request.isComplete)
+        return IdentifiedMedia(format: format, magicMIMEType: magic)
+    }
+
+    /// libmagic's MIME type for unknown content.
+    private static let unknown = "application/octet-stream"
+
+    /// Bytes that are examined at most; signatures lie in the first kilobytes.
+    private static let windowBytes = 65_536
+
+    private static func format(of first: LeadingBytes, magic: String, descriptor: CInt, isComplete: Bool) throws
+        -> MediaFormat?
+    {
+        let format =
+            try signature(of: first) ?? (isComplete ? behindTag(first, descriptor: descriptor) : nil)
+        if let format { return try decodable(format) }
+        switch MagicMIMEType.meaning(magic) {
+        case .media(let format): return try decodable(format)
+        case .unsupportedMedia: throw unsupported(magic)
+        case .notMedia: throw unrecognized(magic)
+        case .anything: return nil
+        }
+    }
+
+    /// The format by signature, or nil.
+    package static func signature(of first: LeadingBytes) -> MediaFormat? {
+        ImageSignature.format(of: first) ?? ISOBrand.format(of: first) ?? MovieSignature.format(of: first)
+            ?? AudioSignature.format(of: first)
+    }
+
+    /// Identifies audio after an ID3 tag whose cover image is larger than the window.
+    private static func behindTag(_ first: LeadingBytes, descriptor: CInt) throws -> MediaFormat? {
+        let end = AudioSignature.tagEnd(first)
+        guard end > 0 else { return nil }
+        let behind = try LeadingBytes(read(descriptor, at: end, upTo: 8_192))
+        guard behind.count > 0 else {
+            throw AttachPrepError(
+                .mediaCorrupt, "The audio file ends inside its ID3 tag; it is truncated, check the file at its source.")
+        }
+        return behind.has("fLaC") ? .flac : AudioSignature.format(of: behind)
+    }
+
+    private static func decodable(_ format: MediaFormat) throws -> MediaFormat {
+        guard format.isDecodable else { throw unsupported(format.mimeType) }
+        return format
+    }
+
+    private static func unsupported(_ mimeType: String) -> AttachPrepError {
+        AttachPrepError(
+            .mediaUnsupported,
+            "The source is \(mimeType), which cannot be shown; send an image, audio or movie file in a common format.")
+    }
+
+    private static func unrecognized(_ mimeType: String) -> AttachPrepError {
+        AttachPrepError(
+            .mediaUnrecognized,
+            "The source is \(mimeType), not an image, audio or movie file; check that the URL leads to the file.")
+    }
+
+    private static func read(_ descriptor: CInt, at offset: Int, upTo count: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: max(0, count))
+        let read = unsafe bytes.withUnsafeMutableBytes { buffer in
+            unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(clamping: offset))
+        }
+        guard read >= 0 else {
+            throw AttachPrepError(.internal, "The source could not be read back.", detail: "pread: errno \(errno)")
+        }
+        return Array(bytes.prefix(read))
+    }
+}
+
+/// Meaning of libmagic's MIME types for content without a known signature.
+package enum MagicMIMEType {
+    /// Meaning of a MIME type.
+    package enum Meaning: Sendable, Hashable {
+        /// A supported or known format.
+        case media(MediaFormat)
+        /// An image format that is not supported.
+        case unsupportedMedia
+        /// A document, an archive, a program, text.
+        case notMedia
+        /// Unknown to libmagic: the decoders decide.
+        case anything
+    }
+
+    /// Classifies a MIME type. libmagic detects audio and video by weak patterns, so its result alone rejects neither.
+    package static func meaning(_ mimeType: String) -> Meaning {
+        if let format = formats[mimeType] { return .media(format) }
+        if mimeType == "application/octet-stream" { return .anything }
+        if mimeType.hasPrefix("image/") { return .unsupportedMedia }
+        if mimeType.hasPrefix("audio/") || mimeType.hasPrefix("video/") { return .anything }
+        return .notMedia
+    }
+
+    private static let formats: [String: MediaFormat] = [
+        "image/svg+xml": .svg,
+        "audio/midi": .midi,
+    ]
+}
+
+/// The first bytes of a file, with bounds-checked access.
+package struct LeadingBytes: Sendable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    package var count: Int { bytes.count }
+
+    /// The byte at an offset; 0 past the end.
+    package subscript(offset: Int) -> UInt8 {
+        offset >= 0 && offset < bytes.count ? bytes[offset] : 0
+    }
+
+    /// Whether the bytes at an offset equal `expected`.
+    package func has(_ expected: [UInt8], at offset: Int = 0) -> Bool {
+        // Bounded throughout: both are in memory, and an offset is compared before anything is added to it.
+        guard offset >= 0, offset <= bytes.count - expected.count else { return false }
+        return expected.indices.allSatisfy { bytes[offset + $0] == expected[$0] }
+    }
+
+    /// Whether the bytes at an offset equal this ASCII text.
+    package func has(_ text: String, at offset: Int = 0) -> Bool {
+        has(Array(text.utf8), at: offset)
+    }
+
+    /// The four characters at an offset, as in four-character codes; nil past the end.
+    package func code(at offset: Int) -> String? {
+        guard offset >= 0, offset <= bytes.count - 4 else { return nil }
+        // Bounded: the range lies in memory.
+        return String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
+    }
+
+    /// The big-endian 32-bit number at an offset.
+    package func bigEndian32(at offset: Int) -> Int {
+        // Bounded: four bytes.
+        (0..<4).reduce(0) { $0 << 8 | Int(self[offset.adding(clamping: $1)]) }
+    }
+
+    /// Whether this ASCII text occurs in the first `limit` bytes.
+    package func contains(_ text: String, within limit: Int) -> Bool {
+        let wanted = Array(text.utf8)
+        // Bounded: both are in memory.
+        let end = min(limit, bytes.count) - wanted.count
+        guard end >= 0 else { return false }
+        return (0...end).contains { has(wanted, at: $0) }
+    }
+}

@@ -1,0 +1,76 @@
+import LibAV
+import RichPush
+
+/// Verifies that the first and last packets of an audio stream decode.
+final class AudioValidator {
+    private let decoder: Decoder
+    private let frame: Frame
+    private var tail: [Packet] = []
+    private var taken = 0
+    private var failures = 0
+
+    init(_ stream: StreamDescription, of demuxer: Demuxer) throws {
+        decoder = try Decoder.open(stream: stream.index, of: demuxer, pixelsMax: 1)
+        frame = try Frame()
+    }
+
+    /// Processes the stream's next packet.
+    func take(_ packet: Packet) throws {
+        if packet.byteCount == 0 { return }
+        taken += 1
+        if taken <= Limits.validationAudioPackets {
+            if !decodes(packet) { failures += 1 }
+        } else {
+            if tail.count == Limits.validationAudioPackets { tail.removeFirst() }
+            tail.append(try packet.reference())
+        }
+    }
+
+    /// Decodes the last packets; call it after the last packet.
+    func finish() throws {
+        // A recording cut out of a stream can begin inside a frame, so up to half of the first packets may fail.
+        // Bounded: packets at the beginning, at most `Limits.validationAudioPackets`.
+        if failures * 2 > min(taken, Limits.validationAudioPackets) { throw Self.damaged }
+        decoder.flush()
+        var last = true
+        // The first of these packets depend on data of packets that are gone, so only the last result counts.
+        for packet in tail { last = decodes(packet) }
+        if !last { throw Self.damaged }
+    }
+
+    private static let damaged = AttachPrepError(.mediaCorrupt, "The audio does not decode; send an intact file.")
+
+    private func decodes(_ packet: Packet) -> Bool {
+        do {
+            _ = try decoder.send(packet)
+            while try decoder.receive(into: frame) == .frame {}
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+/// Verifies that all packets of an audio stream decode, as far as time permits, before they are copied.
+final class AudioPacketValidator {
+    private let decoder: Decoder
+    private let frame: Frame
+    private let budget: ValidationBudget
+
+    init(_ stream: StreamDescription, of demuxer: Demuxer, clock: WorkClock) throws {
+        decoder = try Decoder.open(stream: stream.index, of: demuxer, pixelsMax: 1)
+        frame = try Frame()
+        budget = ValidationBudget(clock)
+    }
+
+    /// Decodes one packet.
+    ///
+    /// - Throws: `LibAVError` when the packet does not decode.
+    func take(_ packet: Packet) throws {
+        try budget.spend {
+            try budget.check()
+            _ = try decoder.send(packet)
+            while try decoder.receive(into: frame) == .frame {}
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import MediaEngine
+import RichPush
+import Vips
+
+/// Reads geometry, color and frames of an image file from its header; decodes pixels only on request.
+struct ImageInspection {
+    let request: InspectRequest
+    let format: MediaFormat
+    let source: CInt
+    let deadline: ContinuousClock.Instant
+
+    /// Chooses the parser or decoder for the format.
+    func inspect() throws -> InspectedMedia {
+        switch format {
+        case .gif: try inspectGIF()
+        case .png: try inspectPNG()
+        case .bmp: try inspectBitmap()
+        case .tiff: try inspectTIFF()
+        case .jpeg: try inspectJPEG()
+        case .avif: try inspectAVIF()
+        case .webp: try inspectWebP()
+        default: try inspectStill()
+        }
+    }
+
+    private func inspectStill() throws -> InspectedMedia { try inspectStill(decoding: request.decodesStills) }
+
+    private func inspectStill(decoding: Bool) throws -> InspectedMedia {
+        if format.isHEIF { try HEIFReferenceValidator.check(window("HEIF")) }
+        let image = try Image.open(descriptor: source)
+        try ImageLimits.check(width: image.width, height: image.height, format: format)
+        _ = try DecodingMemory.decoderBytes(image, format: format, source: source, deadline: deadline)
+        var media = InspectedMedia(format: format)
+        describe(image, in: &media)
+        // The pages of HEIF and TIFF are separate images, not frames.
+        media.frames = 1
+        if decoding { try image.decodeToEnd() }
+        return media
+    }
+
+    private func inspectJPEG() throws -> InspectedMedia {
+        // A file that cannot be parsed may still decode.
+        let segments = try? JPEGSegments.walk(window("JPEG"))
+        if !request.decodesStills, let plain = segments.flatMap(PlainJPEG.init) {
+            try plain.check()
+            return plain.inspected
+        }
+        if request.decodesStills { try checkHeader() }
+        // A damaged JPEG is described by its header; its pixels are decoded by the repair.
+        let damage = request.decodesStills ? try StillValidator.damage(ofJPEG: source) : nil
+        var media = try inspectStill(decoding: damage == nil && request.decodesStills)
+        media.hasMetadata = segments?.hasMetadata ?? true
+        media.damage = damage
+        return media
+    }
+
+    /// Checks limits before anything is decoded: libjpeg holds all coefficients of a progressive JPEG in memory.
+    private func checkHeader() throws {
+        // A file that cannot be parsed may still decode.
+        guard let header = try? JPEGSegments.walkHeader(window("JPEG")) else { return }
+        try ImageLimits.check(width: header.width, height: header.height)
+        _ = try DecodingMemory.coefficientBytes(header)
+    }
+
+    private func inspectTIFF() throws -> InspectedMedia {
+        try TIFFValidator.walk(window("TIFF"))
+        return try inspectStill()
+    }
+
+    /// libheif decodes stills only; a sequence is detected by its brand.
+    private func inspectAVIF() throws -> InspectedMedia {
+        guard try AVIFSequenceIndex.isSequence(window("AVIF")) else { return try inspectStill() }
+        let sequence = try AVIFSequenceIndex(source, deadline: deadline)
+        var media = InspectedMedia(format: .avif)
+        (media.width, media.height) = (sequence.width, sequence.height)
+        media.hasAlpha = sequence.alpha != nil
+        media.colour = "srgb"
+        describe(sequence.delaysMilliseconds, loops: sequence.loopCount, sequence.duration, in: &media)
+        try decodeFrames()
+        return media
+    }
+
+    private func inspectWebP() throws -> InspectedMedia {
+        let walk = try WebPParser.walk(window("WebP"))
+        guard walk.isAnimated else { return try inspectStill() }
+        try ImageLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
+        let image = try Image.open(descriptor: source, pages: .all)
+        var media = InspectedMedia(format: .webp)
+        describe(image, in: &media)
+        describe(walk.delaysMilliseconds, loops: walk.loopCount, walk.duration, in: &media)
+        try decodeFrames()
+        return media
+    }
+
+    /// Describes an animation; one with a single frame is a still.
+    private func describe(_ delays: [Int], loops: Int, _ duration: Double, in media: inout InspectedMedia) {
+        media.frames = delays.count
+        guard delays.count > 1 else { return }
+        media.frameDelaysMilliseconds = delays
+        media.loopCount = loops
+        media.duration = duration
+    }
+
+    /// Decodes every frame, if requested.
+    private func decodeFrames() throws {
+        guard request.decodesStills else { return }
+        let frames = try AnimationDecoders.open(descriptor: source, format: format, deadline: deadline)
+        while try frames.next() != nil {}
+    }
+
+    private func describe(_ image: Image, in media: inout InspectedMedia) {
+        media.orientation = Orientation(rawValue: image.orientation) ?? .upright
+        media.width = media.orientation.swapsSides ? image.height : image.width
+        media.height = media.orientation.swapsSides ? image.width : image.height
+        media.hasAlpha = image.hasAlpha
+        media.hasLocation = image.has("exif-ifd3-GPSLatitude")
+        media.colour = image.interpretation
+        media.hasColourProfile = image.has("icc-profile-data")
+        media.hasMetadata = ImageMetadata.isIn(image)
+    }
+
+    private func inspectPNG() throws -> InspectedMedia {
+        let walk = try PNGParser.walk(window("PNG"))
+        // libpng rejects sides over a million pixels without stating the reason.
+        try ImageLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
+        // A still is validated when it is rendered, but rendering an animation shows only one of its frames.
+        if request.decodesStills || walk.isAnimated {
+            try StillValidator.requireIntact(.png, source: source)
+        }
+        var media = try inspectStill()
+        media.hasMetadata = try PNGRetainedChunks.walk(window("PNG")).hasMetadata
+        media.frames = 1
+        if walk.isAnimated {
+            describe(walk.delaysMilliseconds, loops: walk.loopCount, walk.duration, in: &media)
+            try decodeFrames()
+        }
+        return media
+    }
+
+    private func inspectGIF() throws -> InspectedMedia {
+        let walk = try GIFParser.walk(window("GIF"), countsPixels: true)
+        try ImageLimits.check(walk)
+        if let damage = walk.damage { throw StillValidator.corrupt(damage) }
+        var media = InspectedMedia(format: .gif)
+        (media.width, media.height) = (walk.width, walk.height)
+        media.hasAlpha = walk.hasTransparency
+        media.colour = "srgb"
+        media.hasMetadata = walk.hasMetadata
+        media.frames = walk.frames
+        if walk.frames > 1 {
+            media.frameDelaysMilliseconds = walk.delaysMilliseconds
+            media.loopCount = walk.loopCount
+            media.duration = walk.duration
+        }
+        return media
+    }
+
+    private func window(_ noun: String) throws -> ByteWindow {
+        try ByteWindow(descriptor: source, noun: noun, deadline: deadline)
+    }
+
+    private func inspectBitmap() throws -> InspectedMedia {
+        let size = try BMPDecoder.bmpSize(descriptor: source, deadline: deadline)
+        try ImageLimits.check(width: size.width, height: size.height)
+        var media = InspectedMedia(format: .bmp)
+        media.width = size.width
+        media.height = size.height
+        media.frames = 1
+        media.colour = "srgb"
+        if request.decodesStills {
+            media.hasAlpha = try BMPDecoder.bmp(descriptor: source, deadline: deadline).bands == 4
+        }
+        return media
+    }
+}
+
+/// Detects metadata that the pixels do not need, by libvips field names.
+enum ImageMetadata {
+    private static let blocks = ["xmp-data", "iptc-data", "photoshop-data", "gif-comment", "image-description"]
+    /// EXIF tags of orientation, resolution and encoding, which are not personal data.
+    private static let plainTags = [
+        "Orientation", "XResolution", "YResolution", "ResolutionUnit", "YCbCrPositioning", "ColorSpace", "ExifVersion",
+        "FlashpixVersion", "FlashPixVersion", "ComponentsConfiguration", "PixelXDimension", "PixelYDimension",
+        "ImageWidth", "ImageLength", "BitsPerSample", "Compression", "PhotometricInterpretation", "SamplesPerPixel",
+        "PlanarConfiguration",
+    ]
+
+    static func isIn(_ image: Image) -> Bool {
+        if blocks.contains(where: image.has) { return true }
+        return image.fields.contains { name in
+            name.hasPrefix("exif-ifd") && !plainTags.contains { name.hasSuffix("-\($0)") }
+        }
+    }
+}

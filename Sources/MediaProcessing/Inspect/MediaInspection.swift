@@ -1,0 +1,76 @@
+import MediaEngine
+import RichPush
+
+/// Inspects a file with the inspection for its kind.
+enum MediaInspection {
+    /// - Parameter others: The descriptors for the expected thumbnail and for the signals of an arriving source.
+    static func inspect(
+        _ request: InspectRequest, source: CInt, others: [CInt] = [], deadline: ContinuousClock.Instant
+    ) throws -> (media: InspectedMedia, early: EarlyRender?) {
+        // Bounded: two descriptors at most.
+        guard others.count == (request.expected == nil ? 0 : 1) + (request.arrivingBytes == nil ? 0 : 1) else {
+            throw AttachPrepError(.internal, "The media process received the wrong number of files.")
+        }
+        if let format = request.format, format.kind == .image {
+            let inspection = ImageInspection(request: request, format: format, source: source, deadline: deadline)
+            return (try inspection.inspect().clamped, nil)
+        }
+        let arrival = request.arrivingBytes.flatMap { total in
+            others.last.map { ArrivingFile(signals: $0, total: total) }
+        }
+        var (media, frame) = try MovieInspection.inspect(
+            descriptor: source, format: request.format, arrival: arrival, expecting: request.expected,
+            deadline: deadline)
+        media.duration = media.duration?.roundedToMicroseconds
+        guard let frame, let expected = request.expected, let thumbnail = others.first else {
+            return (media.clamped, nil)
+        }
+        let render = expected.request(format: media.format, duration: media.duration)
+        // A thumbnail that cannot be written now is requested again later, and fails then.
+        let rendered = try? ImageRenderer(
+            request: render, source: source, outputs: [.thumbnail: OutputFile(descriptor: thumbnail)],
+            clock: WorkClock(deadline: deadline)
+        ).render(frame)
+        return (media.clamped, rendered.map { EarlyRender(request: render, media: $0) })
+    }
+}
+
+extension Double {
+    /// Rounds to microseconds: no container is more precise, and further digits are binary rounding noise.
+    // Bounded: floating point.
+    var roundedToMicroseconds: Double { (self * 1_000_000).rounded() / 1_000_000 }
+}
+
+extension InspectedMedia {
+    /// Clamps values that a file can declare freely to the ranges that the parent accepts (`MediaQuantity`): the parent
+    /// treats a value out of range as a failure of the media process.
+    fileprivate var clamped: InspectedMedia {
+        var media = self
+        media.loopCount = media.loopCount.map(Self.count)
+        media.frameDelaysMilliseconds = media.frameDelaysMilliseconds?.map(Self.count)
+        media.duration = media.duration.map { Self.bounded(seconds: $0, from: 0) }
+        media.damage?.declaredDuration = damage?.declaredDuration.map { Self.bounded(seconds: $0, from: 0) }
+        if let video {
+            media.video?.firstFrameTime = Self.bounded(seconds: video.firstFrameTime, from: -Self.secondsMax)
+            media.video?.lastFrameTime = Self.bounded(seconds: video.lastFrameTime, from: -Self.secondsMax)
+            media.video?.sampleAspectRatio = Self.ratio(video.sampleAspectRatio) ?? 1
+            media.video?.frameRate = video.frameRate.flatMap(Self.ratio)
+        }
+        media.audio = audio.map { stream in
+            var stream = stream
+            (stream.channels, stream.sampleRate) = (Self.count(stream.channels), Self.count(stream.sampleRate))
+            stream.bitRate = stream.bitRate.map(Self.count)
+            return stream
+        }
+        return media
+    }
+
+    private static func count(_ value: Int) -> Int { max(0, min(value, 2_147_483_647)) }
+
+    private static func bounded(seconds value: Double, from least: Double) -> Double {
+        value.isNaN ? 0 : max(least, min(secondsMax, value))
+    }
+
+    /// Clamps a ratio; nil if it is negative or not a number.
+    private static func ratio(_ value: Double) -> Double? { value >= 0 ? min(value, 1e9) : nil }
+}

@@ -1,0 +1,258 @@
+import LibAV
+import MediaEngine
+import RichPush
+
+/// An open movie or audio file: its streams, the selected video stream, and the origin of its timeline.
+struct OpenMovie {
+    let demuxer: Demuxer
+    let streams: [StreamDescription]
+    /// The first video stream that is not cover art; decodable streams come first.
+    private(set) var video: StreamDescription?
+    let audio: [StreamDescription]
+    /// Container time in seconds that corresponds to 0 on the movie's timeline.
+    let origin: Double
+
+    /// Opens a file and reads until its codecs and rates are known.
+    ///
+    /// - Parameters:
+    ///   - isRecognized: Whether the file is known to be a movie or audio file; a failure to open it then means damage.
+    ///   - isForCopy: Whether nothing will be decoded, so that the header of an MP4 is sufficient.
+    ///   - arrival: Set while the file is still being written.
+    /// - Throws: `media.unrecognized` or `media.corrupt` when no demuxer opens it, `media.too_many_pixels` before
+    ///   anything is decoded.
+    static func open(
+        _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, isForCopy: Bool = false,
+        arrival: ArrivingFile? = nil, deadline: ContinuousClock.Instant
+    ) throws -> OpenMovie {
+        let demuxer = try demuxer(
+            descriptor, format: format, isRecognized: isRecognized, arriving: arrival?.bytes, deadline: deadline)
+        try demuxer.streams.forEach(checkPixels)
+        let bytesMax = isForCopy && isISOBaseMedia(demuxer) ? 1 : nil
+        do { try demuxer.findStreamInformation(pixelsMax: Limits.moviePixelsMax, bytesMax: bytesMax) } catch {
+            throw error.corrupt
+        }
+        let movie = OpenMovie(demuxer)
+        try movie.streams.forEach(checkPixels)
+        return movie
+    }
+
+    private init(_ demuxer: Demuxer) {
+        self.demuxer = demuxer
+        streams = demuxer.streams
+        let videos = streams.filter { $0.kind == .video && !$0.isAttachedPicture }
+        video = videos.first { $0.isDecodable } ?? videos.first
+        audio = streams.filter { $0.kind == .audio }
+        // In MP4 and QuickTime the edit list has already been applied, so the timeline starts at 0.
+        origin = Self.isISOBaseMedia(demuxer) ? 0 : demuxer.startTime ?? 0
+    }
+
+    static func isISOBaseMedia(_ demuxer: Demuxer) -> Bool { demuxer.name.hasPrefix("mov,") }
+
+    var isISOBaseMedia: Bool { Self.isISOBaseMedia(demuxer) }
+
+    /// Whether the container stores no presentation times, only decoding order: libav then counts from the first
+    /// packet, and its frame times are late by the reorder delay.
+    var countsPackets: Bool { demuxer.name == "avi" || demuxer.name == "mpegvideo" }
+
+    /// Drops a video stream without frames if there is audio.
+    mutating func dropEmptyVideo(_ packetInspection: PacketInspection) {
+        if let stream = video, !packetInspection.holds(stream), audio.contains(where: packetInspection.holds) {
+            video = nil
+        }
+    }
+
+    /// Whether the video stream has samples, or any audio stream if there is no video.
+    func holdsSamples(_ packetInspection: PacketInspection) -> Bool {
+        video.map(packetInspection.holds) ?? audio.contains(where: packetInspection.holds)
+    }
+
+    private static func checkPixels(_ stream: StreamDescription) throws {
+        guard stream.kind == .video, !stream.isAttachedPicture else { return }
+        // Checks both sizes: a small stored frame can be declared to be very wide.
+        let (displayed, stored) = (DisplayGeometry(stream), stream.width.multipliedReportingOverflow(by: stream.height))
+        let isOver =
+            stored.overflow || max(stored.partialValue, displayed.pixels) > Limits.moviePixelsMax
+            || max(displayed.width, displayed.height) > Limits.imageSidePixelsMax
+        guard isOver else { return }
+        throw AttachPrepError(
+            .mediaTooManyPixels,
+            "The movie is \(displayed.width) x \(displayed.height), over \(Limits.moviePixelsMax) pixels; send a "
+                + "smaller one.")
+    }
+
+    /// Opens the container and reads only its header.
+    static func demuxer(
+        _ descriptor: CInt, format: MediaFormat?, isRecognized: Bool, arriving: ArrivingBytes? = nil,
+        deadline: ContinuousClock.Instant
+    ) throws -> Demuxer {
+        do {
+            return try demuxer(descriptor, format: format, arriving: arriving, deadline: deadline)
+        } catch {
+            if isRecognized {
+                throw error.attachPrepError(.mediaCorrupt, "The file is damaged or incomplete; send an intact one.")
+            }
+            throw error.attachPrepError(.mediaUnrecognized, "The file is in no known movie or audio format.")
+        }
+    }
+
+    private static func demuxer(
+        _ descriptor: CInt, format: MediaFormat?, arriving: ArrivingBytes?, deadline: ContinuousClock.Instant
+    ) throws(LibAVError) -> Demuxer {
+        if let forced = format.flatMap(forcedDemuxer),
+            let opened = try? Demuxer.open(descriptor, demuxer: forced, deadline: deadline)
+        {
+            return opened
+        }
+        return try Demuxer.open(descriptor, demuxer: nil, arriving: arriving, deadline: deadline)
+    }
+
+    /// Demuxers for audio without a magic number, which libav's probe misdetects after tags, and for transport streams,
+    /// which it may take for audio.
+    private static func forcedDemuxer(_ format: MediaFormat) -> String? {
+        switch format {
+        case .mp3, .mp2: "mp3"
+        case .aac: "aac"
+        case .ac3: "ac3"
+        case .eac3: "eac3"
+        case .mpegTransportStream: "mpegts"
+        default: nil
+        }
+    }
+}
+
+extension ArrivingFile {
+    /// The equivalent for libav; nil if the total size is unknown.
+    fileprivate var bytes: ArrivingBytes? {
+        total.map { ArrivingBytes(total: $0) { [self] in waitForMore() } }
+    }
+}
+
+extension OpenMovie {
+    /// The format by content; nil if the container holds nothing that a notification can play.
+    func format(hint: MediaFormat?, boxes: ISOBoxParser?, head: String) -> MediaFormat? {
+        let isAudio = video == nil
+        switch demuxer.name {
+        case "mov,mp4,m4a,3gp,3g2,mj2": return isoBaseMediaFormat(brand: boxes?.majorBrand, isAudio: isAudio)
+        case "avi": return .avi
+        case "mpeg": return .mpegProgramStream
+        case "mpegvideo": return video?.codec == "mpeg1video" ? .mpeg1Video : .mpeg2Video
+        case "mpegts": return .mpegTransportStream
+        case "matroska,webm": return isAudio ? .matroskaAudio : head.contains("webm") ? .webm : .matroska
+        case "flv": return .flashVideo
+        case "asf": return isAudio ? .windowsMediaAudio : .windowsMedia
+        case "ogg": return isAudio ? oggFormat : .oggVideo
+        default: return audioFormat(head: head)
+        }
+    }
+
+    private func isoBaseMediaFormat(brand: String?, isAudio: Bool) -> MediaFormat {
+        switch brand {
+        case nil, "qt  ": isAudio ? .quickTimeAudio : .quickTime
+        case "M4V ", "M4VH", "M4VP": isAudio ? .mpeg4Audio : .m4v
+        case .some(let brand) where brand.hasPrefix("3g2"): isAudio ? .threeGPPAudio : .threeGPP2
+        case .some(let brand) where brand.hasPrefix("3g"): isAudio ? .threeGPPAudio : .threeGPP
+        default: isAudio ? .mpeg4Audio : .mpeg4
+        }
+    }
+
+    private var oggFormat: MediaFormat? {
+        switch audio.first?.codec {
+        case "vorbis": .vorbis
+        case "opus": .opus
+        case "speex": .speex
+        case "flac": .flac
+        default: nil
+        }
+    }
+
+    private func audioFormat(head: String) -> MediaFormat? {
+        switch demuxer.name {
+        case "aac": .aac
+        case "ac3", "eac3": audio.first?.codec == "eac3" ? .eac3 : .ac3
+        case "flac": .flac
+        case "amr": .amr
+        case "au": .au
+        case "caf": .caf
+        case "aiff": head.dropFirst(8).hasPrefix("AIFC") ? .aifc : .aiff
+        case "wav": .wave
+        // Layers I, II and III share the demuxer.
+        case "mp3": audio.first?.codec == "mp3" ? .mp3 : .mp2
+        case "wv": .wavPack
+        case "tta": .trueAudio
+        case "w64": .wave64
+        default: nil
+        }
+    }
+}
+
+extension OpenMovie {
+    /// Converts the findings to the contract's description.
+    func describe(as format: MediaFormat, packetInspection: PacketInspection) -> InspectedMedia {
+        var media = InspectedMedia(format: format)
+        media.duration = packetInspection.duration
+        media.audio = audio.map {
+            AudioStream(codec: $0.codec, channels: $0.channels, sampleRate: $0.sampleRate, bitRate: $0.bitRate)
+        }
+        media.hasCoverArt = streams.contains { $0.isAttachedPicture }
+        media.hasLocation = hasLocation
+        media.hasMetadata = media.hasCoverArt || MovieTags.containPersonalData(tags)
+        if let video {
+            let geometry = DisplayGeometry(video)
+            (media.width, media.height) = (geometry.width, geometry.height)
+            media.orientation = geometry.orientation
+            media.hasAlpha = video.pixelFormat?.hasAlpha ?? false
+            media.video = VideoStream(video, geometry: geometry, packetInspection: packetInspection)
+        }
+        return media
+    }
+
+    /// Whether a tag holds a location; QuickTime and 3GPP use different keys.
+    private var hasLocation: Bool {
+        tags.contains { key in
+            let name = key.lowercased()
+            return name.hasPrefix("location") || name.hasPrefix("com.apple.quicktime.location")
+        }
+    }
+
+    /// Names of all tags of the file and its streams.
+    private var tags: [String] {
+        Array(demuxer.metadata.keys) + streams.flatMap { Array($0.metadata.keys) }
+    }
+}
+
+extension VideoStream {
+    init(_ stream: StreamDescription, geometry: DisplayGeometry, packetInspection: PacketInspection) {
+        self.init(
+            codec: stream.codec, codecTag: stream.codecTag, storedWidth: stream.width, storedHeight: stream.height)
+        profile = stream.profile
+        pixelFormat = stream.pixelFormat?.name
+        bitDepth = stream.pixelFormat?.bitDepth ?? 8
+        isChroma420 = stream.pixelFormat?.isChroma420 ?? false
+        sampleAspectRatio = geometry.sampleAspectRatio
+        frameRate = stream.frameRate
+        isHDR = stream.transfer != .standard || stream.hasDolbyVision
+        guard let times = packetInspection.times(of: stream) else { return }
+        firstFrameTime = times.first
+        lastFrameTime = times.last
+    }
+}
+
+/// Classifies the tags of movies and audio files.
+enum MovieTags {
+    /// Tags about the container and its writer; libav's names in lowercase.
+    private static let technical: Set<String> = [
+        "major_brand", "minor_version", "compatible_brands", "encoder", "handler_name", "vendor_id", "language",
+        "duration", "isvbr", "wmfsdkversion", "wmfsdkneeded", "deviceconformancetemplate", "timecode", "rotate",
+        "hasvideo", "hasaudio", "hasmetadata", "haskeyframes", "canseektoend", "software", "variant_bitrate",
+        "id3v2_priv",
+    ]
+    private static let technicalPrefixes = ["_statistics", "bps", "number_of_", "source_id", "replaygain", "r128_"]
+
+    /// Whether one of the tags describes a place, device, person or work.
+    static func containPersonalData(_ names: [String]) -> Bool {
+        names.contains { name in
+            let name = name.lowercased()
+            return !technical.contains(name) && !technicalPrefixes.contains { name.hasPrefix($0) }
+        }
+    }
+}

@@ -1,0 +1,296 @@
+import LibAV
+import RichPush
+import SafeArithmetic
+
+/// Reads all packets of a movie or audio file once: determines its real times and whether it is complete.
+final class PacketInspection {
+    private let movie: OpenMovie
+    private let deadline: ContinuousClock.Instant
+    private let isStrict: Bool
+    private var spans: [Int: StreamSpan] = [:]
+    private let structure: NALUnitValidator?
+    private var videoValidator: FrameValidator?
+    private var audioValidators: [Int: AudioValidator] = [:]
+    private var longestFrame = 0
+    private var lastFrameIsShort = false
+
+    private let validation: ValidationBudget?
+    private var probe: DecodingProbe?
+    private var brokenPackets: [Int: Int] = [:]
+
+    /// The expected frame and its time on the movie's timeline; nil if it was not decoded.
+    private(set) var early: (frame: Frame, time: Double)?
+
+    private init(
+        _ movie: OpenMovie, validation: ValidationBudget?, expecting expected: ExpectedFrame? = nil,
+        deadline: ContinuousClock.Instant
+    ) throws {
+        self.movie = movie
+        self.deadline = deadline
+        self.validation = validation
+        isStrict = validation != nil
+        structure = movie.video.flatMap { NALUnitValidator($0, isISOBaseMedia: movie.isISOBaseMedia) }
+        guard let validation else { return }
+        if let video = movie.video, video.isDecodable {
+            videoValidator = try readingMedia {
+                try FrameValidator(
+                    video, of: movie.demuxer, structure: structure, budget: validation,
+                    expecting: expected?.expectedTime(in: movie, video))
+            }
+        }
+        for stream in movie.audio where stream.isDecodable {
+            audioValidators[stream.index] = try? AudioValidator(stream, of: movie.demuxer)
+        }
+    }
+
+    /// Reads the file to its end.
+    ///
+    /// - Parameter expected: A frame to decode as well, if that costs little.
+    /// - Throws: `media.corrupt` when a sample lies outside of the file, a packet is truncated or a validated part does
+    ///   not decode; `media.too_long`.
+    static func run(
+        _ movie: OpenMovie, deadline: ContinuousClock.Instant, validation: ValidationBudget,
+        expecting expected: ExpectedFrame? = nil
+    ) throws -> PacketInspection {
+        try checkIndex(movie)
+        let packetInspection = try PacketInspection(
+            movie, validation: validation, expecting: expected, deadline: deadline)
+        let indexed = packetInspection.indexedFrames
+        try readingMedia(packetInspection.readAll)
+        if let video = movie.video, packetInspection.spans[video.index]?.packets ?? 0 < indexed { throw hole }
+        if packetInspection.lastFrameIsShort { throw cut }
+        try validation.spend { try packetInspection.finishVideo(expected) }
+        for sound in packetInspection.audioValidators.values { try validation.spend(sound.finish) }
+        return packetInspection
+    }
+
+    /// Reads a damaged file as far as possible, without validation.
+    ///
+    /// - Parameter probed: A stream to be checked for whether anything of it decodes.
+    static func recovered(
+        _ movie: OpenMovie, deadline: ContinuousClock.Instant, probing probed: StreamDescription? = nil
+    ) throws -> PacketInspection {
+        let packetInspection = try PacketInspection(movie, validation: nil, deadline: deadline)
+        packetInspection.probe = try probed.map { stream in
+            try readingMedia { try DecodingProbe(stream, of: movie.demuxer) }
+        }
+        do { try packetInspection.readAll() } catch let error as LibAVError {
+            if error.isDeadline { throw error.corrupt }
+        }
+        packetInspection.probe?.finish()
+        return packetInspection
+    }
+
+    private func finishVideo(_ expected: ExpectedFrame?) throws {
+        guard let videoValidator, let video = movie.video else { return }
+        let seconds = duration.flatMap { expected?.seconds(duration: $0) }
+        try videoValidator.finish(showing: seconds)
+        early = videoValidator.found.flatMap { frame in
+            frame.presentationTimestamp.map { (frame, FrameClock(movie, video).movieTime(ofTick: $0)) }
+        }
+    }
+
+    /// End of the last video or audio sample in seconds.
+    var duration: Double? {
+        // Bounded: lists.
+        let shown = [movie.video].compactMap { $0 } + movie.audio
+        return shown.compactMap { times(of: $0)?.end }.max().map { max(0, $0).roundedToMicroseconds }
+    }
+
+    /// Whether any of the probed stream decodes.
+    var decodes: Bool { probe?.decodes ?? false }
+
+    /// Share of a stream's packets that were read and are intact.
+    func heldShare(of stream: StreamDescription) -> Double {
+        let held = spans[stream.index]?.packets ?? 0
+        return held == 0 ? 0 : Double(held) / Double(held + brokenPackets[stream.index, default: 0])
+    }
+
+    /// First, last and end presentation time of a stream, in seconds on the movie's timeline.
+    func times(of stream: StreamDescription) -> (first: Double, last: Double, end: Double)? {
+        guard let span = spans[stream.index], let first = span.first, let last = span.last,
+            let end = span.endSeconds(stream.timeBase, frameRate: stream.frameRate)
+        else { return nil }
+        let base = stream.timeBase
+        // Bounded: floating point.
+        return (base.seconds(first) - movie.origin, base.seconds(last) - movie.origin, end - movie.origin)
+    }
+
+    /// Whether a stream has any packets.
+    func holds(_ stream: StreamDescription) -> Bool { (spans[stream.index]?.packets ?? 0) > 0 }
+
+    private static func checkIndex(_ movie: OpenMovie) throws {
+        guard movie.isISOBaseMedia || movie.demuxer.name == "avi" else { return }
+        for stream in movie.streams {
+            if let end = movie.demuxer.indexedEnd(stream: stream.index), end > movie.demuxer.fileBytes { throw cut }
+        }
+    }
+
+    /// Number of frames in an AVI's index, less a tolerance for inaccurate writers; libav skips missing frames
+    /// silently.
+    private var indexedFrames: Int {
+        guard movie.demuxer.name == "avi", let video = movie.video else { return 0 }
+        let count = movie.demuxer.indexedSamples(stream: video.index)
+        // Bounded: a count of what is in memory; it becomes -1 at least.
+        return count - count / Limits.indexedFramesSlackShare - 1
+    }
+
+    private static let cut = AttachPrepError(
+        .mediaCorrupt, "The file is truncated within its samples; send the complete file.")
+
+    private func readAll() throws {
+        let wanted = [movie.video?.index].compactMap { $0 } + movie.audio.map(\.index)
+        movie.demuxer.discardStreams(except: Set(wanted))
+        let packet = try Packet()
+        while try next(packet) {
+            guard let stream = movie.streams.first(where: { $0.index == packet.streamIndex }), stream.kind != .other
+            else {
+                continue
+            }
+            if movie.demuxer.name == "mp3", packet.isZeros { continue }
+            let isCut = isCut(packet)
+            let isHole = isHole(packet, of: stream)
+            if isStrict, isCut || isHole { throw isCut ? Self.cut : Self.hole }
+            if isCut || isHole { brokenPackets[stream.index, default: 0] += 1 } else { try take(packet, of: stream) }
+            try checkDeadline(deadline)
+        }
+    }
+
+    /// Whether a packet is truncated. Transport streams mark every lost packet of a broadcast; such files are accepted
+    /// and converted. The last packet of a WAV without a sample count is marked, too; `WaveParser` has checked other
+    /// WAVs.
+    private func isCut(_ packet: Packet) -> Bool {
+        let name = movie.demuxer.name
+        return packet.isCorrupt && name != "mpegts" && !(isStrict && name == "wav")
+    }
+
+    private func isHole(_ packet: Packet, of stream: StreamDescription) -> Bool {
+        guard let structure, stream.index == movie.video?.index, packet.byteCount > 0 else { return false }
+        return !structure.isIntact(packet)
+    }
+
+    private static let hole = AttachPrepError(
+        .mediaCorrupt, "Samples are missing in the middle of the file; send the complete file.")
+
+    /// Reads the next packet; false at the end. MP3 and ADTS frames are already checked, so junk after them is not an
+    /// error.
+    private func next(_ packet: Packet) throws -> Bool {
+        do {
+            return try movie.demuxer.read(into: packet)
+        } catch {
+            if error.isDeadline || !["mp3", "aac"].contains(movie.demuxer.name) { throw error }
+            return false
+        }
+    }
+
+    private func take(_ packet: Packet, of stream: StreamDescription) throws {
+        if !packet.isDiscarded {
+            let time = displayTime(of: packet, stream: stream)
+            spans[stream.index, default: StreamSpan()].take(
+                time: time, duration: packet.duration, isEmpty: packet.byteCount == 0)
+            // Bounded: floating point.
+            if let time, stream.timeBase.seconds(time) - movie.origin > Limits.durationSecondsMax { throw tooLong }
+        }
+        // AC-3 frames have one length, within one word; nothing else reveals that the last one is truncated.
+        if movie.demuxer.name.hasSuffix("ac3") {
+            lastFrameIsShort = packet.byteCount.adding(clamping: 2) < longestFrame
+            longestFrame = max(longestFrame, packet.byteCount)
+        }
+        if stream.index == movie.video?.index { try validation?.spend { try videoValidator?.take(packet) } }
+        if let sound = audioValidators[stream.index] { try validation?.spend { try sound.take(packet) } }
+        probe?.take(packet)
+    }
+
+    private var tooLong: AttachPrepError {
+        AttachPrepError(
+            .mediaTooLong,
+            "The file lasts longer than \(Int(Limits.durationSecondsMax / 3600)) hours; send a shorter one.")
+    }
+
+    private func displayTime(of packet: Packet, stream: StreamDescription) -> Int64? {
+        if stream.kind == .video, movie.countsPackets {
+            return packet.decodingTimestamp ?? packet.presentationTimestamp
+        }
+        if let time = packet.presentationTimestamp { return time }
+        let delay = stream.kind == .video ? Int64(clamping: stream.reorderDelay) &* packet.duration : 0
+        return packet.decodingTimestamp.map { $0 &+ delay }
+    }
+}
+
+/// Presentation times of one stream's packets, in ticks of its time base.
+struct StreamSpan: Sendable {
+    /// A last sample that is longer than this many average samples is a writer's error, not a still frame.
+    private static let absurdLastDuration = 20.0
+
+    private(set) var packets = 0
+    private(set) var first: Int64?
+    private(set) var last: Int64?
+    private(set) var end: Int64?
+    private var lastDuration: Int64 = 0
+
+    /// Adds a packet's time; a packet without one starts at the end of the previous packet.
+    mutating func take(time: Int64?, duration: Int64, isEmpty: Bool) {
+        let time = time ?? end ?? 0
+        let stop = time.adding(clamping: duration)
+        if !isEmpty {
+            packets += 1
+            first = min(first ?? time, time)
+            if time >= last ?? time {
+                last = time
+                lastDuration = duration
+            }
+        }
+        end = max(end ?? stop, stop)
+    }
+
+    /// End of the stream in seconds, from its samples: a missing or implausible duration of the last one is replaced by
+    /// the average.
+    // Bounded throughout: floating point.
+    func endSeconds(_ timeBase: TimeBase, frameRate: Double?) -> Double? {
+        guard let first, let last, let end else { return nil }
+        let average = packets > 1 ? (timeBase.seconds(last) - timeBase.seconds(first)) / Double(packets - 1) : 0
+        let interval = average > 0 ? average : frameRate.map { 1 / $0 } ?? 0
+        let duration = timeBase.seconds(lastDuration)
+        let isAbsurd = interval > 0 && duration > 30 && duration > interval * Self.absurdLastDuration
+        if lastDuration == 0 || isAbsurd { return timeBase.seconds(last) + interval }
+        return timeBase.seconds(end)
+    }
+}
+
+/// Checks whether any of a damaged stream decodes: one frame without errors, or one block of audio samples.
+final class DecodingProbe {
+    private let decoder: Decoder
+    private let frame: Frame
+    private var packets = 0
+    private(set) var decodes = false
+
+    init(_ stream: StreamDescription, of demuxer: Demuxer) throws {
+        decoder = try Decoder.open(
+            stream: stream.index, of: demuxer, pixelsMax: stream.kind == .video ? Limits.moviePixelsMax : 1)
+        self.stream = stream.index
+        frame = try Frame()
+    }
+
+    private let stream: Int
+
+    /// Processes any packet of the file.
+    func take(_ packet: Packet) {
+        if decodes || packet.streamIndex != stream || packet.byteCount == 0 { return }
+        packets += 1
+        if packets <= Limits.undecodablePacketsMax { feed(packet) }
+    }
+
+    /// Drains the decoder; call it after the last packet.
+    func finish() { if !decodes { feed(nil) } }
+
+    private func feed(_ packet: Packet?) {
+        do {
+            _ = try decoder.send(packet)
+            while !decodes, try decoder.receive(into: frame) == .frame {
+                decodes = !frame.isConcealed && !frame.isUnrecovered
+            }
+        } catch {
+            // The next packet may decode.
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import LibAV
+import RichPush
+
+extension LibAVError {
+    /// Converts a failed libav call: `deadline.exceeded` if the deadline passed, otherwise the given code.
+    func attachPrepError(_ code: ErrorCode, _ message: String) -> AttachPrepError {
+        isDeadline
+            ? AttachPrepError(.deadlineExceeded, "The time for the request ran out while the file was read.")
+            : AttachPrepError(code, message, detail: description)
+    }
+
+    /// The error for a call that fails only on a damaged file.
+    var corrupt: AttachPrepError { attachPrepError(.mediaCorrupt, "The file is damaged; send an intact one.") }
+}
+
+/// Runs libav calls that fail only on a damaged file.
+func readingMedia<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as LibAVError { throw error.corrupt }
+}
+
+/// Throws `deadline.exceeded` once the deadline has passed; libav checks it only when it reads.
+func checkDeadline(_ deadline: ContinuousClock.Instant) throws {
+    if ContinuousClock.now >= deadline {
+        throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the movie was decoded.")
+    }
+}

@@ -1,0 +1,152 @@
+import LibAV
+import MediaEngine
+import RichPush
+import SafeArithmetic
+
+/// Converts a movie to MP4: copies streams where possible and encodes the others, within the byte and time limits.
+struct MovieConversion {
+    private let conversion: AttachmentConversion
+    private let rendition: MovieRendition
+    private var clock: WorkClock { conversion.clock }
+
+    init(_ conversion: AttachmentConversion, _ rendition: MovieRendition) {
+        self.conversion = conversion
+        self.rendition = rendition
+    }
+
+    func run() throws -> RenderedMedia {
+        if conversion.request.attachment?.isCopy == true, let media = try copy(MovieSource(conversion, isForCopy: true))
+        {
+            return media
+        }
+        let source = try MovieSource(conversion)
+        if let media = try copy(source) { return media }
+        var report = MovieReport(conversion, rendition, source)
+        return try encode(source, report: &report)
+    }
+
+    // MARK: Copied video
+
+    /// Copies the movie's video; nil when it cannot be copied or would be too large.
+    private func copy(_ source: MovieSource) throws -> RenderedMedia? {
+        let scan = source.scan
+        guard rendition.copiesVideo, scan.pictures.hiding != .middle, scan.pictures.validDecodingTimes != nil,
+            scan.pictures.bytes < rendition.bytesMax
+        else { return nil }
+        let budget = MovieBudget(scan, rendition)
+        // Bounded: floating point.
+        let left = Double(rendition.bytesMax.subtracting(clamping: scan.pictures.bytes)) - budget.overhead
+        var audioPlans: [MoviePlan.Audio] = []
+        if budget.canCopyAudio { audioPlans.append(.copied) }
+        if let settings = budget.audio(bytesMax: left), scan.audio != nil { audioPlans.append(.encoded(settings)) }
+        if scan.audio == nil { audioPlans = [.none] }
+        // Encoded audio has to be decoded first, which a source opened for copying does not support.
+        if source.isForCopy { audioPlans.removeAll { if case .encoded = $0 { true } else { false } } }
+        for audio in audioPlans {
+            do {
+                let written = try pass(source, canRestart: false).run(
+                    MoviePlan(picture: .copied, audio: audio), indexBytes: budget.indexReserve)
+                var report = MovieReport(conversion, rendition, source)
+                report.note(audio: audio, full: budget.fullAudio)
+                return report.media(written)
+            } catch is MovieEncodeError {
+                continue
+            }
+        }
+        return nil
+    }
+
+    private func pass(_ source: MovieSource, canRestart: Bool) -> MoviePass {
+        MoviePass(
+            source: source, output: conversion.output, bytesMax: rendition.bytesMax, clock: clock,
+            canRestart: canRestart)
+    }
+
+    // MARK: Encoded video
+
+    /// Encodes the video; audio that MP4 cannot hold is encoded as well.
+    private func encode(_ source: MovieSource, report: inout MovieReport) throws -> RenderedMedia {
+        let budget = MovieBudget(source.scan, rendition)
+        let audio = budget.audioBesideEncoded
+        do {
+            return try encode(source, audio, budget, report: &report)
+        } catch MovieEncodeError.muxerFailed(let error) {
+            guard audio == .copied, let settings = budget.fullAudio else {
+                throw error.attachPrepError(.mediaCorrupt, "The movie is damaged: its streams do not fit into an MP4.")
+            }
+            return try encode(source, .encoded(settings), budget, report: &report)
+        }
+    }
+
+    private func encode(
+        _ source: MovieSource, _ audio: MoviePlan.Audio, _ budget: MovieBudget, report: inout MovieReport
+    ) throws -> RenderedMedia {
+        let shape = MovieShape(
+            width: source.displayed.width, height: source.displayed.height,
+            longSideMax: min(rendition.longSideMax ?? .max, Limits.movieLongSidePixelsMax),
+            shortSideMax: min(rendition.shortSideMax ?? .max, Limits.movieShortSidePixelsMax))
+        let videoBytes = budget.videoBytes(beside: audio)
+        let isPressed = budget.isPressed
+        let trial = TrialEncode.shape(shape, bytes: videoBytes, scan: source.scan)
+        let trialEncode = try TrialEncode.run(
+            source, shape: trial, quality: TrialEncode.quality(trial, bytes: videoBytes, scan: source.scan),
+            clock: clock
+        )
+        var estimate = EncodeEstimate(
+            shape: shape, frameRate: source.scan.frameRate,
+            frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),
+            duration: min(budget.cut ?? .infinity, source.scan.end), trialEncode: trialEncode, bytesMax: videoBytes,
+            qualityBest: isPressed ? Limits.movieQualityBest : Limits.movieQuality, secondsLeft: clock.secondsLeft)
+        if !isPressed { estimate.capQuality(toBytes: source.scan.pictures.bytes, codec: source.scan.video.codec) }
+        report.note(audio: audio, full: budget.fullAudio)
+        let encoding = MovieEncoding(bytesMax: rendition.bytesMax, clock: clock)
+        let (choice, written) = try encoding.run(estimate, cut: budget.cut) { choice, rateController, canRestart in
+            try pass(source, canRestart: canRestart).run(
+                MoviePlan(
+                    picture: .encoded(choice, rateController, sample: trialEncode.sample), audio: audio, cut: choice.cut
+                ))
+        }
+        report.note(choice, estimate: estimate, written: written)
+        return report.media(written)
+    }
+}
+
+/// The source movie, which can be opened repeatedly, and the result of one pass over its packets.
+struct MovieSource {
+    let descriptor: CInt
+    let format: MediaFormat
+    let scan: MovieScan
+    let geometry: DisplayGeometry
+    let deadline: ContinuousClock.Instant
+    /// Whether nothing will be decoded, so that codecs are taken from the header alone.
+    let isForCopy: Bool
+
+    init(_ conversion: AttachmentConversion, isForCopy: Bool = false) throws {
+        self.isForCopy = isForCopy
+        descriptor = conversion.source
+        format = conversion.request.format
+        deadline = conversion.clock.deadline
+        let movie = try OpenMovie.open(
+            descriptor, format: format, isRecognized: true, isForCopy: isForCopy, deadline: deadline)
+        scan = try MovieScan.read(movie, deadline: deadline)
+        geometry = DisplayGeometry(scan.video)
+    }
+
+    /// Opens the file at its beginning.
+    func open() throws -> OpenMovie {
+        try OpenMovie.open(
+            descriptor, format: format, isRecognized: true, isForCopy: isForCopy, deadline: deadline)
+    }
+
+    /// Displayed size in pixels; fractional where pixels are not square.
+    var displayed: (width: Double, height: Double) {
+        let width = Double(scan.video.width) * geometry.sampleAspectRatio
+        let height = Double(scan.video.height)
+        return geometry.orientation.swapsSides ? (height, width) : (width, height)
+    }
+
+    func normalizer(like frame: Frame, shape: MovieShape) throws -> FrameNormalizer {
+        try FrameNormalizer(
+            like: frame, shape: shape, orientation: geometry.orientation, transfer: scan.video.transfer)
+    }
+}

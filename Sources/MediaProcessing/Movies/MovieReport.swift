@@ -1,0 +1,134 @@
+import LibAV
+import MediaEngine
+import RichPush
+import SafeArithmetic
+
+/// Collects the result of a movie conversion.
+struct MovieReport {
+    private let conversion: AttachmentConversion
+    private let rendition: MovieRendition
+    private let source: MovieSource
+    private var losses: MovieLosses
+    private var shape: (width: Int, height: Int)
+    /// Rotation that a player still has to apply.
+    private var orientation: Orientation
+
+    init(_ conversion: AttachmentConversion, _ rendition: MovieRendition, _ source: MovieSource) {
+        self.conversion = conversion
+        self.rendition = rendition
+        self.source = source
+        losses = MovieLosses(bytesMax: rendition.bytesMax)
+        shape = (source.geometry.width, source.geometry.height)
+        orientation = source.geometry.orientation
+    }
+
+    /// Records how the audio was written.
+    mutating func note(audio: MoviePlan.Audio, full: AudioEncoderSettings?) { losses.note(audio: audio, full: full) }
+
+    /// Records how the video was encoded.
+    mutating func note(_ choice: MovieChoice, estimate: EncodeEstimate, written: MoviePassResult) {
+        shape = (choice.shape.width, choice.shape.height)
+        orientation = .upright
+        losses.note(choice, estimate: estimate, written: written)
+    }
+
+    /// The result.
+    func media(_ written: MoviePassResult) -> RenderedMedia {
+        var losses = losses
+        losses.noteLength(written.duration, of: source.scan.duration)
+        if rendition.isRepair { losses.noteRepair() }
+        var media = losses.media(written, shape: shape, orientation: orientation)
+        if case .movieTime(let time) = conversion.request.picture {
+            let position = source.scan.timeline.output(time)
+            // Bounded: floating point.
+            media.attachmentPosition = .seconds(max(0, min(position, written.duration)).roundedToMicroseconds)
+        }
+        return media
+    }
+}
+
+/// Describes what a converted movie lost, as sentences and warnings.
+struct MovieLosses {
+    /// Seconds that may be missing at the end before the movie counts as cut.
+    private static let cutSecondsMin = 0.25
+
+    let bytesMax: Int
+    private(set) var concessions: [String] = []
+    private(set) var warnings: [PreparationWarning] = []
+    private(set) var isDegraded = false
+
+    init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+    private var limit: String { "to fit \(bytesMax.grouped) bytes" }
+
+    /// Records how the audio was written.
+    mutating func note(audio: MoviePlan.Audio, full: AudioEncoderSettings?) {
+        guard case .encoded(let settings) = audio, let full else { return }
+        if settings.channels < full.channels { concessions.append("stereo audio was mixed down to mono \(limit)") }
+        if settings.bitRate < full.bitRate {
+            concessions.append("the audio bit rate was lowered to \(settings.bitRate / 1_000) kbit/s \(limit)")
+        }
+    }
+
+    /// Records how the video was encoded.
+    mutating func note(_ choice: MovieChoice, estimate: EncodeEstimate, written: MoviePassResult) {
+        isDegraded = choice.isForcedByTime || written.stoppedAt != nil
+        let why = choice.isForcedByTime ? "because time ran short" : limit
+        if choice.shape != estimate.shape {
+            concessions.append("the video was reduced to \(choice.shape.text) pixels \(why)")
+        }
+        if let rate = choice.frameRateMax, rate < min(estimate.frameRate, estimate.frameRateMax) * 0.98 {
+            concessions.append("the frame rate was lowered to \(Int(clamping: rate.rounded())) frames/s \(why)")
+        }
+        if choice.skipping != .none {
+            let which =
+                choice.skipping == .keyframesOnly ? "all frames except keyframes" : "frames that no other frame needs"
+            concessions.append("\(which) were dropped because time ran short")
+            warnings.append(PreparationWarning(.framesDropped, "Frames were dropped because time ran short."))
+        }
+        if let rateController = written.rateController, rateController.quality > estimate.qualityBest + 0.5,
+            written.duration > 0
+        {
+            // Bounded: floating point, until it is clamped.
+            let rate = Int(clamping: Double(written.videoBytes) * 8 / written.duration / 1_000)
+            concessions.append("the video bit rate was lowered to \(rate.grouped) kbit/s \(limit)")
+        }
+    }
+
+    /// Records the kept and the total duration in seconds.
+    mutating func noteLength(_ kept: Double, of whole: Double) {
+        // Bounded: floating point.
+        let isCut = kept < whole - Self.cutSecondsMin
+        if isCut {
+            let text = "the first \(AudioReport.length(kept)) of \(AudioReport.length(whole)) were kept"
+            concessions.append("\(text) \(isDegraded ? "because time ran short" : limit)")
+            warnings.append(PreparationWarning(.mediaCut, "The movie was cut: \(text)."))
+        }
+        if isDegraded {
+            let less = isCut ? "shorter" : "of lower quality"
+            warnings.append(
+                PreparationWarning(.deadlineDegraded, "The movie is \(less) than requested, because time ran short."))
+        }
+    }
+
+    mutating func noteRepair() {
+        warnings.append(
+            PreparationWarning(.mediaRepaired, "The movie was damaged; its readable part was kept."))
+    }
+
+    /// The result, without the attachment position.
+    func media(
+        _ written: MoviePassResult, shape: (width: Int, height: Int), orientation: Orientation = .upright
+    ) -> RenderedMedia {
+        var attachment = RenderedAttachment(type: .mpeg4, bytes: written.bytes)
+        (attachment.width, attachment.height) = shape
+        attachment.duration = written.duration.roundedToMicroseconds
+        attachment.orientation = orientation
+        var media = RenderedMedia()
+        media.attachment = attachment
+        media.concessions = concessions
+        media.warnings = warnings
+        media.isDegraded = isDegraded
+        return media
+    }
+}

@@ -1,0 +1,216 @@
+import LibAV
+import RichPush
+import SafeArithmetic
+
+/// Decodes and encodes a few short pieces of a movie to estimate the bytes and time of the whole.
+// Bounded throughout: floating point; counts of frames are those that are held, a few.
+struct TrialEncode {
+    /// Maximum number of pieces, and minimum seconds of the movie per piece.
+    private static let piecesMax = 5
+    private static let secondsPerPiece = 2.5
+    /// Maximum frames per piece, and maximum bytes of its frames.
+    private static let framesMax = 24
+    private static let frameBytesMax = 100_000_000
+    /// Part of the remaining time that the trial may take.
+    private static let timeShare = 0.1
+    /// Seconds around a piece from which the source's bytes per frame are taken.
+    private static let neighborhood = 2.5
+    /// Rate factor difference of a second encoding of the same frames, which measures the slope of the curve.
+    static let qualityDistance = 6.0
+    static let trialPreset = VideoEncoderSettings.Preset.veryfast
+
+    /// The first decoded frame; the others have the same format.
+    let sample: Frame
+    /// Expected bytes of the whole video.
+    let curve: RateCurve
+    let shape: MovieShape
+    let secondsPerFrame: Double
+    let secondsPerMegapixel: Double
+    let preset = Self.trialPreset
+
+    /// Bits per pixel below which a smaller size will be chosen anyway.
+    private static let bitsPerPixelMin = 0.03
+
+    /// The size to try: the largest one that the byte limit may allow.
+    static func shape(_ largest: MovieShape, bytes: Double, scan: MovieScan) -> MovieShape {
+        let frames = Double(max(1, scan.pictures.shown))
+        let shapes = largest.ladder
+        return shapes.first { bytes * 8 / frames / Double($0.pixels) >= bitsPerPixelMin }
+            ?? shapes.first { $0.shortSide <= 360 } ?? largest
+    }
+
+    /// The rate factor to try, close to the expected one: the slope of the curve depends on it.
+    static func quality(_ shape: MovieShape, bytes: Double, scan: MovieScan) -> Double {
+        switch bytes * 8 / Double(max(1, scan.pictures.shown)) / Double(shape.pixels) {
+        case ..<0.045: 31
+        case ..<0.09: 27
+        default: 23
+        }
+    }
+
+    /// Measurements of one piece.
+    private struct Piece {
+        var sample: Frame?
+        var frames = 0
+        var decodingSeconds = 0.0
+        var encodingSeconds = 0.0
+        /// Average bytes per frame, with keyframes at the final interval.
+        var bytesPerFrame = 0.0
+        var sourceBytesPerFrame = 0.0
+        /// Average bytes per frame at a rate factor higher by `qualityDistance`; nil if not measured.
+        var worseBytesPerFrame: Double?
+    }
+
+    /// - Parameters:
+    ///   - shape: The size to try.
+    ///   - quality: The rate factor to try.
+    static func run(_ source: MovieSource, shape: MovieShape, quality: Double, clock: WorkClock) throws -> TrialEncode {
+        let limit = clock.secondsLeft * timeShare
+        let start = clock.secondsSpent
+        var pieces: [Piece] = []
+        for time in times(source.scan) {
+            if !pieces.isEmpty, clock.secondsSpent - start > limit { break }
+            let piece = try run(
+                source, at: time, shape: shape, quality: quality, secondsMax: max(0.05, limit / 3), clock: clock)
+            if piece.frames > 0 { pieces.append(piece) }
+        }
+        guard let sample = pieces.compactMap(\.sample).first else {
+            throw AttachPrepError(.mediaCorrupt, "No frame of the movie decodes; send an intact file.")
+        }
+        func mean(_ value: (Piece) -> Double) -> Double { pieces.map(value).reduce(0, +) / Double(pieces.count) }
+        let frames = Double(pieces.map(\.frames).reduce(0, +))
+        let scan = source.scan
+        let usual = Double(scan.pictures.bytes) / Double(max(1, scan.pictures.shown))
+        let weight = max(0.3, min(3, usual / max(1, mean(\.sourceBytesPerFrame))))
+        return TrialEncode(
+            sample: sample,
+            curve: RateCurve(
+                bytes: mean(\.bytesPerFrame) * weight * Double(scan.pictures.shown), at: quality,
+                steps: steps(pieces)), shape: shape,
+            secondsPerFrame: pieces.map(\.decodingSeconds).reduce(0, +) / frames,
+            secondsPerMegapixel: pieces.map(\.encodingSeconds).reduce(0, +) / frames / shape.megapixels)
+    }
+
+    /// Rate factor steps that double the bytes.
+    private static func steps(_ pieces: [Piece]) -> Double {
+        let both = pieces.compactMap { piece in
+            piece.worseBytesPerFrame.map { (better: piece.bytesPerFrame, worse: $0) }
+        }
+        if both.isEmpty { return RateCurve.usualSteps }
+        return RateCurve(
+            (0, both.map(\.better).reduce(0, +)), (qualityDistance, both.map(\.worse).reduce(0, +))
+        ).steps
+    }
+
+    /// Start times of the pieces on the source's timeline, in seconds; nil for the beginning.
+    private static func times(_ scan: MovieScan) -> [Double?] {
+        guard let first = scan.pictures.first, let last = scan.pictures.last else { return [nil] }
+        let count = max(1, min(piecesMax, Int(clamping: (last - first) / secondsPerPiece)))
+        return [nil] + (1..<max(1, count)).map { first + (last - first) * (Double($0) + 0.3) / Double(count) }
+    }
+
+    private static func run(
+        _ source: MovieSource, at time: Double?, shape: MovieShape, quality: Double, secondsMax: Double,
+        clock: WorkClock
+    ) throws -> Piece {
+        let movie = try source.open()
+        movie.demuxer.discardStreams(except: [source.scan.video.index])
+        if let time {
+            let frameClock = FrameClock(movie, source.scan.video)
+            let tick = frameClock.tick(ofMovieTime: time)
+            guard try readingMedia({ try movie.demuxer.seek(stream: source.scan.video.index, backwardTo: tick) }) else {
+                return Piece()
+            }
+        }
+        var piece = Piece()
+        let framesMax = max(2, min(framesMax, frameBytesMax / (shape.pixels.multiplied(clamping: 3) / 2)))
+        let pictures = try decode(source, movie, shape, count: framesMax, secondsMax: secondsMax, into: &piece, clock)
+        guard let begin = pictures.first?.time else { return Piece() }
+        try encode(pictures, source, shape, quality, into: &piece, clock)
+        piece.sourceBytesPerFrame = source.scan.bytesPerFrame(
+            around: begin, reach: neighborhood)
+        return piece
+    }
+
+    private static func decode(
+        _ source: MovieSource, _ movie: OpenMovie, _ shape: MovieShape, count: Int, secondsMax: Double,
+        into piece: inout Piece, _ clock: WorkClock
+    ) throws -> [(frame: Frame, time: Double)] {
+        let frames = try TimedFrameDecoder(movie, source.scan)
+        var normalizer: FrameNormalizer?
+        var sample: Frame?
+        var pictures: [(frame: Frame, time: Double)] = []
+        let packet = try Packet()
+        let start = clock.secondsSpent
+        var first = start
+        var isEnded = false
+        while pictures.count < count, !isEnded {
+            if pictures.count > 1, clock.secondsSpent - start > secondsMax { break }
+            isEnded = try !movie.readLeniently(into: packet)
+            if !isEnded, packet.streamIndex != source.scan.video.index { continue }
+            try frames.feed(isEnded ? nil : packet) { frame, time in
+                if pictures.count >= count { return }
+                let open = try normalizer ?? source.normalizer(like: frame, shape: shape)
+                normalizer = open
+                if sample == nil { sample = try frame.reference() }
+                pictures.append((try open.apply(frame), time))
+                // The first frame includes the setup time, so it is not measured.
+                if pictures.count == 1 { first = clock.secondsSpent }
+            }
+        }
+        piece.sample = sample
+        piece.frames = pictures.count
+        let isSingle = pictures.count < 2
+        piece.decodingSeconds =
+            isSingle
+            ? clock.secondsSpent - start
+            : (clock.secondsSpent - first) / Double(pictures.count - 1) * Double(pictures.count)
+        return pictures
+    }
+
+    private static func encode(
+        _ pictures: [(frame: Frame, time: Double)], _ source: MovieSource, _ shape: MovieShape, _ quality: Double,
+        into piece: inout Piece, _ clock: WorkClock
+    ) throws {
+        var settings = VideoEncoderSettings(
+            width: shape.width, height: shape.height, frameRate: min(240, source.scan.frameRate), preset: trialPreset,
+            quality: quality, colors: .bt709)
+        let start = clock.secondsSpent
+        piece.bytesPerFrame = try bytesPerFrame(pictures, settings)
+        piece.encodingSeconds = clock.secondsSpent - start
+        if piece.encodingSeconds > clock.secondsLeft * timeShare / Double(piecesMax * 2) { return }
+        settings.quality += qualityDistance
+        piece.worseBytesPerFrame = try bytesPerFrame(pictures, settings)
+    }
+
+    /// Average bytes per frame, with keyframes at the final interval.
+    static func bytesPerFrame(
+        _ pictures: [(frame: Frame, time: Double)], _ settings: VideoEncoderSettings
+    ) throws -> Double {
+        let (first, others) = try readingMedia { try bytes(pictures, settings) }
+        let group = max(1, min(250, settings.frameRate * 2))
+        let following = pictures.count > 1 ? Double(others) / Double(pictures.count - 1) : Double(first) / 10
+        return (Double(first) + following * (group - 1)) / group
+    }
+
+    /// Bytes of the first frame, and of all others together.
+    private static func bytes(
+        _ pictures: [(frame: Frame, time: Double)], _ settings: VideoEncoderSettings
+    ) throws -> (Int, Int) {
+        let encoder = try Encoder.video(settings)
+        var sizes: [Int] = []
+        let packet = try Packet()
+        func receive() throws {
+            while try encoder.receive(into: packet) == .packet { sizes.append(packet.byteCount) }
+        }
+        for (index, picture) in pictures.enumerated() {
+            let time = Double(index) * Double(VideoEncoderSettings.ticksPerSecond) / settings.frameRate
+            picture.frame.setTime(Int64(clamping: time))
+            while try !encoder.send(picture.frame) { try receive() }
+            try receive()
+        }
+        _ = try encoder.send(nil)
+        try receive()
+        return (sizes.first ?? 0, sizes.dropFirst().reduce(0, +))
+    }
+}

@@ -1,0 +1,193 @@
+import JPEG
+import LibAV
+import RichPush
+import SafeArithmetic
+
+/// Decodes a plain HEIF with libav into its coded components.
+///
+/// libheif supports more variants, but decodes HEVC at half the speed, and converts every tile to RGB.
+enum HEIFDecoder {
+    /// Nil for a HEIF that is not plain or cannot be decoded this way; that is no verdict on the file.
+    ///
+    /// - Throws: `media.too_many_pixels`, `deadline.exceeded`.
+    static func decode(source: CInt, format: MediaFormat, deadline: ContinuousClock.Instant) throws -> PlanarImage? {
+        let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
+        guard let heif = try FastPath.attempt({ try PlainHEIF(window) }) else { return nil }
+        try ImageLimits.check(width: heif.width, height: heif.height, format: format)
+        guard
+            let (planes, coding) = try FastPath.attempt({ try HEIFTileDecoder.decode(heif, window, deadline: deadline) }
+            ),
+            let colors = try FastPath.attempt({ try HEIFColorConversion(heif, coding, window) })
+        else { return nil }
+        return PlanarImage(planes: colors.inSRGB(planes), orientation: heif.orientation)
+    }
+}
+
+/// Decodes the tiles of a plain HEIF into the components of one image, as they are stored.
+///
+/// One decoder decodes all tiles: opening a decoder takes as long as decoding a small tile.
+struct HEIFTileDecoder {
+    /// Tiles that are decoded in parallel; a media process has one core, and seldom two.
+    private static let threadsMax = 2
+    /// Maximum bytes of a coded tile: 50 megapixels, lossless.
+    private static let tileBytesMax = 200_000_000
+
+    private let heif: PlainHEIF
+    private let window: ByteWindow
+    private let deadline: ContinuousClock.Instant
+    private let decoder: Decoder
+    private let frame: Frame
+    private var canvas: PlanarCanvas?
+    private var placed = 0
+
+    /// The components and their color coding; nil when a tile does not match the file's metadata.
+    ///
+    /// - Throws: `LibAVError` when a tile cannot be decoded, `media.corrupt` when one is truncated.
+    static func decode(
+        _ heif: PlainHEIF, _ window: ByteWindow, deadline: ContinuousClock.Instant
+    ) throws -> (planes: [JPEGPlane], coding: Frame.Coding)? {
+        var pixels = try HEIFTileDecoder(heif, window, deadline: deadline)
+        guard try pixels.decodeAll(), let canvas = pixels.canvas else { return nil }
+        return (canvas.planes, canvas.coding)
+    }
+
+    private init(_ heif: PlainHEIF, _ window: ByteWindow, deadline: ContinuousClock.Instant) throws {
+        (self.heif, self.window, self.deadline) = (heif, window, deadline)
+        decoder = try Decoder.stills(
+            heif.codec, configuration: heif.configuration, threads: min(heif.tiles.count, Self.threadsMax),
+            pixelsMax: Limits.heifPixelsMax)
+        frame = try Frame()
+    }
+
+    /// Whether each tile was decoded to the announced size.
+    private mutating func decodeAll() throws -> Bool {
+        for extents in heif.tiles {
+            try checkDeadline(deadline)
+            guard try decoder.send(Packet.holding(bytes(at: extents))), try placeAll() else { return false }
+        }
+        guard try decoder.send(nil) else { return false }
+        return try placeAll() && placed == heif.tiles.count
+    }
+
+    /// Takes decoded tiles before the next one is sent: libdav1d drops pending frames when the end is signaled.
+    private mutating func placeAll() throws -> Bool {
+        while try decoder.receive(into: frame) == .frame {
+            guard try placeNext() else { return false }
+        }
+        return true
+    }
+
+    private func bytes(at extents: HEIFItemLocations.Extents) throws -> [UInt8] {
+        guard extents.reduce(0, { $0.adding(clamping: $1.count) }) <= Self.tileBytesMax else {
+            throw window.broken("a tile's length")
+        }
+        return try extents.flatMap { try window.all(in: $0) }
+    }
+
+    /// Frames are returned in the order in which tiles were sent.
+    private mutating func placeNext() throws -> Bool {
+        guard placed < heif.tiles.count, !frame.isConcealed, !frame.isUnrecovered, frame.width == heif.tileWidth,
+            frame.height == heif.tileHeight
+        else { return false }
+        if canvas == nil { canvas = PlanarCanvas(for: frame, width: heif.grid.width, height: heif.grid.height) }
+        let (row, column) = placed.quotientAndRemainder(dividingBy: heif.grid.columns)
+        // Bounded: by the sides of the whole image, which `isCovered` has compared.
+        let (left, top) = (column * heif.tileWidth, row * heif.tileHeight)
+        guard canvas?.place(frame, left: left, top: top) == true else { return false }
+        placed += 1
+        return true
+    }
+}
+
+/// Converts the components of a HEIF to those of a JPEG in sRGB.
+struct HEIFColorConversion {
+    private let isFullRange: Bool
+    /// Nil where luma and chroma already have the meaning they have in a JPEG.
+    private let colorMatrix: ColorMatrix?
+
+    /// Nil for code points other than luma and chroma, and for a profile with more than primaries and curves.
+    ///
+    /// As in libheif, the container's code points take precedence over those in the coded image, and BT.601 is the
+    /// default.
+    init?(_ heif: PlainHEIF, _ coding: Frame.Coding, _ window: ByteWindow) throws {
+        isFullRange = heif.codePoints?.isFullRange ?? coding.isFullRange
+        guard let matrix = LumaCoefficients(code: heif.codePoints?.matrix ?? coding.matrix) else { return nil }
+        let bytes = try heif.profile.map { try window.all(in: $0) }
+        let profile = bytes.flatMap { ICCProfile.isSRGB($0) ? nil : $0 }
+        guard let profile else {
+            colorMatrix = matrix == .jpeg ? nil : ColorMatrix(from: matrix, profile: nil)
+            return
+        }
+        guard let primaries = MatrixProfile(profile) else { return nil }
+        colorMatrix = ColorMatrix(from: matrix, profile: primaries)
+    }
+
+    func inSRGB(_ planes: [JPEGPlane]) -> [JPEGPlane] {
+        let full = isFullRange ? planes : SampleRange.full(planes)
+        // Gray needs no matrix. Its transfer curve is taken as sRGB's, which today's displays use.
+        guard full.count == 3, let colorMatrix else { return full }
+        return colorMatrix.apply(full)
+    }
+}
+
+/// The components of an image into which tiles are copied; 8 bits a sample.
+final class PlanarCanvas {
+    private let width: Int
+    private let height: Int
+    private let format: PixelFormat
+    /// Luma samples per chroma sample.
+    private let across: Int
+    private let down: Int
+    private var components: [[UInt8]]
+    let coding: Frame.Coding
+
+    // Bounded throughout: `ImageLimits` have been checked, a chroma sample covers one or two luma samples
+    // (`PixelFormat.chroma`), and a tile's first sample lies on the canvas where it has columns and rows there.
+
+    /// Nil for a pixel format that JPEG cannot store.
+    init?(for frame: Frame, width: Int, height: Int) {
+        guard let format = frame.pixelFormat, let chroma = format.chroma, (8...16).contains(format.bitDepth) else {
+            return nil
+        }
+        (self.width, self.height, self.format, coding) = (width, height, format, frame.coding)
+        (across, down) = (chroma.across, chroma.down)
+        let size = (width + across - 1) / across * ((height + down - 1) / down)
+        components = [[UInt8](repeating: 0, count: width * height)]
+        if !format.isGray { components += [[UInt8](repeating: 0, count: size), [UInt8](repeating: 0, count: size)] }
+    }
+
+    var planes: [JPEGPlane] {
+        components.enumerated().map { number, samples in
+            let (width, height) = self.size(number)
+            return JPEGPlane(width: width, height: height, samples: samples)
+        }
+    }
+
+    /// Copies a tile onto the canvas, clipped to its edges.
+    ///
+    /// - Returns: Whether it has the same format as the first one.
+    func place(_ tile: Frame, left: Int, top: Int) -> Bool {
+        guard tile.pixelFormat == format, tile.coding == coding else { return false }
+        for number in components.indices {
+            let (across, down) = number == 0 ? (1, 1) : (self.across, self.down)
+            // A tile that begins between two chroma samples cannot be placed.
+            guard left % across == 0, top % down == 0 else { return false }
+            let (width, height) = size(number)
+            let (firstColumn, firstRow) = (left / across, top / down)
+            let columns = min(width - firstColumn, (tile.width + across - 1) / across)
+            let rows = min(height - firstRow, (tile.height + down - 1) / down)
+            guard columns > 0, rows > 0 else { return false }
+            unsafe components[number].withUnsafeMutableBufferPointer { samples in
+                guard let base = samples.baseAddress else { return }
+                unsafe tile.copy(
+                    component: number, columns: columns, rows: rows, to: base + firstRow * width + firstColumn,
+                    stride: width)
+            }
+        }
+        return true
+    }
+
+    private func size(_ component: Int) -> (width: Int, height: Int) {
+        component == 0 ? (width, height) : ((width + across - 1) / across, (height + down - 1) / down)
+    }
+}

@@ -1,0 +1,147 @@
+import RichPush
+import SafeArithmetic
+import Vips
+
+/// Rejects an image by its header, before any pixel is decoded.
+package enum ImageLimits {
+    /// Throws `media.too_many_pixels` over the limits, `media.corrupt` for an empty image.
+    package static func check(width: Int, height: Int) throws {
+        guard width > 0, height > 0 else {
+            throw AttachPrepError(
+                .mediaCorrupt, "The image header gives a size of \(width) x \(height) pixels; the file is corrupt.")
+        }
+        let isOver =
+            width > Limits.imageSidePixelsMax || height > Limits.imageSidePixelsMax
+            || width.multiplied(clamping: height) > Limits.imagePixelsMax
+        guard !isOver else {
+            throw AttachPrepError(
+                .mediaTooManyPixels,
+                "The image is \(width) x \(height) pixels, over the limit of \(Limits.imagePixelsMax) "
+                    + "(\(Limits.imageSidePixelsMax) a side); send a smaller one.")
+        }
+    }
+
+    /// The same with the lower limit of HEIC and AVIF, which need more memory a pixel.
+    static func check(width: Int, height: Int, format: MediaFormat) throws {
+        try check(width: width, height: height)
+        guard [.heic, .avif].contains(format), width.multiplied(clamping: height) > Limits.heifPixelsMax else {
+            return
+        }
+        throw AttachPrepError(
+            .mediaTooManyPixels,
+            "The \(format == .avif ? "AVIF" : "HEIC") is \(width) x \(height) pixels, over the limit of "
+                + "\(Limits.heifPixelsMax.grouped); send a smaller one.")
+    }
+
+    /// Throws `media.too_many_pixels` when all frames together exceed the pixel limit for animations.
+    package static func check(width: Int, height: Int, frames: Int) throws {
+        try check(width: width, height: height)
+        guard width.multiplied(clamping: height).multiplied(clamping: frames) <= Limits.animationPixelsMax else {
+            throw AttachPrepError(
+                .mediaTooManyPixels,
+                "The animation is \(frames) frames of \(width) x \(height) pixels, over the limit of "
+                    + "\(Limits.animationPixelsMax) pixels in total; send fewer or smaller frames.")
+        }
+    }
+
+    /// The same for a GIF, whose frames may extend beyond its canvas.
+    static func check(_ walk: GIFParser) throws {
+        try check(width: walk.width, height: walk.height, frames: walk.frames)
+        try check(width: walk.drawnWidth, height: walk.drawnHeight, frames: walk.frames)
+    }
+}
+
+/// Estimates the memory of decoding a still, and how far it must be reduced while it is decoded.
+struct DecodingMemory {
+    /// Bytes a pixel that libwebp holds until a lossless image is decoded.
+    private static let webPBytesPerPixel = 4
+    /// Bytes of a DCT coefficient in libjpeg.
+    private static let coefficientBytes = 2
+
+    /// Bytes a pixel of an image in components: the components, a rotated copy, and RGB twice where a byte limit
+    /// requires a smaller size.
+    private static let componentBytesPerPixel = 10
+
+    // Bounded throughout: `ImageLimits` have been checked, a pixel has at most eight bytes, coefficients stay below
+    // 2^50 (`JPEGSegments`), and decoder memory stays below the limit of its kind.
+
+    private let longSide: Int
+    /// The share of its pixels that fits in memory.
+    private let share: Double
+
+    init(_ stored: Image, format: MediaFormat, source: CInt, deadline: ContinuousClock.Instant) throws {
+        let pixels = stored.width * stored.height
+        longSide = max(stored.width, stored.height)
+        // A rotated image is in memory twice for a moment; so is what libwebp decodes, beside its own pixels.
+        let copies = stored.orientation == 1 && format != .webp ? 1 : 2
+        let taken = try Self.decoderBytes(stored, format: format, source: source, deadline: deadline)
+        let available = min(Limits.imageMemoryBytesMax, Limits.imageDecodingBytesMax - taken)
+        share = Double(available) / Double(pixels * (stored.hasAlpha ? 4 : 3) * copies)
+    }
+
+    /// Whether memory alone requires a reduction.
+    var isShort: Bool { share < 1 }
+
+    /// The longer side to reduce to; nil for the full size.
+    func longSide(wanted: Int?) -> Int? {
+        let held = share < 1 ? Int(clamping: Double(longSide) * share.squareRoot()) : longSide
+        let side = min(held, wanted ?? .max)
+        return side < longSide ? max(1, side) : nil
+    }
+
+    /// Whether an image fits in memory in components at full size, together with its coded bytes.
+    static func holdsComponents(pixels: Int, codedBytes: Int) -> Bool {
+        pixels * componentBytesPerPixel + codedBytes <= Limits.imageDecodingBytesMax
+    }
+
+    /// Bytes that the decoder holds beside the rows it returns.
+    ///
+    /// - Throws: `media.too_many_pixels` when they exceed the limit.
+    static func decoderBytes(
+        _ stored: Image, format: MediaFormat, source: CInt, deadline: ContinuousClock.Instant
+    ) throws -> Int {
+        switch format {
+        case .jpeg: try coefficientBytes(ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline))
+        case .png: try interlacedBytes(stored)
+        case .webp: stored.width * stored.height * webPBytesPerPixel
+        default: 0
+        }
+    }
+
+    /// Bytes that the loader holds of an interlaced PNG, whose rows are complete only at the end; 0 for others.
+    ///
+    /// - Throws: `media.too_many_pixels` when they exceed the limit.
+    private static func interlacedBytes(_ stored: Image) throws -> Int {
+        guard stored.has("interlaced") else { return 0 }
+        let bytes = stored.width * stored.height * stored.bands * (stored.interpretation.hasSuffix("16") ? 2 : 1)
+        guard bytes <= Limits.interlacedBytesMax else {
+            throw AttachPrepError(
+                .mediaTooManyPixels,
+                "The PNG is interlaced and takes \(bytes.grouped) bytes to decode, over the limit of "
+                    + "\(Limits.interlacedBytesMax.grouped); send one that is not interlaced.")
+        }
+        return bytes
+    }
+
+    /// Bytes that libjpeg holds of a progressive JPEG; 0 for others.
+    ///
+    /// - Throws: `media.too_many_pixels` when they exceed the limit.
+    static func coefficientBytes(_ window: ByteWindow) throws -> Int {
+        // A file whose segments cannot be parsed may still decode; then the decoder decides.
+        guard let header = try? JPEGSegments.walkHeader(window) else { return 0 }
+        return try coefficientBytes(header)
+    }
+
+    /// The same for a parsed header.
+    static func coefficientBytes(_ header: JPEGSegments) throws -> Int {
+        guard header.isProgressive else { return 0 }
+        let bytes = header.coefficients * coefficientBytes
+        guard bytes <= Limits.jpegCoefficientBytesMax else {
+            throw AttachPrepError(
+                .mediaTooManyPixels,
+                "The JPEG is progressive and has \(header.coefficients.grouped) coefficients, over the limit of "
+                    + "\((Limits.jpegCoefficientBytesMax / coefficientBytes).grouped); send a baseline JPEG.")
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,369 @@
+import MediaEngine
+import RichPush
+import SafeArithmetic
+import Vips
+
+/// Renders any source: selects the image to show, makes it upright in sRGB, and writes the requested renditions.
+struct ImageRenderer {
+    let request: RenderRequest
+    let source: CInt
+    let still: ImageRenditionWriter
+    let clock: WorkClock
+
+    var deadline: ContinuousClock.Instant { clock.deadline }
+
+    init(
+        request: RenderRequest, source: CInt, outputs: [RenderOutput: OutputFile], clock: WorkClock,
+        progress: @escaping (RenderedMedia) -> Void = { _ in }
+    ) throws {
+        self.request = request
+        self.source = source
+        self.clock = clock
+        let size = try ByteWindow(descriptor: source, noun: "image", deadline: clock.deadline).size
+        still = ImageRenditionWriter(
+            request: request, outputs: outputs, sourceBytes: size, clock: clock, progress: progress)
+    }
+
+    /// Writes the requested renditions.
+    func render() throws -> RenderedMedia {
+        if isRepair { return try renderRepaired() }
+        if let stripped = try renderStripped() { return stripped }
+        return try renderChosen()
+    }
+
+    /// Selects the decoder for the requested image.
+    private func renderChosen() throws -> RenderedMedia {
+        switch request.picture {
+        case .still where canReduceWhileDecoding: try renderReduced()
+        case .still where request.format == .bmp: try still.render(bitmap())
+        case .still where request.format == .gif: try renderGIF(0)
+        case .still where request.format.isHEIF: try renderHEIF()
+        case .still where request.format == .webp: try renderWebP()
+        case .still: try renderIntact()
+        case .animationFrame(let number): try renderAnimationFrame(number)
+        case .movieTime(let seconds): try renderMovieFrame(at: seconds)
+        case .coverArt: try renderCoverArt()
+        case .representative: try renderRepresentative()
+        }
+    }
+
+    // MARK: Repairs
+
+    private var isRepair: Bool {
+        if case .still(let rendition) = request.attachment { rendition.isRepair } else { false }
+    }
+
+    /// Encodes the readable part of a damaged image.
+    private func renderRepaired() throws -> RenderedMedia {
+        guard request.format == .jpeg else {
+            throw AttachPrepError(.internal, "Only JPEGs are repaired.", detail: "\(request.format)")
+        }
+        var rendered = try still.render(upright(JPEGRepair.picture(source: source, deadline: deadline)))
+        rendered.warnings.append(
+            PreparationWarning(.mediaRepaired, "The image was damaged; only the readable part was kept."))
+        return rendered
+    }
+
+    // MARK: Stills
+
+    private static let strippable: [MediaFormat: AttachmentType] = [.jpeg: .jpeg, .png: .png]
+
+    /// For an attachable still that must lose nothing but its metadata: copies its coded pixels unchanged.
+    private func renderStripped() throws -> RenderedMedia? {
+        guard case .still(let rendition) = request.attachment, request.picture == .still,
+            let type = Self.strippable[request.format]
+        else { return nil }
+        let stored = try openStill()
+        let isShownAsStored = stored.orientation == 1 && stored.interpretation != "cmyk"
+        guard isShownAsStored, max(stored.width, stored.height) <= rendition.longSideMax ?? .max,
+            let strip = try MetadataStripper(request.format, source: source, deadline: deadline),
+            strip.bytes <= rendition.bytesMax
+        else { return nil }
+        var others = request
+        others.attachment = nil
+        // The pixels are still decoded to the end, so that a truncated file is detected.
+        var rendered = try ImageRenderer(request: others, source: source, outputs: still.outputs, clock: clock)
+            .renderChosen()
+        try strip.write(to: still.outputFile(of: .attachment))
+        rendered.attachment = RenderedAttachment(
+            RenderedImage(type: type, width: stored.width, height: stored.height, bytes: strip.bytes))
+        return rendered
+    }
+
+    /// Whether only a thumbnail of an unchanged file is needed: JPEG can be decoded at an eighth of its size, WebP at
+    /// any size.
+    private var canReduceWhileDecoding: Bool {
+        request.attachment == nil && request.crop == nil && [.jpeg, .png, .webp].contains(request.format)
+    }
+
+    /// One pass that reads all lines, so that a truncated file is detected.
+    private func renderReduced() throws -> RenderedMedia {
+        guard let box = request.thumbnail else {
+            try StillValidator.requireIntact(request.format, source: source)
+            try openStill().decodeToEnd()
+            return RenderedMedia()
+        }
+        if let rendered = try renderReducedDirectly(box) { return rendered }
+        try StillValidator.requireIntact(request.format, source: source)
+        let stored = try openStill()
+        let geometry = Self.geometry(of: stored, in: box)
+        let reduced =
+            try stored.interpretation == "cmyk"
+            ? reducedCMYK(stored, to: geometry)
+            : Image.openReduced(descriptor: source, width: geometry.width, height: geometry.height)
+        var rendered = RenderedMedia()
+        rendered.thumbnail = try still.writeThumbnail(reduced.inSRGB().inMemory(), cut: geometry.cut)
+        return rendered
+    }
+
+    /// Upright. libvips would convert CMYK before reducing, which takes three times as long.
+    private func reducedCMYK(_ stored: Image, to geometry: ThumbnailGeometry) throws -> Image {
+        let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
+        let (width, height) = swaps ? (geometry.height, geometry.width) : (geometry.width, geometry.height)
+        let eighths = JPEGDecodeScale.eighths(
+            width: stored.width, height: stored.height, target: (width: width, height: height))
+        return try Image.openReducedAsStored(
+            // Bounded: one of 1, 2, 4 and 8.
+            descriptor: source, shrink: 8 / eighths, width: width, height: height
+        ).upright()
+    }
+
+    private static func geometry(of stored: Image, in box: ThumbnailRendition) -> ThumbnailGeometry {
+        let swaps = Orientation(rawValue: stored.orientation)?.swapsSides ?? false
+        return ThumbnailGeometry(
+            imageWidth: swaps ? stored.height : stored.width, imageHeight: swaps ? stored.width : stored.height,
+            box: box)
+    }
+
+    /// Makes the thumbnail of an image that is still being downloaded.
+    ///
+    /// - Throws: `internal` for any kind of file that cannot be decoded this way.
+    func renderArriving(_ arrival: ArrivingFile) throws -> RenderedMedia {
+        guard let box = request.thumbnail, let rendered = try renderReducedDirectly(box, arrival) else {
+            throw AttachPrepError(.internal, "The image cannot be decoded before its download is complete.")
+        }
+        return rendered
+    }
+
+    /// Fast path for plain files; nil where it does not apply or fails, and libvips decides.
+    private func renderReducedDirectly(_ box: ThumbnailRendition, _ arrival: ArrivingFile? = nil) throws
+        -> RenderedMedia?
+    {
+        switch request.format {
+        case .jpeg: try renderReducedJPEG(box, arrival)
+        case .png: try renderReducedPNG(box, arrival)
+        default: nil
+        }
+    }
+
+    private func renderReducedPNG(_ box: ThumbnailRendition, _ arrival: ArrivingFile?) throws -> RenderedMedia? {
+        guard let png = try PNGThumbnailer(source: source, deadline: deadline, arrival),
+            let thumbnail = try png.thumbnail(in: box)
+        else { return nil }
+        var rendered = RenderedMedia()
+        rendered.thumbnail = try still.writeThumbnail(thumbnail)
+        return rendered
+    }
+
+    private func renderReducedJPEG(_ box: ThumbnailRendition, _ arrival: ArrivingFile?) throws -> RenderedMedia? {
+        guard let jpeg = try JPEGThumbnailer(source: source, deadline: deadline),
+            case let colors = try jpeg.colors(), let image = try jpeg.thumbnail(in: box, colors, arrival)
+        else { return nil }
+        var rendered = RenderedMedia()
+        if case .managed(let profile) = colors {
+            let managed = try Image.wrap(
+                pixels: image.isGray ? image.luma : image.rgb, width: image.width, height: image.height,
+                bands: image.isGray ? 1 : 3, orientation: 1, colorProfile: profile)
+            rendered.thumbnail = try still.writeThumbnail(managed.inSRGB().inMemory(), cut: nil)
+        } else {
+            rendered.thumbnail = try still.writeThumbnail(image)
+        }
+        return rendered
+    }
+
+    func openStill(_ pages: Image.Pages = .primary) throws -> Image {
+        if request.format.isHEIF {
+            try HEIFReferenceValidator.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
+        }
+        let image = try Image.open(descriptor: source, pages: pages)
+        try ImageLimits.check(width: image.width, height: image.height, format: request.format)
+        _ = try DecodingMemory.decoderBytes(image, format: request.format, source: source, deadline: deadline)
+        return image
+    }
+
+    /// With libav where the file is plain, else with libvips and libheif.
+    private func renderHEIF() throws -> RenderedMedia {
+        try HEIFReferenceValidator.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
+        let plain = try HEIFDecoder.decode(source: source, format: request.format, deadline: deadline)
+        return try plain.map(still.render) ?? renderWhole()
+    }
+
+    /// With libwebp where the file is plain, else with libvips; a crop, which shows single pixels, also uses libvips.
+    private func renderWebP() throws -> RenderedMedia {
+        let plain = request.crop == nil ? try WebPStillDecoder.decode(source: source, deadline: deadline) : nil
+        return try plain.map(still.render) ?? renderWhole()
+    }
+
+    /// As `renderWhole`, after validating the file's data.
+    private func renderIntact() throws -> RenderedMedia {
+        try StillValidator.requireIntact(request.format, source: source)
+        return try renderWhole()
+    }
+
+    /// The still, upright and in memory, as large as memory and the rendition allow.
+    private func renderWhole() throws -> RenderedMedia {
+        let stored = try openStill()
+        let memory = try DecodingMemory(stored, format: request.format, source: source, deadline: deadline)
+        guard let side = memory.longSide(wanted: wantedLongSide) else {
+            return try still.render(stored.upright().inSRGB().inMemory())
+        }
+        let image = try reduced(stored, side: side)
+        var rendered = try still.render(image)
+        if memory.isShort, side != wantedLongSide {
+            rendered.concessions.insert(
+                "the image was reduced to \(image.width) x \(image.height) to fit in memory", at: 0)
+        }
+        return rendered
+    }
+
+    private func reduced(_ stored: Image, side: Int) throws -> Image {
+        let reducesInDecoder = [.jpeg, .png, .webp].contains(request.format)
+        return try
+            (reducesInDecoder
+            ? Image.openReduced(descriptor: source, width: side, height: side)
+            : stored.reduced(width: side, height: side).upright()).inSRGB().inMemory()
+    }
+
+    /// The attachment's maximum side, since nothing larger is needed; a crop is cut at full resolution.
+    private var wantedLongSide: Int? {
+        guard request.crop == nil, case .still(let rendition) = request.attachment else { return nil }
+        return rendition.longSideMax
+    }
+
+    private func bitmap() throws -> Image {
+        try upright(BMPDecoder.bmp(descriptor: source, deadline: deadline))
+    }
+
+    // MARK: Movies and audio
+
+    private func renderMovieFrame(at seconds: Double) throws -> RenderedMedia {
+        // Decoding must end early enough to leave time for encoding.
+        let frame = try FrameExtractor.decode(
+            descriptor: source, format: request.format, at: seconds, largestSide: largestSide,
+            clock: clock.share(Self.frameShare, until: clock.deadline))
+        return try render(frame)
+    }
+
+    /// Renders a movie's frame.
+    func render(_ frame: DecodedFrame) throws -> RenderedMedia {
+        var rendered = try still.render(upright(frame))
+        // Bounded: floating point.
+        rendered.sourcePosition = frame.time.map { .seconds($0.roundedToMicroseconds) }
+        if !frame.isExact { rendered.degrade("A frame before the requested time is shown") }
+        return rendered
+    }
+
+    /// The share of the time after which the nearest decoded frame is used.
+    private static let frameShare = 0.7
+
+    private func renderRepresentative() throws -> RenderedMedia {
+        guard request.format.kind == .movie else {
+            let frames = try AnimationDecoders.open(descriptor: source, format: request.format, deadline: deadline)
+            return try renderAnimationFrame(RepresentativeAnimationFrame.number(in: frames, clock: clock))
+        }
+        let seconds = try RepresentativeMovieFrame.time(descriptor: source, format: request.format, clock: clock)
+        return try renderMovieFrame(at: seconds)
+    }
+
+    /// A movie frame is reduced early when only a thumbnail is needed.
+    private var largestSide: Int? { request.crop == nil ? request.thumbnail?.largestSide : nil }
+
+    /// Cover art is reduced while it is decoded; unreadable cover art is no reason to reject the audio.
+    private func renderCoverArt() throws -> RenderedMedia {
+        guard let box = request.thumbnail,
+            let bytes = try CoverArt.picture(descriptor: source, format: request.format, deadline: deadline),
+            CoverArt.isHarmless(bytes), let cover = try? Image.open(encoded: bytes),
+            (try? ImageLimits.check(width: cover.width, height: cover.height)) != nil,
+            cover.width.multiplied(clamping: cover.height) <= Limits.coverArtPixelsMax,
+            case let geometry = Self.geometry(of: cover, in: box),
+            let reduced = try? Image.openReduced(encoded: bytes, width: geometry.width, height: geometry.height),
+            let image = try? reduced.inSRGB().inMemory()
+        else { return RenderedMedia() }
+        var rendered = RenderedMedia()
+        rendered.thumbnail = try still.writeThumbnail(image, cut: geometry.cut)
+        return rendered
+    }
+
+    /// Decoded pixels, rotated first, then stretched along what was their width.
+    private func upright(_ decoded: DecodedFrame) throws -> Image {
+        let turned = try Image.wrap(
+            pixels: decoded.bytes, width: decoded.width, height: decoded.height, bands: decoded.bands,
+            orientation: decoded.orientation.rawValue
+        ).upright()
+        guard decoded.sampleAspectRatio != 1 else { return try turned.inMemory() }
+        let across = max(1, Int(clamping: (Double(decoded.width) * decoded.sampleAspectRatio).rounded()))
+        let swaps = decoded.orientation.swapsSides
+        return try turned.stretched(
+            width: swaps ? decoded.height : across, height: swaps ? across : decoded.height
+        ).inMemory()
+    }
+}
+
+/// Rendering one frame of an animation.
+extension ImageRenderer {
+    func renderAnimationFrame(_ number: Int) throws -> RenderedMedia {
+        var rendered = try request.format == .gif ? renderGIF(number) : still.render(composedFrame(number))
+        rendered.sourcePosition = .frame(number)
+        return rendered
+    }
+
+    /// Renders a frame of a GIF, also of a still one.
+    func renderGIF(_ number: Int) throws -> RenderedMedia {
+        let frames = try GIFDecoder(
+            ByteWindow(descriptor: source, noun: "GIF", deadline: deadline), deadline: deadline)
+        return try renderThumbnail(of: frames, number) ?? still.render(frames.picture(number).inSRGB().inMemory())
+    }
+
+    /// Fast path for a frame of which only a thumbnail is needed; nil where it does not apply.
+    private func renderThumbnail(of frames: GIFDecoder, _ number: Int) throws -> RenderedMedia? {
+        guard request.attachment == nil, request.crop == nil, let box = request.thumbnail,
+            var rows = RowThumbnailer(
+                width: frames.width, height: frames.height, samples: try frames.samples(of: number), box: box)
+        else { return nil }
+        try unsafe frames.readRows(of: number) { unsafe rows.take($0) }
+        var rendered = RenderedMedia()
+        rendered.thumbnail = try still.writeThumbnail(rows.thumbnail())
+        return rendered
+    }
+
+    /// A frame of an animation that must be composed from its beginning.
+    private func composedFrame(_ number: Int) throws -> Image {
+        let frames = try AnimationDecoders.open(descriptor: source, format: request.format, deadline: deadline)
+        var remaining = number
+        while let frame = try frames.next() {
+            if remaining == 0 {
+                return try Image.wrap(
+                    pixels: frame.pixels, width: frames.width, height: frames.height, bands: 4, orientation: 1)
+            }
+            remaining -= 1
+        }
+        throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); the file is corrupt.")
+    }
+}
+
+/// Runs decoders that are faster than libvips, but support fewer files.
+enum FastPath {
+    /// Nil for a file that the body cannot decode; that is no verdict on the file: libvips, which supports more,
+    /// decides.
+    ///
+    /// - Throws: `deadline.exceeded`.
+    static func attempt<Result>(_ body: () throws -> Result?) throws -> Result? {
+        do {
+            return try body()
+        } catch let error as AttachPrepError where error.code == .deadlineExceeded {
+            throw error
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import JPEG
+package import MediaEngine
+package import RichPush
+import SafeArithmetic
+import Vips
+
+/// Writes attachment, crop and thumbnail of one upright sRGB image in memory.
+struct ImageRenditionWriter {
+    let request: RenderRequest
+    let outputs: [RenderOutput: OutputFile]
+    /// Bytes of the source.
+    let sourceBytes: Int
+    let clock: WorkClock
+    /// Called with what is written before the attachment is encoded.
+    let progress: (RenderedMedia) -> Void
+
+    /// Writes the requested renditions, the cheap ones that are shown first at the beginning, so that they exist when
+    /// time runs out.
+    func render(_ image: Image) throws -> RenderedMedia {
+        let pace = EncodingPace(clock)
+        // Bounded: the image is in memory.
+        pace.learn(pixels: image.width * image.height)
+        var rendered = RenderedMedia()
+        let part = try request.crop.map { try Self.part($0, of: image) }
+        rendered.clippingRect = part
+        let cropped = try part.map { try Self.crop(image, to: $0) }
+        rendered.thumbnail = try thumbnail(of: cropped ?? image)
+        if let cropped {
+            let still = try StillEncoding.encode(cropped, quality: StillEncoding.fullQuality)
+            rendered.crop = try write(still, to: .crop)
+        }
+        if case .still(let rendition) = request.attachment {
+            progress(rendered)
+            try writeAttachment(image, rendition, pace, in: &rendered)
+        }
+        return rendered
+    }
+
+    func writeAttachment(
+        _ image: Image, _ rendition: StillRendition, _ pace: EncodingPace, in rendered: inout RenderedMedia
+    ) throws {
+        let ladder = StillLadder(
+            rendition: rendition, isPNG: request.format == .png, sourceBytes: sourceBytes, pace: pace)
+        let result = try ladder.encode(image)
+        rendered.attachment = RenderedAttachment(try write(result.still, to: .attachment))
+        // Bounded: lists.
+        rendered.concessions += result.concessions
+        if pace.isShort, !result.concessions.isEmpty { rendered.degrade("The image was encoded in less detail") }
+    }
+
+    private static func part(_ choice: CropChoice, of image: Image) throws -> ClippingRect {
+        switch choice {
+        case .part(let rect): rect
+        case .smart(let ratio): try SmartCrop.rect(of: image, ratio: ratio)
+        }
+    }
+
+    private static func crop(_ image: Image, to rect: ClippingRect) throws -> Image {
+        let area = rect.pixels(width: image.width, height: image.height)
+        return try image.area(left: area.left, top: area.top, width: area.width, height: area.height)
+    }
+
+    private func thumbnail(of image: Image) throws -> RenderedImage? {
+        guard let box = request.thumbnail else { return nil }
+        let geometry = ThumbnailGeometry(imageWidth: image.width, imageHeight: image.height, box: box)
+        let isSame = geometry.width == image.width && geometry.height == image.height
+        let reduced = isSame ? image : try image.reduced(width: geometry.width, height: geometry.height)
+        return try writeThumbnail(reduced.inMemory(), cut: geometry.cut)
+    }
+
+    /// Crops and writes an image that already has its final size.
+    func writeThumbnail(_ reduced: Image, cut: PixelRect?) throws -> RenderedImage? {
+        var image = reduced
+        if let cut {
+            // Bounded throughout: the image is in memory, and the corner lies in it.
+            let (left, top) = (min(cut.left, reduced.width - 1), min(cut.top, reduced.height - 1))
+            image = try reduced.area(
+                left: left, top: top, width: min(cut.width, reduced.width - left),
+                height: min(cut.height, reduced.height - top))
+        }
+        return try write(StillEncoding.encode(image, quality: StillEncoding.thumbnailQuality), to: .thumbnail)
+    }
+
+    /// Writes an image that is upright and already has its final size.
+    func writeThumbnail(_ image: YCbCrImage) throws -> RenderedImage {
+        let quality = StillEncoding.thumbnailQuality
+        let bytes = try JPEGEncoder.encode(
+            pixels: image.pixels, width: image.width, height: image.height, quality: quality,
+            halvesChroma: quality < StillEncoding.fullQuality)
+        try outputFile(of: .thumbnail).write(bytes)
+        return RenderedImage(type: .jpeg, width: image.width, height: image.height, bytes: bytes.count)
+    }
+
+    private func write(_ still: EncodedImage, to output: RenderOutput) throws -> RenderedImage {
+        try outputFile(of: output).write(still.bytes)
+        return RenderedImage(type: still.type, width: still.width, height: still.height, bytes: still.bytes.count)
+    }
+
+    /// The output file of a rendition.
+    func outputFile(of output: RenderOutput) throws -> OutputFile {
+        guard let file = outputs[output] else {
+            throw AttachPrepError(.internal, "A rendition has no output file.", detail: "no output for \(output)")
+        }
+        return file
+    }
+}
+
+extension RenderedMedia {
+    /// Adds a `deadline.degraded` warning; `what` begins the sentence.
+    mutating func degrade(_ what: String) {
+        isDegraded = true
+        guard !warnings.contains(where: { $0.code == .deadlineDegraded }) else { return }
+        warnings.append(
+            PreparationWarning(.deadlineDegraded, "\(what), because time ran short; allow a larger budget."))
+    }
+}
+
+/// Writes attachment and thumbnail of an image in components, without conversion between YCbCr and RGB.
+extension ImageRenditionWriter {
+    /// The bytes saved by halved chroma pay for a higher quality: no more bytes than with full chroma, at the same
+    /// fidelity.
+    private static let halvedQuality = 91
+    /// Optimized Huffman tables make a JPEG 3 to 5 % smaller, but need all of its coefficients in memory, 36 MB for a
+    /// phone's photo.
+    private static let optimizedPixelsMax = 6_000_000
+
+    /// As `render` of pixels: what is shown first is written first.
+    func render(_ picture: PlanarImage) throws -> RenderedMedia {
+        guard request.crop == nil else { return try render(picture.picture()) }
+        // Bounded throughout: the image is in memory.
+        var rendered = RenderedMedia()
+        if let box = request.thumbnail {
+            rendered.thumbnail = try writeThumbnail(
+                picture.reduced(
+                    to: ThumbnailGeometry(imageWidth: picture.width, imageHeight: picture.height, box: box)))
+        }
+        guard case .still(let rendition) = request.attachment else { return rendered }
+        progress(rendered)
+        if let written = try writeAttachment(picture, rendition) {
+            rendered.attachment = RenderedAttachment(written)
+        } else {
+            let pace = EncodingPace(clock)
+            pace.learn(pixels: picture.width * picture.height)
+            try writeAttachment(picture.picture(), rendition, pace, in: &rendered)
+        }
+        return rendered
+    }
+
+    /// Nil when the byte limit or the deadline requires a ladder.
+    private func writeAttachment(_ picture: PlanarImage, _ rendition: StillRendition) throws -> RenderedImage? {
+        // Bounded throughout: the image is in memory.
+        let pace = EncodingPace(clock)
+        pace.learn(pixels: picture.width * picture.height)
+        guard pace.allows(pixels: picture.width * picture.height) else { return nil }
+        let (width, height, bytes) = try encode(picture, longSideMax: rendition.longSideMax ?? .max)
+        guard bytes.count <= rendition.bytesMax else { return nil }
+        try outputFile(of: .attachment).write(bytes)
+        return RenderedImage(type: .jpeg, width: width, height: height, bytes: bytes.count)
+    }
+
+    private func encode(
+        _ picture: PlanarImage, longSideMax: Int
+    ) throws -> (width: Int, height: Int, bytes: [UInt8]) {
+        guard max(picture.width, picture.height) > longSideMax else {
+            let upright = picture.upright()
+            let isWhole = picture.planes.allSatisfy { $0.width == picture.planes[0].width }
+            // Bounded: the image is in memory.
+            let optimizes = picture.width * picture.height <= Self.optimizedPixelsMax
+            let bytes = try JPEGEncoder.encode(
+                planes: upright.planes, quality: isWhole ? StillEncoding.fullQuality : Self.halvedQuality,
+                optimizes: optimizes)
+            return (picture.width, picture.height, bytes)
+        }
+        let box = ThumbnailRendition(width: longSideMax, height: longSideMax, fit: .contain)
+        let reduced = picture.reduced(
+            to: ThumbnailGeometry(imageWidth: picture.width, imageHeight: picture.height, box: box))
+        let bytes = try JPEGEncoder.encode(
+            pixels: reduced.pixels, width: reduced.width, height: reduced.height, quality: StillLadder.reducedQuality,
+            halvesChroma: true)
+        return (reduced.width, reduced.height, bytes)
+    }
+}
+
+/// The scaled size and crop of an image for its thumbnail's box; nothing is ever enlarged.
+package struct ThumbnailGeometry: Sendable, Hashable {
+    /// The size the whole image is reduced to.
+    package let width: Int
+    package let height: Int
+    /// The part of it that is kept; nil for all of it.
+    package let cut: PixelRect?
+
+    /// The part that is kept, which may be all of it.
+    var kept: PixelRect { cut ?? PixelRect(left: 0, top: 0, width: width, height: height) }
+
+    /// Pure: takes the upright image size and the box, in pixels.
+    package init(imageWidth: Int, imageHeight: Int, box: ThumbnailRendition) {
+        let (acrossRatio, downRatio) = (
+            Double(box.width) / Double(imageWidth), Double(box.height) / Double(imageHeight)
+        )
+        let ratio = min(1, box.fit == .contain ? min(acrossRatio, downRatio) : max(acrossRatio, downRatio))
+        width = max(1, Int(clamping: (Double(imageWidth) * ratio).rounded()))
+        height = max(1, Int(clamping: (Double(imageHeight) * ratio).rounded()))
+        // Bounded throughout: the kept part is no larger than the image.
+        let (keptWidth, keptHeight) = (min(width, box.width), min(height, box.height))
+        let isWhole = keptWidth == width && keptHeight == height
+        cut =
+            isWhole
+            ? nil
+            : PixelRect(
+                left: (width - keptWidth) / 2, top: (height - keptHeight) / 2, width: keptWidth, height: keptHeight)
+    }
+}

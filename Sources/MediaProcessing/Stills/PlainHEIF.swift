@@ -1,0 +1,231 @@
+import LibAV
+import RichPush
+
+/// A HEIF of the most common kind, whose items are parsed here: one HEVC or AV1 image, or a grid of equal ones, opaque,
+/// at most rotated or mirrored.
+///
+/// All others are decoded by libvips and libheif.
+struct PlainHEIF {
+    let codec: Decoder.StillCodec
+    /// The decoder configuration that the coded images share; empty for AV1, whose images contain it.
+    let configuration: [UInt8]
+    let grid: HEIFGrid
+    let tileWidth: Int
+    let tileHeight: Int
+    /// The byte ranges of each tile, row by row.
+    let tiles: [HEIFItemLocations.Extents]
+    let orientation: Orientation
+    /// Color properties of the image, or else of its tiles.
+    let profile: Range<Int>?
+    let codePoints: HEIFColorProperties.CodePoints?
+
+    private static let configurationBytesMax = 65_536
+
+    /// Nil for another kind.
+    init?(_ window: ByteWindow) throws {
+        guard let items = try HEIFItems(window), let kind = items.kinds[items.primary], !kind.isProtected,
+            !Self.hasAlpha(items), let properties = items.properties[items.primary],
+            let transform = try HEIFTransform(properties, window)
+        else { return nil }
+        orientation = transform.orientation
+        let parts = kind.type == "grid" ? items.references["dimg"]?[items.primary] ?? [] : [items.primary]
+        guard let first = parts.first, let size = try Self.size(of: first, items),
+            let codec = Self.codec(items.kinds[first]), try Self.areAlike(parts, items, isGrid: kind.type == "grid")
+        else { return nil }
+        self.codec = codec
+        (tileWidth, tileHeight) = size
+        if kind.type == "grid" {
+            guard let extents = items.locations[items.primary], extents.count == 1 else { return nil }
+            grid = try HEIFGrid(extents[0], window)
+        } else {
+            grid = HEIFGrid(width: tileWidth, height: tileHeight)
+        }
+        // Bounded: rows and columns are at most 256.
+        guard parts.count == grid.columns * grid.rows, parts.count <= Limits.heifTilesMax,
+            grid.isCovered(byTilesOf: tileWidth, tileHeight), Self.canTurn(grid, orientation)
+        else { return nil }
+        let found = parts.compactMap { items.locations[$0] }
+        guard found.count == parts.count, found.allSatisfy({ !$0.isEmpty }) else { return nil }
+        tiles = found
+        let whole = try HEIFColorProperties(properties, window)
+        let ofTiles = try HEIFColorProperties(items.properties[first] ?? [], window)
+        profile = whole.profile ?? ofTiles.profile
+        codePoints = ofTiles.codePoints ?? whole.codePoints
+        guard let configuration = try Self.configuration(of: first, codec, items) else { return nil }
+        self.configuration = configuration
+    }
+
+    /// Width in pixels, as displayed.
+    var width: Int { orientation.swapsSides ? grid.height : grid.width }
+    /// Height in pixels, as displayed.
+    var height: Int { orientation.swapsSides ? grid.width : grid.height }
+
+    private static func codec(_ kind: HEIFItems.Kind?) -> Decoder.StillCodec? {
+        switch kind?.type {
+        case "hvc1": .hevc
+        case "av01": .av1
+        default: nil
+        }
+    }
+
+    private static func configuration(of item: Int, _ codec: Decoder.StillCodec, _ items: HEIFItems) throws -> [UInt8]?
+    {
+        guard codec == .hevc else { return [] }
+        guard let content = items.property("hvcC", of: item), content.count <= configurationBytesMax else { return nil }
+        return try Array(items.window.whole(at: content.lowerBound, count: content.count))
+    }
+
+    private static func size(of item: Int, _ items: HEIFItems) throws -> (Int, Int)? {
+        guard let content = items.property("ispe", of: item) else { return nil }
+        var reader = try HEIFBoxReader(fullBox: content, items.window)
+        return (try reader.number(4), try reader.number(4))
+    }
+
+    /// Whether all parts have the same coding and display properties, and none has its own transform.
+    private static func areAlike(_ parts: [Int], _ items: HEIFItems, isGrid: Bool) throws -> Bool {
+        guard isGrid, let first = parts.first else { return true }
+        let shaping: Set<String> = ["hvcC", "av1C", "ispe", "irot", "imir", "clap", "colr"]
+        func shape(_ item: Int) -> [HEIFItems.Property] {
+            (items.properties[item] ?? []).filter { shaping.contains($0.type) }
+        }
+        let known = shape(first)
+        guard !known.contains(where: { ["irot", "imir", "clap"].contains($0.type) }) else { return false }
+        // Equal tiles may have separate but equal boxes; those files are left to libheif.
+        return parts.allSatisfy { items.kinds[$0] == items.kinds[first] && shape($0) == known }
+    }
+
+    /// Halved chroma on an odd side is not symmetric, so such an image cannot be rotated or mirrored in components.
+    private static func canTurn(_ grid: HEIFGrid, _ orientation: Orientation) -> Bool {
+        orientation == .upright || (grid.width % 2 == 0 && grid.height % 2 == 0)
+    }
+
+    private static func hasAlpha(_ items: HEIFItems) -> Bool {
+        (items.references["auxl"] ?? [:]).contains { from, to in
+            to.contains(items.primary) && isAlpha(from, items)
+        }
+    }
+
+    /// Depth and gain maps are auxiliary as well; an unreadable type may be alpha.
+    private static func isAlpha(_ item: Int, _ items: HEIFItems) -> Bool {
+        guard let content = items.property("auxC", of: item) else { return true }
+        // Bounded: the content lies in the file.
+        let name = try? items.window.characters(at: content.lowerBound + 4, count: min(64, content.count - 4))
+        return name.map { $0.contains(":alpha") || $0.contains("auxid:1\0") || $0.hasSuffix("auxid:1") } ?? true
+    }
+}
+
+/// The grid of equal tiles that make up an image.
+///
+/// Source: ISO/IEC 23008-12, 6.6.2.3.
+struct HEIFGrid: Hashable {
+    let columns: Int
+    let rows: Int
+    /// Pixels of the whole image; the tiles at the right and bottom may extend past it.
+    let width: Int
+    let height: Int
+
+    /// An image that is one tile.
+    init(width: Int, height: Int) {
+        (columns, rows) = (1, 1)
+        (self.width, self.height) = (width, height)
+    }
+
+    init(_ content: Range<Int>, _ window: ByteWindow) throws {
+        var reader = HEIFBoxReader(content, window)
+        _ = try reader.number(1)
+        let isWide = try reader.number(1) & 1 == 1
+        // Bounded: one byte each.
+        rows = try reader.number(1) + 1
+        // Bounded: one byte each.
+        columns = try reader.number(1) + 1
+        width = try reader.number(isWide ? 4 : 2)
+        height = try reader.number(isWide ? 4 : 2)
+    }
+
+    /// Whether tiles of that size cover the image, with none superfluous.
+    func isCovered(byTilesOf tileWidth: Int, _ tileHeight: Int) -> Bool {
+        // Bounded: rows and columns are at most 256, and sides of tiles have four bytes.
+        tileWidth > 0 && tileHeight > 0 && (columns - 1) * tileWidth < width && columns * tileWidth >= width
+            && (rows - 1) * tileHeight < height && rows * tileHeight >= height
+    }
+}
+
+/// Combines the rotations and mirrorings of a HEIF's image into one orientation.
+///
+/// Source: ISO/IEC 23008-12, 6.5.10 (`irot`) and 6.5.12 (`imir`).
+struct HEIFTransform {
+    /// Mirrored left to right first, then rotated clockwise by this many quarter turns, from 0 to 3.
+    private var isMirrored = false
+    private var quarters = 0
+
+    /// Also nil for a truncated property.
+    init?(_ properties: [HEIFItems.Property], _ window: ByteWindow) throws {
+        for property in properties {
+            switch property.type {
+            case "irot":
+                // `irot` counts counterclockwise.
+                let turns = Int(clamping: try window.byte(at: property.content.lowerBound))
+                quarters = (quarters &- turns) & 3
+            case "imir":
+                // The first edition defined the axis the other way round; libheif, libavif and writers follow the
+                // second.
+                let isUpDown = try window.byte(at: property.content.lowerBound) & 1 == 0
+                isMirrored.toggle()
+                // Mirroring a rotated image equals rotating a mirrored one the other way; top to bottom adds half a
+                // turn.
+                quarters = ((isUpDown ? 2 : 0) &- quarters) & 3
+            case "clap": return nil
+            default: break
+            }
+        }
+    }
+
+    var orientation: Orientation {
+        switch (isMirrored, quarters) {
+        case (false, 0): .upright
+        case (false, 1): .rotated90
+        case (false, 2): .rotated180
+        case (false, _): .rotated270
+        case (true, 0): .mirrored
+        case (true, 1): .transversed
+        case (true, 2): .mirroredRotated180
+        case (true, _): .transposed
+        }
+    }
+}
+
+/// The color properties in a HEIF's container, as opposed to those in the coded images.
+///
+/// Source: ISO/IEC 14496-12, 12.1.5; ISO/IEC 23091-2 (the code points).
+struct HEIFColorProperties: Hashable {
+    /// The byte range of an ICC profile.
+    private(set) var profile: Range<Int>?
+    private(set) var codePoints: CodePoints?
+
+    struct CodePoints: Hashable {
+        let matrix: Int
+        let isFullRange: Bool
+    }
+
+    /// Maximum length: display profiles are shorter, those of printers are longer.
+    private static let profileBytesMax = 1_000_000
+
+    /// Uses the first property of each kind.
+    init(_ properties: [HEIFItems.Property], _ window: ByteWindow) throws {
+        for property in properties where property.type == "colr" {
+            var reader = HEIFBoxReader(property.content, window)
+            switch try reader.characters(4) {
+            case "prof", "rICC":
+                if profile == nil, reader.rest.count <= Self.profileBytesMax { profile = reader.rest }
+            case "nclx":
+                // Primaries and transfer curve, which libvips and viewers ignore: they are sRGB's, or there is a
+                // profile as well.
+                _ = try reader.number(4)
+                let matrix = try reader.number(2)
+                let isFull = try reader.number(1) >= 0x80
+                if codePoints == nil { codePoints = CodePoints(matrix: matrix, isFullRange: isFull) }
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import MediaEngine
+import RichPush
+import SafeArithmetic
+import Vips
+
+/// Encodes a still as an attachment within its limits: selects the format and the ladder.
+struct StillLadder {
+    /// Quality of an image that was made smaller for its device; its chroma is halved.
+    static let reducedQuality = 87
+
+    let rendition: StillRendition
+    /// Whether the source is a PNG, whose exact pixels are worth some bytes.
+    let isPNG: Bool
+    /// Bytes of the source.
+    let sourceBytes: Int
+    let pace: EncodingPace
+
+    /// - Parameter image: Upright, in sRGB, in memory.
+    func encode(_ image: Image) throws -> LadderResult {
+        let isTransparent = try image.hasTransparency()
+        let limited = try (isTransparent ? image : image.withoutAlpha().inMemory())
+            .limited(toLongSide: rendition.longSideMax)
+        guard isPNG || isTransparent else {
+            let isReduced = limited.width < image.width || limited.height < image.height
+            return try JPEGLadder(bytesMax: rendition.bytesMax, full: full(isReduced), pace: pace).encode(limited)
+        }
+        return try PNGLadder(bytesMax: rendition.bytesMax, isTransparent: isTransparent, pace: pace)
+            .encode(limited, wasOver: isPNG && sourceBytes > rendition.bytesMax)
+    }
+
+    private func full(_ isReduced: Bool) -> JPEGEncoding {
+        isReduced
+            ? JPEGEncoding(quality: Self.reducedQuality, halvesChroma: true)
+            : JPEGEncoding(quality: StillEncoding.fullQuality, halvesChroma: false)
+    }
+}
+
+/// A still encoded below its limit, and the concessions this took.
+struct LadderResult {
+    var still: EncodedImage
+    /// Phrases for the manifest's reasons.
+    var concessions: [String]
+}
+
+/// A byte count as written in a concession: `10,000,000 bytes`.
+func bytesText(_ count: Int) -> String { "\(count.grouped) bytes" }
+
+/// Encodes thumbnails and crops in one attempt: as JPEG, or as PNG when a pixel is transparent.
+enum StillEncoding {
+    /// From this quality on a JPEG keeps full chroma and no loss is visible.
+    static let fullQuality = 90
+    /// A thumbnail is displayed at 35 points.
+    static let thumbnailQuality = 85
+    /// zlib's default; the highest level takes twice the time for 2 %.
+    static let compression = 6
+
+    static func encode(_ image: Image, quality: Int) throws -> EncodedImage {
+        if try image.hasTransparency() {
+            return EncodedImage(.png, try image.pngFile(compression: compression), of: image)
+        }
+        let encoding = JPEGEncoding(quality: quality, halvesChroma: quality < fullQuality)
+        return EncodedImage(.jpeg, try image.withoutAlpha().jpegFile(encoding), of: image)
+    }
+}
+
+extension Image {
+    /// Optimized Huffman tables keep all coefficients of an image in memory, up to 6 bytes a pixel.
+    static let optimizedPixelsMax = 24_000_000
+    /// Pixels of the strip that decides whether row filters suit a PNG.
+    private static let samplePixels = 500_000
+
+    /// A JPEG with a JFIF header.
+    func jpegFile(_ encoding: JPEGEncoding) throws -> [UInt8] {
+        var encoding = encoding
+        if width.multiplied(clamping: height) > Self.optimizedPixelsMax {
+            (encoding.optimizes, encoding.isProgressive) = (false, false)
+        }
+        return JFIFHeader.withHeader(try jpeg(encoding))
+    }
+
+    /// A PNG with row filters where they make it smaller: photographs need them, drawings are smaller without.
+    func pngFile(compression: Int) throws -> [UInt8] {
+        // Bounded throughout: rows are no more than the height.
+        let rows = max(1, min(height, Self.samplePixels / max(1, width)))
+        let isWhole = rows == height
+        let sample = isWhole ? self : try area(left: 0, top: (height - rows) / 2, width: width, height: rows)
+        // At the final level, since at a lower one smooth gradients wrongly seem to benefit from filters.
+        let plain = try sample.png(.direct(compression: compression, filters: false))
+        let filtered = try sample.png(.direct(compression: compression, filters: true))
+        if isWhole { return plain.count < filtered.count ? plain : filtered }
+        return try png(.direct(compression: compression, filters: filtered.count < plain.count))
+    }
+
+    /// Reduced by a factor of both sides; in memory.
+    func scaled(by scale: Double) throws -> Image {
+        guard scale < 1 else { return self }
+        return try reduced(
+            width: max(1, Int(clamping: (Double(width) * scale).rounded())),
+            height: max(1, Int(clamping: (Double(height) * scale).rounded()))
+        ).inMemory()
+    }
+
+    /// Reduced until its longer side has at most `longSide` pixels; in memory.
+    func limited(toLongSide longSide: Int?) throws -> Image {
+        guard let longSide, max(width, height) > longSide else { return self }
+        return try reduced(width: longSide, height: longSide).inMemory()
+    }
+}
+
+/// The encoded file of a still.
+struct EncodedImage {
+    let type: AttachmentType
+    let bytes: [UInt8]
+    let width: Int
+    let height: Int
+
+    init(_ type: AttachmentType, _ bytes: [UInt8], of image: Image) {
+        self.type = type
+        self.bytes = bytes
+        (width, height) = (image.width, image.height)
+    }
+}
+
+/// The JFIF header of a JPEG, which libvips omits.
+///
+/// Some device SDKs recognize a JPEG only by the bytes `FF D8 FF E0` (`docs/reference/apple-attachment-rules.md`, 2.2).
+///
+/// Source: JPEG File Interchange Format 1.02, "JFIF APP0 marker".
+package enum JFIFHeader {
+    /// APP0, 16 bytes long, version 1.01, square pixels without a unit, no thumbnail.
+    static let segment: [UInt8] = [
+        0xFF, 0xE0, 0x00, 0x10, 0x4A, 0x46, 0x49, 0x46, 0x00, 0x01, 0x01, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00,
+    ]
+
+    /// The same JPEG, beginning with SOI and APP0.
+    package static func withHeader(_ jpeg: [UInt8]) -> [UInt8] {
+        precondition(jpeg.starts(with: [0xFF, 0xD8]), "a JPEG begins with SOI")
+        guard jpeg[3] != 0xE0 else { return jpeg }
+        // Bounded: lists.
+        return jpeg[..<2] + segment + jpeg[2...]
+    }
+}

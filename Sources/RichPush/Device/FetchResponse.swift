@@ -1,0 +1,143 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The header of a server's response.
+public struct FetchResponse: Sendable, Hashable {
+    public var status: Int
+    /// The body length in bytes; nil when unknown, or when the body has a content coding.
+    public var contentLength: Int?
+    public var contentType: String?
+    /// The file name that the platform derives from Content-Disposition or the URL.
+    public var suggestedName: String?
+    /// The URL of the response, after redirects.
+    public var url: URL?
+
+    public init(
+        status: Int, contentLength: Int? = nil, contentType: String? = nil, suggestedName: String? = nil,
+        url: URL? = nil
+    ) {
+        self.status = status
+        self.contentLength = contentLength
+        self.contentType = contentType
+        self.suggestedName = suggestedName
+        self.url = url
+    }
+}
+
+/// Why a file is not attached.
+public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
+    /// The HTTP status is not 200.
+    case status
+    /// Not one of Apple's eleven types, by declared type and by first bytes.
+    case type
+    /// A web page instead of media, such as a captive portal or an error page.
+    case page
+    /// The body has no bytes.
+    case empty
+    /// Over Apple's size limit for the kind.
+    case tooLarge
+    /// The length differs from the payload's or the server's.
+    case length
+    /// The SHA-256 differs from the payload's.
+    case digest
+    /// A redirect to a URL that must not be followed.
+    case redirect
+    /// The download did not finish in time.
+    case late
+    /// The connection failed.
+    case connection
+    /// The app's bundle has no such file.
+    case missing
+    /// iOS rejected the file.
+    case notTaken
+    /// The notification was delivered without the file.
+    case cancelled
+}
+
+extension FetchCandidate {
+    /// The reason to abort a download after the response header; nil when it may continue.
+    public func error(of response: FetchResponse) -> FetchError? {
+        guard response.status == 200 else { return (300..<400).contains(response.status) ? .redirect : .status }
+        if response.isPage { return .page }
+        let type = type(in: response)
+        // An unknown type is decided by the first bytes.
+        guard type != nil || !response.isKnownType else { return .type }
+        return response.contentLength.flatMap { error(ofLength: $0, bytesMax: type?.bytesMax) }
+    }
+
+    /// The reason to abort a download after `received` bytes; nil when it may continue.
+    ///
+    /// - Parameter expected: The length that the server announced; nil when unknown.
+    public func error(received: Int, expected: Int?) -> FetchError? {
+        if let bytes, let expected, expected != bytes { return .length }
+        if let expected, expected > bytesMax { return .tooLarge }
+        if let bytes, received > bytes { return .length }
+        return received > bytesMax ? .tooLarge : nil
+    }
+
+    /// The reason to discard a completely downloaded file; nil when it is valid.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the file, as declared or by its first bytes.
+    ///   - digest: Returns the file's SHA-256 in lowercase hexadecimal; called only when all other checks pass and the
+    ///     payload has a digest.
+    public func error(
+        of response: FetchResponse, received: Int, type: AttachmentType?, digest: () throws -> String
+    ) rethrows -> FetchError? {
+        if let error = error(of: response) { return error }
+        if let length = response.contentLength, length != received { return .length }
+        guard let type else { return .type }
+        if let error = error(ofLength: received, bytesMax: type.bytesMax) { return error }
+        if let sha256, try digest() != sha256 { return .digest }
+        return nil
+    }
+
+    private func error(ofLength length: Int, bytesMax limit: Int?) -> FetchError? {
+        if length == 0 { return .empty }
+        if let bytes, length != bytes { return .length }
+        return length > limit ?? bytesMax ? .tooLarge : nil
+    }
+}
+
+extension FetchResponse {
+    /// Whether the response is a web page: captive portals answer every request with status 200.
+    fileprivate var isPage: Bool {
+        essence.hasPrefix("text/") || ["application/json", "application/xhtml+xml"].contains(essence)
+    }
+
+    /// Whether the MIME type is known; a known type without an `AttachmentType` is not attachable.
+    fileprivate var isKnownType: Bool { MediaTypeNames.mimeTypes[essence] != nil }
+
+    private var essence: String {
+        (contentType ?? "").prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
+    }
+}
+
+/// The file name to attach a file under: iOS takes the type from the type hint, or else from the file name.
+extension FetchCandidate {
+    /// The type in the payload, or else that of the response: Content-Type, suggested file name, final URL.
+    public func type(in response: FetchResponse) -> AttachmentType? {
+        declaredType
+            ?? response.contentType.flatMap(AttachmentType.init(mimeType:))
+            ?? response.suggestedName.flatMap(AttachmentType.init(name:))
+            ?? response.url.flatMap { AttachmentType(name: $0.path) }
+            ?? addressType
+    }
+
+    /// The type by the extension of the payload's URL (before redirects) or file name.
+    public var addressType: AttachmentType? {
+        switch source {
+        case .web(let url): AttachmentType(name: url.path)
+        case .bundle(let name): AttachmentType(name: name)
+        }
+    }
+
+    /// The file name, without folders, with the extension of `type`.
+    public func fileName(_ type: AttachmentType) -> String {
+        let stem = role == .thumbnail ? "thumbnail" : "attachment"
+        return "\(stem).\(type.fileExtension)"
+    }
+}

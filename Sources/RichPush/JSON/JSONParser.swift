@@ -1,0 +1,358 @@
+/// Parses one JSON text strictly by RFC 8259, in one pass, to a depth of at most `payloadDepthMax`.
+struct JSONParser {
+    let bytes: [UInt8]
+    var position = 0
+    private var depth = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Parses the text, which must contain exactly one value.
+    mutating func top() throws(AttachPrepError) -> JSONNode {
+        try refuseByteOrderMark()
+        skipWhitespace()
+        guard position < bytes.count else {
+            throw syntaxError("is empty", "send a JSON object")
+        }
+        let node = try value()
+        skipWhitespace()
+        guard position == bytes.count else {
+            throw isComment ? comment() : syntaxError("has data after its end", "send exactly one value")
+        }
+        return node
+    }
+
+    private func refuseByteOrderMark() throws(AttachPrepError) {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            throw syntaxError("has a byte order mark", "save it as UTF-8 without one")
+        }
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            throw syntaxError("is UTF-16, by the byte order mark", "save it as UTF-8 without one")
+        }
+    }
+
+    private mutating func value() throws(AttachPrepError) -> JSONNode {
+        let start = position
+        let content: JSONNode.Content =
+            switch next {
+            case UInt8(ascii: "{"): try object()
+            case UInt8(ascii: "["): try array()
+            case UInt8(ascii: "\""): .string(try string())
+            case let byte? where byte == UInt8(ascii: "-") || isDigit(byte): .number(try number())
+            default: try literal()
+            }
+        return JSONNode(range: start..<position, content: content)
+    }
+
+    private mutating func object() throws(AttachPrepError) -> JSONNode.Content {
+        try begin()
+        defer { depth -= 1 }
+        return .object(try members())
+    }
+
+    private mutating func array() throws(AttachPrepError) -> JSONNode.Content {
+        try begin()
+        defer { depth -= 1 }
+        return .array(try elements())
+    }
+
+    /// Skips an opening bracket and enters a level.
+    private mutating func begin() throws(AttachPrepError) {
+        guard depth < Limits.payloadDepthMax else {
+            throw syntaxError("is nested more than \(Limits.payloadDepthMax) levels deep", "flatten it")
+        }
+        depth += 1
+        position += 1
+        skipWhitespace()
+    }
+
+    private mutating func members() throws(AttachPrepError) -> [JSONNodeMember] {
+        var members: [JSONNodeMember] = []
+        var keys: Set<String> = []
+        if end(UInt8(ascii: "}")) { return members }
+        repeat {
+            let start = position
+            let key = try self.key(after: members.isEmpty ? "{" : ",")
+            guard keys.insert(key).inserted else {
+                throw JSONErrorLocation(bytes: bytes).error(
+                    "has the key \(PrintableText.quoted(key)) twice in one object", at: start,
+                    "parsers differ on which one counts, so keep one")
+            }
+            let keyRange = start..<position
+            try colon()
+            members.append(JSONNodeMember(key: key, keyRange: keyRange, node: try value()))
+        } while try goesOn(to: UInt8(ascii: "}"))
+        return members
+    }
+
+    private mutating func elements() throws(AttachPrepError) -> [JSONNode] {
+        var elements: [JSONNode] = []
+        if end(UInt8(ascii: "]")) { return elements }
+        repeat {
+            if next == UInt8(ascii: "]") { throw syntaxError("has a comma before ]", "remove the comma") }
+            elements.append(try value())
+        } while try goesOn(to: UInt8(ascii: "]"))
+        return elements
+    }
+
+    private mutating func key(after before: String) throws(AttachPrepError) -> String {
+        switch next {
+        case UInt8(ascii: "\""): return try string()
+        case UInt8(ascii: "}"): throw syntaxError("has a comma before }", "remove the comma")
+        case UInt8(ascii: "'"): throw syntaxError("has a key in single quotes", "use double quotes")
+        case nil: throw cutOff()
+        case _ where isComment: throw comment()
+        default: throw syntaxError("has no key after \(before)", "write keys in double quotes")
+        }
+    }
+
+    private mutating func colon() throws(AttachPrepError) {
+        skipWhitespace()
+        guard next == UInt8(ascii: ":") else {
+            throw position < bytes.count
+                ? syntaxError("has a key without a colon", "write a colon and a value") : cutOff()
+        }
+        position += 1
+        skipWhitespace()
+    }
+
+    /// Skips a closing bracket; false when another byte follows.
+    private mutating func end(_ bracket: UInt8) -> Bool {
+        guard next == bracket else { return false }
+        position += 1
+        return true
+    }
+
+    /// Skips a comma or the closing bracket; true after a comma, throws for anything else.
+    private mutating func goesOn(to bracket: UInt8) throws(AttachPrepError) -> Bool {
+        skipWhitespace()
+        if end(bracket) { return false }
+        guard next == UInt8(ascii: ",") else {
+            if position == bytes.count { throw cutOff() }
+            let closing = Character(Unicode.Scalar(bracket))
+            throw isComment ? comment() : syntaxError("has neither a comma nor \(closing)", "write one of them")
+        }
+        position += 1
+        skipWhitespace()
+        return true
+    }
+}
+
+extension JSONParser {
+    var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    mutating func skipWhitespace() {
+        while let byte = next, JSONText.isWhitespace(byte) { position += 1 }
+    }
+
+    func syntaxError(_ what: String, _ remedy: String) -> AttachPrepError {
+        JSONErrorLocation(bytes: bytes).error(what, at: position, remedy)
+    }
+
+    func cutOff() -> AttachPrepError {
+        JSONErrorLocation(bytes: bytes).error("is truncated", at: bytes.count, "send all of it")
+    }
+
+    func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    var isComment: Bool { next == UInt8(ascii: "/") || next == UInt8(ascii: "#") }
+
+    func comment() -> AttachPrepError {
+        syntaxError("has a comment", "remove it, since JSON has no comments")
+    }
+}
+
+/// Parsing of literals, numbers and strings.
+extension JSONParser {
+    /// Parses `true`, `false` or `null`.
+    mutating func literal() throws(AttachPrepError) -> JSONNode.Content {
+        let start = position
+        while let byte = next, isLetter(byte) { position += 1 }
+        let literal = String(decoding: bytes[start..<position], as: UTF8.self)
+        switch literal {
+        case "true": return .bool(true)
+        case "false": return .bool(false)
+        case "null": return .null
+        default:
+            position = start
+            throw unknown(literal)
+        }
+    }
+
+    private func unknown(_ literal: String) -> AttachPrepError {
+        switch next {
+        case nil: return cutOff()
+        case UInt8(ascii: "'"): return syntaxError("has a string in single quotes", "use double quotes")
+        case UInt8(ascii: "+"), UInt8(ascii: "."):
+            return syntaxError("has a number without a first digit", "write it as in 0.5")
+        case _ where isComment: return comment()
+        default:
+            let what = literal.isEmpty ? "has no value" : "has the word \(PrintableText.quoted(literal))"
+            return syntaxError(what, "write a string, a number, an object, an array, true, false or null")
+        }
+    }
+
+    private func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    /// Parses a number and returns it as written.
+    mutating func number() throws(AttachPrepError) -> String {
+        let start = position
+        if next == UInt8(ascii: "-") { position += 1 }
+        let isZero = next == UInt8(ascii: "0")
+        guard digits() > 0 else { throw syntaxError("has a minus without a number", "write digits after it") }
+        let firstDigit = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
+        if isZero, position > firstDigit + 1 {
+            position = start
+            throw syntaxError("has a number with a leading zero", "remove the zero, or write a string")
+        }
+        if next == UInt8(ascii: ".") {
+            position += 1
+            guard digits() > 0 else {
+                throw syntaxError("has a number that ends with a decimal point", "write digits after it")
+            }
+        }
+        if let byte = next, byte | 0x20 == UInt8(ascii: "e") {
+            position += 1
+            if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
+            guard digits() > 0 else {
+                throw syntaxError("has a number with an empty exponent", "write digits after the e")
+            }
+        }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private mutating func digits() -> Int {
+        let start = position
+        while let byte = next, isDigit(byte) { position += 1 }
+        return position - start
+    }
+
+    /// Parses and decodes a string; validates its UTF-8 and escapes.
+    mutating func string() throws(AttachPrepError) -> String {
+        let start = position
+        position += 1
+        var isEscaped = false
+        while let byte = next, byte != UInt8(ascii: "\"") {
+            switch byte {
+            case UInt8(ascii: "\\"):
+                isEscaped = true
+                try escape()
+            case 0x00..<0x20:
+                throw syntaxError(
+                    "has a control character (U+\(hexadecimal(byte))) in a string",
+                    "write it as \(String(decoding: JSONEscaping.escaped(byte), as: UTF8.self))")
+            case 0x20..<0x80: position += 1
+            default: try character()
+            }
+        }
+        guard next != nil else {
+            throw JSONErrorLocation(bytes: bytes).error(
+                "has an unterminated string", at: start, "close it with a quote")
+        }
+        position += 1
+        let text =
+            isEscaped
+            ? String(decoding: JSONStringToken(bytes, start..<position).content, as: UTF8.self)
+            : String(decoding: bytes[start + 1..<position - 1], as: UTF8.self)
+        try refuseMarks(in: text, at: start)
+        return text
+    }
+
+    /// Rejects long runs of combining marks: comparing strings sorts each run, in time quadratic in its length.
+    private func refuseMarks(in text: String, at start: Int) throws(AttachPrepError) {
+        guard text.utf8.count > Limits.payloadMarksMax else { return }
+        var marks = 0
+        for scalar in text.unicodeScalars {
+            let isMark = !scalar.isASCII && scalar.properties.canonicalCombiningClass != .notReordered
+            marks = isMark ? marks + 1 : 0
+            guard marks <= Limits.payloadMarksMax else {
+                throw JSONErrorLocation(bytes: bytes).error(
+                    "has a string with more than \(Limits.payloadMarksMax) combining marks on one character", at: start,
+                    "remove them")
+            }
+        }
+    }
+
+    private func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "000" : "00") + String(byte, radix: 16) }
+
+    private mutating func escape() throws(AttachPrepError) {
+        guard position + 1 < bytes.count else { throw cutOff() }
+        guard bytes[position + 1] == UInt8(ascii: "u") else {
+            guard JSONEscaping.meaning(ofEscape: bytes[position + 1]) != nil else {
+                throw syntaxError("has an invalid escape", #"write a backslash itself as \\"#)
+            }
+            position += 2
+            return
+        }
+        guard let unit = JSONEscaping.codeUnit(bytes, at: position) else {
+            throw syntaxError(#"has a \u without four hexadecimal digits"#, #"write a backslash itself as \\"#)
+        }
+        let isPair =
+            UTF16.isLeadSurrogate(unit)
+            && JSONEscaping.codeUnit(bytes, at: position + 6).map(UTF16.isTrailSurrogate) == true
+        guard isPair || !UTF16.isSurrogate(unit) else {
+            throw syntaxError(
+                #"has half of a surrogate pair (\u\#(String(unit, radix: 16)))"#,
+                "write both halves, or the character itself")
+        }
+        position += isPair ? 12 : 6
+    }
+
+    /// Skips one character of several bytes; rejects overlong forms, surrogates and values above U+10FFFF.
+    private mutating func character() throws(AttachPrepError) {
+        let lead = bytes[position]
+        let (count, second): (Int, ClosedRange<UInt8>) =
+            switch lead {
+            case 0xC2...0xDF: (2, 0x80...0xBF)
+            case 0xE0: (3, 0xA0...0xBF)
+            case 0xED: (3, 0x80...0x9F)
+            case 0xE1...0xEF: (3, 0x80...0xBF)
+            case 0xF0: (4, 0x90...0xBF)
+            case 0xF1...0xF3: (4, 0x80...0xBF)
+            case 0xF4: (4, 0x80...0x8F)
+            default: (0, 0...0)
+            }
+        let end = position + count
+        guard count > 0, end <= bytes.count, second.contains(bytes[position + 1]),
+            bytes[position + 2..<max(end, position + 2)].allSatisfy({ $0 & 0xC0 == 0x80 })
+        else { throw syntaxError("has a byte that is not UTF-8", "save it as UTF-8") }
+        position = end
+    }
+}
+
+extension UTF16 {
+    static func isSurrogate(_ unit: UInt16) -> Bool { unit & 0xF800 == 0xD800 }
+}
+
+/// Creates error messages with line and column of a JSON text.
+struct JSONErrorLocation {
+    let bytes: [UInt8]
+
+    /// The error `payload.invalid` with the message "The payload `what` at line …, column …; `remedy`."
+    func error(_ what: String, at offset: Int, _ remedy: String) -> AttachPrepError {
+        let (line, column) = position(of: offset)
+        return AttachPrepError(
+            .payloadInvalid, "The payload \(what) at line \(line), column \(column); \(remedy).")
+    }
+
+    /// Line and column, from 1. Columns count Unicode scalars; a tab counts as one.
+    func position(of offset: Int) -> (line: Int, column: Int) {
+        var (line, column) = (1, 1)
+        for index in 0..<min(offset, bytes.count) {
+            let isPairsFirst =
+                bytes[index] == UInt8(ascii: "\r") && index + 1 < bytes.count
+                && bytes[index + 1] == UInt8(ascii: "\n")
+            switch bytes[index] {
+            case UInt8(ascii: "\r") where isPairsFirst: continue
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): (line, column) = (line + 1, 1)
+            // UTF-8 continuation bytes.
+            case 0x80...0xBF: continue
+            default: column += 1
+            }
+        }
+        return (line, column)
+    }
+}

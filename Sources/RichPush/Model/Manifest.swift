@@ -1,0 +1,346 @@
+/// The result of one request: source, outcome, files and attachment options.
+///
+/// Every key is always present; missing values are null. Timings are in milliseconds, durations and times in seconds,
+/// dimensions in pixels as displayed, sizes in bytes.
+public struct Manifest: Codable, Sendable, Hashable {
+    /// The current schema version.
+    public static let currentSchema = 1
+
+    public var schema = Manifest.currentSchema
+    /// The caller's id, or one derived from source and options.
+    public var id: String
+    /// Hash of everything in the request that changes the result; `--resume` compares it.
+    public var requestDigest: String
+    public var outcome: Outcome
+    /// Why the outcome was chosen: sentences for people; programs must not parse them.
+    public var reasons: [String]
+    public var source: ManifestSource
+    public var attachment: ManifestFile?
+    public var thumbnail: ManifestImage?
+    public var crop: ManifestImage?
+    public var options: AttachmentOptions?
+    /// Expected fetch time of the attachment in seconds, by `NetworkProfile` name.
+    public var deviceFetch: [String: Double]?
+    public var timings: ManifestTimings
+    public var warnings: [PreparationWarning]
+    public var error: ManifestError?
+
+    public init(id: String, requestDigest: String, outcome: Outcome, source: ManifestSource) {
+        self.id = id
+        self.requestDigest = requestDigest
+        self.outcome = outcome
+        reasons = []
+        self.source = source
+        timings = ManifestTimings()
+        warnings = []
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case schema, id, requestDigest, outcome, reasons, source, attachment, thumbnail, crop, options, deviceFetch
+        case timings, warnings, error
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(schema, forKey: .schema)
+        try values.encode(id, forKey: .id)
+        try values.encode(requestDigest, forKey: .requestDigest)
+        try values.encode(outcome, forKey: .outcome)
+        try values.encode(reasons, forKey: .reasons)
+        try values.encode(source, forKey: .source)
+        try values.encode(attachment, forKey: .attachment)
+        try values.encode(thumbnail, forKey: .thumbnail)
+        try values.encode(crop, forKey: .crop)
+        try values.encode(options, forKey: .options)
+        try values.encode(deviceFetch, forKey: .deviceFetch)
+        try values.encode(timings, forKey: .timings)
+        try values.encode(warnings, forKey: .warnings)
+        try values.encode(error, forKey: .error)
+    }
+}
+
+/// The source of a request, and what the server declared about it.
+public struct ManifestSource: Codable, Sendable, Hashable {
+    /// The requested URL, without user info; signing query values are replaced by REDACTED.
+    public var url: String
+    /// The URL after redirects.
+    public var finalURL: String?
+    /// The MIME type that the server declared.
+    public var declaredMIMEType: String?
+    /// The MIME type detected from the content.
+    public var mimeType: String?
+    public var bytes: Int?
+    /// SHA-256 of the source in lowercase hexadecimal.
+    public var sha256: String?
+
+    public init(url: String) {
+        self.url = url
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case url, finalURL, declaredMIMEType, mimeType, bytes, sha256
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(url, forKey: .url)
+        try values.encode(finalURL, forKey: .finalURL)
+        try values.encode(declaredMIMEType, forKey: .declaredMIMEType)
+        try values.encode(mimeType, forKey: .mimeType)
+        try values.encode(bytes, forKey: .bytes)
+        try values.encode(sha256, forKey: .sha256)
+    }
+}
+
+/// The attachment: the file to pass to `UNNotificationAttachment`.
+public struct ManifestFile: Codable, Sendable, Hashable {
+    /// The file name in the result folder of the request.
+    public var file: String
+    /// The URL at which the file is served; null without a base URL.
+    public var url: String?
+    public var kind: MediaKind
+    public var uti: String
+    public var mimeType: String
+    public var bytes: Int
+    public var sha256: String
+    /// Width in pixels as displayed; null for audio.
+    public var width: Int?
+    public var height: Int?
+    /// Number of frames of an image (1 for a still); null for audio and movies.
+    public var frames: Int?
+    /// Duration in seconds; null for a still.
+    public var duration: Double?
+
+    public init(file: String, type: AttachmentType, bytes: Int, sha256: String) {
+        self.file = file
+        kind = type.kind
+        uti = type.uti
+        mimeType = type.mimeType
+        self.bytes = bytes
+        self.sha256 = sha256
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case file, url, kind, uti, mimeType, bytes, sha256, width, height, frames, duration
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(file, forKey: .file)
+        try values.encode(url, forKey: .url)
+        try values.encode(kind, forKey: .kind)
+        try values.encode(uti, forKey: .uti)
+        try values.encode(mimeType, forKey: .mimeType)
+        try values.encode(bytes, forKey: .bytes)
+        try values.encode(sha256, forKey: .sha256)
+        try values.encode(width, forKey: .width)
+        try values.encode(height, forKey: .height)
+        try values.encode(frames, forKey: .frames)
+        try values.encode(duration, forKey: .duration)
+    }
+}
+
+/// An image file beside the attachment: the thumbnail (with a time) or the crop (without).
+public struct ManifestImage: Codable, Sendable, Hashable {
+    public var file: String
+    public var url: String?
+    public var mimeType: String
+    public var bytes: Int
+    public var sha256: String
+    public var width: Int
+    public var height: Int
+    /// The frame that the image shows: seconds in a movie, frame number of an animation; nil for a still source.
+    public var time: Double?
+    /// Whether the `time` key is encoded; false for a crop.
+    public var isTimed: Bool
+
+    public init(
+        file: String, mimeType: String, bytes: Int, sha256: String, width: Int, height: Int, isTimed: Bool,
+        time: Double? = nil
+    ) {
+        self.file = file
+        self.mimeType = mimeType
+        self.bytes = bytes
+        self.sha256 = sha256
+        self.width = width
+        self.height = height
+        self.isTimed = isTimed
+        self.time = time
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case file, url, mimeType, bytes, sha256, width, height, time
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        file = try values.decode(String.self, forKey: .file)
+        url = try values.decodeIfPresent(String.self, forKey: .url)
+        mimeType = try values.decode(String.self, forKey: .mimeType)
+        bytes = try values.decode(Int.self, forKey: .bytes)
+        sha256 = try values.decode(String.self, forKey: .sha256)
+        width = try values.decode(Int.self, forKey: .width)
+        height = try values.decode(Int.self, forKey: .height)
+        time = try values.decodeIfPresent(Double.self, forKey: .time)
+        isTimed = values.contains(.time)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(file, forKey: .file)
+        try values.encode(url, forKey: .url)
+        try values.encode(mimeType, forKey: .mimeType)
+        try values.encode(bytes, forKey: .bytes)
+        try values.encode(sha256, forKey: .sha256)
+        try values.encode(width, forKey: .width)
+        try values.encode(height, forKey: .height)
+        if isTimed { try values.encode(time, forKey: .time) }
+    }
+}
+
+/// Duration of each stage in milliseconds, summed over retries and redirects.
+///
+/// Stages overlap, so their sum may differ from the total.
+public struct ManifestTimings: Codable, Sendable, Hashable {
+    public var queue = 0.0
+    public var dns = 0.0
+    public var connect = 0.0
+    public var tls = 0.0
+    public var firstByte = 0.0
+    public var transfer = 0.0
+    public var identify = 0.0
+    public var inspect = 0.0
+    public var render = 0.0
+    public var publish = 0.0
+    public var total = 0.0
+
+    public init() {}
+}
+
+/// The error of a rejected request.
+public struct ManifestError: Codable, Sendable, Hashable {
+    public var code: ErrorCode
+    public var message: String
+    public var retryable: Bool
+    /// The equivalent `UNError` code; null when there is none.
+    public var appleCode: Int?
+
+    public init(_ error: AttachPrepError) {
+        code = error.code
+        message = error.message
+        retryable = error.isRetryable
+        appleCode = error.code.appleCode
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case code, message, retryable, appleCode
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(code, forKey: .code)
+        try values.encode(message, forKey: .message)
+        try values.encode(retryable, forKey: .retryable)
+        try values.encode(appleCode, forKey: .appleCode)
+    }
+}
+
+/// The result of processing a source.
+public enum Outcome: String, Codable, Sendable, Hashable, CaseIterable {
+    /// Attachable, intact and within the limit: delivered unchanged, byte for byte.
+    case passed
+    /// Not an attachable type: re-encoded, or its streams copied into an attachable container.
+    case converted
+    /// Attachable but over the limit or larger than the rendition allows: re-encoded below it.
+    case shrunk
+    /// Valid, but reduced because the time budget ran short.
+    case bestAttempt
+    /// Nothing can be delivered; `error` gives the reason.
+    case rejected
+}
+
+/// The options for `UNNotificationAttachment`, under the short names of the manifest.
+///
+/// A client maps the names to Apple's constants (`UNNotificationAttachmentOptionsTypeHintKey` and so on).
+/// They hold the requested values and apply to the attachment only.
+public struct AttachmentOptions: Codable, Sendable, Hashable {
+    /// The UTI of the file; iOS relies on it and does not inspect the content.
+    public var typeHint: String
+    /// Whether the collapsed notification hides the thumbnail; nil when not requested.
+    public var thumbnailHidden: Bool?
+    /// Unit rectangle, origin top-left; nil when not requested.
+    public var thumbnailClippingRect: ClippingRect?
+    /// Frame number or CMTime in the timeline of the attachment; nil when not requested.
+    public var thumbnailTime: ThumbnailTime?
+
+    public init(
+        typeHint: String, thumbnailHidden: Bool? = nil, thumbnailClippingRect: ClippingRect? = nil,
+        thumbnailTime: ThumbnailTime? = nil
+    ) {
+        self.typeHint = typeHint
+        self.thumbnailHidden = thumbnailHidden
+        self.thumbnailClippingRect = thumbnailClippingRect
+        self.thumbnailTime = thumbnailTime
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case typeHint, thumbnailHidden, thumbnailClippingRect, thumbnailTime
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        typeHint = try values.decode(String.self, forKey: .typeHint)
+        thumbnailHidden = try values.decodeIfPresent(Bool.self, forKey: .thumbnailHidden)
+        thumbnailClippingRect =
+            try values.decodeIfPresent(CoreGraphicsRect.self, forKey: .thumbnailClippingRect)?.clippingRect()
+        thumbnailTime = try values.decodeIfPresent(ThumbnailTime.self, forKey: .thumbnailTime)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(typeHint, forKey: .typeHint)
+        try values.encode(thumbnailHidden, forKey: .thumbnailHidden)
+        try values.encode(thumbnailClippingRect.map(CoreGraphicsRect.init), forKey: .thumbnailClippingRect)
+        try values.encode(thumbnailTime, forKey: .thumbnailTime)
+    }
+}
+
+/// The keys of `CGRectCreateDictionaryRepresentation`, which iOS reads the clipping rectangle from.
+struct CoreGraphicsRect: Codable {
+    let X: Double
+    let Y: Double
+    let Width: Double
+    let Height: Double
+
+    init(_ rect: ClippingRect) {
+        (X, Y, Width, Height) = (rect.x, rect.y, rect.width, rect.height)
+    }
+
+    func clippingRect() throws -> ClippingRect {
+        try ClippingRect(x: X, y: Y, width: Width, height: Height)
+    }
+}
+
+/// A warning about an attachment that was delivered.
+public struct PreparationWarning: Codable, Sendable, Hashable {
+    /// A stable warning code.
+    public enum Code: String, Codable, Sendable, Hashable, CaseIterable {
+        case videoRotated = "video.rotated"
+        case mediaCut = "media.cut"
+        case mediaRepaired = "media.repaired"
+        case animationLost = "animation.lost"
+        case framesDropped = "frames.dropped"
+        case timePastEnd = "time.past_end"
+        case metadataKept = "metadata.kept"
+        case deadlineDegraded = "deadline.degraded"
+    }
+
+    public let code: Code
+    /// One sentence for people.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

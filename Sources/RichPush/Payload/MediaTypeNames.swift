@@ -1,0 +1,148 @@
+/// Names of media types in lowercase: file extensions, MIME types, uniform type identifiers and keywords.
+enum MediaTypeNames {
+    /// File extensions, and the type keywords of Home Assistant.
+    static let extensions = table([
+        (.jpeg, "jpg jpeg jpe jfif"), (.png, "png apng"), (.gif, "gif"), (.webp, "webp"), (.heic, "heic heics"),
+        (.heif, "heif heifs hif"), (.avif, "avif avifs"), (.tiff, "tif tiff"), (.bmp, "bmp dib"), (.svg, "svg svgz"),
+        (.icon, "ico"), (.photoshop, "psd"), (.jpeg2000, "jp2 j2k"), (.jpegXL, "jxl"),
+        (.aiff, "aiff aif"), (.aifc, "aifc"), (.wave, "wav wave waveformaudio"), (.mp3, "mp3"),
+        (.mpeg4Audio, "m4a m4b m4r mpeg4audio"), (.aac, "aac adts"), (.mp2, "mp2"), (.ac3, "ac3"),
+        (.eac3, "eac3 ec3"), (.amr, "amr"), (.au, "au snd"), (.caf, "caf"), (.flac, "flac"), (.vorbis, "ogg oga"),
+        (.opus, "opus"), (.speex, "spx"), (.windowsMediaAudio, "wma"), (.wavPack, "wv"), (.trueAudio, "tta"),
+        (.wave64, "w64"), (.matroskaAudio, "mka"), (.monkeysAudio, "ape"), (.dts, "dts"), (.midi, "mid midi"),
+        (.mpegProgramStream, "mpg mpeg mpe vob"), (.mpeg1Video, "m1v"), (.mpeg2Video, "m2v mpeg2"),
+        (.mpeg4, "mp4 mpeg4"), (.avi, "avi"), (.quickTime, "mov qt"), (.m4v, "m4v"), (.threeGPP, "3gp 3gpp"),
+        (.threeGPP2, "3g2"), (.webm, "webm"), (.matroska, "mkv"), (.mpegTransportStream, "ts m2ts mts"),
+        (.flashVideo, "flv"), (.windowsMedia, "wmv asf"), (.oggVideo, "ogv"), (.mxf, "mxf"), (.digitalVideo, "dv"),
+        (.realMedia, "rm"), (.flash, "swf"),
+    ])
+
+    /// Keywords of Home Assistant that are not used as file extensions.
+    static let nonExtensionNames: Set<String> = ["waveformaudio", "mpeg4audio", "mpeg4", "mpeg2"]
+
+    /// Further MIME types of a format, beside `MediaFormat.mimeType`.
+    static let otherMIMETypes = table([
+        (.jpeg, "image/jpg image/pjpeg image/jpe"), (.png, "image/x-png image/apng image/vnd.mozilla.apng"),
+        (.tiff, "image/tif"), (.bmp, "image/x-ms-bmp image/x-bmp"), (.heic, "image/heic-sequence"),
+        (.heif, "image/heif-sequence"), (.icon, "image/x-icon"), (.svg, "image/svg"),
+        (.aiff, "audio/x-aiff"), (.aifc, "audio/aifc"), (.wave, "audio/x-wav audio/wave audio/vnd.wave"),
+        (.mp3, "audio/mp3 audio/x-mp3 audio/mpeg3 audio/x-mpeg"),
+        (.mpeg4Audio, "audio/m4a audio/x-m4a audio/mp4a-latm"), (.aac, "audio/x-aac audio/aacp"),
+        (.caf, "audio/caf"), (.flac, "audio/x-flac"), (.vorbis, "application/ogg audio/vorbis audio/x-ogg"),
+        (.midi, "audio/x-midi"), (.mpeg4, "video/x-mp4 application/mp4"),
+        (.avi, "video/avi video/msvideo video/vnd.avi"), (.mpegProgramStream, "video/mpg video/x-mpeg"),
+        (.mpeg2Video, "video/mpeg2 video/x-mpeg2"), (.quickTime, "video/mov"), (.matroska, "video/mkv"),
+        (.windowsMedia, "video/x-ms-asf"),
+    ])
+
+    /// UTIs: the eleven of Apple's table, others that iOS accepts, and types that it drops.
+    static let identifiers = table([
+        (.jpeg, "public.jpeg"), (.png, "public.png"), (.gif, "com.compuserve.gif"),
+        (.webp, "org.webmproject.webp public.webp"), (.heic, "public.heic public.heics"),
+        (.heif, "public.heif public.heifs"), (.avif, "public.avif"), (.tiff, "public.tiff"),
+        (.bmp, "com.microsoft.bmp"), (.svg, "public.svg-image"), (.icon, "com.microsoft.ico"),
+        (.photoshop, "com.adobe.photoshop-image"), (.jpeg2000, "public.jpeg-2000"), (.jpegXL, "public.jpeg-xl"),
+        (.aiff, "public.aiff-audio"), (.aifc, "public.aifc-audio"), (.wave, "com.microsoft.waveform-audio"),
+        (.mp3, "public.mp3"), (.mpeg4Audio, "public.mpeg-4-audio com.apple.m4a-audio"), (.mp2, "public.mp2"),
+        (.aac, "public.aac-audio"), (.ac3, "public.ac3-audio"), (.eac3, "public.enhanced-ac3-audio"),
+        (.amr, "org.3gpp.adaptive-multi-rate-audio"), (.au, "public.au-audio public.ulaw-audio"),
+        (.caf, "com.apple.coreaudio-format"), (.flac, "org.xiph.flac"), (.vorbis, "org.xiph.ogg-audio"),
+        (.opus, "org.xiph.opus"), (.midi, "public.midi-audio"),
+        (.mpegProgramStream, "public.mpeg"), (.mpeg2Video, "public.mpeg-2-video"), (.mpeg4, "public.mpeg-4"),
+        (.avi, "public.avi"), (.quickTime, "com.apple.quicktime-movie"), (.m4v, "com.apple.m4v-video"),
+        (.threeGPP, "public.3gpp"), (.threeGPP2, "public.3gpp2"), (.webm, "org.webmproject.webm"),
+        (.matroska, "org.matroska.mkv"), (.mpegTransportStream, "public.mpeg-2-transport-stream"),
+        (.windowsMedia, "com.microsoft.windows-media-wmv"), (.oggVideo, "org.xiph.ogg-video"),
+    ])
+
+    /// Keywords and UTIs that name only a kind.
+    static let kinds: [String: MediaKind] = [
+        "image": .image, "picture": .image, "photo": .image, "img": .image, "pic": .image, "public.image": .image,
+        "animation": .image, "video": .movie, "movie": .movie, "film": .movie, "clip": .movie,
+        "public.movie": .movie, "public.video": .movie, "public.audiovisual-content": .movie, "audio": .audio,
+        "sound": .audio, "music": .audio, "voice": .audio, "public.audio": .audio,
+    ]
+
+    /// Formats by MIME type without parameters; the first one when several share it.
+    static let mimeTypes = MediaFormat.allCases.reduce(into: otherMIMETypes) { table, format in
+        // MPEG-1 and MPEG-2 streams share a MIME type, as do MP3 and MP2; the attachable format comes first.
+        if table[format.mimeType] == nil { table[format.mimeType] = format }
+    }
+
+    private static func table(_ rows: [(MediaFormat, String)]) -> [String: MediaFormat] {
+        rows.reduce(into: [:]) { table, row in
+            for name in row.1.split(separator: " ") { table[String(name)] = row.0 }
+        }
+    }
+}
+
+/// A declared type of a payload, parsed: `image`, `JPG`, `.png`, `image/gif; q=1`, `public.mpeg-4`.
+public struct DeclaredType: Sendable, Hashable {
+    public enum Form: Sendable, Hashable {
+        case keyword, fileExtension, mimeType, uti
+    }
+
+    /// The form in which the type is written, even when it is unknown.
+    public let form: Form
+    /// Nil when the type is unknown.
+    public let kind: MediaKind?
+    /// Nil when the type names only a kind, or is unknown.
+    public let format: MediaFormat?
+
+    /// The attachable type; nil when the type is unknown, only a kind or not attachable.
+    public var attachmentType: AttachmentType? { format?.attachmentType }
+
+    /// Parses the text of a type field; a service's own keywords take precedence.
+    public init(_ text: String, keywords: [TypeKeyword] = []) {
+        let name = Self.trimmed(text)
+        if let own = keywords.first(where: { $0.keyword.lowercased() == name }) {
+            self.init(.keyword, own.kind, MediaTypeNames.extensions[name].flatMap { $0.kind == own.kind ? $0 : nil })
+        } else if name.contains("/") {
+            self.init(mimeType: name)
+        } else if let kind = MediaTypeNames.kinds[name] {
+            self.init(name.contains(".") ? .uti : .keyword, kind, nil)
+        } else if let format = MediaTypeNames.identifiers[name] {
+            self.init(.uti, format.kind, format)
+        } else if Self.identifierDomains.contains(where: { name.hasPrefix($0) }) {
+            self.init(.uti, nil, nil)
+        } else if name.dropFirst().contains(".") {
+            self.init(.keyword, nil, nil)
+        } else {
+            let format = MediaTypeNames.extensions[name.hasPrefix(".") ? String(name.dropFirst()) : name]
+            self.init(.fileExtension, format?.kind, format)
+        }
+    }
+
+    private init(mimeType: String) {
+        let essence = Self.trimmed(mimeType.prefix { $0 != ";" })
+        let format = MediaTypeNames.mimeTypes[essence]
+        let kind: MediaKind? =
+            switch essence.prefix(while: { $0 != "/" }) {
+            case "image": .image
+            case "audio": .audio
+            case "video": .movie
+            default: nil
+            }
+        self.init(.mimeType, format?.kind ?? kind, format)
+    }
+
+    private init(_ form: Form, _ kind: MediaKind?, _ format: MediaFormat?) {
+        self.form = form
+        self.kind = kind
+        self.format = format
+    }
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        // Type names are short; the limit bounds the work for hostile payloads.
+        let start = text.drop { $0.isWhitespace }
+        let limited = start.prefix(lengthMax)
+        let end = limited.lastIndex { !$0.isWhitespace }
+        return end.map { limited[...$0].lowercased() } ?? ""
+    }
+
+    /// Prefixes that distinguish a UTI from other text with dots, such as `v1.2`.
+    private static let identifierDomains = ["public.", "com.", "org.", "net.", "dyn."]
+
+    /// The number of characters read: UTIs have under 40, MIME types with parameters under 100.
+    private static let lengthMax = 200
+}

@@ -1,0 +1,126 @@
+/// Names and sentences use the field's own words, one meaning each.
+///
+/// `docs/glossary.md` lists the few words of our own; everything else is what an engineer would type into a search box.
+enum VocabularyRules {
+    /// Words that no name of a type, function, property, case or file may hold, each with what to write instead.
+    ///
+    /// A name is split at its capitals, so `ServiceDesk` and `deskURL` hold `desk`, and `desktop` does not.
+    static let names: [String: String] = [
+        "anew": "again, or the operation's own name", "behaviour": "behavior", "census": "statistics or histogram",
+        "centre": "center", "colour": "color", "coloured": "colored", "colours": "colors", "desk": "client",
+        "errand": "task or request", "fate": "outcome", "fault": "error", "grey": "gray", "greys": "grays",
+        "hearing": "events or changes", "hurry": "deadline", "ledger": "record or statistics", "licence": "license",
+        "neighbour": "neighbor", "normalise": "normalize", "normalised": "normalized", "office": "service",
+        "optimise": "optimize", "optimised": "optimized", "people": "operators, users or clients",
+        "pilot": "trial", "proof": "validation", "quantise": "quantize", "quantiser": "quantizer",
+        "refusal": "rejection or error", "room": "module, dependencies or capacity",
+        "rooms": "modules or dependencies", "salvage": "recovery", "shelf": "collector", "spelt": "spelled",
+        "standing": "status or state", "survey": "scan", "thrift": "work reduction", "told": "sent or notified",
+        "trespass": "escape attempt", "wall": "sandbox, or a policy", "walls": "sandbox", "wear": "reset",
+        "heard": "received", "said": "sent or reported",
+    ]
+
+    /// Phrases that no sentence of code, help, error or document may hold, each with what to write instead.
+    static let phrases: [String: String] = [
+        "anew": "again", "behaviour": "behavior", "colour": "color", "grey": "gray", "is none of": "is not one of",
+        "of ours": "our own, or the thing's name", "the walls": "the sandbox", "its walls": "its sandbox",
+        "optimis": "optimiz", "stands upright": "is upright", "who asks": "the caller", "without a word": "silently",
+        "word on": "decision on", "is told": "is notified, or receives", "nobody asks": "unused",
+    ]
+
+    /// Declarations of a Swift file whose names hold a banned word.
+    static func names(_ file: TextFile) -> [Finding] {
+        guard file.isSwift else { return [] }
+        return file.code.enumerated().flatMap { index, line in
+            declaredNames(in: line).compactMap { name in
+                bannedWord(in: name).map { word in
+                    Finding(file.path, index + 1, "\(name) holds \"\(word)\"; use \(names[word] ?? "another word")")
+                }
+            }
+        }
+    }
+
+    /// Components of a path that hold a banned word.
+    static func files(_ path: String) -> [Finding] {
+        path.split(separator: "/").compactMap { component in
+            bannedWord(in: String(component.prefix { $0 != "." })).map { word in
+                Finding(path, nil, "\(component) holds \"\(word)\"; use \(names[word] ?? "another word")")
+            }
+        }
+    }
+
+    /// Lines of code or of a document that hold a banned phrase.
+    static func sentences(_ file: TextFile) -> [Finding] {
+        guard file.isSwift || file.name.hasSuffix(".md"), !file.path.hasPrefix("Tests/TidyTests/") else { return [] }
+        return file.lines.enumerated().compactMap { index, line in
+            let line = line.lowercased()
+            guard let phrase = phrases.keys.sorted().first(where: { holds(line, $0) }) else { return nil }
+            return Finding(file.path, index + 1, "\"\(phrase)\"; write \(phrases[phrase] ?? "it plainly")")
+        }
+    }
+
+    /// Thrown types whose names do not end in `Error`.
+    static func errorTypes(_ file: TextFile) -> [Finding] {
+        guard file.isSwift else { return [] }
+        return file.code.enumerated().compactMap { index, line in
+            guard let match = line.firstMatch(of: /\b(?:struct|enum|class)\s+(\w+)\s*:\s*([^{]*)/),
+                match.2.split(whereSeparator: { !$0.isLetter }).contains("Error"), !match.1.hasSuffix("Error")
+            else { return nil }
+            return Finding(file.path, index + 1, "\(match.1) is thrown; its name ends in Error")
+        }
+    }
+
+    /// Types at the top level of Sources that share a name, whichever modules they are in.
+    static func sharedNames(_ files: [TextFile]) -> [Finding] {
+        var seen: [Substring: String] = [:]
+        var findings: [Finding] = []
+        for file in files where file.isSwift && file.path.hasPrefix("Sources/") {
+            for (index, line) in file.code.enumerated() {
+                guard let match = line.prefixMatch(of: typeDeclaration) else { continue }
+                let name = Substring(String(line[match.range]).split(separator: " ").last ?? "")
+                if let other = seen[name], other != file.path {
+                    findings.append(Finding(file.path, index + 1, "\(name) is also a type of \(other)"))
+                }
+                seen[name] = file.path
+            }
+        }
+        return findings
+    }
+
+    private nonisolated(unsafe) static let typeDeclaration =
+        /(?:public |package |internal |final |indirect |@\w+ )*(?:struct|class|enum|actor|protocol) \w+/
+
+    private static let keywords: Set<Substring> = [
+        "struct", "class", "enum", "actor", "protocol", "typealias", "func", "var", "let", "case",
+    ]
+
+    private static func declaredNames(in line: String) -> [String] {
+        let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        return words.indices.compactMap { index in
+            keywords.contains(words[index]) && index + 1 < words.count ? String(words[index + 1]) : nil
+        }
+    }
+
+    /// The first banned word among the words of a name.
+    private static func bannedWord(in name: String) -> String? {
+        var words: [String] = []
+        var isCapital = false
+        for character in name {
+            if character.isUppercase && !isCapital || words.isEmpty { words.append("") }
+            if !character.isLetter {
+                words.append("")
+            } else {
+                words[words.count - 1].append(Character(character.lowercased()))
+            }
+            isCapital = character.isUppercase
+        }
+        return words.first { names[$0] != nil }
+    }
+
+    /// Whether a phrase stands in a line where a word begins.
+    private static func holds(_ line: String, _ phrase: String) -> Bool {
+        line.ranges(of: phrase).contains { range in
+            range.lowerBound == line.startIndex || !line[line.index(before: range.lowerBound)].isLetter
+        }
+    }
+}
