@@ -84,8 +84,8 @@ test-hostile: deps deps-test ## Run the attack tests and print whether each prom
 # a sanitizer multiplies; PreparationTests encodes a movie, a sound and an animation all the same.
 sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|NATSTests|AttachPrepTests|PreparationTests
 sanitized := $(sanitized)|AttachPrepJobsTests|AttachPrepServiceTests
-with_child := MediaPoolTests|HostileChildTests|ChildFailureTests|ChildRecyclingTests|[.]WallTests|FlatMemoryTests
-with_child := $(with_child)|ArrivingSourceTests|StillCampaignTests
+with_child := MediaProcessPoolTests|AnswerValidationTests|MediaProcessErrorTests|ChildRecyclingTests
+with_child := $(with_child)|MediaProcessSandboxTests|MemoryLeakTests|EarlyProcessingTests|CorruptStillTests
 with_clock := $(shell cat tools/paced-tests)
 # A tester in Python that has a minute, and needs it without a sanitizer.
 with_tester := SchemathesisTests

@@ -38,9 +38,10 @@ func cLibrary(_ name: String, pkgConfig: String, package: String) -> Target {
 }
 
 func room(
-    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = []
+    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = [],
+    resources: [Resource] = []
 ) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict + fuzzed + settings)
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict + fuzzed + settings)
 }
 
 func specification(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -127,10 +128,9 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
             ]),
         // What people look at: the pages' own files are compiled in, so that a program is still one file.
-        .target(
-            name: "AttachPrepPages", dependencies: ["RichPush", .product(name: "Crypto", package: "swift-crypto")],
-            resources: [.embedInCode("Assets")],
-            swiftSettings: strict + fuzzed),
+        room(
+            "AttachPrepPages", ["RichPush", .product(name: "Crypto", package: "swift-crypto")],
+            resources: [.embedInCode("Assets")]),
         room(
             "AttachPrepService",
             [
@@ -148,7 +148,8 @@ let package = Package(
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ]),
+            ],
+            resources: [.embedInCode("OpenAPI/openapi.json")]),
         .executableTarget(
             name: "AttachPrepCommand",
             dependencies: [

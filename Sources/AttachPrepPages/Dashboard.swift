@@ -80,7 +80,7 @@ struct PageConstants: Encodable {
         let roundTripSeconds: Double
     }
 
-    /// Seconds that a service extension has: documented by Apple (30), and measured until iOS shows the notification (8).
+    /// Seconds that a service extension has: 30 as documented by Apple, 8 as measured on devices.
     let secondsGiven = Limits.deviceBudgetSeconds
     let secondsMeasured = Limits.displayDeviceBudgetSeconds
     /// Apple's size limit in bytes, by MIME type.

@@ -85,7 +85,7 @@ public struct AttachmentService: Service, HTTPFrontend {
             + receipts.endpoints + CampaignRoutes(receiptService: receiptService).endpoints
             + MediaRoutes(store: store).endpoints + health.endpoints
             + SessionRoutes(authenticator: authenticator).endpoints
-            + PageRoutes(policy: PagePolicy(settings), document: OpenAPIDocument.bytes).endpoints
+            + PageRoutes(policy: PagePolicy(settings)).endpoints
     }
 
     /// Serves until graceful shutdown. Then it answers requests that wait for a job at once, ends event streams,

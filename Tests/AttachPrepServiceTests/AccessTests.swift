@@ -53,7 +53,7 @@ struct AccessTests {
         #expect(try await status("first-token-0123456789") == 200)
         #expect(try await status("literal-token-0123456789") == 200)
         try folder.write("second-token-0123456789\n", to: "tokens")
-        try await askUntil("the new token is known") { try await status("second-token-0123456789") == 200 }
+        try await pollUntil("the new token is known") { try await status("second-token-0123456789") == 200 }
         #expect(try await status("first-token-0123456789") == 401)
         try folder.write("short\n", to: "tokens")
         tokens.reload()

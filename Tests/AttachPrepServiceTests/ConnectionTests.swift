@@ -27,9 +27,9 @@ struct ConnectionTests {
     @Test func `a client that sends its header letter by letter is closed`() async throws {
         let service = try await impatient()
         let connection = try RawConnection(port: service.port)
-        await #expect(throws: RawConnection.Failure.self) {
+        await #expect(throws: RawConnection.SocketError.self) {
             try await connection.send("GET / HTTP/1.1\r\nX: ")
-            try await askUntil("the connection is closed") {
+            try await pollUntil("the connection is closed") {
                 try await connection.send("x")
                 return false
             }
@@ -41,17 +41,17 @@ struct ConnectionTests {
         let service = try await impatient()
         let connection = try RawConnection(port: service.port)
         try await connection.send("POST /v1/uploads HTTP/1.1\r\n\(Self.head)Content-Length: 100000\r\n\r\n")
-        await #expect(throws: RawConnection.Failure.self) {
-            try await askUntil("the connection is closed") {
+        await #expect(throws: RawConnection.SocketError.self) {
+            try await pollUntil("the connection is closed") {
                 guard drip.isEmpty else {
                     try await connection.send("x")
                     return false
                 }
                 guard await connection.receive().isEmpty else { return false }
-                throw RawConnection.Failure(operation: "receive", number: 0)
+                throw RawConnection.SocketError(operation: "receive", number: 0)
             }
         }
-        try await askUntil("the upload is discarded") { service.store.state.withLock(\.discarded) == 1 }
+        try await pollUntil("the upload is discarded") { service.store.state.withLock(\.discarded) == 1 }
         #expect(try service.folder.contents().isEmpty)
     }
 
@@ -68,7 +68,7 @@ struct ConnectionTests {
         let connection = try RawConnection(port: service.port, receiveBuffer: 4_096)
         let before = try Self.residentBytes()
         try await connection.send("GET /media/\(media)/a.mp4 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        try await askUntil("the connection is closed") { (try? await connection.send("x")) == nil }
+        try await pollUntil("the connection is closed") { (try? await connection.send("x")) == nil }
         #expect(await connection.receiveAll().count < 50_000_000)
         #expect(try Self.residentBytes() - before < 50_000_000)
     }
@@ -81,7 +81,7 @@ struct ConnectionTests {
         for reader in readers { try await reader.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n") }
         let most = Mutex(0)
         for reader in readers {
-            try await askUntil("the connection is closed") {
+            try await pollUntil("the connection is closed") {
                 let resident = try Self.residentBytes()
                 most.withLock { $0 = max($0, resident) }
                 return (try? await reader.send("x")) == nil
@@ -159,7 +159,7 @@ struct ConnectionTests {
         let refused = try await service.stranger.get("/healthz")
         #expect(refused.status == 503 && refused.code == "queue.full" && refused.text.contains("of this address"))
         held.removeLast()
-        try await askUntil("there is room again") {
+        try await pollUntil("there is room again") {
             self.wake(service)
             return try await service.stranger.get("/healthz").status == 200
         }
@@ -243,7 +243,7 @@ struct ConnectionTests {
         let refused = try await service.caller.get("/v1/jobs")
         #expect(refused.status == 503 && refused.code == "queue.full" && refused.field("retry-after") == "1")
         held.removeAll()
-        try await askUntil("there is room again") {
+        try await pollUntil("there is room again") {
             self.wake(service)
             return try await service.caller.get("/v1/jobs").status == 200
         }
@@ -270,7 +270,7 @@ struct ConnectionTests {
             try await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             _ = await connection.receive(until: "}")
         }
-        try await askUntil("one makes room") { try await service.caller.get("/v1/jobs").status == 200 }
+        try await pollUntil("one makes room") { try await service.caller.get("/v1/jobs").status == 200 }
         #expect(await idle[0].receiveAll().isEmpty)
         try await idle[2].send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         #expect(await idle[2].receive(until: "}").hasPrefix("HTTP/1.1 200"))

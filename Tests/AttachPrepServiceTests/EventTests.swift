@@ -54,7 +54,7 @@ struct EventTests {
         let refused = try await service.caller.get("/v1/events")
         #expect(refused.status == 503 && refused.code == "events.full" && refused.field("retry-after") == "30")
         listeners.removeAll()
-        try await askUntil("a place is free again") {
+        try await pollUntil("a place is free again") {
             service.feed.publish((0..<50).map { _ in .init(job: .make(), state: .queued) })
             let listener = try await listen(service)
             return await listener.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200")

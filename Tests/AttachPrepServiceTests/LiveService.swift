@@ -54,7 +54,7 @@ final class LiveService: Sendable {
             health: HealthRoutes(
                 metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }),
             serviceStatus: serviceStatus, logger: logger,
-            drained: { await drain?.untilOpen() })
+            drained: { await drain?.waitUntilOpen() })
         self.service = service
         let group = ServiceGroup(services: [service], logger: logger)
         self.group = group

@@ -5,45 +5,113 @@ import Testing
 
 @testable import AttachPrepService
 
+/// `openapi.json` describes the routes. When a test fails, change the document.
 struct OpenAPITests {
-    private func document() async throws -> (service: LiveService, object: [String: Any]) {
-        let service = try await LiveService()
-        let answer = try await service.stranger.get("/openapi.json")
-        #expect(answer.field("content-type") == "application/json")
-        return (service, answer.object)
+    @Test func `The document is served unchanged`() async throws {
+        let answer = try await LiveService().stranger.get("/openapi.json")
+        #expect(answer.status == 200 && answer.field("content-type") == "application/json")
+        #expect(answer.body == Array(try OpenAPIFile().bytes))
     }
 
-    @Test func `each route has its operation, and each operation its route`() async throws {
-        let (service, object) = try await document()
-        let paths = try #require(object["paths"] as? [String: [String: Any]])
-        let described = Set(paths.flatMap { path, item in item.keys.map { "\($0.uppercased()) \(path)" } })
+    @Test func `Each route has an operation, and each operation a route`() async throws {
+        let described = Set(try OpenAPIFile().operations().map { "\($0.method) \($0.path)" })
         let routed = Set(
-            service.service.endpoints.flatMap { endpoint in
+            try await LiveService().service.endpoints.flatMap { endpoint in
                 let methods = endpoint.method == .get ? ["GET", "HEAD"] : [endpoint.method.rawValue]
                 return methods.map { "\($0) \(endpoint.path)" }
             })
         #expect(described == routed)
     }
 
-    @Test func `operations have names of their own and describe their problems`() async throws {
-        let paths = try #require(try await document().object["paths"] as? [String: [String: [String: Any]]])
-        let operations = paths.values.flatMap(\.values)
-        let names = operations.compactMap { $0["operationId"] as? String }
-        #expect(names.count == operations.count && Set(names).count == names.count)
-        #expect(operations.allSatisfy { ($0["responses"] as? [String: Any])?["400"] != nil })
+    @Test func `Operations have unique ids`() throws {
+        let ids = try OpenAPIFile().operations().map(\.id)
+        #expect(!ids.contains("") && Set(ids).count == ids.count)
+    }
+
+    @Test func `An operation has the access, parameters, media type and errors of its route`() async throws {
+        let document = try OpenAPIFile()
+        let operations = try document.operations()
+        for endpoint in try await LiveService().service.endpoints {
+            let operation = try #require(
+                operations.first { $0.method == endpoint.method.rawValue && $0.path == endpoint.path })
+            let name = Comment(rawValue: "\(operation.method) \(operation.path)")
+            #expect(Self.access(to: operation) == endpoint.access, name)
+            if let query = endpoint.query {
+                #expect(try document.parameters(of: operation, in: "query") == query, name)
+            }
+            let placeholders = Set(endpoint.path.matches(of: /{([a-z]+)}/).map { String($0.1) })
+            #expect(try document.parameters(of: operation, in: "path") == placeholders, name)
+            let responses = try #require(operation.object["responses"] as? [String: [String: Any]], name)
+            if let type = endpoint.produces?.prefix(while: { $0 != ";" }) {
+                let contents = responses.filter { $0.key.hasPrefix("2") }.compactMap { $0.value["content"] }
+                #expect(contents.contains { ($0 as? [String: Any])?[String(type)] != nil }, name)
+            }
+            var statuses: Set = ["400", "431", "500", "503"]
+            if endpoint.access != .everybody { statuses.formUnion(["401", "403", "429"]) }
+            if endpoint.produces == JSONResponse.mediaType { statuses.insert("406") }
+            #expect(statuses.isSubset(of: responses.keys), name)
+        }
+    }
+
+    private static func access(to operation: OpenAPIFile.Operation) -> Endpoint.Access {
+        guard let schemes = operation.object["security"] as? [[String: Any]] else { return .callers }
+        return schemes.isEmpty ? .everybody : .callersAndLoopback
+    }
+
+    @Test func `A HEAD operation is its GET without bodies`() throws {
+        let document = try OpenAPIFile()
+        let operations = try document.operations()
+        let gets = operations.filter { $0.method == "GET" }
+        #expect(!gets.isEmpty)
+        for get in gets {
+            let head = try #require(operations.first { $0.method == "HEAD" && $0.path == get.path })
+            var expected = get.object
+            expected["operationId"] = "\(get.id)Head"
+            expected["summary"] = "\(get.object["summary"] ?? ""), without the body"
+            let responses = try #require(get.object["responses"] as? [String: [String: Any]])
+            expected["responses"] = try responses.mapValues { response in
+                var response = response
+                if response["$ref"] != nil {
+                    let whole = try #require(try document.resolved(response) as? [String: Any])
+                    response = ["description": whole["description"] ?? ""]
+                }
+                response["content"] = nil
+                return response
+            }
+            #expect(NSDictionary(dictionary: head.object) == NSDictionary(dictionary: expected), "\(get.path)")
+        }
     }
 
     // Issue 19, item 7.
-    @Test func `what is sent to callers is described, as webhooks and as callbacks`() async throws {
-        let object = try await document().object
-        let webhooks = try #require(object["webhooks"] as? [String: [String: Any]])
-        #expect(Set(webhooks.keys) == Set(WebhookNotice.Event.allCases.map(\.rawValue)))
-        #expect(webhooks.values.allSatisfy { ($0["post"] as? [String: Any])?["requestBody"] != nil })
-        let paths = try #require(object["paths"] as? [String: [String: [String: Any]]])
-        for (path, place) in [("/v1/jobs", "/callbackURL"), ("/v1/payloads", "/request/callbackURL")] {
-            let callbacks = try #require(paths[path]?["post"]?["callbacks"] as? [String: [String: Any]])
-            #expect(callbacks["jobEnded"]?["{$request.body#\(place)}"] != nil)
+    @Test func `Each event is described as a webhook, and as a callback of each operation with a callbackURL`() throws {
+        let document = try OpenAPIFile()
+        #expect(Set(try document.object("/webhooks").keys) == Set(WebhookNotice.Event.allCases.map(\.rawValue)))
+        let callback = "callbacks/jobEnded/{$request.body#~1"
+        let pointers = [
+            "/paths/~1v1~1jobs/post/\(callback)callbackURL}/post",
+            "/paths/~1v1~1payloads/post/\(callback)request~1callbackURL}/post",
+        ]
+        for pointer in pointers {
+            var expected = try document.object(pointer)
+            #expect(expected["requestBody"] != nil)
+            for event in WebhookNotice.Event.allCases {
+                let webhook = try document.object("/webhooks/\(event.rawValue)/post")
+                expected["summary"] = webhook["summary"]
+                #expect(NSDictionary(dictionary: webhook) == NSDictionary(dictionary: expected), "\(event)")
+            }
         }
+    }
+
+    @Test func `The request of a payload has the members of a job's request, without a source`() throws {
+        let document = try OpenAPIFile()
+        var members = try document.object("/components/schemas/AttachmentRequest/properties")
+        members["source"] = nil
+        let request = try document.object("/components/schemas/PayloadSubmission/properties/request/properties")
+        #expect(NSDictionary(dictionary: request) == NSDictionary(dictionary: members))
+    }
+
+    private func callbackURLPattern() throws -> Regex<AnyRegexOutput> {
+        try Regex(try OpenAPIFile().text("/components/schemas/AttachmentRequest/properties/callbackURL/pattern"))
     }
 
     // Issue 19, item 8.
@@ -52,8 +120,8 @@ struct OpenAPITests {
         "http://[2001:db8::7]:8080/", "http://[::1]", "http://[::ffff:127.0.0.1]/", "http://user:pass@a.example/x",
         "https://a.example?x=1", "http://a-b.c_d.example:10000",
     ])
-    func `a callbackURL that the service takes fits its pattern`(url: String) async throws {
-        #expect(try Regex(CallbackURLPattern.text).wholeMatch(in: url) != nil)
+    func `A callbackURL that the service accepts matches the pattern`(url: String) async throws {
+        #expect(url.wholeMatch(of: try callbackURLPattern()) != nil)
         let service = try await LiveService()
         let answer = try await service.caller.post(
             "/v1/jobs", json: #"{"source": "https://a.example/1.png", "callbackURL": "\#(url)"}"#)
@@ -64,34 +132,29 @@ struct OpenAPITests {
         "ftp://a.example", "http://", "http://a.example:0", "http://a.example:65536", "http://[::1", "http://[1:2]",
         "http://a b", "http://[::1::]",
     ])
-    func `a callbackURL that the service refuses does not fit it`(url: String) async throws {
-        #expect(try Regex(CallbackURLPattern.text).wholeMatch(in: url) == nil)
+    func `A callbackURL that the service rejects does not match the pattern`(url: String) async throws {
+        #expect(url.wholeMatch(of: try callbackURLPattern()) == nil)
         let service = try await LiveService()
         let answer = try await service.caller.post(
             "/v1/jobs", json: #"{"source": "https://a.example/1.png", "callbackURL": "\#(url)"}"#)
         #expect(answer.status == 400, "\(answer.text)")
     }
 
-    @Test func `the codes are those of the contract`() async throws {
-        let components = try #require(try await document().object["components"] as? [String: Any])
-        let schemas = try #require(components["schemas"] as? [String: [String: Any]])
-        let codes = try #require(schemas["ErrorCode"]?["enum"] as? [String])
-        #expect(Set(codes) == Set(ErrorCode.allCases.map(\.rawValue)))
-    }
-
-    @Test func `what is referred to is there`() async throws {
-        let (service, object) = try await document()
-        let text = try await service.stranger.get("/openapi.json").text
-        let names = Set(text.components(separatedBy: "\"#/").dropFirst().compactMap { $0.split(separator: "\"").first })
-        #expect(names.count > 30)
-        for name in names {
-            var place: Any? = object
-            for part in name.split(separator: "/") { place = (place as? [String: Any])?[String(part)] }
-            #expect(place != nil, "\(name)")
+    @Test func `Each reference has a component, and each component a reference`() throws {
+        let document = try OpenAPIFile()
+        let text = String(decoding: document.bytes, as: UTF8.self)
+        let references = Set(
+            text.components(separatedBy: "\"#/").dropFirst().compactMap {
+                $0.split(separator: "\"").first.map(String.init)
+            })
+        var components: Set<String> = []
+        for kind in ["parameters", "headers", "responses", "schemas"] {
+            components.formUnion(try document.object("/components/\(kind)").keys.map { "components/\(kind)/\($0)" })
         }
+        #expect(references == components)
     }
 
-    @Test func `each code has a title of its own`() {
+    @Test func `Each error code has a unique title`() {
         #expect(Set(ErrorCode.allCases.map(\.title)).count == ErrorCode.allCases.count)
     }
 }

@@ -44,7 +44,7 @@ import Testing
         let watch = place.watch(every: 600)
         #expect(watch.health == .unknown)
         let running = Task { await watch.run() }
-        try await askUntil("it has looked") { watch.health == .healthy }
+        try await pollUntil("it has looked") { watch.health == .healthy }
         watch.stop()
         await running.value
     }
@@ -53,8 +53,8 @@ import Testing
         let place = Place(faults: 2)
         let watch = place.watch(every: 0)
         let running = Task { await watch.run() }
-        try await askUntil("it has found the fault") { place.looks > 0 }
-        try await askUntil("it has found that it is over") { watch.health == .healthy }
+        try await pollUntil("it has found the fault") { place.looks > 0 }
+        try await pollUntil("it has found that it is over") { watch.health == .healthy }
         watch.stop()
         await running.value
         #expect(place.looks > 2)
@@ -77,7 +77,7 @@ import Testing
         let place = Place()
         let watch = place.watch(every: 600)
         let running = Task { await watch.run() }
-        try await askUntil("it has looked") { watch.health == .healthy }
+        try await pollUntil("it has looked") { watch.health == .healthy }
         for _ in 0..<1_000 { _ = watch.health }
         watch.stop()
         await running.value

@@ -37,7 +37,7 @@ struct UploadTests {
         try await connection.send("5\r\nhello\r\n")
         connection.finishSending()
         _ = await connection.receiveAll()
-        try await askUntil("the upload is discarded") { service.store.state.withLock(\.discarded) == 1 }
+        try await pollUntil("the upload is discarded") { service.store.state.withLock(\.discarded) == 1 }
         #expect(try service.folder.contents().isEmpty)
         #expect(service.store.state.withLock(\.uploads).isEmpty)
     }

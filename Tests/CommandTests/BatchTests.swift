@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Many requests from a list: failures do not stop it, flags are defaults, the end is summed up.
+/// `batch`: many requests from a list; failures do not stop it, flags are defaults, and a summary ends it.
 @Suite(.timeLimit(.minutes(2))) struct BatchTests {
     let bench: CommandBench
     let server: LoopbackServer
@@ -17,7 +17,7 @@ import Testing
         try await bench.command(["batch", "--output", bench.output, "--allow-private-network"] + options).run()
     }
 
-    @Test func `Sources, requests, comments and blank lines mix`() async throws {
+    @Test func `A list may mix sources, requests, comments and blank lines`() async throws {
         let result = try await bench.batch([
             "\u{FEFF}# a comment", "", server.url("/grid.jpg"), "   ", "  \(server.url("/grid.png"))\t\r",
             "  {\"source\": \"\(server.url("/grid.gif"))\", \"id\": \"gif\"}  ", "# the end",
@@ -34,19 +34,19 @@ import Testing
 
     @Test func `A list may end without a line feed, and may be empty`() async throws {
         let list = try bench.folder.write(server.url("/grid.jpg"), to: "list")
-        #expect(try await bench.command(bench.words("batch", [list])).run().lines.count == 1)
-        let empty = try await bench.command(bench.words("batch", ["-"])).run()
+        #expect(try await bench.command(bench.arguments("batch", [list])).run().lines.count == 1)
+        let empty = try await bench.command(bench.arguments("batch", ["-"])).run()
         #expect(empty.exitCode == 0 && empty.text == "")
     }
 
-    @Test func `Standard input is a list`() async throws {
+    @Test func `The list can come from standard input`() async throws {
         let input = "\(server.url("/grid.jpg"))\n\(server.url("/tone.wav"))\n"
-        let result = try await bench.command(bench.words("batch", ["-"]), input: input).run()
+        let result = try await bench.command(bench.arguments("batch", ["-"]), input: input).run()
         #expect(result.exitCode == 0)
         #expect(try result.lines.map { try PrintedManifest(line: $0).outcome } == ["passed", "passed"])
     }
 
-    @Test func `It goes on past failures and ends with 1`() async throws {
+    @Test func `A batch continues after failures and exits with 1`() async throws {
         let result = try await bench.batch([
             server.url("/nowhere.jpg"), server.url("/picture.jpg"), "{", server.url("/grid.jpg"), "ftp://a/b",
             server.url("/grid.png"),
@@ -56,12 +56,12 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.output).count == 2)
     }
 
-    @Test func `Each line is one manifest, printed as it finishes`() async throws {
+    @Test func `Manifests are printed one per line, as soon as they are finished`() async throws {
         let gate = LoopbackGate()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
-        server.serve("/slow", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(picture).steps))
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        server.serve("/slow", LoopbackResponse([.wait(gate)] + LoopbackResponse.body(image).steps))
         let list = try bench.folder.write("\(server.url("/slow"))\n\(server.url("/grid.jpg"))\n", to: "list")
-        let running = try bench.command(bench.words("batch", [list])).start()
+        let running = try bench.command(bench.arguments("batch", [list])).start()
         try await waitUntil("the second line is printed") {
             (try? running.textSoFar().hasSuffix("}\n")) == true
         } then: {
@@ -71,7 +71,7 @@ import Testing
         #expect(sources == [server.url("/grid.jpg"), server.url("/slow")])
     }
 
-    @Test func `The summary is on standard error, a row a result on standard output`() async throws {
+    @Test func `The summary is on standard error, and one row per result on standard output`() async throws {
         let list = try bench.folder.write(
             ["/grid.jpg", "/grid.webp", "/clock.mp4", "/picture.jpg"].map { server.url($0) }.joined(separator: "\n"),
             to: "list")
@@ -89,7 +89,7 @@ import Testing
         #expect(!summary.contains("\r") && !summary.contains("\u{1B}"))
     }
 
-    @Test func `Flags hold for lines that do not say otherwise`() async throws {
+    @Test func `Flags are defaults for lines that do not set the option`() async throws {
         let url = server.url("/grid.jpg")
         let result = try await bench.batch(
             [
@@ -104,22 +104,22 @@ import Testing
         #expect(server.requests.allSatisfy { $0.headers["x-who"] == "me" })
     }
 
-    @Test func `A line takes back what a flag says`() async throws {
+    @Test func `A line overrides a flag`() async throws {
         let line = #"{"source": "\#(server.url("/grid.jpg"))", "id": "cat", "maxBytes": 60000, "oversize": "shrink"}"#
         let result = try await bench.batch([line], "--max-bytes", "100", "--oversize", "reject")
         #expect(result.manifests["cat"]?.outcome == "passed")
     }
 
-    @Test func `Requests in flight are as many as --concurrency says`() async throws {
+    @Test func `--concurrency limits the number of requests in flight`() async throws {
         let answered = LoopbackGate()
-        for number in 0..<6 { server.serve("/wait-\(number)", LoopbackAnswer([.wait(answered), .close])) }
+        for number in 0..<6 { server.serve("/wait-\(number)", LoopbackResponse([.wait(answered), .close])) }
         let list = try bench.folder.write((0..<6).map { server.url("/wait-\($0)") }.joined(separator: "\n"), to: "list")
-        let words = bench.words("batch", ["--concurrency", "2", "--budget", "20s", list])
-        let running = try bench.command(words).start()
+        let arguments = bench.arguments("batch", ["--concurrency", "2", "--budget", "20s", list])
+        let running = try bench.command(arguments).start()
         await server.until { $0.requests.count >= 2 }
         running.send(SIGKILL)
         _ = try await running.result()
-        // On a busy machine one may have been asked for twice by then.
+        // On a busy machine one of them may have been requested twice by then.
         #expect(Set(server.requests.map(\.path)).count == 2)
         answered.open()
     }

@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A place for the real `attachprep` to work in: its own output folder and its own temporary folder, so that what a run
-/// leaves behind is seen.
+/// Runs the real `attachprep` with its own output folder and its own temporary folder, so that tests can check for
+/// leftover files.
 struct CommandBench: Sendable {
     let folder: TemporaryFolder
 
-    /// Where results go.
+    /// The output folder.
     var output: String { folder.path("out") }
 
-    /// The samples over http, for all tests.
+    /// Serves `samples/media` over http, for all tests.
     static let samples = Result {
         let server = try LoopbackServer()
         try server.serve(folder: URL(fileURLWithPath: SourceTree.path("samples/media"), isDirectory: true))
@@ -22,10 +22,10 @@ struct CommandBench: Sendable {
         try folder.makeFolder("tmp")
     }
 
-    /// The address of one of `samples/media`.
+    /// The URL of a file of `samples/media`.
     static func url(_ sample: String) throws -> String { try samples.get().url("/\(sample)") }
 
-    /// The command with these words, in this bench's folders.
+    /// The command with these arguments, in this bench's folders.
     func command(
         _ arguments: [String], environment: [String: String?] = [:], input: String = "", timeoutSeconds: Double = 60
     ) throws -> RunCommand {
@@ -33,32 +33,32 @@ struct CommandBench: Sendable {
             "TMPDIR": folder.path("tmp"), "ATTACHPREP_MEDIA": nil, "XDG_STATE_HOME": folder.path("state"),
         ]
         return RunCommand(
-            try BuiltBinary.attachprep(), arguments, environment: own.merging(environment) { _, given in given },
+            try BuiltBinary.attachprep(), arguments, environment: own.merging(environment) { $1 },
             input: Array(input.utf8), folder: folder.path, timeoutSeconds: timeoutSeconds)
     }
 
-    /// Runs the command with these words alone.
+    /// Runs the command with only these arguments.
     func run(_ arguments: String...) async throws -> CommandResult { try await command(arguments).run() }
 
-    /// The words of a `prepare` or `batch` into this bench's output folder, with sources on loopback let through.
-    func words(_ subcommand: String, _ rest: [String]) -> [String] {
+    /// The arguments of a `prepare` or `batch` into this bench's output folder, with sources on loopback allowed.
+    func arguments(_ subcommand: String, _ rest: [String]) -> [String] {
         [subcommand, "--output", output, "--format", "json", "--allow-private-network"] + rest
     }
 
-    /// Prepares one source and reads what was printed; the exit code must agree with it.
+    /// Prepares one source and returns its printed manifest; expects the matching exit code.
     func prepare(_ source: String, _ options: String...) async throws -> PrintedManifest {
         try await prepare(source, options: options)
     }
 
     func prepare(_ source: String, options: [String]) async throws -> PrintedManifest {
-        let result = try await command(words("prepare", options + [source])).run()
+        let result = try await command(arguments("prepare", options + [source])).run()
         let manifest = try PrintedManifest(line: try #require(result.lines.first, "\(result.errorText)"))
         #expect(result.lines.count == 1)
         #expect(result.exitCode == (manifest.error == nil ? 0 : 1))
         return manifest
     }
 
-    /// What a batch printed, by id.
+    /// What a batch printed, with the manifests by ID.
     struct BatchResult: Sendable {
         let exitCode: Int32
         let manifests: [String: PrintedManifest]
@@ -68,14 +68,14 @@ struct CommandBench: Sendable {
     /// Runs a batch of these lines.
     func batch(_ lines: [String], _ options: String...) async throws -> BatchResult {
         let list = try folder.write(lines.map { $0 + "\n" }.joined(), to: "list-\(UUID().uuidString)")
-        let result = try await command(words("batch", options + [list])).run()
+        let result = try await command(arguments("batch", options + [list])).run()
         let printed = try result.lines.map { try PrintedManifest(line: $0) }
         return BatchResult(
             exitCode: result.exitCode, manifests: Dictionary(printed.map { ($0.id, $0) }) { $1 },
             errorText: result.errorText)
     }
 
-    /// Runs a request that must fail with this code, exit code 1, and nothing left in any folder.
+    /// Expects that a request is rejected with this code and exit code 1, and leaves no files.
     func expectRejection(
         _ code: String, of source: String, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -84,7 +84,7 @@ struct CommandBench: Sendable {
         #expect(try leftovers() == [], sourceLocation: sourceLocation)
     }
 
-    /// A rejected manifest has a message and nothing that was made.
+    /// Expects a rejected manifest: with this code and a message, and without files.
     func expect(
         _ manifest: PrintedManifest, rejectedAs code: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -104,23 +104,23 @@ struct CommandBench: Sendable {
     /// The path of a file of a result.
     func path(_ manifest: PrintedManifest, _ file: String) -> String { "\(output)/\(manifest.id)/\(file)" }
 
-    /// The thumbnail of a result, decoded by a program that is not ours.
-    func thumbnail(_ manifest: PrintedManifest) async throws -> TestPicture {
-        try await picture(path(manifest, try #require(manifest.thumbnail).file))
+    /// The thumbnail of a result, decoded by an independent program.
+    func thumbnail(_ manifest: PrintedManifest) async throws -> TestImage {
+        try await image(path(manifest, try #require(manifest.thumbnail).file))
     }
 
-    /// The attachment of a result, decoded likewise.
-    func attachment(_ manifest: PrintedManifest) async throws -> TestPicture {
-        try await picture(path(manifest, try #require(manifest.attachment).file))
+    /// The attachment of a result, decoded by an independent program.
+    func attachment(_ manifest: PrintedManifest) async throws -> TestImage {
+        try await image(path(manifest, try #require(manifest.attachment).file))
     }
 
-    /// Any picture, decoded likewise.
-    func picture(_ path: String) async throws -> TestPicture {
-        try await onOwnThread { try TestPicture(decoding: path) }
+    /// Any image file, decoded by an independent program.
+    func image(_ path: String) async throws -> TestImage {
+        try await onOwnThread { try TestImage(decoding: path) }
     }
 
-    /// One of `samples/media`, decoded likewise.
-    static func picture(ofSample name: String) async throws -> TestPicture {
-        try await onOwnThread { try TestPicture(decoding: SourceTree.sample(name)) }
+    /// A file of `samples/media`, decoded by an independent program.
+    static func image(ofSample name: String) async throws -> TestImage {
+        try await onOwnThread { try TestImage(decoding: SourceTree.sample(name)) }
     }
 }

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Animated images that iOS refuses, or shows as stills, become GIF; on request a movie or a still.
+/// Animations that iOS rejects or shows as stills become GIF, or with `--animation` a movie or a still.
 @Suite(.timeLimit(.minutes(2))) struct ConvertedAnimationTests {
     @Test(arguments: ["counter.webp", "counter.apng.png"])
-    func `A foreign animation becomes a GIF with its frames and delays`(name: String) async throws {
+    func `A WebP or PNG animation becomes a GIF with the same frames and delays`(name: String) async throws {
         let manifest = try await PreparedSamples.manifest(name)
         let attachment = try #require(manifest.attachment, "\(manifest.error?.message ?? "")")
         let gif = try await ProbedMedia(PreparedSamples.bench.path(manifest, attachment.file))
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["counter.webp", "counter.apng.png", "counter.gif"])
-    func `An animation becomes a movie on request`(name: String) async throws {
+    func `With --animation mp4, an animation becomes a movie`(name: String) async throws {
         let bench = try CommandBench()
         let manifest = try await bench.prepare(CommandBench.url(name), "--animation", "mp4", "--thumbnail-time", "9")
         let attachment = try #require(manifest.attachment)
@@ -25,10 +25,10 @@ import Testing
         #expect(manifest.outcome == "converted" && attachment.uti == "public.mpeg-4" && movie.frames == 12)
         #expect(abs(movie.duration - 2.4) < 0.05)
         #expect(manifest.options?.movieTime == .init(value: 1080, timescale: 600, epoch: 0, flags: 1))
-        #expect(try await movie.complaints() == "")
+        #expect(try await movie.warnings() == "")
     }
 
-    @Test func `An animation becomes a still on request, and says so`() async throws {
+    @Test func `With --animation still, an animation becomes a still, with a warning`() async throws {
         let bench = try CommandBench()
         let manifest = try await bench.prepare(CommandBench.url("counter.webp"), "--animation", "still")
         #expect(manifest.outcome == "converted" && manifest.attachment?.frames == 1)
@@ -36,7 +36,7 @@ import Testing
         #expect(SampleMotif.cells(in: try await bench.attachment(manifest)) == Array(1...12))
     }
 
-    @Test func `A GIF over --max-bytes is brought under it`() async throws {
+    @Test func `A GIF over --max-bytes is shrunk below it`() async throws {
         let bench = try CommandBench()
         let manifest = try await bench.prepare(CommandBench.url("counter.gif"), "--max-bytes", "9000")
         let attachment = try #require(manifest.attachment)

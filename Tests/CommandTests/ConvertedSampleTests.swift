@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stills that iOS refuses become JPEG, or PNG where they have transparency.
-@Suite(.timeLimit(.minutes(2))) struct ConvertedSampleTests {
+/// Stills that are not attachable become JPEG, or PNG if they have transparency.
+@Suite(.timeLimit(.minutes(2))) struct ConvertedStillTests {
     static let opaque = ["grid.webp", "grid.avif", "grid.heic", "grid.tiff", "grid.bmp"]
 
     @Test(arguments: opaque)
-    func `A foreign still becomes a JPEG that begins as JFIF`(name: String) async throws {
+    func `A still that is not attachable becomes a JPEG with a JFIF header`(name: String) async throws {
         let manifest = try await PreparedSamples.manifest(name)
         let attachment = try #require(manifest.attachment)
         let path = try await PreparedSamples.bench.path(manifest, attachment.file)
@@ -21,14 +21,14 @@ import Testing
     }
 
     @Test(arguments: opaque)
-    func `A converted still looks like its source and is as large`(name: String) async throws {
+    func `A converted still has the pixels and the size of its source`(name: String) async throws {
         let manifest = try await PreparedSamples.manifest(name)
         let converted = try await PreparedSamples.bench.attachment(manifest)
-        let grid = try await CommandBench.picture(ofSample: "grid.png")
+        let grid = try await CommandBench.image(ofSample: "grid.png")
         let side = name == "grid.bmp" ? (320, 240) : (800, 600)
         #expect((converted.width, converted.height) == side)
         #expect((manifest.attachment?.width, manifest.attachment?.height) == side)
-        let distance = PictureDistance(converted, grid)
+        let distance = ImageDistance(converted, grid)
         #expect(distance.mean < 2 && distance.blockMax < 12, "\(distance)")
         #expect(SampleMotif.cells(in: converted) == Array(1...12))
     }
@@ -36,14 +36,14 @@ import Testing
     @Test func `A transparent still becomes a PNG with the same transparency`() async throws {
         let manifest = try await PreparedSamples.manifest("transparent.webp")
         let attachment = try #require(manifest.attachment)
-        let picture = try await PreparedSamples.bench.attachment(manifest)
-        let source = try await CommandBench.picture(ofSample: "transparent.webp")
+        let image = try await PreparedSamples.bench.attachment(manifest)
+        let source = try await CommandBench.image(ofSample: "transparent.webp")
         #expect(manifest.outcome == "converted")
         #expect(attachment.file == "attachment.png" && attachment.uti == "public.png")
-        #expect(PictureDistance(picture, source).blockMax < 4)
-        #expect(picture.alpha(atUnitX: 0.1, y: 0.1) == 255)
-        #expect(picture.alpha(atUnitX: 0.5, y: 0.5) == 0)
-        #expect(abs(picture.alpha(atUnitX: 0.5, y: 0.9) - 128) < 1)
+        #expect(ImageDistance(image, source).blockMax < 4)
+        #expect(image.alpha(atUnitX: 0.1, y: 0.1) == 255)
+        #expect(image.alpha(atUnitX: 0.5, y: 0.5) == 0)
+        #expect(abs(image.alpha(atUnitX: 0.5, y: 0.9) - 128) < 1)
     }
 
     @Test func `The thumbnail of a transparent still is a transparent PNG`() async throws {
@@ -55,24 +55,24 @@ import Testing
     }
 
     @Test(arguments: opaque + ["transparent.webp"])
-    func `The reason says what was not attachable`(name: String) async throws {
+    func `The reason names the type that is not attachable`(name: String) async throws {
         let manifest = try await PreparedSamples.manifest(name)
         #expect(manifest.reasons.first?.contains(try #require(manifest.source.mimeType)) == true)
     }
 
-    @Test func `With --unsupported reject a foreign still is refused`() async throws {
+    @Test func `With --unsupported reject, a still that is not attachable is rejected`() async throws {
         let bench = try CommandBench()
         try await bench.expectRejection(
             "media.unsupported", of: CommandBench.url("grid.webp"), "--unsupported", "reject")
     }
 
-    @Test func `A picture over --max-bytes is shrunk under it`() async throws {
+    @Test func `A still over --max-bytes is shrunk below it`() async throws {
         let bench = try CommandBench()
         let manifest = try await bench.prepare(CommandBench.url("grid.jpg"), "--max-bytes", "20000")
-        let picture = try await bench.attachment(manifest)
+        let image = try await bench.attachment(manifest)
         #expect(manifest.outcome == "shrunk")
         #expect(try #require(manifest.attachment).bytes <= 20000)
-        #expect(abs(picture.width * 3 - picture.height * 4) <= 4)
-        #expect(SampleMotif.cells(in: picture) == Array(1...12))
+        #expect(abs(image.width * 3 - image.height * 4) <= 4)
+        #expect(SampleMotif.cells(in: image) == Array(1...12))
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A file that was cut never passes as good; a movie or sound of which enough is there is repaired.
+/// A damaged file never passes as intact; one with enough intact data is repaired.
 @Suite(.timeLimit(.minutes(3))) struct CorruptMediaTests {
     let bench: CommandBench
 
@@ -12,7 +12,7 @@ import Testing
 
     static let percents = [25, 50, 75, 95]
 
-    /// What a batch makes of a sample that was cut at several places, by percent.
+    /// The manifests of a sample truncated to several percentages of its length.
     private func cut(_ name: String) async throws -> [Int: PrintedManifest] {
         let whole = try Data(contentsOf: URL(filePath: SourceTree.sample(name)))
         let lines = try Self.percents.map { percent in
@@ -30,7 +30,7 @@ import Testing
         "cmyk.jpg", "grid.png", "grid.gif", "counter.gif", "grid.webp", "grid.avif",
         "grid.heic", "grid.tiff", "grid.bmp", "transparent.webp", "counter.webp", "counter.apng.png",
     ])
-    func `A picture cut anywhere is media.corrupt`(name: String) async throws {
+    func `A truncated image is media.corrupt`(name: String) async throws {
         for (percent, manifest) in try await cut(name) {
             #expect(manifest.error?.code == "media.corrupt", "cut at \(percent) %: \(manifest.outcome)")
         }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: ["grid.jpg", "orientation-6.jpg"])
-    func `A JPEG of which three quarters are there is repaired, any other is media.corrupt`(
+    func `A JPEG truncated to 95 % is repaired, one truncated to 25 % or 75 % is media.corrupt`(
         name: String
     ) async throws {
         let cuts = try await cut(name)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: ["tone.wav", "tone.aiff", "clock.mp4", "hevc.mp4", "clock.avi", "clock.mkv"])
-    func `A movie or sound of which at least half is there is repaired, any other is media.corrupt`(
+    func `A movie or audio file truncated to at least half is repaired, others are media.corrupt`(
         name: String
     ) async throws {
         let cuts = try await cut(name)
@@ -62,11 +62,11 @@ import Testing
             #expect(manifest.outcome == "converted" && manifest.warningCodes == ["media.repaired"], "\(manifest)")
             let repaired = try await ProbedMedia(bench.path(manifest, try #require(manifest.attachment).file))
             #expect(repaired.duration > source.duration / 2 - 0.1 && repaired.duration <= source.duration + 0.1)
-            #expect(try await repaired.complaints() == "")
+            #expect(try await repaired.warnings() == "")
         }
     }
 
-    @Test func `Sound whose index stood at its end and is gone is media.corrupt`() async throws {
+    @Test func `Truncated audio that has lost the index at its end is media.corrupt`() async throws {
         for (percent, manifest) in try await cut("tone.m4a") {
             #expect(manifest.error?.code == "media.corrupt", "cut at \(percent) %: \(manifest.outcome)")
         }

@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Downloads that fail on the way: each has its code, and leaves nothing.
+/// Downloads that fail: each has its error code and leaves no files.
 @Suite(.timeLimit(.minutes(3))) struct DownloadErrorTests {
     let bench: CommandBench
     let server: LoopbackServer
-    let picture: Data
+    let image: Data
 
     init() throws {
         bench = try CommandBench()
         server = try LoopbackServer()
-        picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
     }
 
     @Test func `A closed port is download.connect`() async throws {
@@ -20,78 +20,78 @@ import Testing
     }
 
     @Test(arguments: [400, 401, 403, 500, 503])
-    func `A status that is no success is download.http_status`(status: Int) async throws {
+    func `A status other than success, 404 and 410 is download.http_status`(status: Int) async throws {
         server.serve("/cat.jpg", .status(status, [:], Data("no".utf8)))
         try await bench.expectRejection("download.http_status", of: server.url("/cat.jpg"))
     }
 
-    @Test func `Redirects without end are download.too_many_redirects`() async throws {
+    @Test func `Endless redirects are download.too_many_redirects`() async throws {
         server.serve("/cat.jpg", .redirect("/cat.jpg?again"))
         try await bench.expectRejection("download.too_many_redirects", of: server.url("/cat.jpg"))
         #expect(server.requests.count == 6)
     }
 
-    @Test func `A body shorter than it was said to be is download.truncated`() async throws {
-        server.serve("/cat.jpg", .start(of: picture, bytes: 30_000).then(.close))
+    @Test func `A body shorter than its declared length is download.truncated`() async throws {
+        server.serve("/cat.jpg", .start(of: image, bytes: 30_000).then(.close))
         try await bench.expectRejection("download.truncated", of: server.url("/cat.jpg"))
     }
 
     @Test func `A chunked body that ends too early is download.truncated`() async throws {
-        let head = LoopbackAnswer.head(200, ["Transfer-Encoding": "chunked"])
-        server.serve("/cat.jpg", head.then(.send(LoopbackAnswer.chunk(picture)), .close))
+        let head = LoopbackResponse.head(200, ["Transfer-Encoding": "chunked"])
+        server.serve("/cat.jpg", head.then(.send(LoopbackResponse.chunk(image)), .close))
         try await bench.expectRejection("download.truncated", of: server.url("/cat.jpg"))
     }
 
-    @Test func `A reset in the middle is resumed where it stopped`() async throws {
-        let (body, count) = (picture, 20_000)
+    @Test func `A connection reset in the middle of a body is resumed with a range request`() async throws {
+        let (body, count) = (image, 20_000)
         server.serve("/cat.jpg") { request in
             request.number == 1
                 ? .start(of: body, bytes: count, ["ETag": "\"1\""]).then(.reset)
                 : .ranged(body, etag: "\"1\"", for: request)
         }
         let manifest = try await bench.prepare(server.url("/cat.jpg"))
-        #expect(manifest.outcome == "passed" && manifest.source.bytes == picture.count)
+        #expect(manifest.outcome == "passed" && manifest.source.bytes == image.count)
         #expect(server.requests.count == 2)
     }
 
-    @Test func `A declared length over the ceiling is download.too_large before the body`() async throws {
+    @Test func `A declared length over the limit is download.too_large before the body`() async throws {
         server.serve("/cat.tiff", .head(200, ["Content-Length": "600000000"]).then(.hang))
         try await bench.expectRejection("download.too_large", of: server.url("/cat.tiff"))
     }
 
-    @Test func `A still without end is cut at its ceiling`() async throws {
+    @Test func `An endless still is download.too_large at its limit`() async throws {
         let tiff = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.webp")))
-        let endless = LoopbackAnswer.head(200).then(.send(tiff), .sendForever(Data(count: 1 << 16)))
+        let endless = LoopbackResponse.head(200).then(.send(tiff), .sendForever(Data(count: 1 << 16)))
         server.serve("/cat.webp", endless)
         try await bench.expectRejection("download.too_large", of: server.url("/cat.webp"))
     }
 
-    @Test func `A server that never answers is deadline.exceeded when the budget is over`() async throws {
-        server.serve("/cat.jpg", LoopbackAnswer([.hang]))
+    @Test func `A server that never responds is deadline.exceeded when the budget is used up`() async throws {
+        server.serve("/cat.jpg", LoopbackResponse([.hang]))
         try await bench.expectRejection("deadline.exceeded", of: server.url("/cat.jpg"), "--budget", "700ms")
     }
 
-    @Test func `A body that never ends in time is deadline.exceeded`() async throws {
-        server.serve("/cat.jpg", .start(of: picture, bytes: 30_000).then(.hang))
+    @Test func `A body that does not end within the budget is deadline.exceeded`() async throws {
+        server.serve("/cat.jpg", .start(of: image, bytes: 30_000).then(.hang))
         try await bench.expectRejection("deadline.exceeded", of: server.url("/cat.jpg"), "--budget", "700ms")
     }
 
-    @Test(.enabled(if: LongTests.areWanted))
-    func `A server that never answers is download.timeout when there is time`() async throws {
-        server.serve("/cat.jpg", LoopbackAnswer([.hang]))
-        // Four tries of fifteen seconds each.
-        let words = bench.words("prepare", ["--budget", "300s", server.url("/cat.jpg")])
-        let result = try await bench.command(words, timeoutSeconds: 150).run()
+    @Test(.enabled(if: LongTests.areEnabled))
+    func `A server that never responds is download.timeout when the budget is long`() async throws {
+        server.serve("/cat.jpg", LoopbackResponse([.hang]))
+        // Four attempts of 15 s each.
+        let arguments = bench.arguments("prepare", ["--budget", "300s", server.url("/cat.jpg")])
+        let result = try await bench.command(arguments, timeoutSeconds: 150).run()
         bench.expect(try PrintedManifest(line: try #require(result.lines.first)), rejectedAs: "download.timeout")
         #expect(try bench.leftovers() == [])
     }
 
-    @Test func `https to a server that speaks plain http is download.tls`() async throws {
+    @Test func `https to a plain http server is download.tls`() async throws {
         let plain = try RawPort(greeting: "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
         try await bench.expectRejection("download.tls", of: "https://127.0.0.1:\(plain.number)/cat.jpg")
     }
 
-    @Test func `A certificate that nobody vouches for is download.tls, with --ca-file it is good`() async throws {
+    @Test func `A self-signed certificate is download.tls, and accepted with --ca-file`() async throws {
         let secure = try await SecureServer()
         defer { secure.stop() }
         try await bench.expectRejection("download.tls", of: secure.url("/grid.jpg"))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Two executables: the one with the network has no decoder, the other one is found beside it.
+/// Two executables: `attachprep` has the network and no decoder; it finds `attachprep-media` beside it.
 @Suite(.timeLimit(.minutes(2))) struct ExecutableTests {
     let bench: CommandBench
 
@@ -22,25 +22,25 @@ import Testing
         for library in Self.decoders { #expect(!linked.contains(library), "\(library)") }
     }
 
-    @Test func `attachprep-media links the decoders and no network`() async throws {
+    @Test func `attachprep-media links the decoders and no network library`() async throws {
         let program = try BuiltBinary.attachprepMedia()
         let direct = try await RunCommand("objdump", ["-p", program]).run().text
         for library in Self.decoders { #expect(direct.contains("NEEDED               \(library).so"), "\(library)") }
         #expect(!direct.contains("libcurl"))
     }
 
-    @Test func `ATTACHPREP_MEDIA names another place`() async throws {
-        let place = bench.folder.path("elsewhere")
-        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: BuiltBinary.attachprepMedia())
+    @Test func `ATTACHPREP_MEDIA sets another path of the media executable`() async throws {
+        let path = bench.folder.path("elsewhere")
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: BuiltBinary.attachprepMedia())
         let result = try await bench.command(
-            ["doctor", "--format", "json"], environment: ["ATTACHPREP_MEDIA": place]
+            ["doctor", "--format", "json"], environment: ["ATTACHPREP_MEDIA": path]
         ).run()
         #expect(result.exitCode == 0)
-        #expect(result.text.contains("\"mediaExecutable\":\"\(place)\""))
+        #expect(result.text.contains("\"mediaExecutable\":\"\(path)\""))
     }
 
     @Test(arguments: ["prepare", "inspect"])
-    func `A missing media executable is explained, with the remedy`(subcommand: String) async throws {
+    func `A missing media executable is reported with its path and the remedy`(subcommand: String) async throws {
         let result = try await bench.command(
             [subcommand, SourceTree.sample("grid.jpg")], environment: ["ATTACHPREP_MEDIA": "/nowhere/media"]
         ).run()
@@ -50,7 +50,7 @@ import Testing
         #expect(try bench.folder.contents() == ["tmp"])
     }
 
-    @Test func `It is found beside the executable and in libexec`() async throws {
+    @Test func `The media executable is found beside attachprep and in libexec`() async throws {
         for media in ["one/bin/attachprep-media", "two/libexec/attachprep-media"] {
             let root = String(media.prefix { $0 != "/" })
             for folder in ["bin", "libexec"] { try bench.folder.makeFolder("\(root)/\(folder)") }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// A hard link: a symbolic one would be resolved to where the other one stands; a copy where that is another disk.
+    /// A hard link, because a symbolic link would be resolved to its target's folder; a copy across file systems.
     private static func link(_ path: String, to target: String) throws {
         do {
             try FileManager.default.linkItem(atPath: path, toPath: target)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// 0 all ready, 1 some rejected, 2 wrong usage; results on standard output, everything else on standard error.
+/// Exit codes: 0 success, 1 some rejected, 2 wrong usage; results are on standard output, all else on standard error.
 @Suite(.timeLimit(.minutes(2))) struct ExitCodeTests {
     let bench: CommandBench
 
@@ -10,22 +10,22 @@ import Testing
         bench = try CommandBench()
     }
 
-    @Test func `All ready is 0 and quiet`() async throws {
+    @Test func `When all sources succeed, the exit code is 0 and nothing is on standard error`() async throws {
         let result = try await bench.run("prepare", SourceTree.sample("grid.jpg"), SourceTree.sample("tone.wav"))
         #expect(result.exitCode == 0)
         #expect(result.errorText == "")
         #expect(try bench.folder.contents().contains("prepared"))
     }
 
-    @Test func `One rejected among others is 1, and the others are ready`() async throws {
+    @Test func `When one source is rejected, the exit code is 1 and the others succeed`() async throws {
         let sources = ["grid.jpg", "picture.jpg", "grid.png"].map(SourceTree.sample)
-        let result = try await bench.command(bench.words("prepare", sources)).run()
+        let result = try await bench.command(bench.arguments("prepare", sources)).run()
         #expect(result.exitCode == 1)
         #expect(try result.lines.map { try PrintedManifest(line: $0).outcome } == ["passed", "rejected", "passed"])
     }
 
     @Test(arguments: [
-        ["prepare"], ["prepare", "--colour", "x"], ["frobnicate"], ["prepare", "--crop", "1,2", "x"],
+        ["prepare"], ["prepare", "--tint", "x"], ["frobnicate"], ["prepare", "--crop", "1,2", "x"],
         ["prepare", "--crop", "a,b,c,d", "x"], ["prepare", "--thumbnail-size", "big", "x"], ["batch"],
         ["prepare", "--budget", "soon", "x"], ["prepare", "--format", "xml", "x"], ["batch", "/nowhere/list"],
         ["prepare", "--thumbnail-fit", "stretch", "x"], ["prepare", "--concurrency", "0", "x"], ["batch", "/"],
@@ -36,8 +36,8 @@ import Testing
         ["batch", "--crop", "0,0,2,2", "-"], ["batch", "--report", "/", "-"],
         ["prepare", "--preview", "/nowhere/page.html", "x"], ["payload", "x", "--check", "--preview", "page.html"],
     ])
-    func `Wrong usage is 2, told on standard error alone`(words: [String]) async throws {
-        let result = try await bench.command(words).run()
+    func `Wrong usage exits with 2 and a message on standard error only`(arguments: [String]) async throws {
+        let result = try await bench.command(arguments).run()
         #expect(result.exitCode == 2)
         #expect(result.text == "")
         #expect(result.errorText.contains("Usage:"), "\(result.errorText)")
@@ -47,14 +47,14 @@ import Testing
     @Test(arguments: [
         ["--help"], ["help"], ["prepare", "--help"], ["batch", "-h"], ["inspect", "--help"], ["doctor", "--help"], [],
     ])
-    func `Help is on standard output and no failure`(words: [String]) async throws {
-        let result = try await bench.command(words).run()
+    func `Help is on standard output and exits with 0`(arguments: [String]) async throws {
+        let result = try await bench.command(arguments).run()
         #expect(result.exitCode == 0)
         #expect(result.text.contains("USAGE: attachprep"))
         #expect(result.errorText == "")
     }
 
-    @Test func `A result that cannot be written is a failure, told on standard error`() async throws {
+    @Test func `A result that cannot be written exits with 1 and a message on standard error`() async throws {
         let command = RunCommand(
             "sh",
             [
@@ -66,13 +66,13 @@ import Testing
         #expect(result.errorText.contains("Writing to standard output failed"))
     }
 
-    @Test func `The version is on standard output`() async throws {
+    @Test func `--version prints the version on standard output`() async throws {
         let result = try await bench.run("--version")
         #expect(result.exitCode == 0 && result.errorText == "")
         #expect(result.text.wholeMatch(of: /attachprep [0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
     }
 
-    @Test func `Help of prepare names every option of this version`() async throws {
+    @Test func `The help of prepare lists every option`() async throws {
         let text = try await bench.run("prepare", "--help").text
         for option in [
             "output", "format", "crop", "thumbnail-time", "thumbnail-size", "thumbnail-fit", "hide-thumbnail",
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["prepare", "inspect", "batch"])
-    func `A reader that has seen enough is no failure, and the work is done all the same`(subcommand: String)
+    func `A reader that closes the pipe early causes no error, and all sources are processed`(subcommand: String)
         async throws
     {
         let sources = ["grid.jpg", "grid.png", "grid.gif", "tone.wav", "clock.mp4"].map(SourceTree.sample)
@@ -92,8 +92,9 @@ import Testing
         let rest = subcommand == "batch" ? [list] : sources
         let output = subcommand == "inspect" ? [] : ["--output", bench.output]
         let program = try BuiltBinary.attachprep()
-        let words = ["-c", #"set -o pipefail; "$@" | head -c 1 | wc -c"#, "bash", program, subcommand] + output + rest
-        let result = try await RunCommand("bash", words, environment: ["TMPDIR": bench.folder.path("tmp")]).run()
+        let script = #"set -o pipefail; "$@" | head -c 1 | wc -c"#
+        let arguments = ["-c", script, "bash", program, subcommand] + output + rest
+        let result = try await RunCommand("bash", arguments, environment: ["TMPDIR": bench.folder.path("tmp")]).run()
         #expect(result.exitCode == 0, "\(result.errorText)")
         #expect(result.text == "1\n")
         let ready = try bench.leftovers().filter { $0.hasSuffix("manifest.json") }.count

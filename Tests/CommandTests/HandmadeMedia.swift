@@ -3,7 +3,7 @@ import TestSupport
 
 /// Files that no encoder would write.
 enum HandmadeMedia {
-    /// A PNG that says it is so large, with next to nothing inside.
+    /// A PNG that declares this size, with almost no pixel data.
     static func png(width: Int, height: Int) -> Data {
         let header: [UInt8] = bigEndian(width) + bigEndian(height) + [8, 2, 0, 0, 0]
         // An empty zlib stream.
@@ -11,7 +11,7 @@ enum HandmadeMedia {
         return hexadecimal("89504e470d0a1a0a") + chunk("IHDR", header) + chunk("IDAT", pixels) + chunk("IEND", [])
     }
 
-    /// An animated GIF of one pixel and so many frames.
+    /// An animated GIF of one pixel with this number of frames.
     static func gif(frames: Int) -> Data {
         let head = hexadecimal(
             "474946383961 0100 0100 80 00 00 000000 ffffff 21ff0b 4e45545343415045322e30 0301 0000 00")
@@ -19,7 +19,7 @@ enum HandmadeMedia {
         return head + Data(repeatElement(frame, count: frames).joined()) + [0x3b]
     }
 
-    /// Silence of so many seconds, at a hundred samples of one byte a second.
+    /// Silence of this duration, at 100 samples of one byte per second.
     static func wave(seconds: Int) -> Data {
         let samples = seconds * 100
         let rates = littleEndian(100) + littleEndian(100)
@@ -28,10 +28,10 @@ enum HandmadeMedia {
         return Data(head) + Data("data".utf8) + littleEndian(samples) + Data(repeating: 128, count: samples)
     }
 
-    /// A song of no notes.
+    /// A MIDI file without notes.
     static let midi = hexadecimal("4d546864 00000006 0000 0001 0060 4d54726b 00000004 00ff2f00")
 
-    /// An archive of one empty file, "a".
+    /// A ZIP archive with one empty file, "a".
     static let zip = hexadecimal(
         """
         504b0304 1400 0000 0000 0000 0000 00000000 00000000 00000000 0100 0000 61
@@ -39,7 +39,7 @@ enum HandmadeMedia {
         504b0506 0000 0000 0100 0100 2f000000 1f000000 0000
         """)
 
-    /// Movies with sample encryption, as a protected stream's download would be.
+    /// A movie with encrypted samples, as in a download of a protected stream.
     static func encryptedMovie() async throws -> URL {
         try await file(
             "encrypted.mp4",
@@ -50,8 +50,8 @@ enum HandmadeMedia {
             ])
     }
 
-    /// A black picture of 100 megapixels, which keeps a decoder busy for half a second and more.
-    static func slowPicture() async throws -> URL {
+    /// A black PNG of 100 megapixels, which takes a decoder at least half a second.
+    static func slowImage() async throws -> URL {
         try await file("slow.png", ["-f", "lavfi", "-i", "color=black:s=10000x10000", "-frames:v", "1"])
     }
 

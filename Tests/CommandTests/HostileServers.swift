@@ -1,17 +1,17 @@
 import Foundation
 import TestSupport
 
-/// Tests that take longer than a developer waits.
+/// Tests that run only in `make test-long`.
 enum LongTests {
-    static let areWanted = ProcessInfo.processInfo.environment["ATTACHPREP_LONG"] != nil
+    static let areEnabled = ProcessInfo.processInfo.environment["ATTACHPREP_LONG"] != nil
 }
 
-/// A TCP port of 127.0.0.1 that refuses connections, or says one thing to everybody and hangs up.
+/// A TCP port of 127.0.0.1 that refuses connections, or sends a fixed text and closes.
 final class RawPort: Sendable {
     let number: Int
     private let descriptor: Int32
 
-    /// - Parameter greeting: what a client hears before it has said a word; nil refuses it.
+    /// - Parameter greeting: sent to each client before it sends anything; nil refuses connections.
     init(greeting: String?) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -21,11 +21,11 @@ final class RawPort: Sendable {
         let (descriptor, size) = (descriptor, length)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                // Bound and not listening: the kernel refuses who comes, and nobody else gets the port.
+                // Bound and not listening: the kernel refuses connections, and no other process gets the port.
                 bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &length) == 0
             }
         }
-        guard isBound else { throw FactMissing(description: "no port could be bound") }
+        guard isBound else { throw TestError(description: "no port could be bound") }
         number = Int(UInt16(bigEndian: address.sin_port))
         if let greeting { greet(with: greeting) }
     }
@@ -42,18 +42,18 @@ final class RawPort: Sendable {
             while case let client = accept(descriptor, nil, nil), client >= 0 {
                 _ = Array(greeting.utf8).withUnsafeBytes { write(client, $0.baseAddress, $0.count) }
                 shutdown(client, Int32(SHUT_WR))
-                // What the client says is read, so that closing does not reset what it has not read yet.
-                var heard = [UInt8](repeating: 0, count: 4096)
-                while read(client, &heard, heard.count) > 0 {}
+                // Reads the request, because closing with unread input would reset the connection.
+                var received = [UInt8](repeating: 0, count: 4096)
+                while read(client, &received, received.count) > 0 {}
                 close(client)
             }
         }
     }
 }
 
-/// The samples over https, under a certificate for 127.0.0.1 that only its own file vouches for.
+/// Serves the samples over https with a self-signed certificate for 127.0.0.1.
 final class SecureServer: Sendable {
-    /// The path of the certificate.
+    /// The path of the certificate, for `--ca-file`.
     let certificate: String
     private let folder: TemporaryFolder
     private let process: RunningCommand
@@ -63,19 +63,19 @@ final class SecureServer: Sendable {
         folder = try TemporaryFolder()
         certificate = folder.path("certificate.pem")
         let key = folder.path("key.pem")
-        let words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
+        let arguments = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
         let made = try await RunCommand(
             "openssl",
-            words.split(separator: " ").map(String.init)
+            arguments.split(separator: " ").map(String.init)
                 + ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
         ).run()
-        guard made.exitCode == 0 else { throw FactMissing(description: made.errorText) }
+        guard made.exitCode == 0 else { throw TestError(description: made.errorText) }
         let process = try RunCommand(
             "openssl", ["s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate, "-WWW"],
             folder: SourceTree.path("samples/media")
         ).start()
         self.process = process
-        try await waitUntil("openssl s_server says its port") { Self.port(of: process) != nil }
+        try await waitUntil("openssl s_server prints its port") { Self.port(of: process) != nil }
         port = Self.port(of: process) ?? 0
     }
 
@@ -85,7 +85,7 @@ final class SecureServer: Sendable {
         process.send(SIGKILL)
     }
 
-    /// "ACCEPT 127.0.0.1:40123"
+    /// The port in a line such as "ACCEPT 127.0.0.1:40123".
     private static func port(of process: RunningCommand) -> Int? {
         guard let text = try? process.textSoFar(), let line = text.firstMatch(of: /ACCEPT .*:([0-9]+)\n/) else {
             return nil

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `inspect` says what would be done and writes nothing; `doctor` says what the machine has.
+/// `inspect` reports what would be done and writes nothing; `doctor` reports what the machine provides.
 @Suite(.timeLimit(.minutes(2))) struct InspectTests {
     let bench: CommandBench
 
@@ -10,15 +10,15 @@ import Testing
         bench = try CommandBench()
     }
 
-    private func inspect(_ words: String...) async throws -> CommandResult {
-        try await bench.command(["inspect", "--allow-private-network"] + words).run()
+    private func inspect(_ arguments: String...) async throws -> CommandResult {
+        try await bench.command(["inspect", "--allow-private-network"] + arguments).run()
     }
 
     private func object(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
-    @Test func `JSON has source, media and plan, and no other key`() async throws {
+    @Test func `The JSON of inspect has exactly the keys source, media and plan`() async throws {
         let result = try await inspect("--format", "json", CommandBench.url("clock.mp4"))
         let report = try object(result.text)
         let plan = try #require(report["plan"] as? [String: Any])
@@ -32,7 +32,7 @@ import Testing
         #expect(try bench.folder.contents() == ["tmp"])
     }
 
-    @Test func `A source that would be rejected ends with 1 and has no steps`() async throws {
+    @Test func `A source that would be rejected exits with 1 and has no steps`() async throws {
         let result = try await inspect("--format", "json", CommandBench.url("picture.jpg"))
         let report = try object(result.text)
         let plan = try #require(report["plan"] as? [String: Any])
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [("clock.webm", "H.264"), ("clock.mov", "copy"), ("tone.flac", "M4A"), ("counter.webp", "GIF")])
-    func `What would be converted says into what`(name: String, word: String) async throws {
+    func `The first step of a conversion names the target format`(name: String, word: String) async throws {
         let result = try await inspect("--format", "json", CommandBench.url(name))
         let plan = try #require(try object(result.text)["plan"] as? [String: Any])
         #expect(result.exitCode == 0 && plan["outcome"] as? String == "converted")
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["clock.webm", "tone.flac", "counter.webp"])
-    func `What is known and would be rejected is described all the same`(name: String) async throws {
+    func `A source that would be rejected is still described if its format is known`(name: String) async throws {
         let result = try await inspect("--format", "json", "--unsupported", "reject", CommandBench.url(name))
         let report = try object(result.text)
         #expect(result.exitCode == 1)
@@ -61,7 +61,7 @@ import Testing
         #expect((report["plan"] as? [String: Any])?["outcome"] as? String == "rejected")
     }
 
-    @Test func `Text says what it is and what would be done`() async throws {
+    @Test func `The text of inspect lists type, size and planned steps`() async throws {
         let result = try await inspect("--crop", "0,0,0.5,1", SourceTree.sample("orientation-6.jpg"))
         let lines = result.lines
         #expect(result.exitCode == 0)
@@ -73,20 +73,20 @@ import Testing
         #expect(lines.contains("  plan       write a thumbnail, contain 300x300"))
     }
 
-    @Test func `A still is decoded to its end before it is said to pass`() async throws {
+    @Test func `A still is decoded completely before inspect reports that it passes`() async throws {
         let result = try await inspect(SourceTree.sample("truncated.jpg"))
         #expect(result.exitCode == 1)
         #expect(result.text.contains("media.corrupt"))
     }
 
-    @Test func `Several sources are told in their order`() async throws {
+    @Test func `Several sources are reported in their order`() async throws {
         let names = ["clock.mp4", "grid.jpg", "tone.wav"].map(SourceTree.sample)
         let result = try await bench.command(["inspect", "--format", "json"] + names).run()
         let sources = try result.lines.map { try object($0)["source"] as? [String: Any] }
         #expect(sources.map { $0?["url"] as? String } == names)
     }
 
-    @Test func `doctor names libraries and formats, and finds nothing missing here`() async throws {
+    @Test func `doctor lists libraries and formats, and finds no problems on this machine`() async throws {
         let result = try await bench.run("doctor")
         #expect(result.exitCode == 0)
         for word in ["attachprep ", "libcurl", "libvips", "libmagic", "libavcodec", "read H.264", "write JPEG"] {
@@ -95,7 +95,7 @@ import Testing
         #expect(result.lines.last == "No problems found.")
     }
 
-    @Test func `doctor tells programs the same`() async throws {
+    @Test func `doctor has the same report as JSON`() async throws {
         let result = try await bench.run("doctor", "--format", "json")
         let report = try object(result.text)
         #expect(result.exitCode == 0)
@@ -104,7 +104,7 @@ import Testing
         #expect(report["mediaExecutable"] as? String == (try BuiltBinary.attachprepMedia()))
     }
 
-    @Test func `doctor ends with 1 and the remedy when the media executable is missing`() async throws {
+    @Test func `doctor exits with 1 and a remedy when the media executable is missing`() async throws {
         let result = try await bench.command(["doctor"], environment: ["ATTACHPREP_MEDIA": "/nowhere/media"]).run()
         #expect(result.exitCode == 1)
         #expect(result.text.contains("/nowhere/media") && result.text.contains("apt-get install"))

@@ -2,24 +2,24 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Ctrl-C: 130, no half folder, how many are left, and `--resume` finishes.
+/// Ctrl-C and SIGTERM: exit code 130, no incomplete folders, and `--resume` does the rest.
 @Suite(.timeLimit(.minutes(2))) struct InterruptionTests {
     let bench: CommandBench
     let server: LoopbackServer
-    let picture: Data
+    let image: Data
 
     init() throws {
         bench = try CommandBench()
         server = try LoopbackServer()
-        picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `An interrupted prepare is 130 and leaves nothing`(signal: Int32) async throws {
+    func `An interrupted prepare exits with 130 and leaves no files`(signal: Int32) async throws {
         let server = server
-        server.serve("/cat.jpg", .start(of: picture, bytes: 20_000).then(.hang))
-        let running = try bench.command(bench.words("prepare", [server.url("/cat.jpg")])).start()
-        try await waitUntil("the server was asked") {
+        server.serve("/cat.jpg", .start(of: image, bytes: 20_000).then(.hang))
+        let running = try bench.command(bench.arguments("prepare", [server.url("/cat.jpg")])).start()
+        try await waitUntil("the server has a request") {
             server.requests.count == 1
         } then: {
             running.send(signal)
@@ -30,12 +30,12 @@ import Testing
         #expect(try bench.leftovers() == [])
     }
 
-    @Test func `An interrupted inspection is 130 and leaves nothing`() async throws {
+    @Test func `An interrupted inspect exits with 130 and leaves no files`() async throws {
         let server = server
-        server.serve("/cat.jpg", .start(of: picture, bytes: 20_000).then(.hang))
-        let words = ["inspect", "--allow-private-network", server.url("/cat.jpg"), server.url("/dog.jpg")]
-        let running = try bench.command(words).start()
-        try await waitUntil("the server was asked") {
+        server.serve("/cat.jpg", .start(of: image, bytes: 20_000).then(.hang))
+        let arguments = ["inspect", "--allow-private-network", server.url("/cat.jpg"), server.url("/dog.jpg")]
+        let running = try bench.command(arguments).start()
+        try await waitUntil("the server has a request") {
             server.requests.count == 1
         } then: {
             running.send(SIGINT)
@@ -45,14 +45,14 @@ import Testing
         #expect(try bench.leftovers() == [])
     }
 
-    @Test func `Media work stops at once as well`() async throws {
-        let slow = try await HandmadeMedia.slowPicture().path
-        let running = try bench.command(bench.words("prepare", Array(repeating: slow, count: 8))).start()
+    @Test func `An interruption also stops decoding and encoding`() async throws {
+        let slow = try await HandmadeMedia.slowImage().path
+        let running = try bench.command(bench.arguments("prepare", Array(repeating: slow, count: 8))).start()
         let out = bench.output
-        try await waitUntil("a picture is being rendered") {
+        try await waitUntil("an image is being rendered") {
             StagedFiles.exist(named: "thumbnail.new", in: out)
         } then: {
-            // As a terminal does it: the whole process group.
+            // A terminal signals the whole process group.
             kill(-running.processID, SIGINT)
         }
         let result = try await running.result()
@@ -62,15 +62,16 @@ import Testing
         #expect(try bench.leftovers().filter { $0.contains(".attachprep-") } == [])
     }
 
-    @Test func `An interrupted batch keeps what is ready, says how many are left, and is resumed`() async throws {
+    @Test func `An interrupted batch keeps finished results, reports the rest, and can be resumed`() async throws {
         let (gate, server) = (LoopbackGate(), server)
         let names = (0..<6).map { "/cat-\($0).jpg" }
-        for name in names.prefix(3) { server.serve(name, .body(picture)) }
-        let late = LoopbackAnswer.start(of: picture, bytes: 20_000).then(.wait(gate), .send(picture.dropFirst(20_000)))
+        for name in names.prefix(3) { server.serve(name, .body(image)) }
+        let late = LoopbackResponse.start(of: image, bytes: 20_000)
+            .then(.wait(gate), .send(image.dropFirst(20_000)))
         for name in names.suffix(3) { server.serve(name, late) }
         let list = try bench.folder.write(names.map { server.url($0) + "\n" }.joined(), to: "list")
-        let running = try bench.command(bench.words("batch", ["--concurrency", "4", list])).start()
-        try await waitUntil("three are ready and the others under way") {
+        let running = try bench.command(bench.arguments("batch", ["--concurrency", "4", list])).start()
+        try await waitUntil("three are finished and three are in flight") {
             (try? running.textSoFar().split(separator: "\n").count) == 3 && server.requests.count == 6
         } then: {
             running.send(SIGINT)
@@ -82,7 +83,7 @@ import Testing
         #expect(try bench.leftovers().filter { $0.hasSuffix("manifest.json") }.count == 3)
         #expect(try bench.leftovers().filter { $0.contains(".attachprep-") } == [])
         gate.open()
-        let resumed = try await bench.command(bench.words("batch", ["--resume", list])).run()
+        let resumed = try await bench.command(bench.arguments("batch", ["--resume", list])).run()
         #expect(resumed.exitCode == 0, "\(resumed.errorText)")
         #expect(resumed.errorText.contains("3 skipped"))
         #expect(names.map { server.requests(to: $0).count } == [1, 1, 1, 2, 2, 2])

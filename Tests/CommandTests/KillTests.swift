@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// `kill -9` of a child or of the command itself.
+/// `kill -9` of a media process or of the command itself.
 @Suite(.timeLimit(.minutes(2))) struct KillTests {
     let bench: CommandBench
 
@@ -11,17 +11,17 @@ import Testing
         bench = try CommandBench()
     }
 
-    /// Starts a run, waits until one of its children is decoding, and does something to it.
+    /// Starts a run, waits until one of its media processes is decoding, and calls `action` with that process.
     private func startRendering(
-        _ words: [String], then action: @escaping @Sendable (_ child: ProcessFacts) -> Void
+        _ arguments: [String], then action: @escaping @Sendable (_ child: ProcessStatus) -> Void
     ) async throws -> RunningCommand {
-        let running = try bench.command(words).start()
-        let (facts, out) = (ProcessFacts(processID: running.processID), bench.output)
-        let busy = Mutex<(before: [ProcessFacts: Int], child: ProcessFacts?)?>(nil)
-        try await waitUntil("a child works") {
+        let running = try bench.command(arguments).start()
+        let (process, out) = (ProcessStatus(processID: running.processID), bench.output)
+        let busy = Mutex<(before: [ProcessStatus: Int], child: ProcessStatus?)?>(nil)
+        try await waitUntil("a media process is decoding") {
             guard StagedFiles.exist(named: "thumbnail.new", in: out) else { return false }
             return busy.withLock { busy in
-                let children = facts.children
+                let children = process.children
                 let before = busy?.before ?? Dictionary(uniqueKeysWithValues: children.map { ($0, $0.ticks) })
                 busy = (before, children.first { $0.ticks > before[$0, default: 0] + 2 })
                 return busy?.child != nil
@@ -32,9 +32,9 @@ import Testing
         return running
     }
 
-    @Test func `A child killed at its work ends its request with an error and nothing left`() async throws {
-        let words = bench.words("prepare", [try await HandmadeMedia.slowPicture().path])
-        let running = try await startRendering(words) { kill($0.processID, SIGKILL) }
+    @Test func `A media process killed while it works fails its request and leaves no files`() async throws {
+        let arguments = bench.arguments("prepare", [try await HandmadeMedia.slowImage().path])
+        let running = try await startRendering(arguments) { kill($0.processID, SIGKILL) }
         let result = try await running.result()
         let manifest = try PrintedManifest(line: try #require(result.lines.first))
         #expect(result.exitCode == 1)
@@ -43,33 +43,33 @@ import Testing
         #expect(try bench.leftovers() == [])
     }
 
-    @Test func `After a killed child the next requests of a batch work`() async throws {
-        let slow = try await HandmadeMedia.slowPicture().path
+    @Test func `After a killed media process, the remaining requests of a batch succeed`() async throws {
+        let slow = try await HandmadeMedia.slowImage().path
         let others = ["grid.jpg", "grid.webp", "clock.mp4"].map(SourceTree.sample)
         let list = try bench.folder.write(([slow] + others).joined(separator: "\n"), to: "list")
-        let words = bench.words("batch", ["--concurrency", "1", list])
-        let running = try await startRendering(words) { kill($0.processID, SIGKILL) }
+        let arguments = bench.arguments("batch", ["--concurrency", "1", list])
+        let running = try await startRendering(arguments) { kill($0.processID, SIGKILL) }
         let manifests = try await running.result().lines.map(PrintedManifest.init(line:))
         #expect(manifests.map(\.error?.code) == ["media.decoder_crashed", nil, nil, nil])
         #expect(try bench.leftovers().filter { $0.contains(".attachprep-") } == [])
     }
 
-    @Test func `A child killed while it was idle costs no request`() async throws {
+    @Test func `A media process killed while idle fails no request`() async throws {
         let server = try LoopbackServer()
         let gate = LoopbackGate()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
-        server.serve("/cat.jpg", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(picture).steps))
-        let running = try bench.command(bench.words("prepare", [server.url("/cat.jpg")])).start()
-        let facts = ProcessFacts(processID: running.processID)
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        server.serve("/cat.jpg", LoopbackResponse([.wait(gate)] + LoopbackResponse.body(image).steps))
+        let running = try bench.command(bench.arguments("prepare", [server.url("/cat.jpg")])).start()
+        let process = ProcessStatus(processID: running.processID)
         await server.until { $0.requests.count == 1 }
-        let killed = Mutex<[ProcessFacts]>([])
-        try await waitUntil("the first child has started") {
-            !facts.children.isEmpty
+        let killed = Mutex<[ProcessStatus]>([])
+        try await waitUntil("the first media process has started") {
+            !process.children.isEmpty
         } then: {
-            killed.withLock { $0 = facts.children }
-            for child in facts.children { kill(child.processID, SIGKILL) }
+            killed.withLock { $0 = process.children }
+            for child in process.children { kill(child.processID, SIGKILL) }
         }
-        try await waitUntil("it has ended") {
+        try await waitUntil("the killed process has ended") {
             killed.withLock { !$0.contains { $0.isRunning } }
         } then: {
             gate.open()
@@ -78,27 +78,27 @@ import Testing
         #expect(result.exitCode == 0, "\(result.text)")
     }
 
-    @Test func `A killed command takes its children with it, and the next run sweeps what it left`() async throws {
-        let words = bench.words("prepare", [try await HandmadeMedia.slowPicture().path])
-        let child = Mutex<ProcessFacts?>(nil)
-        let running = try await startRendering(words) { busy in
+    @Test func `A killed command ends its media processes, and the next run removes its staging folder`() async throws {
+        let arguments = bench.arguments("prepare", [try await HandmadeMedia.slowImage().path])
+        let child = Mutex<ProcessStatus?>(nil)
+        let running = try await startRendering(arguments) { busy in
             child.withLock { $0 = busy }
             if let parent = busy.parent { kill(parent, SIGKILL) }
         }
         #expect(try await running.result().exitCode == 128 + SIGKILL)
         let busy = try #require(child.withLock { $0 })
-        try await waitUntil("its child has ended", seconds: 10) { !busy.isRunning }
+        try await waitUntil("its media process has ended", seconds: 10) { !busy.isRunning }
         #expect(try bench.leftovers().contains { $0.hasPrefix("out/.attachprep-") })
         let manifest = try await bench.prepare(SourceTree.sample("grid.jpg"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.output) == [manifest.id])
     }
 
-    @Test func `What a live run is making is not swept by another one`() async throws {
+    @Test func `The staging folder of a running command is not removed by another run`() async throws {
         let server = try LoopbackServer()
         let gate = LoopbackGate()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))
-        server.serve("/cat.png", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(picture).steps))
-        let running = try bench.command(bench.words("prepare", [server.url("/cat.png")])).start()
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))
+        server.serve("/cat.png", LoopbackResponse([.wait(gate)] + LoopbackResponse.body(image).steps))
+        let running = try bench.command(bench.arguments("prepare", [server.url("/cat.png")])).start()
         await server.until { $0.requests.count == 1 }
         #expect(try await bench.prepare(SourceTree.sample("grid.jpg")).error == nil)
         gate.open()

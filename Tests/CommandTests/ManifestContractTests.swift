@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The manifest is a contract: other programs rely on every key of it.
+/// The manifest is a contract: other programs rely on every key.
 @Suite(.timeLimit(.minutes(2))) struct ManifestContractTests {
     let bench: CommandBench
 
@@ -20,19 +20,19 @@ import Testing
         "schema", "id", "requestDigest", "outcome", "reasons", "source", "attachment", "thumbnail", "crop", "options",
         "deviceFetch", "timings", "warnings", "error",
     ]
-    static let pictureKeys: Set<String> = ["file", "url", "mimeType", "bytes", "sha256", "width", "height"]
+    static let imageKeys: Set<String> = ["file", "url", "mimeType", "bytes", "sha256", "width", "height"]
 
-    @Test func `Every key of a success is there, and no other`() async throws {
-        let words = bench.words("prepare", ["--crop", "0,0,0.5,1", try CommandBench.url("orientation-6.jpg")])
-        let manifest = try object(try await bench.command(words).run().text)
+    @Test func `The manifest of a success has exactly the keys of the contract`() async throws {
+        let arguments = bench.arguments("prepare", ["--crop", "0,0,0.5,1", try CommandBench.url("orientation-6.jpg")])
+        let manifest = try object(try await bench.command(arguments).run().text)
         #expect(Set(manifest.keys) == Self.topKeys)
         #expect(
             keys(manifest["source"]) == ["url", "finalURL", "declaredMIMEType", "mimeType", "bytes", "sha256"])
         #expect(
             keys(manifest["attachment"])
-                == Self.pictureKeys.union(["kind", "uti", "frames", "duration"]))
-        #expect(keys(manifest["thumbnail"]) == Self.pictureKeys.union(["time"]))
-        #expect(keys(manifest["crop"]) == Self.pictureKeys)
+                == Self.imageKeys.union(["kind", "uti", "frames", "duration"]))
+        #expect(keys(manifest["thumbnail"]) == Self.imageKeys.union(["time"]))
+        #expect(keys(manifest["crop"]) == Self.imageKeys)
         #expect(
             keys(manifest["options"]) == ["typeHint", "thumbnailHidden", "thumbnailClippingRect", "thumbnailTime"])
         #expect(keys(manifest["deviceFetch"]) == ["3g", "lte", "wifi"])
@@ -45,22 +45,22 @@ import Testing
         #expect(manifest["schema"] as? Int == 1)
     }
 
-    @Test func `Every key of a rejection is there, null where there is nothing to say`() async throws {
-        let words = bench.words("prepare", [try CommandBench.url("nowhere.jpg")])
-        let manifest = try object(try await bench.command(words).run().text)
+    @Test func `The manifest of a rejection has the same keys, with null for what does not apply`() async throws {
+        let arguments = bench.arguments("prepare", [try CommandBench.url("nowhere.jpg")])
+        let manifest = try object(try await bench.command(arguments).run().text)
         #expect(Set(manifest.keys) == Self.topKeys)
         for key in ["attachment", "thumbnail", "crop", "options", "deviceFetch"] { #expect(manifest[key] is NSNull) }
         #expect(keys(manifest["error"]) == ["code", "message", "retryable", "appleCode"])
         #expect(keys(manifest["source"]).count == 6)
     }
 
-    @Test func `What is printed is what stands in manifest json`() async throws {
-        let result = try await bench.command(bench.words("prepare", [try CommandBench.url("clock.mp4")])).run()
+    @Test func `The printed manifest is identical to manifest.json`() async throws {
+        let result = try await bench.command(bench.arguments("prepare", [try CommandBench.url("clock.mp4")])).run()
         let id = try PrintedManifest(line: try #require(result.lines.first)).id
         #expect(try bench.folder.bytes(of: "out/\(id)/manifest.json") == result.output)
     }
 
-    @Test func `Timings of a download are told in milliseconds and the total is the largest`() async throws {
+    @Test func `Timings of a download are positive and at most the total`() async throws {
         let timings = try await PreparedSamples.manifest("grid.jpg").timings
         let total = try #require(timings["total"])
         for stage in ["firstByte", "identify", "inspect", "render", "publish"] {
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: ["https://media.example/push", "https://media.example/push/"])
-    func `With --base-url each file says where it is served`(base: String) async throws {
+    func `With --base-url, each file has its URL`(base: String) async throws {
         let url = try CommandBench.url("grid.webp")
         let manifest = try await bench.prepare(url, "--base-url", base, "--crop", "0,0,1,0.5")
         let folder = "https://media.example/push/\(manifest.id)/"
@@ -79,21 +79,21 @@ import Testing
         #expect(manifest.crop?.url == folder + "crop.jpg")
     }
 
-    @Test func `Without --base-url no file has a URL`() async throws {
+    @Test func `Without --base-url, no file has a URL`() async throws {
         let manifest = try await PreparedSamples.manifest("grid.jpg")
         #expect(manifest.attachment != nil && manifest.attachment?.url == nil)
         #expect(manifest.thumbnail != nil && manifest.thumbnail?.url == nil)
     }
 
-    @Test func `What the server said stands beside what it is`() async throws {
+    @Test func `The manifest has both the declared and the detected type of the source`() async throws {
         let server = try LoopbackServer()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.webp")))
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.webp")))
         server.serve("/old", .redirect("/new?x=1"))
-        server.serve("/new", .body(picture, type: "image/jpeg; charset=binary"))
+        server.serve("/new", .body(image, type: "image/jpeg; charset=binary"))
         let source = try await bench.prepare(server.url("/old")).source
         #expect(source.url == server.url("/old"))
         #expect(source.finalURL == server.url("/new?x=1"))
         #expect(source.declaredMIMEType?.hasPrefix("image/jpeg") == true)
-        #expect(source.mimeType == "image/webp" && source.bytes == picture.count)
+        #expect(source.mimeType == "image/webp" && source.bytes == image.count)
     }
 }

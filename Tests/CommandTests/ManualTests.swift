@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `make install` puts beside the programs.
+/// The manual pages and shell completions that `make install` writes.
 @Suite(.timeLimit(.minutes(1))) struct ManualTests {
     let folder: TemporaryFolder
 
-    /// Once for all tests.
+    /// Installed once, for all tests.
     private static let installed = Task {
         let folder = try TemporaryFolder()
         let result = try await RunCommand(
@@ -24,7 +24,7 @@ import Testing
         String(decoding: try Data(contentsOf: URL(fileURLWithPath: folder.path(name))), as: UTF8.self)
     }
 
-    /// The names of the commands, as the help lists them.
+    /// The names of the commands in the help.
     private func commands() async throws -> [String] {
         let help = try await RunCommand(BuiltBinary.attachprep(), ["--help"]).run().text
         let rest = try #require(help.components(separatedBy: "SUBCOMMANDS:").last)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `Each command has a page of its own, and the first page names them all`() async throws {
+    @Test func `Each command has its own page, and the main page lists them all`() async throws {
         let names = try await commands()
         #expect(names.count >= 11)
         let first = try text("man/man1/attachprep.1")
@@ -61,12 +61,12 @@ import Testing
         ("prepare", "--rendition"), ("prepare", "--publish"), ("serve", "--queue"), ("jobs", "--all-dead"),
         ("jobs", "--status"),
     ])
-    func `A page has its command's options`(command: String, option: String) throws {
+    func `A page lists the options of its command`(command: String, option: String) throws {
         let shown = option.replacingOccurrences(of: "-", with: "\\-")
         #expect(try text("man/man1/attachprep-\(command).1").contains("\\fB\(shown)\\fR"))
     }
 
-    @Test func `What several commands of a page share stands there once`() async throws {
+    @Test func `Options shared by the subcommands of a page are listed once`() async throws {
         let page = try text("man/man1/attachprep-jobs.1")
         for option in ["--token-file", "--queue-prefix", "--state", "--format"] {
             let shown = "\n\\fB\(option.replacingOccurrences(of: "-", with: "\\-"))\\fR"
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `A default is said once`() throws {
+    @Test func `A default is stated once per option`() throws {
         let page = try text("man/man1/attachprep-prepare.1")
         #expect(page.contains("Default: 300x300."))
         for line in page.split(separator: "\n") {
@@ -103,7 +103,7 @@ import Testing
         for command in try await commands() { #expect(script.contains(command), "\(command)") }
     }
 
-    @Test func `What bash is given it can read`() async throws {
+    @Test func `The completion script is valid for bash`() async throws {
         let script = folder.path("bash-completion/completions/attachprep")
         let result = try await RunCommand(
             "bash", ["-c", #"source "$0" && complete -p attachprep"#, script]

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Content that is not media, or not media that can be shown.
+/// Sources that are not media, or not media that can be shown.
 @Suite(.timeLimit(.minutes(3))) struct MediaErrorTests {
     let bench: CommandBench
     let server: LoopbackServer
@@ -21,7 +21,7 @@ import Testing
         #expect(try bench.leftovers() == [], sourceLocation: sourceLocation)
     }
 
-    @Test func `No bytes are media.empty`() async throws {
+    @Test func `An empty file is media.empty`() async throws {
         try await expectRejection("media.empty", of: Data())
     }
 
@@ -30,7 +30,7 @@ import Testing
         #"{"error": "not found"}"#, "[1, 2, 3]", "Not found\n", "<?xml version=\"1.0\"?><Error><Code>x</Code></Error>",
         "#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n", "%PDF-1.4\n", "x",
     ])
-    func `Text behind a picture's name is media.unrecognized`(text: String) async throws {
+    func `Text with an image's name is media.unrecognized`(text: String) async throws {
         try await expectRejection("media.unrecognized", of: Data(text.utf8))
     }
 
@@ -38,17 +38,17 @@ import Testing
         try await expectRejection("media.unrecognized", of: HandmadeMedia.zip)
     }
 
-    @Test func `Noise is media.unrecognized`() async throws {
+    @Test func `Random bytes are media.unrecognized`() async throws {
         let noise = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) })
         try await expectRejection("media.unrecognized", of: noise)
     }
 
     @Test(arguments: ["<!DOCTYPE html><html><body>", #"{"error": ["#, "Please sign in. "])
-    func `An endless text is refused after its first kilobytes`(beginning: String) async throws {
+    func `A text that never ends is rejected after its first kilobytes`(beginning: String) async throws {
         let page = Data(beginning.utf8) + Data(repeatElement(Array("lorem ipsum ".utf8), count: 800).joined())
         let never = LoopbackGate()
-        let head = LoopbackAnswer.head(200, ["Content-Type": "image/jpeg", "Content-Length": "40000000"])
-        // More than these ten kilobytes is never sent.
+        let head = LoopbackResponse.head(200, ["Content-Type": "image/jpeg", "Content-Length": "40000000"])
+        // Only these ten kilobytes are ever sent.
         server.serve("/cat.jpg", head.then(.send(page), .wait(never)))
         let manifest = try await bench.prepare(server.url("/cat.jpg"), "--budget", "25s")
         bench.expect(manifest, rejectedAs: "media.unrecognized")
@@ -56,19 +56,19 @@ import Testing
         #expect(try bench.leftovers() == [])
     }
 
-    @Test func `Media we know and cannot show is media.unsupported`() async throws {
+    @Test func `A known format that cannot be decoded is media.unsupported`() async throws {
         try await expectRejection("media.unsupported", of: HandmadeMedia.midi)
         let drawing = try Data(contentsOf: URL(filePath: SourceTree.sample("arrow.svg")))
         try await expectRejection("media.unsupported", of: drawing)
         try await expectRejection("media.unsupported", of: Data("<?xml version=\"1.0\"?>\n".utf8) + drawing)
     }
 
-    @Test func `A protected movie is media.encrypted`() async throws {
+    @Test func `An encrypted movie is media.encrypted`() async throws {
         try await expectRejection("media.encrypted", of: Data(contentsOf: await HandmadeMedia.encryptedMovie()))
     }
 
     @Test(arguments: [(30_000, 30_000), (2_000_000_000, 1), (65_501, 10)])
-    func `A picture too large to decode is media.too_many_pixels`(width: Int, height: Int) async throws {
+    func `An image too large to decode is media.too_many_pixels`(width: Int, height: Int) async throws {
         try await expectRejection("media.too_many_pixels", of: HandmadeMedia.png(width: width, height: height))
     }
 
@@ -79,15 +79,15 @@ import Testing
         #expect(manifest.outcome == "passed" && manifest.attachment?.frames == 4_096)
     }
 
-    @Test func `Five hours are media.too_long`() async throws {
+    @Test func `Audio of five hours is media.too_long`() async throws {
         try await expectRejection("media.too_long", of: HandmadeMedia.wave(seconds: 5 * 3600))
     }
 
-    @Test func `What may not be shrunk and is over the limit is limit.exceeded`() async throws {
+    @Test func `A source over the limit that may not or cannot be shrunk is limit.exceeded`() async throws {
         let movie = try Data(contentsOf: URL(filePath: SourceTree.sample("clock.mp4")))
         try await expectRejection("limit.exceeded", of: movie, "--max-bytes", "40000", "--oversize", "reject")
         try await expectRejection("limit.exceeded", of: movie, "--max-bytes", "400")
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
-        try await expectRejection("limit.exceeded", of: picture, "--max-bytes", "40000", "--oversize", "reject")
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        try await expectRejection("limit.exceeded", of: image, "--max-bytes", "40000", "--oversize", "reject")
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Small files of every format, which a mutation run breaks: the samples, and what they have none of.
+/// Small files of every format, which a mutation run damages: the samples, and generated files of other formats.
 enum MutationSeeds {
     static func all() throws -> [(name: String, bytes: [UInt8])] {
         let samples = try FileManager.default.contentsOfDirectory(atPath: SourceTree.path("samples/media")).sorted()
@@ -11,12 +11,12 @@ enum MutationSeeds {
         return try (files + made).map { (name: $0.0, bytes: [UInt8](try Data(contentsOf: $0.1))) }
     }
 
-    /// One second, 96 x 64, with a tone.
+    /// One second, 96 x 64 pixels, with a tone.
     private static func movie(_ name: String, _ arguments: String) throws -> URL {
-        let pictures = "testsrc=s=96x64:r=12:d=1"
+        let frames = "testsrc=s=96x64:r=12:d=1"
         return try GeneratedMedia.file(
             name,
-            ["-f", "lavfi", "-i", pictures, "-f", "lavfi", "-i", "sine=440:d=1:r=22050"]
+            ["-f", "lavfi", "-i", frames, "-f", "lavfi", "-i", "sine=440:d=1:r=22050"]
                 + arguments.split(separator: " ").map(String.init))
     }
 
@@ -42,7 +42,7 @@ enum MutationSeeds {
 
     private static func stills() throws -> [(String, URL)] {
         let kinds: [(name: String, arguments: [String])] = [
-            ("progressive.jpg", ["-interlace", "JPEG"]), ("grey.jpg", ["-colorspace", "Gray"]),
+            ("progressive.jpg", ["-interlace", "JPEG"]), ("gray.jpg", ["-colorspace", "Gray"]),
             ("palette.png", ["-type", "Palette"]), ("interlaced.png", ["-interlace", "PNG"]),
             ("deep.png", ["-depth", "16"]), ("lossless.webp", ["-define", "webp:lossless=true"]),
             ("lzw.tiff", ["-compress", "LZW"]), ("zip.tiff", ["-compress", "Zip"]),

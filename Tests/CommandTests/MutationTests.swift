@@ -2,23 +2,23 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Thousands of broken files through the real children.
+/// Thousands of damaged files, prepared with real media processes.
 ///
-/// `ATTACHPREP_MUTATIONS` is how many (300; 10,000 in the long tests), `ATTACHPREP_MUTATIONS_SEED` makes them others,
-/// `ATTACHPREP_MUTATIONS_BINARIES` is a folder with other builds of both binaries, `ATTACHPREP_MUTATIONS_KEEP` one for
-/// the files that did harm, `ATTACHPREP_MUTATIONS_REPORT` a file for the figures. A file is named by its index and
-/// its seed's name; the same seed of the run and the same index make it again.
+/// `ATTACHPREP_MUTATIONS` is their number (300; 10,000 in the long tests), `ATTACHPREP_MUTATIONS_SEED` the seed of the
+/// random numbers, `ATTACHPREP_MUTATIONS_BINARIES` a folder with other builds of both binaries,
+/// `ATTACHPREP_MUTATIONS_KEEP` a folder for the files that failed, `ATTACHPREP_MUTATIONS_REPORT` a file for statistics.
+/// A file is named after its index and the file that it was made from; the same seed and index reproduce it.
 @Suite(.timeLimit(.minutes(60))) struct MutationTests {
     private static func setting(_ name: String) -> String? {
         ProcessInfo.processInfo.environment["ATTACHPREP_MUTATIONS\(name)"]
     }
 
     private static let batchFiles = 250
-    private static let count = setting("").flatMap { Int($0) } ?? (LongTests.areWanted ? 10_000 : 300)
+    private static let count = setting("").flatMap { Int($0) } ?? (LongTests.areEnabled ? 10_000 : 300)
     private static let first = setting("_FIRST").flatMap { Int($0) } ?? 0
     private static let seed = setting("_SEED").flatMap { UInt64($0) } ?? 4
 
-    @Test func `Broken files end in honest answers, in time, and leave nothing`() async throws {
+    @Test func `Damaged files end with an expected outcome, within their budget, and leave no files`() async throws {
         let mutator = MediaMutator(seeds: try MutationSeeds.all(), seed: Self.seed)
         let run = MutationRun(bench: try CommandBench(), mutator: mutator, binaries: Self.setting("_BINARIES"))
         var outcome = MutationRun.Outcome()
@@ -26,16 +26,16 @@ import Testing
             try await run.batch(start..<min(start + Self.batchFiles, Self.first + Self.count), into: &outcome)
             try report(outcome)
         }
-        #expect(outcome.faults == [])
+        #expect(outcome.failures == [])
         #expect(outcome.counts.filter { ["passed", "converted"].contains($0.key) }.count == 2)
     }
 
-    /// Files of earlier runs that ended in a fault of ours; small ones of them are kept in `Tests/Fixtures`.
-    @Test func `Files that once did harm do none`() async throws {
+    /// Files of earlier runs that revealed a bug; the small ones are kept in `Tests/Fixtures`.
+    @Test func `Files that once caused a failure end with an expected outcome`() async throws {
         let folder = SourceTree.path("Tests/Fixtures/once-harmful")
-        let honest: Set<String> = ["passed", "converted", "shrunk", "media.corrupt"]
+        let allowed: Set<String> = ["passed", "converted", "shrunk", "media.corrupt"]
         let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { name in
-            HostileFile(name, honest) { _ in [UInt8](try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))) }
+            HostileFile(name, allowed) { _ in [UInt8](try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))) }
         }
         #expect(!files.isEmpty)
         try await HostileBench().run(files)
@@ -47,7 +47,7 @@ import Testing
         let counts = outcome.counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         let lines =
             ["child \(outcome.childPeak) KB, parent \(outcome.parentPeak) KB"] + counts + ["-- slowest"] + slowest
-            + ["-- faults"] + outcome.faults
+            + ["-- failures"] + outcome.failures
         try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: path))
     }
 }

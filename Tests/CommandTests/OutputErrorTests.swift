@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Output folders that cannot take a result.
+/// Output folders that cannot be written.
 @Suite(.timeLimit(.minutes(2))) struct OutputErrorTests {
     let bench: CommandBench
 
@@ -24,26 +24,26 @@ import Testing
         #expect(result.exitCode == 1, sourceLocation: sourceLocation)
     }
 
-    @Test func `An output folder where nothing may be written is output.not_writable`() async throws {
-        // Root may write everywhere but here.
+    @Test func `An output folder without write permission is output.not_writable`() async throws {
+        // Not even root can write there.
         try expect(try await prepare(into: "/proc/attachprep"), "output.not_writable")
     }
 
-    @Test func `A file above the output folder is output.not_writable`() async throws {
+    @Test func `A file in the path of the output folder is output.not_writable`() async throws {
         try bench.folder.write("in the way", to: "file")
         try expect(try await prepare(into: bench.folder.path("file")), "output.not_writable")
         try expect(try await prepare(into: bench.folder.path("file/below")), "output.not_writable")
         #expect(try bench.folder.contents() == ["file", "tmp"])
     }
 
-    @Test func `An output folder that is not there is made, with those above it`() async throws {
+    @Test func `A missing output folder is created, with its parents`() async throws {
         let result = try await prepare(into: "out/a/b")
         #expect(result.exitCode == 0)
         #expect(try bench.leftovers().contains { $0.hasPrefix("out/a/b/") && $0.hasSuffix("attachment.jpg") })
     }
 
     @Test(arguments: [true, false])
-    func `Something of somebody else's under a result's name stays, and is output.not_writable`(isFolder: Bool)
+    func `Unrelated files at the path of a result are kept, and the request is output.not_writable`(isFolder: Bool)
         async throws
     {
         try bench.folder.makeFolder(isFolder ? "out/cat" : "out")
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(.enabled(if: Self.canMount, "only root may mount"), arguments: ["16k", "56k", "64k"])
-    func `A full disk is output.no_space, and nothing is left on it`(size: String) async throws {
+    func `A full disk is output.no_space, and no files are left on it`(size: String) async throws {
         try bench.folder.makeFolder("out")
         let script = """
             mount -t tmpfs -o size=\(size) none out || exit 90
@@ -66,14 +66,14 @@ import Testing
             ls -A out >&2
             exit $code
             """
-        let words = ["-m", "sh", "-c", script, try BuiltBinary.attachprep(), SourceTree.sample("grid.jpg")]
-        let result = try await RunCommand("unshare", words, folder: bench.folder.path).run()
+        let arguments = ["-m", "sh", "-c", script, try BuiltBinary.attachprep(), SourceTree.sample("grid.jpg")]
+        let result = try await RunCommand("unshare", arguments, folder: bench.folder.path).run()
         try expect(result, "output.no_space")
         #expect(result.errorText == "")
     }
 
     @Test(.enabled(if: Self.canMount, "only root may mount"))
-    func `A full temporary folder ends an inspection with output.no_space`() async throws {
+    func `A full temporary folder is output.no_space for inspect`() async throws {
         let script = """
             mount -t tmpfs -o size=16k none tmp || exit 90
             TMPDIR=$PWD/tmp "$0" inspect "$1"
@@ -81,8 +81,8 @@ import Testing
             ls -A tmp >&2
             exit $code
             """
-        let words = ["-m", "sh", "-c", script, try BuiltBinary.attachprep(), SourceTree.sample("grid.jpg")]
-        let result = try await RunCommand("unshare", words, folder: bench.folder.path).run()
+        let arguments = ["-m", "sh", "-c", script, try BuiltBinary.attachprep(), SourceTree.sample("grid.jpg")]
+        let result = try await RunCommand("unshare", arguments, folder: bench.folder.path).run()
         #expect(result.exitCode == 1)
         #expect(result.text.contains("output.no_space"))
         #expect(result.errorText == "")

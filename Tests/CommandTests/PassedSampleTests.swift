@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What iOS attaches as it is arrives byte for byte, under the right name and type.
-@Suite(.timeLimit(.minutes(2))) struct PassedSampleTests {
+/// Samples that iOS attaches are delivered unchanged, with the right file name and type.
+@Suite(.timeLimit(.minutes(2))) struct UnchangedSampleTests {
     struct Sample: Sendable, CustomTestStringConvertible {
         let name, file, kind, uti, mimeType: String
         var testDescription: String { name }
@@ -34,7 +34,7 @@ import Testing
     ]
 
     @Test(arguments: samples)
-    func `An attachable sample passes byte for byte`(sample: Sample) async throws {
+    func `An attachable sample is delivered unchanged`(sample: Sample) async throws {
         let manifest = try await PreparedSamples.manifest(sample.name)
         let attachment = try #require(manifest.attachment)
         let path = try await PreparedSamples.bench.path(manifest, attachment.file)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func `Name, type and hint of an attachable sample agree`(sample: Sample) async throws {
+    func `File name, types and type hint of an attachable sample agree`(sample: Sample) async throws {
         let manifest = try await PreparedSamples.manifest(sample.name)
         let attachment = try #require(manifest.attachment)
         #expect(attachment.file == sample.file)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func `A result's folder holds its files and the manifest, nothing else`(sample: Sample) async throws {
+    func `A result folder holds its files and the manifest, nothing else`(sample: Sample) async throws {
         let manifest = try await PreparedSamples.manifest(sample.name)
         let expected = [manifest.attachment?.file, manifest.thumbnail?.file, "manifest.json"].compactMap { $0 }
         let folder = try await PreparedSamples.bench.path(manifest, ".")
@@ -71,7 +71,7 @@ import Testing
             ("clock.mp4", 320, 240, nil, 4), ("portrait.mp4", 240, 320, nil, 4), ("anamorphic.mp4", 320, 240, nil, 4),
             ("clock.m2v", 320, 240, nil, 2), ("tone.wav", nil, nil, nil, 4), ("tone.aiff", nil, nil, nil, 4),
         ] as [(String, Int?, Int?, Int?, Double?)])
-    func `Size is as displayed, frames and duration are told where there are any`(
+    func `The manifest has the displayed size, the number of frames and the duration, where they exist`(
         name: String, width: Int?, height: Int?, frames: Int?, duration: Double?
     ) async throws {
         let attachment = try #require(try await PreparedSamples.manifest(name).attachment)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `attachprep payload`: the payload that was going to be sent becomes the one to send.
+/// `attachprep payload`: rewrites the media URLs of a push payload.
 @Suite(.timeLimit(.minutes(2))) struct PayloadCommandTests {
     let bench: CommandBench
 
@@ -13,8 +13,8 @@ import Testing
     private static let base = "https://media.example/push"
 
     private func payload(_ json: String, _ options: String...) async throws -> CommandResult {
-        let words = ["payload", "-", "--output", bench.output, "--base-url", Self.base, "--allow-private-network"]
-        return try await bench.command(words + options, input: json).run()
+        let arguments = ["payload", "-", "--output", bench.output, "--base-url", Self.base, "--allow-private-network"]
+        return try await bench.command(arguments + options, input: json).run()
     }
 
     private func object(_ text: String) throws -> [String: Any] {
@@ -32,7 +32,7 @@ import Testing
         return try #require(neutral["attachments"] as? [[String: Any]])
     }
 
-    @Test func `The address is replaced where it stood, and all else is as it was, byte for byte`() async throws {
+    @Test func `The URL is replaced in place, and all other bytes of the payload are unchanged`() async throws {
         let source = try CommandBench.url("grid.webp")
         let before =
             #"{ "aps" : {"alert":"A c\u00e4t", "mutable-content" : 1.0e0},"n":[1.50,-0,12345678901234567890], "#
@@ -44,7 +44,7 @@ import Testing
         #expect(url.hasPrefix(Self.base) && url.hasSuffix("/attachment.jpg"))
     }
 
-    @Test func `The address leads to the file, whose length and digest stand beside it`() async throws {
+    @Test func `The new URL serves the file, whose length and digest are in the payload`() async throws {
         let json = #"{"aps":{"alert":"x","mutable-content":1},"attach":"\#(try CommandBench.url("clock.mov"))"}"#
         let attachment = try #require(try attachments(try await payload(json).text).first)
         let url = try #require(attachment["url"] as? String)
@@ -56,7 +56,7 @@ import Testing
         #expect((attachment["thumbnail"] as? [String: Any])?["url"] as? String != nil)
     }
 
-    @Test func `Crop, time and a hidden thumbnail are taken from the payload`() async throws {
+    @Test func `Crop, thumbnail time and a hidden thumbnail are taken from the payload`() async throws {
         let media =
             #"{"url":"\#(try CommandBench.url("clock.mp4"))","options":{"time":1.5,"hidden":true,"#
             + #""crop":{"x":0.25,"y":0,"width":0.5,"height":1}}}"#
@@ -68,7 +68,7 @@ import Testing
         #expect(options["thumbnailHidden"] as? Bool == true)
     }
 
-    @Test func `Of several the order stays, and each has a folder of its own`() async throws {
+    @Test func `Several media keep their order`() async throws {
         let names = ["clock.mp4", "tone.flac", "grid.heic"]
         let urls = try names.map { try CommandBench.url($0) }
         let json = """
@@ -79,7 +79,7 @@ import Testing
         #expect(found == ["mp4", "m4a", "jpg"], "\(result.text) \(result.errorText)")
     }
 
-    @Test func `What cannot be delivered is taken out, with the reason and exit code 1`() async throws {
+    @Test func `Media that cannot be delivered are removed, with the reason and exit code 1`() async throws {
         let json = #"{"aps":{"alert":"x","mutable-content":1},"n":1,"attach":"\#(try CommandBench.url("arrow.svg"))"}"#
         let result = try await payload(json)
         #expect(result.exitCode == 1)
@@ -87,7 +87,7 @@ import Testing
         #expect(result.errorText.contains("payload.media_removed") && result.errorText.contains("media.unsupported"))
     }
 
-    @Test func `As JSON it is the service's answer`() async throws {
+    @Test func `With --format json, the output has the form of the service's response`() async throws {
         let json = #"{"aps":{"alert":"x"},"attach":"\#(try CommandBench.url("grid.png"))"}"#
         let answer = try object(try await payload(json, "--format", "json").text)
         #expect(Set(answer.keys) == ["payload", "manifests", "warnings"])
@@ -96,7 +96,7 @@ import Testing
         #expect(codes == ["payload.mutable_content_missing"])
     }
 
-    @Test func `A key of one's own is found and written`() async throws {
+    @Test func `--media-key sets the key where the URL is found and replaced`() async throws {
         let json = """
             {"aps":{"alert":"x","mutable-content":1},"my.app":{"pic":{"large":"\(try CommandBench.url("grid.avif"))"}}}
             """
@@ -111,7 +111,7 @@ import Testing
         (String(repeating: " ", count: 70_000), "payload.too_large"),
         (String(repeating: "[", count: 60_000), "payload.invalid"),
     ])
-    func `A payload that cannot be rewritten is named with its code`(json: String, code: String) async throws {
+    func `A payload that cannot be rewritten is reported with its error code`(json: String, code: String) async throws {
         let result = try await payload(json)
         #expect(result.exitCode == 1 && result.text.isEmpty)
         #expect(result.errorText.hasPrefix("attachprep: \(code): "), "\(result.errorText)")
@@ -122,14 +122,14 @@ import Testing
         ["--base-url", "https://m.example", "--dialect", "airship", "--media-key", "a"],
         ["--base-url", "https://m.example", "--campaign", "summer"],
     ])
-    func `Words that cannot be meant are wrong usage`(options: [String]) async throws {
+    func `Missing or contradictory options are wrong usage`(options: [String]) async throws {
         let result = try await bench.command(["payload", "-"] + options, input: "{}").run()
         #expect(result.exitCode == 2, "\(result.errorText)")
     }
 
     // MARK: --check
 
-    @Test func `A payload that is well is said to be so`() async throws {
+    @Test func `--check accepts a valid payload`() async throws {
         let json = #"{"aps":{"alert":"x","mutable-content":1},"attach":"https://cdn.example/cat.jpg"}"#
         let result = try await bench.command(["payload", "-", "--check"], input: json).run()
         #expect(result.exitCode == 0, "\(result.text)")
@@ -137,7 +137,7 @@ import Testing
         #expect(try bench.leftovers() == [])
     }
 
-    @Test func `What iOS would do with it is said, and nothing is fetched`() async throws {
+    @Test func `--check warns about a payload that iOS would not show, without a download`() async throws {
         let json = #"{"aps":{"category":"c"},"attach":"http://nowhere.invalid/cat.webp"}"#
         let result = try await bench.command(["payload", "-", "--check", "--format", "json"], input: json).run()
         #expect(result.exitCode == 1)
@@ -154,7 +154,7 @@ import Testing
 }
 
 extension PayloadCommandTests {
-    @Test func `The dialects that are known are listed, and the README's table is that list`() async throws {
+    @Test func `--list-dialects prints the same dialects as the table in the README`() async throws {
         let listed = try await bench.command(["payload", "--list-dialects"]).run()
         let rows = listed.lines.map { line in
             line.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
@@ -164,8 +164,8 @@ extension PayloadCommandTests {
         let table = readme.components(separatedBy: "<!-- dialects -->").dropFirst().first?
             .components(separatedBy: "<!-- /dialects -->").first
         let expected = rows.map { row in
-            let places = row[2].components(separatedBy: ", ").map { "`\($0)`" }.joined(separator: ", ")
-            return "| `\(row[0])` | \(row[1]) | \(places) |"
+            let keys = row[2].components(separatedBy: ", ").map { "`\($0)`" }.joined(separator: ", ")
+            return "| `\(row[0])` | \(row[1]) | \(keys) |"
         }
         #expect(table?.split(separator: "\n").dropFirst(2).map(String.init) == expected)
     }

@@ -1,20 +1,20 @@
 import Foundation
 import TestSupport
 
-/// All samples, prepared once over http by one run of the command, for the tests that look at the results.
+/// All samples, prepared over http by one run of the command, for all tests that check the results.
 struct PreparedSamples: Sendable {
     let bench: CommandBench
     let exitCode: Int32
     private let manifests: [String: PrintedManifest]
 
-    /// The one run, begun when the first test asks for it.
+    /// The only run, started by the first test that needs it.
     static let run = Task { try await PreparedSamples() }
 
     private init() async throws {
         bench = try CommandBench()
         let names = try FileManager.default.contentsOfDirectory(atPath: SourceTree.path("samples/media")).sorted()
         let sources = try names.map(CommandBench.url)
-        let result = try await bench.command(bench.words("prepare", sources)).run()
+        let result = try await bench.command(bench.arguments("prepare", sources)).run()
         exitCode = result.exitCode
         let printed = try result.lines.map(PrintedManifest.init(line:))
         // Results come in the order of the sources.
@@ -25,23 +25,23 @@ struct PreparedSamples: Sendable {
     /// The manifest of a sample.
     static func manifest(_ sample: String) async throws -> PrintedManifest {
         guard let manifest = try await run.value.manifests[sample] else {
-            throw FactMissing(description: "nothing was printed for \(sample)")
+            throw TestError(description: "nothing was printed for \(sample)")
         }
         return manifest
     }
 
     static var bench: CommandBench { get async throws { try await run.value.bench } }
 
-    /// A static value lives as long as the process, and its folder would outlive it.
+    /// Removes the folder at exit, because a static value is never deinitialized.
     private static func removeAtExit(_ folder: TemporaryFolder) {
-        kept.value = folder.path
-        atexit { try? FileManager.default.removeItem(atPath: PreparedSamples.kept.value) }
+        removed.value = folder.path
+        atexit { try? FileManager.default.removeItem(atPath: PreparedSamples.removed.value) }
     }
 
-    private static let kept = KeptPath()
+    private static let removed = RemovedPath()
 
     /// Written once, before the process ends.
-    private final class KeptPath: @unchecked Sendable {
+    private final class RemovedPath: @unchecked Sendable {
         var value = ""
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A manifest as the contract spells it, read from what the command printed: not with the product's own types, so that
-/// a renamed key is seen.
+/// A manifest as the command prints it, decoded with its own keys instead of the product's types, so that a renamed key
+/// fails the tests.
 struct PrintedManifest: Decodable, Sendable, Equatable {
     struct Source: Decodable, Sendable, Equatable {
         let url: String
@@ -20,7 +20,7 @@ struct PrintedManifest: Decodable, Sendable, Equatable {
         let duration: Double?
     }
 
-    struct Picture: Decodable, Sendable, Equatable {
+    struct Image: Decodable, Sendable, Equatable {
         let file: String
         let url: String?
         let mimeType: String
@@ -42,9 +42,9 @@ struct PrintedManifest: Decodable, Sendable, Equatable {
         let typeHint: String
         let thumbnailHidden: Bool?
         let thumbnailClippingRect: Rect?
-        /// Of a movie.
+        /// `thumbnailTime` of a movie.
         let movieTime: MediaTime?
-        /// Of an animation.
+        /// `thumbnailTime` of an animation.
         let frame: Int?
 
         private enum CodingKeys: String, CodingKey {
@@ -65,7 +65,7 @@ struct PrintedManifest: Decodable, Sendable, Equatable {
         let code, message: String
     }
 
-    struct Failure: Decodable, Sendable, Equatable {
+    struct PrintedError: Decodable, Sendable, Equatable {
         let code, message: String
         let retryable: Bool
         let appleCode: Int?
@@ -76,17 +76,17 @@ struct PrintedManifest: Decodable, Sendable, Equatable {
     let reasons: [String]
     let source: Source
     let attachment: File?
-    let thumbnail, crop: Picture?
+    let thumbnail, crop: Image?
     let options: Options?
     let deviceFetch: [String: Double]?
     let timings: [String: Double]
     let warnings: [Warning]
-    let error: Failure?
+    let error: PrintedError?
 
     init(line: String) throws {
         self = try JSONDecoder().decode(PrintedManifest.self, from: Data(line.utf8))
     }
 
-    /// The warnings' codes.
+    /// The codes of the warnings.
     var warningCodes: [String] { warnings.map(\.code) }
 }

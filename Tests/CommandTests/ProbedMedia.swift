@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A movie, a sound or an animation as ffprobe and ffmpeg read it: programs that are not ours.
+/// A movie, an audio file or an animation as read by ffprobe and ffmpeg, which are independent of the product.
 struct ProbedMedia: Sendable {
     struct Stream: Decodable, Sendable {
         let codec_name: String?
@@ -52,14 +52,14 @@ struct ProbedMedia: Sendable {
     var video: Stream? { streams.first { $0.codec_type == "video" } }
     var audio: Stream? { streams.first { $0.codec_type == "audio" } }
     var frames: Int { video?.nb_read_packets.flatMap(Int.init) ?? 0 }
-    var isTurned: Bool { video?.side_data_list?.contains { $0.side_data_type == "Display Matrix" } ?? false }
+    var isRotated: Bool { video?.side_data_list?.contains { $0.side_data_type == "Display Matrix" } ?? false }
 
-    /// What ffmpeg complains of in a full decode; empty for a good file.
-    func complaints() async throws -> String {
+    /// The warnings of ffmpeg in a full decode; empty for an intact file.
+    func warnings() async throws -> String {
         try await RunCommand("ffmpeg", ["-v", "warning", "-i", path, "-f", "null", "-"]).run().errorText
     }
 
-    /// A digest of each stream's packets, so that two files can be compared bit by bit.
+    /// A digest of each stream's packets, to compare two files bit by bit.
     static func packetDigests(_ path: String, seconds: Double? = nil) async throws -> [String] {
         let result = try await RunCommand(
             "ffmpeg",
@@ -69,7 +69,7 @@ struct ProbedMedia: Sendable {
         return result.lines
     }
 
-    /// Whether the index stands before the samples, so that playing can begin with the first bytes.
+    /// Whether the index precedes the samples, so that playback can start before the whole file has arrived.
     func beginsWithIndex() throws -> Bool {
         let bytes = try Data(contentsOf: URL(filePath: path))
         guard let index = bytes.range(of: Data("moov".utf8)), let samples = bytes.range(of: Data("mdat".utf8)) else {

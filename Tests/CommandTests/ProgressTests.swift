@@ -4,7 +4,7 @@ import Testing
 
 @testable import AttachPrepCommand
 
-/// The progress of a batch: on a terminal alone, with count, rate, time left and failures.
+/// The progress bar of a batch, on terminals only: count, rate, remaining time and failures.
 @Suite(.timeLimit(.minutes(2))) struct ProgressTests {
     let bench: CommandBench
     let server: LoopbackServer
@@ -14,14 +14,14 @@ import Testing
         bench = try CommandBench()
         server = try LoopbackServer()
         try server.serve(folder: URL(filePath: SourceTree.path("samples/media"), directoryHint: .isDirectory))
-        server.serve("/slow.jpg", LoopbackAnswer([.wait(gate), .close]))
+        server.serve("/slow.jpg", LoopbackResponse([.wait(gate), .close]))
     }
 
-    /// A batch whose second source comes when the gate opens.
+    /// Starts a batch whose second source is sent when the gate opens.
     private func start(_ terminal: PseudoTerminal, rows: String? = nil) throws -> RunningCommand {
         let list = try bench.folder.write("\(server.url("/grid.jpg"))\n\(server.url("/slow.jpg"))\n", to: "list")
-        let words = ["batch", "--allow-private-network", "--output", bench.output, list]
-        return try terminal.start(words, bench: bench, output: rows)
+        let arguments = ["batch", "--allow-private-network", "--output", bench.output, list]
+        return try terminal.start(arguments, bench: bench, output: rows)
     }
 
     /// - Parameter pattern: a regular expression.
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `A terminal sees a bar that is drawn over itself and taken away at the end`() async throws {
+    @Test func `On a terminal, the progress bar is redrawn in place and removed at the end`() async throws {
         let running = try start(PseudoTerminal(columns: 100, environment: ["NO_COLOR": "1", "LANG": "C"]))
         try await until(running, shows: #"\r\[=+ +\] 1/2   50%  0:0[0-9] +[0-9.]+/s  [0-9]:[0-9]{2} left  0 rejected"#)
         gate.open()
@@ -43,18 +43,18 @@ import Testing
         #expect(seen.contains("2 of 2 in "))
     }
 
-    @Test func `The clock moves on while nothing finishes, and what is worked on is named`() async throws {
+    @Test func `The bar shows elapsed time and current sources while no source finishes`() async throws {
         let running = try start(PseudoTerminal(columns: 200))
         try await until(running, shows: #"\] 1/2 .*0:01.*slow\.jpg 0:01"#)
         gate.open()
         _ = try await running.result()
     }
 
-    @Test func `A window that becomes wider has a wider line`() async throws {
+    @Test func `When the window becomes wider, the bar becomes wider`() async throws {
         let running = try start(PseudoTerminal(columns: 40))
         try await until(running, shows: #"\] 1/2 "#)
         #expect(try !running.textSoFar().contains("0 rejected"))
-        let shell = try #require(ProcessFacts(processID: running.processID).children.first)
+        let shell = try #require(ProcessStatus(processID: running.processID).children.first)
         let terminal = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(shell.processID)/fd/2")
         _ = try await RunCommand("stty", ["-F", terminal, "cols", "120"]).run()
         try await until(running, shows: #"\] 1/2 .* 0 rejected"#)
@@ -62,15 +62,15 @@ import Testing
         _ = try await running.result()
     }
 
-    @Test func `After Ctrl-C the line is gone, and the cursor was never hidden`() async throws {
+    @Test func `After Ctrl-C the bar is removed, and the cursor was never hidden`() async throws {
         let running = try start(PseudoTerminal(columns: 80))
         try await until(running, shows: #"\] 1/2 "#)
-        let command = try #require(ProcessFacts(processID: running.processID).children.first)
+        let command = try #require(ProcessStatus(processID: running.processID).children.first)
         kill(command.processID, SIGINT)
         let result = try await running.result()
         #expect(result.exitCode == 130)
         let screen = PseudoTerminal.screen(result.text)
-        #expect(screen.contains { $0.hasPrefix("1 of 2 left;") } && !screen.contains { $0.contains("] 1/2") })
+        #expect(screen.contains { $0.hasPrefix("1 of 2 not processed;") } && !screen.contains { $0.contains("] 1/2") })
         #expect(!result.text.contains("\u{1B}[?25l"))
     }
 
@@ -85,14 +85,14 @@ import Testing
     }
 
     @Test(arguments: ["dumb", ""])
-    func `A terminal that cannot draw a line again has no bar`(name: String) async throws {
+    func `A terminal that cannot redraw a line has no bar`(name: String) async throws {
         gate.open()
         let seen = try await start(PseudoTerminal(columns: 80, environment: ["TERM": name])).result().text
         #expect(!seen.contains("\u{1B}") && !seen.contains(/[0-2]\/2 +[0-9]+%/) && seen.contains("2 of 2 in "))
     }
 }
 
-/// The line itself.
+/// The text of the progress line, without a terminal.
 @Suite struct ProgressLineTests {
     private func text(_ line: ProgressLine, _ columns: Int, isUTF8: Bool = true) -> String {
         line.text(for: Display(columns: columns, isUTF8: isUTF8)).plain
@@ -105,25 +105,25 @@ import Testing
         return line
     }()
 
-    @Test func `A wide terminal has all facts, and what is worked on`() {
+    @Test func `A wide terminal shows all numbers and the current sources`() {
         let bar = String(repeating: "█", count: 22) + "▌" + String(repeating: " ", count: 17)
         #expect(
             text(half, 200)
                 == "[\(bar)]  9/16   56%  1:20   0.1/s  1:10 left  2 rejected  clip.mov 1:15, 猫.webp 0:03")
     }
 
-    @Test func `ASCII has a bar of its own`() {
+    @Test func `Without UTF-8, the bar is drawn in ASCII`() {
         #expect(text(half, 200, isUTF8: false).hasPrefix("[" + String(repeating: "=", count: 22) + "   "))
     }
 
-    @Test func `What says least goes first when there is no room`() {
+    @Test func `On a narrow terminal, the least important parts are omitted first`() {
         #expect(text(half, 40).hasSuffix("]  9/16  1:10 left  2 rejected"))
         #expect(text(half, 24).hasSuffix("  9/16"))
         #expect(text(half, 8) == " 9/16" && text(half, 4) == " 9…")
     }
 
     @Test(arguments: [1, 10, 20, 39, 40, 60, 79, 80, 120, 200, 500])
-    func `It never reaches the last column`(columns: Int) {
+    func `The line never reaches the last column`(columns: Int) {
         for done in 0...16 {
             var line = half
             line.done = done
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `Before anything is done nobody knows the rest, at the end nothing is left`() {
+    @Test func `The remaining time is unknown at the start, and 0 at the end`() {
         #expect(text(ProgressLine(total: 3), 100).contains("0/3    0%  0:00   0.0/s  -:-- left  0 rejected"))
         var line = ProgressLine(total: 3)
         (line.done, line.skipped, line.seconds) = (3, 3, 4000)

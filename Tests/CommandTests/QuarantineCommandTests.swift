@@ -2,31 +2,31 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that end their media process, and what becomes of them.
+/// `attachprep quarantine`, and files that crash their media process.
 @Suite(.timeLimit(.minutes(2))) struct QuarantineCommandTests {
     let bench: CommandBench
 
-    /// Knows every file for a PNG, and dies when it has to look into it.
-    private static let diesInInspection = """
+    /// Identifies every file as PNG, and crashes when it inspects it.
+    private static let crashesInInspection = """
         while True:
-            number = hear()['number']
+            number = receive()['number']
             if number == 2: die('SIGSEGV')
             media = {'format': 'png', 'magicMIMEType': 'image/png'}
-            say(number, {'answer': {'_0': {'identified': {'_0': media}}}})
+            reply(number, {'answer': {'_0': {'identified': {'_0': media}}}})
         """
 
     init() throws {
         bench = try CommandBench()
     }
 
-    private func prepare(_ sources: String..., with child: ScriptedChild?) async throws -> [PrintedManifest] {
+    private func prepare(_ sources: String..., with child: ScriptedMediaProcess?) async throws -> [PrintedManifest] {
         try await bench.command(
-            bench.words("prepare", sources), environment: ["ATTACHPREP_MEDIA": child?.path]
+            bench.arguments("prepare", sources), environment: ["ATTACHPREP_MEDIA": child?.path]
         ).run().lines.map(PrintedManifest.init(line:))
     }
 
-    private func quarantine(_ words: String...) async throws -> CommandResult {
-        try await bench.command(["quarantine"] + words).run()
+    private func quarantine(_ arguments: String...) async throws -> CommandResult {
+        try await bench.command(["quarantine"] + arguments).run()
     }
 
     private struct Row: Decodable {
@@ -43,8 +43,8 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A file that ends its process twice is refused before a third one sees it`(byURL: Bool) async throws {
-        let child = try ScriptedChild(Self.diesInInspection)
+    func `A file that crashes two media processes is rejected before it reaches a third`(byURL: Bool) async throws {
+        let child = try ScriptedMediaProcess(Self.crashesInInspection)
         let source = byURL ? try CommandBench.url("grid.jpg") : SourceTree.sample("grid.jpg")
         let first = try #require(try await prepare(source, with: child).first)
         bench.expect(first, rejectedAs: "media.decoder_crashed")
@@ -58,7 +58,7 @@ import Testing
         bench.expect(third, rejectedAs: "media.quarantined")
         #expect(child.calls == calls)
         #expect(try bench.leftovers() == [])
-        // Another file is worked on.
+        // Another file is prepared.
         #expect(try await prepare(SourceTree.sample("grid.png"), with: nil).first?.error == nil)
         let row = try #require(try await rows().first)
         #expect(row.subject == "content" && row.isQuarantined && row.strikes == 2 && row.source == source)
@@ -66,8 +66,8 @@ import Testing
         #expect(row.digest == first.source.sha256)
     }
 
-    @Test func `A crash at the first bytes counts as well`() async throws {
-        let child = try ScriptedChild("hear(); die('SIGABRT')")
+    @Test func `A crash during identification of the first bytes counts as a strike`() async throws {
+        let child = try ScriptedMediaProcess("receive(); die('SIGABRT')")
         let source = try CommandBench.url("clock.mp4")
         bench.expect(try #require(try await prepare(source, with: child).first), rejectedAs: "media.decoder_crashed")
         bench.expect(try #require(try await prepare(source, with: child).first), rejectedAs: "media.quarantined")
@@ -77,8 +77,8 @@ import Testing
         #expect(try await rows().map(\.subject) == ["firstBytes"])
     }
 
-    @Test func `Both may happen in one run, with others beside them`() async throws {
-        let child = try ScriptedChild(Self.diesInInspection)
+    @Test func `Crashes and quarantine can occur in one run, for concurrent requests`() async throws {
+        let child = try ScriptedMediaProcess(Self.crashesInInspection)
         let cat = SourceTree.sample("grid.jpg")
         let manifests = try await prepare(cat, cat, cat, cat, cat, with: child)
         let codes = Set(manifests.compactMap(\.error?.code))
@@ -87,14 +87,14 @@ import Testing
         #expect(try bench.leftovers() == [])
     }
 
-    @Test func `A child killed at its deadline is no strike, and neither is one that could not start`() async throws {
-        let hanging = try ScriptedChild("hear(); pause()")
+    @Test func `A media process killed at its deadline, or that cannot start, is no strike`() async throws {
+        let hanging = try ScriptedMediaProcess("receive(); pause()")
         for _ in 0..<2 {
-            let words = bench.words("prepare", ["--budget", "1s", SourceTree.sample("grid.jpg")])
-            let result = try await bench.command(words, environment: ["ATTACHPREP_MEDIA": hanging.path]).run()
+            let arguments = bench.arguments("prepare", ["--budget", "1s", SourceTree.sample("grid.jpg")])
+            let result = try await bench.command(arguments, environment: ["ATTACHPREP_MEDIA": hanging.path]).run()
             bench.expect(try PrintedManifest(line: try #require(result.lines.first)), rejectedAs: "deadline.exceeded")
         }
-        let broken = try ScriptedChild("sys.exit(1)", isReady: false)
+        let broken = try ScriptedMediaProcess("sys.exit(1)", isReady: false)
         for _ in 0..<2 {
             let manifest = try #require(try await prepare(SourceTree.sample("grid.jpg"), with: broken).first)
             bench.expect(manifest, rejectedAs: "internal")
@@ -103,8 +103,8 @@ import Testing
         #expect(try await quarantine("list").text == "No quarantined files.\n")
     }
 
-    @Test func `What is lifted is tried again`() async throws {
-        let child = try ScriptedChild(Self.diesInInspection)
+    @Test func `A file lifted from quarantine is tried again`() async throws {
+        let child = try ScriptedMediaProcess(Self.crashesInInspection)
         let source = SourceTree.sample("grid.jpg")
         for _ in 0..<2 { _ = try await prepare(source, with: child) }
         let digest = try #require(try await rows().first?.digest)
@@ -119,11 +119,11 @@ import Testing
         #expect(try await rows().isEmpty)
     }
 
-    @Test func `The state folder is the one that is named`() async throws {
-        let child = try ScriptedChild(Self.diesInInspection)
+    @Test func `--state sets the folder of the quarantine`() async throws {
+        let child = try ScriptedMediaProcess(Self.crashesInInspection)
         let state = bench.folder.path("elsewhere")
-        let words = bench.words("prepare", ["--state", state, SourceTree.sample("grid.jpg")])
-        _ = try await bench.command(words, environment: ["ATTACHPREP_MEDIA": child.path]).run()
+        let arguments = bench.arguments("prepare", ["--state", state, SourceTree.sample("grid.jpg")])
+        _ = try await bench.command(arguments, environment: ["ATTACHPREP_MEDIA": child.path]).run()
         #expect(try await rows().isEmpty)
         #expect(try await quarantine("list", "--format", "json", "--state", state).lines.count == 1)
         let lifted = try await quarantine("lift", "--all", "--state", state)
@@ -131,10 +131,10 @@ import Testing
         #expect(try await quarantine("list", "--format", "json", "--state", state).lines.isEmpty)
     }
 
-    @Test func `Without any state folder requests go on`() async throws {
-        let child = try ScriptedChild(Self.diesInInspection)
+    @Test func `Requests are processed although the state folder cannot be used`() async throws {
+        let child = try ScriptedMediaProcess(Self.crashesInInspection)
         let result = try await bench.command(
-            bench.words("prepare", [SourceTree.sample("grid.jpg")]),
+            bench.arguments("prepare", [SourceTree.sample("grid.jpg")]),
             environment: ["ATTACHPREP_MEDIA": child.path, "XDG_STATE_HOME": "/dev/null/state"]
         ).run()
         let manifest = try PrintedManifest(line: try #require(result.lines.first))
@@ -142,7 +142,7 @@ import Testing
         #expect(result.errorText.contains("state folder"))
     }
 
-    @Test func `Wrong usage is 2`() async throws {
+    @Test func `Wrong usage of quarantine exits with 2`() async throws {
         #expect(try await quarantine("lift").exitCode == 2)
         #expect(try await quarantine("lift", "--all", "aa").exitCode == 2)
         #expect(try await quarantine("list", "--state", "").exitCode == 2)

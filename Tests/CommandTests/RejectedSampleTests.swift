@@ -2,23 +2,25 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What cannot be shown is refused honestly, among others that are ready.
+/// Samples that cannot be shown are rejected, and the others of the same run are prepared.
 @Suite(.timeLimit(.minutes(2))) struct RejectedSampleTests {
     @Test(arguments: [
         ("arrow.svg", "media.unsupported", 101), ("picture.jpg", "media.unrecognized", 101),
         ("truncated.jpg", "media.corrupt", 105), ("empty.png", "media.empty", 105),
     ])
-    func `An accident has its own code and Apple's number`(name: String, code: String, apple: Int) async throws {
+    func `A rejected sample has its own error code and Apple's error number`(
+        name: String, code: String, apple: Int
+    ) async throws {
         let manifest = try await PreparedSamples.manifest(name)
         try await PreparedSamples.bench.expect(manifest, rejectedAs: code)
         #expect(manifest.error?.appleCode == apple)
     }
 
-    @Test func `A run with some rejected ends with 1`() async throws {
+    @Test func `A run with rejected sources exits with 1`() async throws {
         #expect(try await PreparedSamples.run.value.exitCode == 1)
     }
 
-    @Test func `Rejected sources leave no folder, ready ones have theirs`() async throws {
+    @Test func `Only sources that are not rejected have a result folder`() async throws {
         let bench = try await PreparedSamples.bench
         let names = try FileManager.default.contentsOfDirectory(atPath: SourceTree.path("samples/media"))
         var ready: Set<String> = []

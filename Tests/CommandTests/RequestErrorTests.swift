@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Lines of a batch that cannot be meant: each is a rejected request, and the others go on.
+/// Invalid lines of a batch: each is a rejected request, and the others are processed.
 @Suite(.timeLimit(.minutes(2))) struct RequestErrorTests {
     let bench: CommandBench
 
@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"source": "#, #"{"id": "x"}"#, #"{"source": "cat.jpg", "colour": "red"}"#, #"{"source": 7}"#,
+        #"{"source": "#, #"{"id": "x"}"#, #"{"source": "cat.jpg", "tint": "red"}"#, #"{"source": 7}"#,
         #"{"source": "cat.jpg", "id": "../up"}"#, #"{"source": "cat.jpg", "id": ".hidden"}"#,
         #"{"source": "cat.jpg", "id": ""}"#, #"{"source": "cat.jpg", "budget": 0}"#,
         #"{"source": "cat.jpg", "budget": -1}"#, #"{"source": "cat.jpg", "budget": 100000}"#,
@@ -22,7 +22,7 @@ import Testing
         #"{"source": "cat.jpg", "deviceBudget": 0}"#, #"{"source": "cat.jpg", "callbackURL": "https://a/"}"#,
         #"{"source": "cat.jpg"} {"source": "dog.jpg"}"#,
     ])
-    func `A line that cannot be meant is request.invalid`(line: String) async throws {
+    func `An invalid line is request.invalid`(line: String) async throws {
         try await expectLine(line, rejectedAs: "request.invalid")
     }
 
@@ -31,11 +31,11 @@ import Testing
         (#"{"x": 0, "y": 0, "width": 0, "height": 1}"#, "options.invalid_clipping_rect"),
         (#"{"x": 0.5, "y": 0, "width": 0.6, "height": 1}"#, "options.invalid_clipping_rect"),
     ])
-    func `A wrong rectangle of a line has its own code`(rect: String, code: String) async throws {
+    func `An invalid rectangle in a line has its own code`(rect: String, code: String) async throws {
         try await expectLine(#"{"source": "cat.jpg", "options": {"crop": \#(rect)}}"#, rejectedAs: code)
     }
 
-    @Test func `A wrong time or size of a line has its own code`() async throws {
+    @Test func `An invalid time or size in a line has its own code`() async throws {
         try await expectLine(
             #"{"source": "cat.jpg", "options": {"thumbnailTime": -1}}"#, rejectedAs: "options.invalid_time")
         try await expectLine(
@@ -49,9 +49,9 @@ import Testing
         try await expectLine("http://127.0.0.1/\(long)", rejectedAs: "request.too_large")
     }
 
-    @Test func `A message names the line`() async throws {
+    @Test func `The error message has the number of the line and the unknown key`() async throws {
         let list = try bench.folder.write("\n# one\n{\"source\": \"a\", \"sauce\": 1}\n", to: "list")
-        let result = try await bench.command(bench.words("batch", [list])).run()
+        let result = try await bench.command(bench.arguments("batch", [list])).run()
         let manifest = try PrintedManifest(line: try #require(result.lines.first))
         let message = try #require(manifest.error?.message)
         #expect(message.contains("3") && message.contains("sauce"), "\(message)")
@@ -61,7 +61,7 @@ import Testing
         _ line: String, rejectedAs code: String, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let list = try bench.folder.write(line + "\n", to: "list")
-        let result = try await bench.command(bench.words("batch", [list])).run()
+        let result = try await bench.command(bench.arguments("batch", [list])).run()
         let printed = try #require(result.lines.first, "\(result.errorText)", sourceLocation: sourceLocation)
         bench.expect(try PrintedManifest(line: printed), rejectedAs: code, sourceLocation: sourceLocation)
         #expect(result.exitCode == 1, sourceLocation: sourceLocation)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--resume` skips what stands in place and tries failures again; the server's count of requests proves it.
+/// `--resume` skips finished results and retries failures, as counted by the requests that the server received.
 @Suite(.timeLimit(.minutes(2))) struct ResumeTests {
     let bench: CommandBench
     let server: LoopbackServer
@@ -13,9 +13,9 @@ import Testing
         try server.serve(folder: URL(filePath: SourceTree.path("samples/media"), directoryHint: .isDirectory))
     }
 
-    @Test func `What is in place is skipped, a failure is tried again`() async throws {
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))
-        server.serve("/later.png", inTurn: [.status(404), .body(picture)])
+    @Test func `Finished sources are skipped, and failed ones are tried again`() async throws {
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))
+        server.serve("/later.png", inTurn: [.status(404), .body(image)])
         let lines = ["/grid.jpg", "/tone.wav", "/later.png"].map { server.url($0) }
         let first = try await bench.batch(lines)
         #expect(first.exitCode == 1)
@@ -27,20 +27,20 @@ import Testing
         #expect(server.requests(to: "/later.png").count == 2)
     }
 
-    @Test func `Without --resume everything is done again`() async throws {
+    @Test func `Without --resume, all sources are prepared again`() async throws {
         _ = try await bench.batch([server.url("/grid.jpg")])
         _ = try await bench.batch([server.url("/grid.jpg")])
         #expect(server.requests.count == 2)
     }
 
-    @Test func `A skipped source prints the manifest that stands there`() async throws {
+    @Test func `A skipped source prints its existing manifest`() async throws {
         let first = try await bench.prepare(server.url("/grid.webp"))
         let second = try await bench.prepare(server.url("/grid.webp"), "--resume")
         #expect(first == second)
         #expect(server.requests.count == 1)
     }
 
-    @Test func `A manifest of another hand does not speak to the terminal`() async throws {
+    @Test func `Control characters of an edited manifest do not reach the terminal`() async throws {
         let manifest = try await bench.prepare(server.url("/grid.jpg"))
         let path = bench.path(manifest, "manifest.json")
         let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -48,17 +48,17 @@ import Testing
         try text.replacing("attachment.jpg", with: name).write(toFile: path, atomically: true, encoding: .utf8)
         try FileManager.default.copyItem(
             atPath: bench.path(manifest, "attachment.jpg"), toPath: bench.path(manifest, name))
-        let words = [
+        let arguments = [
             "prepare", "--output", bench.output, "--allow-private-network", "--resume", server.url("/grid.jpg"),
         ]
-        let shown = try await bench.command(words).run().text
+        let shown = try await bench.command(arguments).run().text
         #expect(shown.contains(#"attachment\u{7f}\u{9b}.jpg"#), "\(shown)")
         #expect(!shown.unicodeScalars.contains("\u{7F}"))
         #expect(server.requests.count == 1)
     }
 
     @Test(arguments: ["attachment.jpg", "thumbnail.jpg", "manifest.json"])
-    func `A result of which a file is missing is made again`(file: String) async throws {
+    func `A result with a missing file is prepared again`(file: String) async throws {
         let manifest = try await bench.prepare(server.url("/grid.jpg"))
         try FileManager.default.removeItem(atPath: bench.path(manifest, file))
         if file == "manifest.json" {
@@ -69,7 +69,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test func `The same id with another request is made again`() async throws {
+    @Test func `The same ID with another request is prepared again`() async throws {
         let line = { (name: String) in #"{"source": "\#(server.url(name))", "id": "cat"}"# }
         _ = try await bench.batch([line("/grid.jpg")])
         let second = try await bench.batch([line("/grid.png")], "--resume")
@@ -80,7 +80,7 @@ import Testing
             ])
     }
 
-    @Test func `An earlier result is replaced in one step`() async throws {
+    @Test func `An existing result is replaced atomically`() async throws {
         let line = { (name: String) in #"{"source": "\#(SourceTree.sample(name))", "id": "cat"}"# }
         _ = try await bench.batch([line("grid.jpg")])
         let watch = ReplacementWatch(path: "\(bench.output)/cat/manifest.json")
@@ -91,7 +91,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.output) == ["cat"])
     }
 
-    @Test func `Runs side by side into one folder do not hurt each other`() async throws {
+    @Test func `Concurrent runs into one output folder do not interfere`() async throws {
         let lines = (0..<6).map { #"{"source": "\#(SourceTree.sample("grid.jpg"))", "id": "cat-\#($0 % 2)"}"# }
         let results = try await withThrowingTaskGroup(of: CommandBench.BatchResult.self) { group in
             for _ in 0..<4 { group.addTask { try await bench.batch(lines) } }
@@ -104,7 +104,7 @@ import Testing
     }
 }
 
-/// Opens a file again and again on a thread of its own, and counts when it is not there.
+/// Polls a file on its own thread, counts how often it is missing, and collects its inodes.
 private final class ReplacementWatch: @unchecked Sendable {
     // Locked by `lock`.
     private var isOver = false
@@ -117,16 +117,16 @@ private final class ReplacementWatch: @unchecked Sendable {
         Thread.detachNewThread { [self] in
             while lock.withLock({ !isOver }) {
                 var status = stat()
-                let isThere = stat(path, &status) == 0
+                let exists = stat(path, &status) == 0
                 lock.withLock {
-                    if isThere { seen.insert(UInt64(status.st_ino)) } else { missing += 1 }
+                    if exists { seen.insert(UInt64(status.st_ino)) } else { missing += 1 }
                 }
             }
             ended.signal()
         }
     }
 
-    /// How often it was not there, and which files stood there.
+    /// How often the file was missing, and the inodes that were found at its path.
     func end() -> (missing: Int, seen: Set<UInt64>) {
         lock.withLock { isOver = true }
         ended.wait()

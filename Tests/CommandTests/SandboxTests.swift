@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `doctor` and `--require-sandbox` say of the walls, on this machine and on one that lacks some.
+/// Sandbox checks of `doctor` and `--require-sandbox`, on this machine and with Landlock unavailable.
 @Suite(.timeLimit(.minutes(3))) struct SandboxTests {
     let bench: CommandBench
 
@@ -10,7 +10,7 @@ import Testing
         bench = try CommandBench()
     }
 
-    /// A media process on a machine without some system calls: they are taken away before it begins.
+    /// A media process for which some system calls fail with ENOSYS, as on an older kernel.
     private func mediaProcess(without systemCalls: Int...) throws -> String {
         let script = """
             #!/usr/bin/python3 -IS
@@ -31,19 +31,19 @@ import Testing
         return path
     }
 
-    /// `landlock_create_ruleset`, the same number on every machine.
+    /// The number of `landlock_create_ruleset`, the same on every architecture.
     private static let landlock = 444
 
-    @Test func `doctor tries every wall, and each of them holds here`() async throws {
+    @Test func `doctor checks every sandbox layer, and all of them are effective on this machine`() async throws {
         let result = try await bench.run("doctor", "--format", "json")
-        let examination = try JSONDecoder().decode(Examination.self, from: Data(result.text.utf8))
-        #expect(examination.walls.count == 18)
-        #expect(Set(examination.walls.map(\.wall)).count == 10)
-        #expect(examination.walls.filter { !$0.holds } == [])
+        let diagnostics = try JSONDecoder().decode(PrintedDiagnostics.self, from: Data(result.text.utf8))
+        #expect(diagnostics.checks.count == 18)
+        #expect(Set(diagnostics.checks.map(\.layer)).count == 10)
+        #expect(diagnostics.checks.filter { !$0.holds } == [])
         #expect(result.exitCode == 0)
     }
 
-    @Test func `doctor names the wall that this machine does not have`() async throws {
+    @Test func `doctor names the sandbox layer that this machine lacks`() async throws {
         let media = try mediaProcess(without: Self.landlock)
         let result = try await bench.command(["doctor"], environment: ["ATTACHPREP_MEDIA": media]).run()
         #expect(result.exitCode == 1)
@@ -52,38 +52,38 @@ import Testing
         #expect(result.text.contains("blocked  system calls      open a file"))
     }
 
-    @Test func `--require-sandbox refuses such a machine before a file is looked at`() async throws {
+    @Test func `With --require-sandbox, a missing layer rejects the request before a file is read`() async throws {
         let media = try mediaProcess(without: Self.landlock)
-        let words = bench.words("prepare", ["--require-sandbox", SourceTree.sample("grid.jpg")])
-        let result = try await bench.command(words, environment: ["ATTACHPREP_MEDIA": media]).run()
+        let arguments = bench.arguments("prepare", ["--require-sandbox", SourceTree.sample("grid.jpg")])
+        let result = try await bench.command(arguments, environment: ["ATTACHPREP_MEDIA": media]).run()
         let manifest = try PrintedManifest(line: try #require(result.lines.first, "\(result.errorText)"))
         bench.expect(manifest, rejectedAs: "sandbox.unavailable")
         #expect(manifest.error?.retryable == false)
         #expect(result.exitCode == 1)
     }
 
-    @Test func `Without it the walls that are there have to do`() async throws {
+    @Test func `Without --require-sandbox, the remaining layers are sufficient`() async throws {
         let media = try mediaProcess(without: Self.landlock)
-        let words = bench.words("prepare", [SourceTree.sample("grid.jpg")])
-        let result = try await bench.command(words, environment: ["ATTACHPREP_MEDIA": media]).run()
+        let arguments = bench.arguments("prepare", [SourceTree.sample("grid.jpg")])
+        let result = try await bench.command(arguments, environment: ["ATTACHPREP_MEDIA": media]).run()
         #expect(result.exitCode == 0)
     }
 
-    @Test func `--require-sandbox is content with this machine`() async throws {
+    @Test func `With --require-sandbox, a machine with all layers prepares the source`() async throws {
         let manifest = try await bench.prepare(SourceTree.sample("grid.webp"), "--require-sandbox")
         #expect(manifest.outcome == "converted")
     }
 
-    @Test func `strace sees nothing of a working child but memory, threads and what is open`() async throws {
+    @Test func `A media process at work makes only allowed system calls, as seen by strace`() async throws {
         let trace = bench.folder.path("trace")
         let media = try bench.folder.write(
             "#!/bin/sh\nexec strace -f -o '\(trace)' '\(try BuiltBinary.attachprepMedia())' \"$@\"\n", to: "traced")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: media)
         let sources = ["orientation-6.jpg", "grid.heic", "grid.avif", "counter.webp", "clock.webm", "cover.mp3"]
-        // One request at a time starts one child, whose trace nobody else writes into.
-        let words = bench.words("batch", ["--concurrency", "1", "--crop", "0,0,0.5,0.5", "-"])
+        // One request at a time starts one media process, so the trace has one writer.
+        let arguments = bench.arguments("batch", ["--concurrency", "1", "--crop", "0,0,0.5,0.5", "-"])
         let result = try await bench.command(
-            words, environment: ["ATTACHPREP_MEDIA": media],
+            arguments, environment: ["ATTACHPREP_MEDIA": media],
             input: sources.map { SourceTree.sample($0) + "\n" }.joined()
         ).run()
         #expect(result.exitCode == 0, "\(result.text)")
@@ -91,11 +91,11 @@ import Testing
         let start = try #require(lines.firstIndex { $0.contains("{\\\"ready\\\"") })
         let succeeded = Set(lines[start...].filter { !$0.contains("= -1 E") }.compactMap(Self.call))
         #expect(succeeded.isSuperset(of: ["recvmsg", "sendmsg", "pread64", "pwrite64", "futex"]))
-        #expect(succeeded.subtracting(Self.harmless) == [])
+        #expect(succeeded.subtracting(Self.allowed) == [])
     }
 
-    /// The name of the system call whose result stands on a line; nil for signals, ends and the first half of one that
-    /// another thread interrupted.
+    /// The name of the system call whose result is on a line; nil for signals, exits and the first half of an
+    /// interrupted call.
     private static func call(_ line: Substring) -> String? {
         guard let equals = line.range(of: " = ", options: .backwards), !line.hasSuffix("<unfinished ...>") else {
             return nil
@@ -106,7 +106,7 @@ import Testing
         return name.isEmpty ? nil : String(name)
     }
 
-    private static let harmless: Set<String> = [
+    private static let allowed: Set<String> = [
         "recvmsg", "recvfrom", "sendmsg", "read", "pread64", "pwrite64", "write", "writev", "lseek", "ftruncate",
         "close",
         "dup", "fcntl", "newfstatat", "fstat", "fadvise64", "mmap", "munmap", "mremap", "mprotect", "madvise", "brk",
@@ -115,12 +115,22 @@ import Testing
         "clock_nanosleep", "prlimit64", "getrusage", "uname",
     ]
 
-    private struct Examination: Decodable {
-        struct Finding: Decodable, Equatable {
-            let wall: String
+    /// The sandbox checks in the JSON of `doctor`.
+    private struct PrintedDiagnostics: Decodable {
+        struct Check: Decodable, Equatable {
+            let layer: String
             let holds: Bool
+
+            private enum CodingKeys: String, CodingKey {
+                case layer = "wall"
+                case holds
+            }
         }
 
-        let walls: [Finding]
+        let checks: [Check]
+
+        private enum CodingKeys: String, CodingKey {
+            case checks = "walls"
+        }
     }
 }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is said about `attachprep serve`.
+/// The documentation of the settings of `attachprep serve`.
 @Suite(.timeLimit(.minutes(1))) struct ServeHelpTests {
-    /// The settings' names, from the one table of them.
+    /// The names of all settings, from `Setting.swift`.
     private func settings() throws -> [String] {
         let text = try String(
             contentsOfFile: SourceTree.path("Sources/AttachPrepService/Configuration/Setting.swift"), encoding: .utf8)
@@ -18,7 +18,7 @@ import Testing
         "ATTACHPREP_" + name.uppercased().replacingOccurrences(of: "-", with: "_")
     }
 
-    @Test func `Every setting stands in the help, with its variable`() async throws {
+    @Test func `The help of serve lists every setting with its environment variable`() async throws {
         let help = try await RunCommand(BuiltBinary.attachprep(), ["serve", "--help"]).run().text
         let words = help.split(whereSeparator: { $0.isWhitespace || "();,.".contains($0) }).map(String.init)
         for name in try settings() {
@@ -29,13 +29,13 @@ import Testing
         }
     }
 
-    @Test func `Every setting stands in the README, with its variable`() throws {
+    @Test func `The README lists every setting with its environment variable`() throws {
         let readme = try String(contentsOfFile: SourceTree.path("README.md"), encoding: .utf8)
         for name in try settings() { #expect(readme.contains("| `\(variable(name))` |"), "\(name)") }
     }
 
     @Test(arguments: [["--port", "http"], ["--fsync", "sometimes"], ["--drain", "soon"]])
-    func `A setting that cannot be read is wrong usage, named`(words: [String]) async throws {
+    func `An invalid setting is wrong usage, and the message has its name and value`(words: [String]) async throws {
         let result = try await RunCommand(BuiltBinary.attachprep(), ["serve"] + words).run()
         #expect(result.exitCode == 2 && result.errorText.contains(words[0]) && result.errorText.contains(words[1]))
     }

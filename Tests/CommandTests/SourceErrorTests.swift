@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Sources that are refused, or not there.
+/// Sources that are rejected or do not exist.
 @Suite(.timeLimit(.minutes(2))) struct SourceErrorTests {
     let bench: CommandBench
     let server: LoopbackServer
@@ -13,12 +13,12 @@ import Testing
     }
 
     @Test(arguments: ["http://", "http://a b/", "https://[::1/", "http://127.0.0.1:99999/"])
-    func `A URL that is none is source.invalid_url`(source: String) async throws {
+    func `A malformed URL is source.invalid_url`(source: String) async throws {
         try await bench.expectRejection("source.invalid_url", of: source)
     }
 
     @Test(arguments: ["ftp://127.0.0.1/cat.jpg", "data:image/png;base64,AAAA", "gopher://127.0.0.1/", "javascript:1"])
-    func `Another scheme is source.scheme_not_allowed`(source: String) async throws {
+    func `A scheme other than http and https is source.scheme_not_allowed`(source: String) async throws {
         try await bench.expectRejection("source.scheme_not_allowed", of: source)
     }
 
@@ -28,7 +28,7 @@ import Testing
         try await bench.expectRejection("source.scheme_not_allowed", of: server.url("/cat"))
     }
 
-    @Test func `With --https-only plain http is source.scheme_not_allowed`() async throws {
+    @Test func `With --https-only, plain http is source.scheme_not_allowed`() async throws {
         try await bench.expectRejection("source.scheme_not_allowed", of: server.url("/cat"), "--https-only")
         #expect(server.connectionCount == 0)
     }
@@ -46,17 +46,17 @@ import Testing
     }
 
     @Test(arguments: [404, 410])
-    func `What the server does not have is source.not_found`(status: Int) async throws {
+    func `A 404 or 410 response is source.not_found`(status: Int) async throws {
         server.serve("/cat.jpg", .status(status, [:], Data("gone".utf8)))
         try await bench.expectRejection("source.not_found", of: server.url("/cat.jpg"))
         #expect(server.requests.count == 1)
     }
 
-    @Test func `A name that does not exist is download.dns`() async throws {
+    @Test func `A host name that does not exist is download.dns`() async throws {
         try await bench.expectRejection("download.dns", of: "http://nowhere.invalid/cat.jpg", "--budget", "8s")
     }
 
-    @Test func `A name given by hand is resolved by hand`() async throws {
+    @Test func `--resolve sets the address of a host name`() async throws {
         server.serve("/cat", .body(try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))))
         let manifest = try await bench.prepare(
             server.url("/cat", host: "cdn.example"), "--resolve", "cdn.example:\(server.port):127.0.0.1")

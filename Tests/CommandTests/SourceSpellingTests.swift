@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Paths and file URLs are sources, whatever their names.
-@Suite(.timeLimit(.minutes(2))) struct SourceSpellingTests {
+/// Sources that are paths or file URLs, with unusual names.
+@Suite(.timeLimit(.minutes(2))) struct LocalSourceTests {
     let bench: CommandBench
 
     init() throws {
@@ -25,9 +25,9 @@ import Testing
         #expect(manifest.source.declaredMIMEType == nil && manifest.source.finalURL == nil)
     }
 
-    @Test func `A name that begins with a dash stands behind two`() async throws {
+    @Test func `A path that begins with a dash can follow --`() async throws {
         try copySample(to: "-cat.jpg")
-        let result = try await bench.command(bench.words("prepare", ["--", "-cat.jpg"])).run()
+        let result = try await bench.command(bench.arguments("prepare", ["--", "-cat.jpg"])).run()
         #expect(result.exitCode == 0, "\(result.errorText)")
     }
 
@@ -49,12 +49,12 @@ import Testing
     }
 
     @Test(arguments: ["tmp", "/dev/null", "pipe"])
-    func `What is not a file is source.invalid_url, and nobody waits for a pipe`(source: String) async throws {
+    func `A folder, device or pipe is source.invalid_url, without waiting for the pipe`(source: String) async throws {
         #expect(mkfifo(bench.folder.path("pipe"), 0o600) == 0)
         try await bench.expectRejection("source.invalid_url", of: source)
     }
 
-    @Test func `Control characters of a name are escaped in text and kept in JSON`() async throws {
+    @Test func `Control characters of a file name are escaped in text and kept in JSON`() async throws {
         let name = "\u{1B}[31mred\u{202E}\u{7}\u{9B}.jpg"
         try copySample(to: name)
         let result = try await bench.run("prepare", "--output", bench.output, name)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a person reads: what it was, what became of it, why, and how long each stage took.
+/// The text output of `prepare`: source, result, reason, and the time of each stage.
 @Suite(.timeLimit(.minutes(2))) struct TextOutputTests {
     let bench: CommandBench
 
@@ -10,11 +10,11 @@ import Testing
         bench = try CommandBench()
     }
 
-    /// The text of a `prepare`, with times and places that change from run to run replaced.
-    private func text(_ arguments: String...) async throws -> String {
-        let words = ["prepare", "--output", "out", "--allow-private-network"] + arguments
+    /// The text of a `prepare`, with times, paths and sizes that change from run to run replaced.
+    private func text(_ options: String...) async throws -> String {
+        let arguments = ["prepare", "--output", "out", "--allow-private-network"] + options
         let server = try CommandBench.samples.get().url("")
-        return try await bench.command(words).run().text
+        return try await bench.command(arguments).run().text
             .replacing(server, with: "http://server")
             .replacing(/out\/[0-9a-f]{32}\//, with: "out/ID/")
             .replacing(/[0-9.]+ (ms|s)\b/, with: "T")
@@ -22,7 +22,7 @@ import Testing
             .replacing(/time( +)T \(.*identify T, inspect T, render T, publish T\)/) { "time\($0.1)T (STAGES)" }
     }
 
-    @Test func `A success reads like this`() async throws {
+    @Test func `The text of a success lists source, result, reason, files, warnings and times`() async throws {
         let url = try CommandBench.url("clock.mp4")
         #expect(
             try await text("--thumbnail-time", "99", "--crop", "0,0,0.5,0.5", url) == """
@@ -39,17 +39,17 @@ import Testing
                 """)
     }
 
-    @Test func `A conversion says what the server claimed`() async throws {
+    @Test func `The text of a conversion includes the type declared by the server`() async throws {
         let server = try LoopbackServer()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.webp")))
-        server.serve("/cat.jpg", .body(picture, type: "image/jpeg"))
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.webp")))
+        server.serve("/cat.jpg", .body(image, type: "image/jpeg"))
         let lines = try await text(server.url("/cat.jpg")).split(separator: "\n")
         #expect(lines.first?.hasSuffix("/cat.jpg  converted  out/ID/attachment.jpg") == true)
         #expect(lines.contains { $0.hasPrefix("  was        image/webp (declared as image/jpeg), ") })
         #expect(lines.contains("  why        image/webp is not an attachable type"))
     }
 
-    @Test func `A rejection reads like this`() async throws {
+    @Test func `The text of a rejection lists the error code and the reason`() async throws {
         #expect(
             try await text(CommandBench.url("picture.jpg")) == """
                 http://server/picture.jpg  rejected
@@ -61,19 +61,19 @@ import Testing
                 """)
     }
 
-    @Test func `A failure that may pass says so`() async throws {
+    @Test func `The text of a failed download lists the error code`() async throws {
         let server = try LoopbackServer()
         server.serve("/cat", .status(403))
         let lines = try await text(server.url("/cat")).split(separator: "\n")
         #expect(lines.contains { $0.hasPrefix("  error      download.http_status") })
     }
 
-    @Test func `Results come in the order of the sources`() async throws {
+    @Test func `Results are printed in the order of the sources`() async throws {
         let server = try LoopbackServer()
         let gate = LoopbackGate { [unowned server] in server.requests(to: "/fast").count == 1 }
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
-        server.serve("/slow", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(picture).steps))
-        server.serve("/fast", .body(picture))
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        server.serve("/slow", LoopbackResponse([.wait(gate)] + LoopbackResponse.body(image).steps))
+        server.serve("/fast", .body(image))
         let heads = try await text(server.url("/slow"), server.url("/fast")).split(separator: "\n")
             .filter { !$0.hasPrefix(" ") }
         #expect(heads.count == 2)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Thumbnails and crops: their sizes, and what the grid shows on them.
+/// Thumbnails of stills and movies: their sizes, and the cells of the grid that they show.
 @Suite(.timeLimit(.minutes(2))) struct ThumbnailTests {
     let bench: CommandBench
 
@@ -24,19 +24,19 @@ import Testing
     }
 
     @Test(arguments: ["grid.jpg", "grid.gif", "orientation-6.jpg", "grid.webp", "grid.avif", "grid.heic", "grid.tiff"])
-    func `A still's thumbnail is its picture`(name: String) async throws {
+    func `A still's thumbnail has the still's pixels`(name: String) async throws {
         let thumbnail = try await PreparedSamples.bench.thumbnail(PreparedSamples.manifest(name))
-        let distance = PictureDistance(thumbnail, try await CommandBench.picture(ofSample: "grid.png"))
+        let distance = ImageDistance(thumbnail, try await CommandBench.image(ofSample: "grid.png"))
         #expect(distance.mean < 2.5 && distance.blockMax < 15, "\(distance)")
     }
 
-    @Test func `Printers' colours without a profile are read as Adobe writes them, not as a negative`() async throws {
+    @Test func `CMYK without a profile is read as Adobe's inverted CMYK, not as a negative`() async throws {
         let thumbnail = try await PreparedSamples.bench.thumbnail(PreparedSamples.manifest("cmyk.jpg"))
-        let distance = PictureDistance(thumbnail, try await CommandBench.picture(ofSample: "grid.png"))
+        let distance = ImageDistance(thumbnail, try await CommandBench.image(ofSample: "grid.png"))
         #expect(distance.mean < 12, "\(distance)")
     }
 
-    @Test func `An upright movie stored on its side has an upright thumbnail, and says so`() async throws {
+    @Test func `A movie that is stored rotated has an upright thumbnail, and a warning`() async throws {
         let manifest = try await PreparedSamples.manifest("portrait.mp4")
         let thumbnail = try await PreparedSamples.bench.thumbnail(manifest)
         #expect((thumbnail.width, thumbnail.height) == (225, 300))
@@ -56,11 +56,11 @@ import Testing
         let thumbnail = try await bench.thumbnail(manifest)
         #expect((thumbnail.width, thumbnail.height) == (width, height))
         guard fit == "contain" else { return }
-        let distance = PictureDistance(thumbnail, try await CommandBench.picture(ofSample: "grid.png"))
+        let distance = ImageDistance(thumbnail, try await CommandBench.image(ofSample: "grid.png"))
         #expect(distance.mean < 9, "\(distance)")
     }
 
-    @Test func `Cover cuts away what sticks out and squeezes nothing`() async throws {
+    @Test func `Cover crops to the center without distortion`() async throws {
         let manifest = try await bench.prepare(
             CommandBench.url("grid.jpg"), "--thumbnail-size", "100x300", "--thumbnail-fit", "cover")
         let thumbnail = try await bench.thumbnail(manifest)
@@ -71,7 +71,7 @@ import Testing
         #expect(SampleMotif.cell(in: thumbnail, atUnitX: 0.95, y: 0.98) == 11)
     }
 
-    @Test func `Cover enlarges nothing`() async throws {
+    @Test func `Cover never enlarges`() async throws {
         let manifest = try await bench.prepare(
             CommandBench.url("grid.bmp"), "--thumbnail-size", "1000x1000", "--thumbnail-fit", "cover")
         let thumbnail = try await bench.thumbnail(manifest)

@@ -9,16 +9,16 @@ import Testing
         ("http://EXAMPLE.com/", "example.com"), ("http://bücher.example/", "xn--bcher-kva.example"),
         ("http://%62%C3%BCcher.example/", "xn--bcher-kva.example"), ("http://１２７.0.0.1/", "127.0.0.1"),
     ])
-    func `A host has one spelling`(text: String, host: String) throws {
+    func `A host is normalized`(text: String, host: String) throws {
         #expect(try CurlURL(parsing: text).host == host)
     }
 
-    @Test func `Spaces and other scripts are percent-encoded, what is encoded stays, the fragment goes`() throws {
+    @Test func `Spaces and non-ASCII characters are percent-encoded, and the fragment is removed`() throws {
         let url = try CurlURL(parsing: "https://example.com/two cats/ü%20.jpg?q=ä b#top")
         #expect(url.text == "https://example.com/two%20cats/%c3%bc%20.jpg?q=%c3%a4%20b")
     }
 
-    @Test func `User info is taken apart and out`() throws {
+    @Test func `User info is decoded and removed`() throws {
         let url = try CurlURL(parsing: "https://me%40home:p%3Aw@example.com/cat")
         #expect(url.credentials == CurlCredentials(user: "me@home", password: "p:w"))
         #expect(url.text == "https://example.com/cat")
@@ -29,17 +29,17 @@ import Testing
         ("//other.example/b", "https://other.example/b"), ("?q", "https://example.com/x/a?q"),
         ("http://other.example", "http://other.example/"), ("/two cats", "https://example.com/two%20cats"),
     ])
-    func `A reference is resolved from where it was found`(reference: String, target: String) throws {
+    func `A relative reference is resolved`(reference: String, target: String) throws {
         #expect(try CurlURL(parsing: "https://example.com/x/a?old").resolving(reference).text == target)
     }
 
-    @Test func `A port is the scheme's own where none is written`() throws {
+    @Test func `The port defaults to the scheme's own`() throws {
         #expect(try CurlURL(parsing: "https://example.com/").port == 443)
         #expect(try CurlURL(parsing: "http://example.com:8080/").port == 8080)
     }
 
     @Test(arguments: ["", "http://", "http://exa mple.com/", "http://example.com:99999/", "http://[::1/", "/path"])
-    func `What is no address is refused with the code of the address interface`(text: String) throws {
+    func `An invalid URL is rejected with an error of the URL interface`(text: String) throws {
         let error = #expect(throws: CurlError.self) { try CurlURL(parsing: text) }
         #expect(error?.interface == .url)
     }

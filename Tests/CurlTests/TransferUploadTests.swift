@@ -4,7 +4,7 @@ import Testing
 
 @testable import Curl
 
-/// What is sent out of files, and signed.
+/// Uploads from files, and request signatures.
 @Suite(.timeLimit(.minutes(1))) struct TransferUploadTests {
     let server: LoopbackServer
     let loop: TransferLoop
@@ -16,7 +16,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// Sends a piece of a file of a million bytes.
+    /// Sends part of a file of a million bytes.
     private func put(
         offset: Int = 0, bytes: Int = 1_000_000, _ change: (inout TransferSettings) -> Void = { _ in }
     ) async throws -> TransferReport {
@@ -30,10 +30,10 @@ import Testing
         settings.method = .put
         settings.upload = TransferUpload(descriptor: file.fileDescriptor, offset: offset, bytes: bytes)
         change(&settings)
-        return await loop.perform(settings, observer: SeenTransfer())
+        return await loop.perform(settings, observer: TransferLog())
     }
 
-    @Test func `A piece of a file is sent, with its length`() async throws {
+    @Test func `Part of a file is sent with its length`() async throws {
         server.serve("/put", .status(200))
         #expect(try await put(offset: 300_000, bytes: 400_000).ending == .completed)
         let request = try #require(server.requests.first)
@@ -41,24 +41,24 @@ import Testing
         #expect(request.body == Data((300_000..<700_000).map { UInt8(truncatingIfNeeded: $0 / 1_000) }))
     }
 
-    @Test func `A file that ends too early ends the transfer`() async throws {
+    @Test func `A file shorter than its declared size ends the transfer`() async throws {
         server.serve("/put", .status(200))
         let report = try await put(offset: 900_000, bytes: 200_000)
         guard case .failed(let error) = report.ending else { return #expect(Bool(false), "\(report.ending)") }
         #expect(error.code == .abortedByCallback)
     }
 
-    @Test func `Who may not send learns it before the file is sent`() async throws {
-        // Answers at the question, and reads no body.
+    @Test func `An early rejection completes the transfer before the file is sent`() async throws {
+        // Responds to the head, and reads no body.
         server.greet(
-            LoopbackAnswer([.receive { $0.suffix(4) == Data("\r\n\r\n".utf8) }]).then(
+            LoopbackResponse([.receive { $0.suffix(4) == Data("\r\n\r\n".utf8) }]).then(
                 .send(Data("HTTP/1.1 403 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)), .close))
         #expect(try await put().ending == .completed)
     }
 
-    @Test func `A server that takes no more runs into the stall limit`() async throws {
+    @Test func `A server that stops reading runs into the stall limit`() async throws {
         server.greet(
-            LoopbackAnswer([.receive { $0.suffix(4) == Data("\r\n\r\n".utf8) }]).then(
+            LoopbackResponse([.receive { $0.suffix(4) == Data("\r\n\r\n".utf8) }]).then(
                 .send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)), .hang))
         let path = try folder.write([UInt8](repeating: 1, count: 30_000_000), to: "large")
         let file = try #require(FileHandle(forReadingAtPath: path))
@@ -70,7 +70,7 @@ import Testing
         #expect(report.ending == .stalled)
     }
 
-    @Test func `A signature covers what was given, and nothing that is not sent`() async throws {
+    @Test func `A signature covers the given headers and no others`() async throws {
         server.serve("/put", .status(200))
         let report = try await put { settings in
             settings.headers = ["x-amz-content-sha256: 00", "Content-Type: image/jpeg"]
@@ -87,7 +87,7 @@ import Testing
         #expect(request.headers["user-agent"] == "tests" && request.headers["x-amz-date"] != nil)
     }
 
-    @Test func `A HEAD brings no body`() async throws {
+    @Test func `A HEAD request has no body`() async throws {
         server.serve("/put", .head(200, ["Content-Length": "5"]))
         let report = try await put { settings in
             settings.method = .head
@@ -96,7 +96,7 @@ import Testing
         #expect(report.ending == .completed && server.requests.first?.method == "HEAD")
     }
 
-    @Test func `A secret is in no description`() {
+    @Test func `A secret appears in no description`() {
         let signature = TransferSignature(accessKeyID: "a", secretAccessKey: "hush", region: "r", service: "s3")
         var dumped = ""
         dump(signature, to: &dumped)

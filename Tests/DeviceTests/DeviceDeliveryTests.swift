@@ -2,20 +2,20 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the sample extension shows, with RichPush behind it, on a device that is a program.
+/// What the sample extension displays, using RichPush, on a simulated device.
 struct DeviceDeliveryTests {
     private let server: LoopbackServer
-    private let device: BuiltDevice
+    private let device: SimulatedDevice
 
     init() throws {
-        device = try BuiltDevice.shared
+        device = try SimulatedDevice.shared
         server = try LoopbackServer()
-        server.serve("/cat.jpg", .body(DeviceFile.picture, type: "image/jpeg"))
+        server.serve("/cat.jpg", .body(DeviceFile.image, type: "image/jpeg"))
         server.serve("/small.jpg", .body(DeviceFile.thumbnail, type: "image/jpeg"))
     }
 
-    @Test func `The first attachment is shown, with its options, and the others are not fetched`() async throws {
-        let digest = try DeviceFile.sha256(DeviceFile.picture)
+    @Test func `The first attachment is displayed with its options, and the others are not fetched`() async throws {
+        let digest = try DeviceFile.sha256(DeviceFile.image)
         let options =
             #", "thumbnailHidden": false, "thumbnailClippingRect": {"X": 0, "Y": 0.5, "Width": 1, "Height": 0.5}"#
         let shown = try await device.run(
@@ -36,7 +36,7 @@ struct DeviceDeliveryTests {
         #expect(server.requests.map(\.path) == ["/cat.jpg"])
     }
 
-    @Test func `An attachment that hides its thumbnail goes together with the one that shows its own`() async throws {
+    @Test func `An attachment with a hidden thumbnail is combined with the next one with a visible one`() async throws {
         let hidden = #", "thumbnailHidden": true"#
         let shown = try await device.run(
             DevicePayload(attachments: [
@@ -48,7 +48,7 @@ struct DeviceDeliveryTests {
         #expect(shown.left.isEmpty)
     }
 
-    @Test func `It goes alone when the other does not come`() async throws {
+    @Test func `An attachment with a hidden thumbnail is displayed alone when its companion fails`() async throws {
         let shown = try await device.run(
             DevicePayload(attachments: [
                 DevicePayload.attachment(server.url("/cat.jpg"), options: #", "thumbnailHidden": true"#),
@@ -57,8 +57,8 @@ struct DeviceDeliveryTests {
         #expect(shown.attachments.map(\.identifier) == ["0"])
     }
 
-    @Test func `A movie's time goes along as a CMTime`() async throws {
-        server.serve("/cat.mp4", .body(DeviceFile.picture, type: "video/mp4"))
+    @Test func `A movie's thumbnail time is passed on as a CMTime`() async throws {
+        server.serve("/cat.mp4", .body(DeviceFile.image, type: "video/mp4"))
         let time = #", "thumbnailTime": {"value": 1800, "timescale": 600, "epoch": 0, "flags": 1}"#
         let movie = DevicePayload.attachment(server.url("/cat.mp4"), type: "public.mpeg-4", options: time)
         let shown = try await device.run(DevicePayload(attachments: [movie]).text)
@@ -67,13 +67,13 @@ struct DeviceDeliveryTests {
                 == ["value": "1800", "timescale": "600", "epoch": "0", "flags": "1"])
     }
 
-    @Test func `A payload without media is handed over as it is`() async throws {
+    @Test func `A payload without media is displayed unchanged`() async throws {
         let shown = try await device.run(#"{"aps": {"alert": "Hello", "mutable-content": 1}}"#)
         #expect(shown.handedOver == 1 && shown.attachments.isEmpty && shown.body == "Hello")
         #expect(server.requests.isEmpty)
     }
 
-    @Test func `What is not the file that was prepared gives way to the next attachment`() async throws {
+    @Test func `A file with a wrong digest is replaced by the next attachment`() async throws {
         let wrong = String(repeating: "0", count: 64)
         let shown = try await device.run(
             DevicePayload(attachments: [
@@ -84,13 +84,13 @@ struct DeviceDeliveryTests {
         #expect(shown.left.isEmpty)
     }
 
-    @Test(arguments: HostileFile.allCases)
-    func `The thumbnail stands in for what does not arrive`(file: HostileFile) async throws {
-        server.serve("/cat.jpg", file.answer(on: server))
+    @Test(arguments: HostileResponse.allCases)
+    func `The thumbnail replaces an attachment that cannot be fetched`(hostile: HostileResponse) async throws {
+        server.serve("/cat.jpg", hostile.response(on: server))
         let shown = try await device.run(
             DevicePayload(attachments: [
                 DevicePayload.attachment(
-                    server.url("/cat.jpg"), bytes: file.declaredBytes, thumbnail: server.url("/small.jpg"))
+                    server.url("/cat.jpg"), bytes: hostile.declaredBytes, thumbnail: server.url("/small.jpg"))
             ]).text, ["--deadline", "3"])
         #expect(shown.handedOver == 1)
         #expect(shown.attachments.map(\.file) == ["thumbnail.jpg"])
@@ -98,7 +98,7 @@ struct DeviceDeliveryTests {
         await server.until { $0.openConnectionCount == 0 }
     }
 
-    @Test func `A redirect is followed, and nothing is fetched twice`() async throws {
+    @Test func `A redirect is followed, and a repeated URL is fetched once`() async throws {
         server.serve("/moved.jpg", .redirect(server.url("/cat.jpg")))
         let moved = DevicePayload.attachment(server.url("/moved.jpg"))
         let shown = try await device.run(DevicePayload(attachments: [moved, moved]).text)
@@ -106,18 +106,18 @@ struct DeviceDeliveryTests {
         #expect(server.requests.map(\.path) == ["/moved.jpg", "/cat.jpg"])
     }
 
-    @Test func `The name comes from the answer when the payload says nothing of the type, and leads nowhere`()
+    @Test func `Without a declared type, the suggested file name decides the type but not the path`()
         async throws
     {
         let name = #"attachment; filename="../../../tmp/evil.png""#
-        server.serve("/anything", .body(DeviceFile.picture, headers: ["Content-Disposition": name]))
+        server.serve("/anything", .body(DeviceFile.image, headers: ["Content-Disposition": name]))
         let shown = try await device.run(
             #"{"attachprep": {"attachments": [{"url": "\#(server.url("/anything"))"}]}}"#)
         #expect(shown.attachments.map(\.file) == ["attachment.png"])
         #expect(shown.attachments.map(\.uti) == ["public.png"])
     }
 
-    @Test func `When nobody says what a file is, its first bytes do`() async throws {
+    @Test func `Without a declared type and file name, the first bytes decide the type`() async throws {
         let gif = try Data(contentsOf: URL(fileURLWithPath: SourceTree.sample("counter.gif")))
         server.serve("/anything", .body(gif))
         let shown = try await device.run(#"{"aps": {"alert": "Hi"}, "attach": "\#(server.url("/anything"))"}"#)
@@ -132,9 +132,9 @@ struct DeviceDeliveryTests {
         #expect(shown.body == "Hi")
     }
 
-    @Test func `A file that the app brings along is copied, not moved`() async throws {
+    @Test func `A bundle file is copied, not moved`() async throws {
         let bundle = try TemporaryFolder()
-        try bundle.write(Array(DeviceFile.picture), to: "cat.gif")
+        try bundle.write(Array(DeviceFile.image), to: "cat.gif")
         let payload = #"{"attachprep": {"attachments": [{"id": "own", "file": "cat.gif"}]}}"#
         let shown = try await device.run(payload, ["--bundle", bundle.path])
         #expect(shown.attachments.map(\.uti) == ["com.compuserve.gif"])
@@ -143,31 +143,31 @@ struct DeviceDeliveryTests {
     }
 }
 
-/// Answers that are not the file.
-enum HostileFile: CaseIterable {
+/// Responses that are not the expected file.
+enum HostileResponse: CaseIterable {
     case missing, partial, page, empty, cutShort, tooShort, tooLong, tooLarge, silent, slow, drip, endlessRedirects,
         reset
 
-    /// What the payload says of the file.
+    /// The length that the payload declares.
     var declaredBytes: Int? { self == .tooLarge ? nil : 20_000 }
 
-    func answer(on server: LoopbackServer) -> LoopbackAnswer {
-        let picture = DeviceFile.picture
+    func response(on server: LoopbackServer) -> LoopbackResponse {
+        let image = DeviceFile.image
         return switch self {
         case .missing: .status(404)
-        case .partial: .status(206, ["Content-Range": "bytes 0-19999/40000"], picture)
-        case .page: .body(picture, type: "text/html; charset=utf-8")
+        case .partial: .status(206, ["Content-Range": "bytes 0-19999/40000"], image)
+        case .page: .body(image, type: "text/html; charset=utf-8")
         case .empty: .body(Data(), type: "image/jpeg")
-        case .cutShort: .start(of: picture, bytes: 10_000).then(.close)
-        case .tooShort: .body(picture.dropLast(), type: "image/jpeg")
-        // Neither ends by itself: the device has to see by the first bytes that there is too much.
-        case .tooLong: .start(of: picture, bytes: 10_000, declaring: 20_001).then(.hang)
+        case .cutShort: .start(of: image, bytes: 10_000).then(.close)
+        case .tooShort: .body(image.dropLast(), type: "image/jpeg")
+        // Neither ends by itself: the device must detect the excess by the declared length or the bytes received.
+        case .tooLong: .start(of: image, bytes: 10_000, declaring: 20_001).then(.hang)
         case .tooLarge: .lines("Content-Type: image/jpeg").then(.send(Data(count: 10_000_001)), .hang)
-        case .silent: LoopbackAnswer([.hang])
-        case .slow: .start(of: picture, bytes: 10_000).then(.hang)
-        case .drip: .start(of: picture, bytes: 0).then(.drip(picture, pauseMilliseconds: 20))
+        case .silent: LoopbackResponse([.hang])
+        case .slow: .start(of: image, bytes: 10_000).then(.hang)
+        case .drip: .start(of: image, bytes: 0).then(.drip(image, pauseMilliseconds: 20))
         case .endlessRedirects: .redirect(server.url("/cat.jpg"))
-        case .reset: .start(of: picture, bytes: 100).then(.reset)
+        case .reset: .start(of: image, bytes: 100).then(.reset)
         }
     }
 }

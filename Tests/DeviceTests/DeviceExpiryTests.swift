@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// iOS ends the extension when it likes: what there is is shown, once, and nothing stays behind.
+/// When iOS ends the extension, it displays what is available, once, and leaves no files behind.
 struct DeviceExpiryTests {
     private let server: LoopbackServer
-    private let device: BuiltDevice
+    private let device: SimulatedDevice
     private let folder: TemporaryFolder
 
     init() throws {
-        device = try BuiltDevice.shared
+        device = try SimulatedDevice.shared
         server = try LoopbackServer()
         folder = try TemporaryFolder()
         server.serve("/small.jpg", .body(DeviceFile.thumbnail, type: "image/jpeg"))
@@ -21,33 +21,33 @@ struct DeviceExpiryTests {
         ]).text
     }
 
-    @Test func `In the middle of a download the text is shown, and the download ends`() async throws {
+    @Test func `When time runs out during a download, the text is displayed and the download ends`() async throws {
         let begun = LoopbackGate()
-        server.serve("/cat.mp4", .start(of: DeviceFile.picture, bytes: 10_000).then(.open(begun), .hang))
+        server.serve("/cat.mp4", .start(of: DeviceFile.image, bytes: 10_000).then(.open(begun), .hang))
         let command = try device.start(movie(), in: folder)
-        await begun.untilOpen()
+        await begun.waitUntilOpen()
         command.send(SIGUSR1)
-        let shown = try Shown(try await command.result())
+        let shown = try DeviceReport(try await command.result())
         #expect(shown.handedOver == 1 && shown.attachments.isEmpty && shown.title == "Cats")
         #expect(shown.left.isEmpty)
         await server.until { $0.openConnectionCount == 0 }
     }
 
-    @Test func `A thumbnail that has come meanwhile is shown`() async throws {
-        server.serve("/cat.mp4", .start(of: DeviceFile.picture, bytes: 10_000).then(.hang))
+    @Test func `When time runs out, a thumbnail that has arrived is displayed`() async throws {
+        server.serve("/cat.mp4", .start(of: DeviceFile.image, bytes: 10_000).then(.hang))
         let command = try device.start(
             movie(thumbnail: server.url("/small.jpg")), in: folder, ["--deadline", "40"])
         try await waitUntil("the thumbnail") {
             (try? command.errorTextSoFar().contains("0-thumbnail: kept")) ?? false
         }
         command.send(SIGUSR1)
-        let shown = try Shown(try await command.result())
+        let shown = try DeviceReport(try await command.result())
         #expect(shown.handedOver == 1)
         #expect(shown.attachments.map(\.file) == ["thumbnail.jpg"])
         #expect(shown.left.isEmpty)
     }
 
-    @Test func `What an earlier run left is swept, and what may still be in use is not`() async throws {
+    @Test func `Old files of an earlier run are removed, recent ones are kept`() async throws {
         let old = try folder.makeFolder("media/old")
         try folder.write("left", to: "media/old/attachment.jpg")
         try folder.makeFolder("media/new")
@@ -58,13 +58,13 @@ struct DeviceExpiryTests {
         #expect(shown.left == ["new"])
     }
 
-    @Test func `Fifty megabytes do not pass through memory`() async throws {
+    @Test func `A file of 50 MB is streamed to disk, not held in memory`() async throws {
         let movie = Data(count: 50_000_000)
-        // At 25 MB/s, five times Wi-Fi: what loopback brings faster waits in Foundation's own queues on Linux.
-        let piece = LoopbackAnswer.Step.send(Data(count: 249_999))
+        // At 25 MB/s, five times Wi-Fi: at a higher rate, Foundation on Linux queues the data in memory.
+        let piece = LoopbackResponse.Step.send(Data(count: 249_999))
         let pieces = (0..<200).flatMap { _ in [piece, .drip(Data(count: 1), pauseMilliseconds: 10)] }
-        let head = LoopbackAnswer.start(of: movie, bytes: 0, ["Content-Type": "video/mp4"])
-        server.serve("/cat.mp4", LoopbackAnswer(head.steps + pieces))
+        let head = LoopbackResponse.start(of: movie, bytes: 0, ["Content-Type": "video/mp4"])
+        server.serve("/cat.mp4", LoopbackResponse(head.steps + pieces))
         let digest = try DeviceFile.sha256(movie)
         let payload = DevicePayload(attachments: [
             DevicePayload.attachment(
@@ -72,7 +72,7 @@ struct DeviceExpiryTests {
         ])
         let shown = try await device.run(payload.text, in: folder)
         #expect(shown.attachments.map(\.sha256) == [digest])
-        // Kilobytes; the session itself takes some 9,000 for the smallest file.
+        // In KB; URLSession alone takes about 9,000 for the smallest file.
         #expect(shown.memoryPeak - shown.memoryStart < 30_000)
     }
 }

@@ -3,22 +3,22 @@ import RichPush
 import TestSupport
 import Testing
 
-/// Arrivals are reported once, and kept until somebody takes them.
+/// Receipts are reported once, and kept until the service accepts them.
 struct DeviceReceiptTests {
     private let server: LoopbackServer
-    private let device: BuiltDevice
+    private let device: SimulatedDevice
     private let folder: TemporaryFolder
 
     init() throws {
-        device = try BuiltDevice.shared
+        device = try SimulatedDevice.shared
         server = try LoopbackServer()
         folder = try TemporaryFolder()
-        server.serve("/cat.jpg", .body(DeviceFile.picture, type: "image/jpeg"))
+        server.serve("/cat.jpg", .body(DeviceFile.image, type: "image/jpeg"))
         server.serve("/small.jpg", .body(DeviceFile.thumbnail, type: "image/jpeg"))
         server.serve("/receipts", .status(202))
     }
 
-    private func run(_ attachment: String? = nil, token: String = "token") async throws -> Shown {
+    private func run(_ attachment: String? = nil, token: String = "token") async throws -> DeviceReport {
         let receipt = #"{"url": "\#(server.url("/receipts"))", "token": "\#(token)"}"#
         let payload = DevicePayload(attachments: attachment.map { [$0] } ?? [], receipt: receipt)
         return try await device.run(payload.text, in: folder)
@@ -30,7 +30,7 @@ struct DeviceReceiptTests {
         }
     }
 
-    @Test func `An arrival is reported with what was shown`() async throws {
+    @Test func `A receipt reports what was displayed`() async throws {
         let missing = server.url("/missing.jpg")
         _ = try await run(DevicePayload.attachment(server.url("/cat.jpg")))
         _ = try await run(DevicePayload.attachment(missing, thumbnail: server.url("/small.jpg")))
@@ -45,32 +45,32 @@ struct DeviceReceiptTests {
     }
 
     @Test(arguments: [503, 500, 429, 408, 302])
-    func `While the service has trouble an arrival is kept, and sent with the next one`(status: Int) async throws {
+    func `A receipt is kept after a temporary error and sent with the next one`(status: Int) async throws {
         server.serve("/receipts", .status(status, ["Location": server.url("/elsewhere")]))
         #expect(try await run(token: "one").receipts == 1)
         server.serve("/receipts", .status(202))
         #expect(try await run(token: "two").receipts == 0)
         let reports = try reports
         #expect(reports.map(\.token) == ["one", "two", "one"])
-        // The same arrival, by its name; older than before.
+        // The same receipt by its ID; older than before.
         #expect(reports[0].id == reports[2].id && reports[0].ageSeconds <= reports[2].ageSeconds)
         #expect(server.requests(to: "/elsewhere").isEmpty)
     }
 
-    @Test func `When nobody listens, arrivals are kept`() async throws {
+    @Test func `Receipts are kept when the service is unreachable`() async throws {
         server.stop()
         #expect(try await run().receipts == 1)
         #expect(try await run().receipts == 2)
     }
 
-    @Test(arguments: [400, 401, 404, 410]) func `What the service will never take is dropped`(status: Int) async throws
+    @Test(arguments: [400, 401, 404, 410]) func `A receipt is dropped after a permanent error`(status: Int) async throws
     {
         server.serve("/receipts", .status(status))
         #expect(try await run().receipts == 0)
         #expect(try reports.count == 1)
     }
 
-    /// One that waits since before this test, as the extension writes it.
+    /// Stores an earlier receipt in the extension's format.
     private func store(_ name: String, secondsAgo: Double, outcome: String = "") throws {
         let arrived = Date().timeIntervalSince1970 - secondsAgo
         let receipt = #"{"url": "\#(server.url("/receipts"))", "token": "\#(name)"}"#
@@ -80,17 +80,17 @@ struct DeviceReceiptTests {
             to: "receipts/00\(Int(arrived * 1_000))-\(name).json")
     }
 
-    @Test func `A hundred arrivals are kept, the newest`() async throws {
+    @Test func `The newest hundred receipts are kept`() async throws {
         for number in 1...150 { try store("\(number)", secondsAgo: Double(number), outcome: #""outcome": "text", "#) }
         server.serve("/receipts", .status(503))
         #expect(try await run().receipts == 100)
         let kept = try folder.contents()
         #expect(kept.contains { $0.hasSuffix("-99.json") } && !kept.contains { $0.hasSuffix("-100.json") })
-        // Who has trouble is not asked a hundred times.
+        // A failing service gets one request, not a hundred.
         #expect(try reports.count == 1)
     }
 
-    @Test func `What cannot be read goes, and what is over a week old`() async throws {
+    @Test func `Invalid receipts and those older than a week are dropped`() async throws {
         try folder.makeFolder("receipts")
         try folder.write("{}", to: "receipts/000000000000001-broken.json")
         try store("old", secondsAgo: 8 * 24 * 3_600)
@@ -98,7 +98,7 @@ struct DeviceReceiptTests {
         #expect(try reports.map(\.token) == ["token"])
     }
 
-    @Test func `An extension that was killed before it handed anything over is counted the next time`() async throws {
+    @Test func `A receipt of an extension killed before delivery is sent by the next run`() async throws {
         try store("killed", secondsAgo: 100)
         #expect(try await run().receipts == 0)
         let report = try #require(try reports.first { $0.token == "killed" })

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What of the sample is not compiled: property lists, and the README's list of its parts.
+/// The sample's files that are not compiled: property lists, and the list of files in the README.
 struct SampleFilesTests {
     private func propertyList(_ name: String) throws -> [String: Any] {
         let data = try Data(contentsOf: URL(fileURLWithPath: SourceTree.path("samples/NotificationService/\(name)")))
@@ -10,7 +10,7 @@ struct SampleFilesTests {
         return try #require(list as? [String: Any])
     }
 
-    @Test func `Info.plist names the class that iOS calls, and leaves http refused`() throws {
+    @Test func `Info.plist names the extension's class and does not allow http`() throws {
         let list = try propertyList("Info.plist")
         let entry = try #require(list["NSExtension"] as? [String: String])
         #expect(entry["NSExtensionPointIdentifier"] == "com.apple.usernotifications.service")
@@ -18,14 +18,14 @@ struct SampleFilesTests {
         #expect(list["NSAppTransportSecurity"] == nil)
     }
 
-    @Test func `The privacy manifest gives a reason for what it names`() throws {
+    @Test func `The privacy manifest gives a reason for every API`() throws {
         let list = try propertyList("PrivacyInfo.xcprivacy")
         let types = try #require(list["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
         #expect(types.count == 2)
         #expect(types.allSatisfy { !(($0["NSPrivacyAccessedAPITypeReasons"] as? [String])?.isEmpty ?? true) })
     }
 
-    @Test func `The README names every file`() throws {
+    @Test func `The README lists every source file`() throws {
         let folder = SourceTree.path("samples/NotificationService")
         let readme = try String(contentsOfFile: folder + "/README.md", encoding: .utf8)
         for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasSuffix(".swift") {

@@ -4,12 +4,12 @@ import RichPush
 
 /// A command in the first line of a file, such as `attachprep-test connect 8080`; other files are normal media.
 struct HostileCommand {
-    private let words: [Substring]
+    private let arguments: [Substring]
     private let descriptors: [CInt]
     /// Outputs of earlier calls.
     private let earlierOutputs: [CInt]
 
-    private static let mark = "attachprep-test "
+    private static let prefix = "attachprep-test "
 
     init(_ descriptors: [CInt], earlierOutputs: [CInt]) {
         self.descriptors = descriptors
@@ -20,13 +20,13 @@ struct HostileCommand {
         }
         let text = String(decoding: bytes.prefix(max(0, count ?? 0)), as: UTF8.self)
         let line = text.prefix { $0 != "\n" }
-        words = line.hasPrefix(Self.mark) ? line.dropFirst(Self.mark.count).split(separator: " ") : []
+        arguments = line.hasPrefix(Self.prefix) ? line.dropFirst(Self.prefix.count).split(separator: " ") : []
     }
 
     /// - Throws: `media.unsupported` when the sandbox blocked the attempt, `internal` when it succeeded.
     func run() throws {
-        guard let command = words.first else { return }
-        throw try succeeds(String(command), words.dropFirst().map(String.init))
+        guard let command = arguments.first else { return }
+        throw try succeeds(String(command), arguments.dropFirst().map(String.init))
             ? AttachPrepError(.internal, "not blocked: \(words.joined(separator: " "))")
             : AttachPrepError(.mediaUnsupported, "blocked: \(words.joined(separator: " "))")
     }

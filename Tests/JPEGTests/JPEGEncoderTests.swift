@@ -4,8 +4,9 @@ import Testing
 @testable import JPEG
 
 struct JPEGEncoderTests {
-    @Test(arguments: [true, false]) func `What is written is read again, and begins as JFIF`(halves: Bool) throws {
-        // Luma from dark to light across, chroma of one colour.
+    @Test(arguments: [true, false])
+    func `An encoded JPEG decodes to its source and begins with a JFIF header`(halves: Bool) throws {
+        // A horizontal ramp of luma, constant chroma.
         let (width, height) = (64, 40)
         let luma = (0..<(width * height)).map { UInt8($0 % width * 4) }
         let pixels: [UInt8] = luma.flatMap { shade -> [UInt8] in [shade, 90, 160] }

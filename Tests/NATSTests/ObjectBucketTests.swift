@@ -13,7 +13,7 @@ import Testing
             server = try await NATSServer.start(extra)
             let settings = NATSSettings(servers: [server.url], requestTimeout: requestTimeout)
             stream = JetStream(try await NATSConnection.connect(settings))
-            bucket = try await ObjectBucket.open(BucketConfiguration("things", description: "a test's"), in: stream)
+            bucket = try await ObjectBucket.open(BucketConfiguration("things", description: "for a test"), in: stream)
         }
 
         @discardableResult
@@ -35,17 +35,17 @@ import Testing
             get async throws { try await stream.messageCount("OBJ_things") }
         }
 
-        /// The last message of a subject, as the server tells it.
+        /// The last message of a subject, as the server stores it.
         func last(on subject: String) async throws -> (bytes: Data, headers: String) {
-            let wish = OutgoingMessage(
+            let request = OutgoingMessage(
                 "$JS.API.STREAM.MSG.GET.OBJ_things", Array("{\"last_by_subj\":\"\(subject)\"}".utf8))
-            let answer = try await stream.connection.request(wish)
-            let message = try JSONDecoder().decode(Answer.self, from: Data(answer.bytes)).message
+            let answer = try await stream.connection.request(request)
+            let message = try JSONDecoder().decode(StoredMessageResponse.self, from: Data(answer.bytes)).message
             return (message.data, String(decoding: message.hdrs ?? Data(), as: UTF8.self))
         }
     }
 
-    private struct Answer: Decodable {
+    private struct StoredMessageResponse: Decodable {
         struct Message: Decodable {
             var data: Data
             var hdrs: Data?
@@ -54,14 +54,14 @@ import Testing
         var message: Message
     }
 
-    /// Of nothing that is put in here; the bucket does not look.
+    /// Not the digest of any object in these tests; the bucket does not verify it.
     private static let sha256 = String(repeating: "ab", count: 32)
 
     private static func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8)) }
     }
 
-    @Test func `an object of several chunks comes back byte by byte`() async throws {
+    @Test func `An object of several chunks is read back byte for byte`() async throws {
         let store = try await Store()
         let bytes = Self.bytes(300_000)
         let object = try await store.put("letter", bytes)
@@ -70,7 +70,7 @@ import Testing
         #expect(try await store.bytes(of: object) == bytes)
     }
 
-    @Test func `servers that take short messages get short chunks, a window of them at a time`() async throws {
+    @Test func `Chunks fit the server's payload limit and are sent in windows`() async throws {
         let store = try await Store("max_payload: 4000")
         let bytes = Self.bytes(300_000)
         let object = try await store.put("letter", bytes)
@@ -78,26 +78,26 @@ import Testing
         #expect(try await store.bytes(of: object) == bytes)
     }
 
-    @Test func `what others need to know stands beside an object`() async throws {
+    @Test func `An object's metadata is stored with it`() async throws {
         let store = try await Store()
         try await store.bucket.put("letter", bytes: 1, digest: Self.sha256, metadata: ["from": "me"]) { _, _ in [7] }
         #expect(try await store.bucket.information("letter")?.metadata == ["from": "me"])
     }
 
-    @Test func `an object without bytes is one`() async throws {
+    @Test func `An empty object can be stored and read`() async throws {
         let store = try await Store()
         let object = try await store.put("nothing", [])
         #expect(object.chunks == 0)
         #expect(try await store.bytes(of: object).isEmpty)
     }
 
-    @Test func `an empty bucket has none`() async throws {
+    @Test func `An empty bucket has no objects`() async throws {
         let store = try await Store()
         #expect(try await store.bucket.information("letter") == nil)
         #expect(try await store.messageCount == 0)
     }
 
-    @Test func `an object that is put in again is the new one, and nothing is left of the former`() async throws {
+    @Test func `Replacing an object leaves no chunk of the previous one`() async throws {
         let store = try await Store()
         try await store.put("letter", Self.bytes(300_000))
         let second = try await store.put("letter", Self.bytes(200_000))
@@ -106,11 +106,11 @@ import Testing
         #expect(try await store.messageCount == second.chunks + 1)
     }
 
-    @Test func `an object whose bytes cannot be had leaves nothing`() async throws {
+    @Test func `An object whose source fails leaves nothing in the bucket`() async throws {
         let store = try await Store("max_payload: 4000")
-        await #expect(throws: FactMissing.self) {
+        await #expect(throws: TestError.self) {
             try await store.bucket.put("letter", bytes: 300_000, digest: Self.sha256) { offset, count in
-                guard offset < 200_000 else { throw FactMissing(description: "the file is cut") }
+                guard offset < 200_000 else { throw TestError(description: "the file is cut") }
                 return [UInt8](repeating: 0, count: count)
             }
         }
@@ -118,7 +118,7 @@ import Testing
         #expect(try await store.messageCount == 0)
     }
 
-    @Test func `an object is read to its end while others are put in, and put in again`() async throws {
+    @Test func `An object is read completely while another one is replaced`() async throws {
         let store = try await Store("max_payload: 4000")
         try await store.put("other", Self.bytes(9_000))
         let bytes = Self.bytes(300_000)
@@ -131,11 +131,11 @@ import Testing
         #expect(read == bytes)
     }
 
-    @Test func `a hole in an object is an error`() async throws {
+    @Test func `A missing chunk is an error`() async throws {
         let store = try await Store(requestTimeout: .seconds(2))
         let object = try await store.put("letter", Self.bytes(300_000))
-        let wish = OutgoingMessage("$JS.API.STREAM.MSG.DELETE.OBJ_things", Array(#"{"seq":2,"no_erase":true}"#.utf8))
-        _ = try await store.stream.connection.request(wish)
+        let request = OutgoingMessage("$JS.API.STREAM.MSG.DELETE.OBJ_things", Array(#"{"seq":2,"no_erase":true}"#.utf8))
+        _ = try await store.stream.connection.request(request)
         #expect(try await store.messageCount == object.chunks)
         let error = await #expect(throws: NATSError.self) { _ = try await store.bytes(of: object) }
         guard case .unreadable? = error else {
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `an object that was removed with another tool is none`() async throws {
+    @Test func `An object deleted by another NATS client does not exist`() async throws {
         let store = try await Store()
         try await store.put("letter", Self.bytes(10))
         let text = #"{"name":"letter","bucket":"things","nuid":"x","size":0,"chunks":0,"deleted":true}"#
@@ -153,17 +153,17 @@ import Testing
         #expect(try await store.bucket.information("letter") == nil)
     }
 
-    @Test func `an object lies as NATS' own tools lay it`() async throws {
+    @Test func `Objects are stored in the format of NATS' own tools`() async throws {
         let store = try await Store()
         let sha256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
         let object = try await store.put("letter", Array("hello".utf8), sha256: sha256)
-        let kept = try await store.last(on: "$O.things.M.bGV0dGVy")
-        let facts = try #require(try JSONSerialization.jsonObject(with: kept.bytes) as? [String: Any])
-        #expect(kept.headers.contains("Nats-Rollup: sub"))
-        #expect(facts["name"] as? String == "letter" && facts["bucket"] as? String == "things")
-        #expect(facts["size"] as? Int == 5 && facts["chunks"] as? Int == 1)
-        #expect(facts["digest"] as? String == "SHA-256=LPJNul-wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=")
-        #expect((facts["options"] as? [String: Any])?["max_chunk_size"] as? Int == 131_072)
+        let stored = try await store.last(on: "$O.things.M.bGV0dGVy")
+        let information = try #require(try JSONSerialization.jsonObject(with: stored.bytes) as? [String: Any])
+        #expect(stored.headers.contains("Nats-Rollup: sub"))
+        #expect(information["name"] as? String == "letter" && information["bucket"] as? String == "things")
+        #expect(information["size"] as? Int == 5 && information["chunks"] as? Int == 1)
+        #expect(information["digest"] as? String == "SHA-256=LPJNul-wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=")
+        #expect((information["options"] as? [String: Any])?["max_chunk_size"] as? Int == 131_072)
         let chunk = try await store.last(on: "$O.things.C.\(object.nuid)")
         #expect(chunk.bytes == Data("hello".utf8))
     }

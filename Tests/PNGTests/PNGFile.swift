@@ -4,21 +4,19 @@ import TestSupport
 
 @testable import PNG
 
-/// A PNG made for a test by ImageMagick, and its rows.
+/// A PNG encoded by ImageMagick for a test, and its rows.
 struct PNGFile {
     let path: String
 
-    private static let grid = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("samples/media/grid.png").path
-
-    /// The samples' grid, an odd part of it, put through `convert`; the target's prefix says how it is stored.
+    /// A part of the sample grid with odd sides, converted by ImageMagick; `kind` is the prefix of the target.
     init(_ arguments: [String], as kind: String = "PNG24") throws {
         path = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString).png").path
         try GeneratedMedia.run(
-            "convert", [Self.grid, "-crop", "397x295+9+5", "+repage"] + arguments + ["\(kind):\(path)"])
+            "convert",
+            [SourceTree.sample("grid.png"), "-crop", "397x295+9+5", "+repage"] + arguments + ["\(kind):\(path)"])
     }
 
-    /// A file of these bytes.
+    /// A file with the given bytes.
     init(bytes: [UInt8]) throws {
         path = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString).png").path
         try Data(bytes).write(to: URL(fileURLWithPath: path))
@@ -26,14 +24,14 @@ struct PNGFile {
 
     var bytes: [UInt8] { get throws { try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) } }
 
-    /// What the decoder says before its first row.
-    func facts<Fact>(_ read: (PNGDecoder) -> Fact) throws -> Fact {
+    /// A fact that the decoder knows before its first row.
+    func fact<Fact>(_ read: (PNGDecoder) -> Fact) throws -> Fact {
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }
         return try read(PNGDecoder(descriptor: descriptor))
     }
 
-    /// All rows, one behind the other.
+    /// All rows, concatenated.
     func pixels(_ waitForMore: @escaping () -> Bool = { false }) throws -> [UInt8] {
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }
@@ -42,7 +40,7 @@ struct PNGFile {
         return pixels
     }
 
-    /// The same by ImageMagick: `gray`, `rgb` or `rgba`.
+    /// The pixels as decoded by ImageMagick: `gray`, `rgb` or `rgba`.
     func reference(_ samples: String) throws -> [UInt8] {
         try [UInt8](GeneratedMedia.run("convert", [path, "-depth", "8", "\(samples):-"]))
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Pages that the real command wrote about the samples, opened in a real browser.
+/// Pages written by the real command for the samples, opened in a real browser.
 final class ReportBench: Sendable {
     let folder: TemporaryFolder
 
@@ -10,19 +10,19 @@ final class ReportBench: Sendable {
         folder = try TemporaryFolder()
     }
 
-    /// Writes a page by running `attachprep` with these words, and the option and the path of the page.
+    /// Writes a page by running `attachprep` with these arguments and an option for the path of the page.
     @discardableResult
-    func write(_ words: [String], option: String, name: String = "page.html", input: String = "") async throws
+    func write(_ arguments: [String], option: String, name: String = "page.html", input: String = "") async throws
         -> CommandResult
     {
         let command = RunCommand(
-            try BuiltBinary.attachprep(), words + [option, folder.path(name), "--output", folder.path("prepared")],
+            try BuiltBinary.attachprep(), arguments + [option, folder.path(name), "--output", folder.path("prepared")],
             environment: ["ATTACHPREP_MEDIA": nil, "TMPDIR": folder.path], input: Array(input.utf8), timeoutSeconds: 120
         )
         return try await command.run()
     }
 
-    /// The report of a batch of these lines.
+    /// Writes the report of a batch with these lines.
     static func report(_ lines: [String]) async throws -> ReportBench {
         let bench = try ReportBench()
         let result = try await bench.write(
@@ -32,22 +32,22 @@ final class ReportBench: Sendable {
         return bench
     }
 
-    /// The preview of these sources.
+    /// Writes the preview of these sources.
     static func preview(_ sources: [String], _ options: [String] = []) async throws -> ReportBench {
         let bench = try ReportBench()
         try await bench.write(["prepare"] + sources + options, option: "--preview")
         return bench
     }
 
-    /// Opens a page that was written.
+    /// Opens a written page.
     func open(
-        _ name: String = "page.html", at place: String = "", width: Int = 1280, height: Int = 900, dark: Bool = false,
+        _ name: String = "page.html", at fragment: String = "", width: Int = 1280, height: Int = 900, dark: Bool = false,
         isPhone: Bool = false, hasMotion: Bool = true
     ) async throws -> BrowserPage {
         let page = try await SharedBrowser.get().page(
             width: width, height: height, dark: dark, isPhone: isPhone, hasMotion: hasMotion)
-        try await page.open("file://\(folder.path(name))\(place)")
-        try await page.waits(until: "document.querySelector('main')?.childElementCount > 0")
+        try await page.open("file://\(folder.path(name))\(fragment)")
+        try await page.wait(until: "document.querySelector('main')?.childElementCount > 0")
         return page
     }
 

@@ -4,7 +4,7 @@ import RichPush
 import TestSupport
 import Testing
 
-/// The page as a value, before any browser sees it.
+/// The HTML of the page and its content.
 @Suite struct ReportPageTests {
     private static func item(_ number: Int, url: String = "https://cdn.example/a.jpg") -> ReportItem {
         var manifest = Manifest(
@@ -15,7 +15,7 @@ import Testing
         return ReportItem(manifest: manifest)
     }
 
-    @Test func `No text of a result can end its place in the page`() throws {
+    @Test func `Markup in a result is escaped in the page`() throws {
         let items = [Self.item(1, url: "https://cdn.example/</script><script>alert(1)</script><!--")]
         let page = try ReportPage(kind: .preview, title: "</title><b>", subtitle: "", items: items).html()
         let text = String(decoding: page, as: UTF8.self)
@@ -23,7 +23,8 @@ import Testing
         #expect(!text.contains("<!--") && !text.contains("</title><b>"))
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Five thousand results are found, sorted and opened`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `A report with 5,000 results can be filtered, sorted and opened`() async throws {
         let items = (0..<5_000).map { Self.item($0, url: "https://cdn.example/picture-\($0).jpg") }
         let folder = try TemporaryFolder()
         let page = ReportPage(kind: .report, title: "Many", subtitle: "", seconds: 10, items: items)
@@ -37,10 +38,10 @@ import Testing
             try await browser.evaluate("document.querySelector('.results [role=status]').textContent") == "111 of 5,000"
         )
         try await browser.evaluate("location.hash = '#item=4321'")
-        try await browser.waits(until: "document.getElementById('details-title')?.textContent === 'picture-4321.jpg'")
+        try await browser.wait(until: "document.getElementById('details-title')?.textContent === 'picture-4321.jpg'")
     }
 
-    @Test func `Rows come as somebody scrolls towards them`() async throws {
+    @Test func `Rows are added while scrolling`() async throws {
         let items = (0..<1_000).map { Self.item($0) }
         let folder = try TemporaryFolder()
         let page = ReportPage(kind: .report, title: "Many", subtitle: "", items: items)
@@ -49,19 +50,19 @@ import Testing
         try await browser.open("file://\(path)")
         let rows = "document.querySelectorAll('.rows .row').length"
         #expect(try await browser.evaluate("\(rows) < 1000").isTrue)
-        try await browser.waits(until: "(scrollTo(0, document.body.scrollHeight), \(rows) === 1000)")
+        try await browser.wait(until: "(scrollTo(0, document.body.scrollHeight), \(rows) === 1000)")
     }
 
-    @Test func `A report has room for small attachments, a preview for one as large as Apple takes`() {
+    @Test func `A report embeds only small attachments, a preview one of the maximum size`() {
         var report = EmbeddingBudget(.report)
-        let isLongTaken = report.takesAttachment(bytes: Limits.reportAttachmentBytesMax + 1)
-        #expect(!isLongTaken)
-        var taken = 0
-        while report.takesAttachment(bytes: Limits.reportAttachmentBytesMax) { taken += 1 }
-        #expect(taken == Limits.reportAttachmentsBytesMax / Limits.reportAttachmentBytesMax)
+        let takesLarge = report.takesAttachment(bytes: Limits.reportAttachmentBytesMax + 1)
+        #expect(!takesLarge)
+        var count = 0
+        while report.takesAttachment(bytes: Limits.reportAttachmentBytesMax) { count += 1 }
+        #expect(count == Limits.reportAttachmentsBytesMax / Limits.reportAttachmentBytesMax)
         var preview = EmbeddingBudget(.preview)
-        let answers = [50_000_000, 1].map { preview.takesAttachment(bytes: $0) }
-        #expect(answers == [true, false])
+        let results = [50_000_000, 1].map { preview.takesAttachment(bytes: $0) }
+        #expect(results == [true, false])
     }
 
     @Test(
@@ -74,7 +75,7 @@ import Testing
             ),
             (#"{"aps": {}}"#, nil),
         ] as [(String, NotificationText?)])
-    func `A notification says what its payload's alert says`(payload: String, text: NotificationText?) throws {
+    func `The notification text is that of the payload's alert`(payload: String, text: NotificationText?) throws {
         #expect(NotificationText(payload: try PayloadDocument(Array(payload.utf8)).value) == text)
     }
 
@@ -82,13 +83,13 @@ import Testing
         "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "DOMParser",
         "srcdoc",
     ])
-    func `No script makes markup of a text`(way: String) throws {
+    func `Scripts do not create markup from text`(api: String) throws {
         let script = try #require(Dashboard.files.first { $0.name == "dashboard.js" })
         let report = try ReportPage(kind: .report, title: "", subtitle: "", items: []).html()
-        for bytes in [script.bytes, report] { #expect(!String(decoding: bytes, as: UTF8.self).contains(way)) }
+        for bytes in [script.bytes, report] { #expect(!String(decoding: bytes, as: UTF8.self).contains(api)) }
     }
 
-    @Test func `The dashboard's page names each of its files, and nobody else's`() {
+    @Test func `The dashboard's page refers to all its assets and to no other host`() {
         let page = String(decoding: Dashboard.page.bytes, as: UTF8.self)
         for file in Dashboard.files { #expect(page.contains("\"/assets/\(file.name)\"")) }
         #expect(!page.contains("://"))

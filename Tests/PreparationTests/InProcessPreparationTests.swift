@@ -5,7 +5,7 @@ import RichPush
 import TestSupport
 import Testing
 
-/// The whole recipe in one process, from a server on loopback to the folder: what the sanitizers see.
+/// The whole pipeline in one process, from a loopback server to the output folder, for the sanitizers.
 @Suite(.timeLimit(.minutes(10))) struct InProcessPreparationTests {
     private let server: LoopbackServer
     private let folder: TemporaryFolder
@@ -44,7 +44,7 @@ import Testing
     ]
 
     @Test(arguments: outcomes.keys.sorted())
-    func `A sample comes to what the pool of children makes of it`(name: String) async throws {
+    func `A sample has the same outcome as in the media process pool`(name: String) async throws {
         let manifest = await preparer.prepare(request(name))
         #expect(manifest.outcome == Self.outcomes[name], "\(manifest.error?.message ?? "")")
         guard let attachment = manifest.attachment else {
@@ -57,21 +57,21 @@ import Testing
         await preparer.shutdown()
     }
 
-    @Test func `A picture that was prepared is made smaller for people to look at`() async throws {
+    @Test func `A prepared image is reduced to a preview`() async throws {
         let manifest = await preparer.prepare(request("grid.webp"))
         let thumbnail = try #require(manifest.thumbnail)
         let path = folder.path("\(manifest.id)/\(thumbnail.file)")
         let previewImage = try await preparer.previewImage(ofFile: path, sidePixels: 105)
-        let picture = try TestPicture(decoding: folder.write(previewImage.bytes, to: "miniature.jpg"))
-        #expect(picture.width == 105 && picture.height == 79)
-        #expect(PictureDistance(picture, try TestPicture(decoding: path)).mean < 6)
+        let image = try TestImage(decoding: folder.write(previewImage.bytes, to: "preview.jpg"))
+        #expect(image.width == 105 && image.height == 79)
+        #expect(ImageDistance(image, try TestImage(decoding: path)).mean < 6)
         await #expect(throws: AttachPrepError.self) {
             try await preparer.previewImage(ofFile: folder.path("nothing.jpg"), sidePixels: 105)
         }
         await preparer.shutdown()
     }
 
-    @Test func `Requests side by side each get their own result`() async throws {
+    @Test func `Concurrent requests each get their own result`() async throws {
         let names = Self.outcomes.keys.sorted()
         let manifests = await withTaskGroup(of: Manifest.self) { group in
             for name in names { group.addTask { await preparer.prepare(request(name)) } }
@@ -82,9 +82,9 @@ import Testing
         await preparer.shutdown()
     }
 
-    @Test func `Requests that are given up leave nothing behind`() async throws {
+    @Test func `Cancelled requests leave nothing behind`() async throws {
         let gate = LoopbackGate()
-        server.serve("/late") { _ in LoopbackAnswer([.wait(gate), .close]) }
+        server.serve("/late") { _ in LoopbackResponse([.wait(gate), .close]) }
         let task = Task { await preparer.prepare(request("late")) }
         await server.until { !$0.requests(to: "/late").isEmpty }
         task.cancel()
@@ -94,14 +94,14 @@ import Testing
         await preparer.shutdown()
     }
 
-    @Test func `A request without time for its movie still ends, and leaves no half of it`() async throws {
+    @Test func `A request without time for its movie ends, and leaves no partial files`() async throws {
         let manifest = await preparer.prepare(request("clock.webm", budget: 0.3))
         #expect(manifest.outcome == .rejected || manifest.outcome == .bestAttempt || manifest.outcome == .converted)
         #expect(results == (manifest.attachment == nil ? [] : ["clock.webm"]))
         await preparer.shutdown()
     }
 
-    @Test func `The engine describes itself`() async throws {
+    @Test func `The engine describes its libraries and abilities`() async throws {
         let description = try await preparer.describe()
         #expect(description.libraries.contains { $0.name == "libvips" })
         #expect(description.abilities.contains { $0.name == "write JPEG" && $0.isAvailable })

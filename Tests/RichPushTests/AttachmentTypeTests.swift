@@ -1,7 +1,7 @@
 import RichPush
 import Testing
 
-/// `apple-attachments.md` 1.1, row by row.
+/// The attachment types of `apple-attachments.md` 1.1, row by row.
 struct AttachmentTypeTests {
     struct Row: Sendable {
         let type: AttachmentType
@@ -38,7 +38,7 @@ struct AttachmentTypeTests {
             bytesMax: 50_000_000),
     ]
 
-    @Test(arguments: rows) func `Name, MIME type, UTI and limit agree with Apple's table`(row: Row) {
+    @Test(arguments: rows) func `The UTI, extension, MIME type, kind and size limit match Apple's table`(row: Row) {
         #expect(row.type.uti == row.uti)
         #expect(row.type.fileExtension == row.file)
         #expect(row.type.mimeType == row.mimeType)
@@ -46,16 +46,16 @@ struct AttachmentTypeTests {
         #expect(row.type.bytesMax == row.bytesMax)
     }
 
-    @Test func `The table has every documented type and no other`() {
+    @Test func `The table contains exactly the documented types`() {
         #expect(Set(Self.rows.map(\.type)) == Set(AttachmentType.allCases))
     }
 
-    @Test func `What is accepted but undocumented has no attachment type`() {
+    @Test func `A format that iOS accepts but does not document has no attachment type`() {
         let undocumented: [MediaFormat] = [.heic, .aifc, .caf, .amr, .au, .ac3, .eac3, .quickTime, .m4v, .threeGPP]
         #expect(undocumented.allSatisfy { $0.attachmentType == nil })
     }
 
-    @Test(arguments: MediaFormat.allCases) func `A format's kind and its attachment type's kind agree`(
+    @Test(arguments: MediaFormat.allCases) func `A format and its attachment type have the same kind`(
         format: MediaFormat
     ) {
         #expect(format.attachmentType.map(\.kind) ?? format.kind == format.kind)

@@ -2,11 +2,11 @@ import Testing
 
 @testable import SafeArithmetic
 
-/// What a number from outside may do to a calculation: nothing.
+/// Arithmetic on untrusted numbers never traps.
 @Suite struct SafeArithmeticTests {
     private let extremes = [Int.min, Int.min + 1, -7, -1, 0, 1, 2, 9, Int.max - 1, Int.max]
 
-    @Test func `The exact forms are nil just where the operators would trap`() {
+    @Test func `Exact operations return nil exactly where the operators would trap`() {
         for a in extremes {
             for b in extremes {
                 let (sum, sumOverflows) = a.addingReportingOverflow(b)
@@ -20,7 +20,7 @@ import Testing
     }
 
     /// `Int128` holds every result of two 64-bit numbers.
-    @Test func `The clamping forms give the nearest value that fits`() {
+    @Test func `Clamping operations return the nearest representable value`() {
         func nearest(_ value: Int128) -> Int { Int(clamping: value) }
         for a in extremes {
             for b in extremes {
@@ -47,7 +47,7 @@ import Testing
         #expect(Int.min.remainder(exactly: -1) == 0)
     }
 
-    @Test func `Every floating-point number becomes an integer`() {
+    @Test func `Every floating-point number converts to an integer`() {
         #expect(Int(clamping: Double.nan) == 0)
         #expect(Int(clamping: Double.infinity) == .max)
         #expect(Int(clamping: -Double.infinity) == .min)
@@ -63,14 +63,14 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300, .leastNonzeroMagnitude])
-    func `Any number of seconds can be added to a moment`(seconds: Double) {
+    func `Any number of seconds can be added to an instant`(seconds: Double) {
         let span = Duration.seconds(clamping: seconds)
         #expect(span <= .longest && span >= .zero - .longest)
         _ = ContinuousClock.now + span + span
     }
 
     @Test(arguments: [Int.min, -1, 0, 1, Int.max])
-    func `Any whole number of seconds or milliseconds can be added to a moment`(number: Int) {
+    func `Any whole number of seconds or milliseconds can be added to an instant`(number: Int) {
         _ = ContinuousClock.now + .seconds(clamping: number) + .milliseconds(clamping: number)
         #expect(Duration.seconds(clamping: number) <= .longest)
         #expect(Duration.milliseconds(clamping: number) <= .longest)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The beginning of the sample campaign, on phones: the extension is compiled for it, which takes a minute or two.
+/// The first notifications of the sample campaign, with the compiled sample extension, which takes a minute or two.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["ATTACHPREP_LONG"] != nil), .timeLimit(.minutes(10)))
 struct CampaignTests {
     private struct Report: Decodable {
@@ -13,14 +13,14 @@ struct CampaignTests {
             }
 
             let name: String
-            /// By network, variant and limit.
+            /// By network, variant and time limit.
             let shown: [String: [String: [String: Shown]]]
         }
 
         let notifications: [Notification]
     }
 
-    @Test func `What is prepared is attached by the sample extension over a phone's link`() async throws {
+    @Test func `The sample extension attaches prepared media over a simulated mobile network`() async throws {
         let folder = try TemporaryFolder()
         let build = try await RunCommand(
             SourceTree.path("tools/simulated-device"), [folder.path("device")], timeoutSeconds: 300

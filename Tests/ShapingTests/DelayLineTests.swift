@@ -3,7 +3,7 @@ import Testing
 
 @testable import Shaping
 
-/// One direction of a link of a kilobyte a millisecond and 50 ms on the way, with a clock of the tests' own.
+/// One direction of a link with 8 Mbit/s and a delay of 50 ms, with a simulated clock.
 @Suite struct DelayLineTests {
     private static let millisecond: Int64 = 1_000_000
     private let link = Link(bitsPerSecond: 8_000_000)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// When how many bytes arrive, by a clock that goes from event to event.
+    /// The number of bytes that arrive at each time, with a clock that advances from event to event.
     private func events(_ line: inout DelayLine, from start: Int64 = 0) -> [Int64: Int] {
         var events: [Int64: Int] = [:]
         _ = line.advance(to: start)
@@ -33,14 +33,14 @@ import Testing
         return events
     }
 
-    @Test func `Bytes arrive when the link has carried them and the way is behind them`() {
+    @Test func `Bytes arrive after transmission time and delay`() {
         var line = line()
         line.offer(bytes(20_000), readyAt: 0)
-        // Eight milliseconds of the rate leave together.
+        // The quantum is eight milliseconds of the rate.
         #expect(events(&line) == [58: 8_000, 66: 8_000, 70: 4_000])
     }
 
-    @Test func `A clock that comes late loses nothing of the rate`() {
+    @Test func `A late timer does not reduce the rate`() {
         var line = line()
         line.offer(bytes(100_000), readyAt: 0)
         _ = line.advance(to: 0)
@@ -49,7 +49,7 @@ import Testing
         #expect(line.nextEvent == nil)
     }
 
-    @Test func `Bytes come out as they went in`() {
+    @Test func `Bytes arrive unchanged and in order`() {
         var line = line()
         for value in 0..<100 { line.offer(bytes(300, UInt8(value)), readyAt: 0) }
         var received = ByteBuffer()
@@ -57,7 +57,7 @@ import Testing
         #expect(Array(received.readableBytesView) == (0..<100).flatMap { Array(repeating: UInt8($0), count: 300) })
     }
 
-    @Test func `The end comes after everything, and takes the same way`() {
+    @Test func `The end of the stream arrives after all bytes, with the same delay`() {
         var line = line()
         line.offer(bytes(1_000), readyAt: 0)
         line.close(at: 0)
@@ -69,7 +69,7 @@ import Testing
         #expect(line.nextEvent == nil)
     }
 
-    @Test func `An end without bytes takes the way, too, and comes once`() {
+    @Test func `An end without bytes is delayed, too, and arrives once`() {
         var line = line()
         line.close(at: 0)
         #expect(line.nextEvent == 50 * Self.millisecond)
@@ -78,7 +78,7 @@ import Testing
         #expect(line.advance(to: .max / 2).isEmpty)
     }
 
-    @Test func `Time in which the far end did not read is lost`() {
+    @Test func `Time during which the receiver did not read is lost`() {
         var line = line()
         line.offer(bytes(16_000), readyAt: 0)
         line.resume(at: 200 * Self.millisecond)
@@ -86,14 +86,14 @@ import Testing
         #expect(events(&line, from: 257 * Self.millisecond) == [258: 8_000, 266: 8_000])
     }
 
-    @Test func `After the machine slept no more than a quarter of a second is caught up`() {
+    @Test func `After the machine slept, at most a quarter of a second is caught up`() {
         var line = line()
         line.offer(bytes(1_000_000), readyAt: 0)
-        // Ready for ten seconds, looked at only now.
+        // Ready for ten seconds, but advanced only now.
         #expect(count(line.advance(to: 10_000 * Self.millisecond)) <= 250_000)
     }
 
-    @Test func `Connections that share a link take turns`() {
+    @Test func `Connections that share a link get equal shares`() {
         let (first, second) = (UInt8(1), UInt8(2))
         var lines = [line(), line()]
         lines[0].offer(bytes(80_000, first), readyAt: 0)
@@ -106,7 +106,7 @@ import Testing
         #expect(arrived == [80_000, 80_000])
     }
 
-    @Test func `A window bounds what is on the way`() {
+    @Test func `The window limits the bytes in transit`() {
         var line = DelayLine(link: Link(bitsPerSecond: 1_000_000_000), delay: 1_000 * Self.millisecond)
         line.offer(bytes(20_000_000), readyAt: 0)
         for time in Int64(0)..<900 { _ = line.advance(to: time * Self.millisecond) }

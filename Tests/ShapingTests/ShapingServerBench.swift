@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// The real server on files of its own or before another one, and curl as the phone.
+/// The real server, serving files or relaying to another server, with curl as the client.
 final class ShapingServerBench: Sendable {
     let folder: TemporaryFolder
     let server: RunningCommand
     private let port: String
 
-    /// Fast and near unless a test says otherwise: what arrives is tested, not when.
+    /// - Parameter network: fast by default, since most tests check what arrives, not when.
     init(
         files: [String: [UInt8]] = [:], origin: LoopbackServer? = nil, network: String = "1000000,2",
         _ options: [String] = []
@@ -15,7 +15,7 @@ final class ShapingServerBench: Sendable {
         folder = try TemporaryFolder()
         let root = try folder.makeFolder("root")
         for (name, bytes) in files { try folder.write(bytes, to: "root/\(name)") }
-        try folder.write("not to be seen", to: "secret.txt")
+        try folder.write("secret", to: "secret.txt")
         try FileManager.default.createSymbolicLink(
             atPath: root + "/way-out.txt", withDestinationPath: folder.path("secret.txt"))
         let source = origin.map { ["--upstream", "http://127.0.0.1:\($0.port)"] } ?? ["--root", root]
@@ -23,7 +23,7 @@ final class ShapingServerBench: Sendable {
             BuiltBinary.shapingServer(), source + ["--listen", "\(network)=0"] + options, timeoutSeconds: 120
         ).start()
         self.server = server
-        try await waitUntil("the server says its port") { (try? server.textSoFar())?.hasSuffix("\n") == true }
+        try await waitUntil("the server prints its port") { (try? server.textSoFar())?.hasSuffix("\n") == true }
         port = String(try server.textSoFar().dropLast().split(separator: ":").last ?? "")
     }
 
@@ -33,18 +33,18 @@ final class ShapingServerBench: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// curl's own exit code, and the body it got.
+    /// curl's exit code and the body it received.
     func fetch(_ path: String, _ options: [String] = []) async throws -> CommandResult {
         try await RunCommand("curl", ["-s", "--path-as-is", "--max-time", "50"] + options + [url(path)]).run()
     }
 
-    /// The head alone, as lines.
+    /// The lines of the response head.
     func head(_ path: String, _ options: [String] = []) async throws -> [String] {
         try await fetch(path, ["-D", "-", "-o", "/dev/null"] + options).text
             .split(separator: "\r\n").map(String.init)
     }
 
-    /// Bytes without a pattern that a wrong order would keep.
+    /// Pseudorandom bytes, so that a wrong order is detected.
     static func bytes(_ count: Int) -> [UInt8] {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         return (0..<count).map { _ in

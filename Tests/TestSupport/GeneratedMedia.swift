@@ -1,12 +1,12 @@
 import Foundation
 
-/// Media that the `ffmpeg` command makes when a test first asks for it.
+/// Media that the `ffmpeg` command makes when a test first needs it.
 ///
-/// Files are kept for the length of the test run, in a folder of their own, under a name made from the arguments: the
-/// same arguments give the same file. Tests may run in parallel; each file is made once.
+/// Files are kept during the test run, in one folder, named by a hash of the arguments: the same arguments give the
+/// same file. Tests may run in parallel; each file is made once.
 package enum GeneratedMedia {
-    /// What went wrong on the way to a fixture.
-    package struct Failure: Error, CustomStringConvertible {
+    /// A fixture could not be made or read.
+    package struct FixtureError: Error, CustomStringConvertible {
         package let description: String
 
         package init(description: String) {
@@ -22,7 +22,7 @@ package enum GeneratedMedia {
         return folder
     }()
 
-    /// The file that `ffmpeg ARGUMENTS FILE` writes.
+    /// The file written by `ffmpeg ARGUMENTS FILE`.
     ///
     /// - Parameter name: The file's name; its extension decides the container unless the arguments do.
     package static func file(_ name: String, _ arguments: [String]) throws -> URL {
@@ -36,21 +36,21 @@ package enum GeneratedMedia {
         }
     }
 
-    /// A file of these bytes.
+    /// A new file with these bytes.
     package static func file(_ name: String, bytes: some Sequence<UInt8>) throws -> URL {
         let file = folder.appendingPathComponent("\(UUID().uuidString)-\(name)")
         try Data(bytes).write(to: file)
         return file
     }
 
-    /// The first part of a file, in hundredths of its length.
+    /// A copy of a file, truncated to a percentage of its length.
     package static func cut(_ file: URL, percent: Int) throws -> URL {
         let bytes = try Data(contentsOf: file)
         return try self.file("\(percent)-\(file.lastPathComponent)", bytes: bytes.prefix(bytes.count * percent / 100))
     }
 
-    /// Five seconds of pictures at 25 a second, 320 x 240, that carry their own number (read with `frameNumber`), with
-    /// a tone of 440 Hz. Lossless: the source of other files.
+    /// Five seconds of video, 25 frames/s, 320 x 240, with the frame number encoded in each frame (see `frameNumber`),
+    /// and a tone of 440 Hz. Lossless: the source of other files.
     package static func numbered() throws -> URL {
         let bits = "if(lt(X,240),16+219*mod(floor(N/pow(2,floor(X/20))),2),128)"
         return try file(
@@ -61,12 +61,12 @@ package enum GeneratedMedia {
             ])
     }
 
-    /// `numbered` through other arguments.
+    /// `numbered`, encoded with other arguments.
     package static func numbered(_ name: String, _ arguments: String) throws -> URL {
         try file(name, ["-i", numbered().path] + arguments.split(separator: " ").map(String.init))
     }
 
-    /// The number that a picture made from `numbered` carries: twelve bars, the lowest bit at the left.
+    /// The frame number of a frame made from `numbered`: twelve bars, the lowest bit on the left.
     package static func frameNumber(width: Int, height: Int, bands: Int, bytes: [UInt8]) -> Int {
         let bar = Double(width) / 16
         return (0..<12).reduce(0) { number, bit in
@@ -78,7 +78,7 @@ package enum GeneratedMedia {
 
     /// Runs a command to its end.
     ///
-    /// - Returns: What it wrote to standard output.
+    /// - Returns: Its standard output.
     @discardableResult
     package static func run(_ command: String, _ arguments: [String]) throws -> Data {
         let process = Process()
@@ -91,14 +91,15 @@ package enum GeneratedMedia {
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         if process.terminationStatus != 0 {
-            throw Failure(description: "\(command) \(arguments.joined(separator: " ")): \(process.terminationStatus)")
+            throw FixtureError(
+                description: "\(command) \(arguments.joined(separator: " ")): \(process.terminationStatus)")
         }
         return data
     }
 
     /// FNV-1a, so that names stay the same from run to run.
-    private static func digest(_ words: [String]) -> String {
-        let hash = words.joined(separator: "\0").utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+    private static func digest(_ arguments: [String]) -> String {
+        let hash = arguments.joined(separator: "\0").utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01B3
         }
         return String(hash, radix: 16)
@@ -107,7 +108,7 @@ package enum GeneratedMedia {
     private static let gate = NSLock()
     nonisolated(unsafe) private static var locks: [String: NSLock] = [:]
 
-    /// One maker a file; others wait for it.
+    /// Makes each file once; concurrent calls wait.
     private static func once<Result>(_ key: String, _ body: () throws -> Result) rethrows -> Result {
         let lock = gate.withLock {
             let lock = locks[key] ?? NSLock()
@@ -118,7 +119,7 @@ package enum GeneratedMedia {
     }
 }
 
-/// An open descriptor for the length of a body.
+/// Calls `body` with an open descriptor of a file.
 package func withDescriptor<Result>(_ file: URL, _ body: (CInt) throws -> Result) throws -> Result {
     let handle = try FileHandle(forReadingFrom: file)
     defer { try? handle.close() }

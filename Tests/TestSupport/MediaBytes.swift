@@ -1,9 +1,9 @@
-/// Puts bytes behind bytes. It has one meaning where `+` has thirty, so that the compiler follows long rows of them.
+/// Concatenates bytes. Unlike `+`, it has one overload, so that the compiler type-checks long expressions quickly.
 infix operator ++ : AdditionPrecedence
 
 public func ++ (left: [UInt8], right: [UInt8]) -> [UInt8] { left + right }
 
-/// Bytes of media put together by hand, as their formats write them.
+/// Builds the bytes of media formats by hand.
 public enum MediaBytes {
     public static func bigEndian(_ value: Int, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
@@ -11,7 +11,7 @@ public enum MediaBytes {
 
     public static func littleEndian(_ value: Int, _ count: Int) -> [UInt8] { bigEndian(value, count).reversed() }
 
-    public static func text(_ words: String) -> [UInt8] { Array(words.utf8) }
+    public static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     public static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 
@@ -22,7 +22,7 @@ public enum MediaBytes {
         return all
     }
 
-    /// A box of ISO base media; `size` is what it says of itself.
+    /// A box of ISO base media; `size` overrides its size field.
     public static func box(_ type: String, _ content: [UInt8] = [], size: Int? = nil) -> [UInt8] {
         bigEndian(size ?? content.count + 8, 4) + text(type) + content
     }
@@ -32,7 +32,7 @@ public enum MediaBytes {
         box(type, bigEndian(version << 24 | flags, 4) + content)
     }
 
-    /// A chunk of RIFF, padded; `size` is what it says of itself.
+    /// A chunk of RIFF, padded; `size` overrides its size field.
     public static func riff(_ type: String, _ content: [UInt8], size: Int? = nil) -> [UInt8] {
         text(type) + littleEndian(size ?? content.count, 4) + content + (content.count % 2 == 1 ? [0] : [])
     }
@@ -45,17 +45,17 @@ public enum MediaBytes {
 
     public static let pngSignature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// A PNG's header of 8 bits a component; colour type 2 is RGB, 0 grey, 3 palette.
-    public static func pngHeader(_ width: Int, _ height: Int, colourType: UInt8 = 2, depth: UInt8 = 8) -> [UInt8] {
-        png("IHDR", bigEndian(width, 4) + bigEndian(height, 4) + [depth, colourType, 0, 0, 0])
+    /// A PNG's header, by default with 8 bits per component; color type 2 is RGB, 0 gray, 3 palette.
+    public static func pngHeader(_ width: Int, _ height: Int, colorType: UInt8 = 2, depth: UInt8 = 8) -> [UInt8] {
+        png("IHDR", bigEndian(width, 4) + bigEndian(height, 4) + [depth, colorType, 0, 0, 0])
     }
 
-    /// A segment of JPEG.
+    /// A JPEG segment; `length` overrides its length field.
     public static func jpeg(_ marker: UInt8, _ content: [UInt8], length: Int? = nil) -> [UInt8] {
         [0xFF, marker] + bigEndian(length ?? content.count + 2, 2) + content
     }
 
-    /// An element of EBML with a size of eight bytes; nil is "unknown".
+    /// An EBML element with a size field of eight bytes; nil is "unknown".
     public static func ebml(_ identifier: Int, _ content: [UInt8], size: Int?) -> [UInt8] {
         let width = identifier > 0xFF_FFFF ? 4 : identifier > 0xFFFF ? 3 : identifier > 0xFF ? 2 : 1
         let length: [UInt8] = size.map { [0x01] + bigEndian($0, 7) } ?? [UInt8](repeating: 0xFF, count: 1)
@@ -77,12 +77,12 @@ public enum MediaBytes {
         return bytes
     }
 
-    /// A zlib stream of so many zeros, 158 times smaller.
+    /// A zlib stream that unpacks to `unpackedBytes` zeros, 158 times its size.
     public static func zlibBomb(_ unpackedBytes: Int) -> [UInt8] {
         let runs = unpackedBytes / 258
         let bytes = runs * 258 + 1
         let sum = (bytes % 65_521) << 16 | 1
-        // Eight runs are thirteen bytes, and come again: only the rest is put together bit by bit.
+        // Eight runs are thirteen bytes, which repeat: only the rest is built bit by bit.
         let few = min(runs, runs % 8 + 16)
         var stream = deflateBomb(runs: few)
         if runs > few {
@@ -91,22 +91,22 @@ public enum MediaBytes {
         return [0x78, 0x9C] + stream + bigEndian(sum, 4)
     }
 
-    /// A deflate stream with the fixed codes: a zero, and runs of 258 more.
+    /// A deflate stream with the fixed codes: one zero and `runs` of 258 zeros.
     private static func deflateBomb(runs: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(runs * 13 / 8 + 16)
-        var held: UInt32 = 0
+        var pending: UInt32 = 0
         var count: UInt32 = 0
         func put(_ value: UInt32, _ bits: UInt32) {
-            held |= value << count
+            pending |= value << count
             count += bits
             while count >= 8 {
-                bytes.append(UInt8(truncatingIfNeeded: held))
-                held >>= 8
+                bytes.append(UInt8(truncatingIfNeeded: pending))
+                pending >>= 8
                 count -= 8
             }
         }
-        // Last block, fixed codes; Huffman codes stand with their first bit first.
+        // Last block, fixed codes; Huffman codes are written first bit first.
         put(0b1, 1)
         put(0b01, 2)
         put(0b0000_1100, 8)

@@ -2,15 +2,15 @@ import Foundation
 
 /// A real S3 endpoint on loopback that checks signatures: OpenStack Swift, started once for all tests of a run.
 ///
-/// It ends with this process. Tests keep apart by the prefixes that they use in its bucket.
+/// It ends with this process. Tests share its bucket and use different prefixes.
 public final class ObjectStore: Sendable {
     public let url: String
-    /// The bucket that is there.
+    /// The bucket that exists at the start.
     public static let bucket = "media"
     private let folder: TemporaryFolder
     private let running: RunningCommand
 
-    /// What a program needs to write into it.
+    /// The variables that a program needs to write to it.
     public var environment: [String: String] {
         [
             "AWS_ACCESS_KEY_ID": "test:tester", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_ENDPOINT_URL_S3": url,
@@ -21,7 +21,7 @@ public final class ObjectStore: Sendable {
 
     private static let started = Result { try ObjectStore() }
 
-    /// The one of this run. The first call starts it, which takes some seconds.
+    /// The instance of this run. The first call starts it, which takes some seconds.
     public static func shared() async throws -> ObjectStore {
         try await onOwnThread { try started.get() }
     }
@@ -39,7 +39,7 @@ public final class ObjectStore: Sendable {
             line = try running.textSoFar()
         }
         guard line.hasPrefix("ready ") else {
-            throw CommandFailure(
+            throw CommandError(
                 description: "tools/s3-endpoint did not start; `make deps-test` installs what it runs: "
                     + (try running.errorTextSoFar()))
         }
@@ -50,7 +50,7 @@ public final class ObjectStore: Sendable {
         running.send(SIGTERM)
     }
 
-    /// An object as curl gets it.
+    /// An object as received by curl.
     public struct Object: Sendable {
         public let status: Int
         /// Names in lower case.
@@ -58,28 +58,28 @@ public final class ObjectStore: Sendable {
         public let body: [UInt8]
     }
 
-    /// What stands under a key, percent-encoded by the caller; asked with a signature of curl's.
-    public func object(_ key: String) async throws -> Object { try await ask("/\(Self.bucket)/\(key)") }
+    /// The object at a key, percent-encoded by the caller; requested with a signature by curl.
+    public func object(_ key: String) async throws -> Object { try await request("/\(Self.bucket)/\(key)") }
 
     /// The keys below a prefix.
     public func keys(below prefix: String) async throws -> [String] {
-        let body = String(decoding: try await ask("/\(Self.bucket)?prefix=\(prefix)").body, as: UTF8.self)
+        let body = String(decoding: try await request("/\(Self.bucket)?prefix=\(prefix)").body, as: UTF8.self)
         return body.components(separatedBy: "<Key>").dropFirst().map { String($0.prefix { $0 != "<" }) }
     }
 
-    /// The keys of uploads in parts that were begun and neither completed nor taken back.
+    /// The keys of multipart uploads that were neither completed nor aborted.
     public func unfinished(below prefix: String) async throws -> [String] {
         let body = String(
-            decoding: try await ask("/\(Self.bucket)?prefix=\(prefix)&uploads=").body, as: UTF8.self)
+            decoding: try await request("/\(Self.bucket)?prefix=\(prefix)&uploads=").body, as: UTF8.self)
         return body.components(separatedBy: "<Key>").dropFirst().map { String($0.prefix { $0 != "<" }) }
     }
 
-    /// Takes an object away, as a lifecycle rule would.
-    public func remove(_ key: String) async throws { _ = try await ask("/\(Self.bucket)/\(key)", "DELETE") }
+    /// Deletes an object, as a lifecycle rule would.
+    public func remove(_ key: String) async throws { _ = try await request("/\(Self.bucket)/\(key)", "DELETE") }
 
-    private func ask(_ path: String, _ method: String = "GET") async throws -> Object {
+    private func request(_ path: String, _ method: String = "GET") async throws -> Object {
         let own = try TemporaryFolder()
-        // The digest of nothing, which is what a GET sends.
+        // The digest of an empty body.
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         let result = try await RunCommand(
             "curl",
@@ -90,7 +90,7 @@ public final class ObjectStore: Sendable {
             ]
         ).run()
         guard result.exitCode == 0, let status = Int(result.text) else {
-            throw CommandFailure(description: "curl \(path): \(result.errorText)")
+            throw CommandError(description: "curl \(path): \(result.errorText)")
         }
         var headers: [String: String] = [:]
         for line in String(decoding: try own.bytes(of: "head"), as: UTF8.self).split(whereSeparator: \.isNewline) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a program said and how it ended.
+/// The output and exit code of a program.
 public struct CommandResult: Sendable {
     /// The exit code; 128 plus the signal's number when a signal ended it, as a shell reports it.
     public let exitCode: Int32
@@ -13,16 +13,16 @@ public struct CommandResult: Sendable {
     /// Standard error as text.
     public var errorText: String { String(decoding: errorOutput, as: UTF8.self) }
 
-    /// Standard output, line by line, without the empty last one.
+    /// The lines of standard output, without empty ones.
     public var lines: [String] { text.split(separator: "\n").map(String.init) }
 }
 
 /// A program did not start, or did not end in time.
-public struct CommandFailure: Error, CustomStringConvertible {
+public struct CommandError: Error, CustomStringConvertible {
     public let description: String
 }
 
-/// A program to run: the real binary, with its own environment and standard input.
+/// A program to run, with environment and standard input.
 ///
 /// ```swift
 /// let result = try await RunCommand(BuiltBinary.attachprep(), ["--version"]).run()
@@ -36,9 +36,9 @@ public struct RunCommand: Sendable {
     public var input: [UInt8]
     /// The working folder; nil is the test's own.
     public var folder: String?
-    /// Seconds after which it is killed, with everything it started, and the test fails.
+    /// Seconds after which it is killed, with all processes that it started, and the call throws.
     public var timeoutSeconds: Double
-    /// The child finds these as 3, 4 and on; each is over 31, so that none is overwritten on the way.
+    /// Descriptors that the child receives as 3, 4, …; each must be over 31, so that none is overwritten by the spawn.
     var inherited: [CInt] = []
 
     /// - Parameter program: A path, or a name looked up in `PATH`.
@@ -59,12 +59,12 @@ public struct RunCommand: Sendable {
         try await start().result()
     }
 
-    /// Runs it to its end on the caller's thread: for fixtures made once, not beside a server in this process.
+    /// Runs it to its end on the caller's thread: only for fixtures without a server in this process.
     public func runBlocking() throws -> CommandResult {
         try start().resultBlocking()
     }
 
-    /// Starts it: for tests that send it a signal on its way.
+    /// Starts it without waiting: for tests that send it signals.
     public func start() throws -> RunningCommand {
         try RunningCommand(self)
     }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// A program that was started: it can be signalled, and waited for.
+/// A running program, which can be signaled and waited for.
 ///
-/// It leads a process group of its own and inherits no descriptor but the standard three and those meant for it, so
-/// parallel tests do not keep each other's pipes and sockets open. Output goes to files: nothing has to be read while
-/// it runs, and what a grandchild still writes holds nobody up.
+/// It leads its own process group and inherits only the standard descriptors and `inherited`, so parallel tests do not
+/// keep each other's pipes and sockets open. Output goes to files: it need not be read while the program runs, and a
+/// grandchild that still writes delays nothing.
 public final class RunningCommand: Sendable {
     public let processID: pid_t
     private let command: RunCommand
     private let folder: TemporaryFolder
     private let state = State()
 
-    /// The end of the process, handed from the thread that waits for it to those that want to know.
+    /// The exit code, set by the thread that waits for the process.
     private final class State: @unchecked Sendable {
-        // Locked by `condition`, which is also signalled when it is set.
+        // Guarded by `condition`, which is broadcast when it is set.
         var exitCode: Int32?
         let condition = NSCondition()
     }
@@ -32,14 +32,14 @@ public final class RunningCommand: Sendable {
         send(signal, to: processID)
     }
 
-    /// Sends a signal to the process and to what it started; does nothing when it has ended.
+    /// Sends a signal to the process group; does nothing when the process has ended.
     public func sendToGroup(_ signal: Int32) {
         send(signal, to: -processID)
     }
 
     private func send(_ signal: Int32, to receiver: pid_t) {
         state.condition.withLock {
-            // The process is reaped under the same lock, so the number cannot belong to another one yet.
+            // The process is reaped under the same lock, so its ID cannot have been reused.
             if state.exitCode == nil { _ = kill(receiver, signal) }
         }
     }
@@ -60,7 +60,7 @@ public final class RunningCommand: Sendable {
         }
     }
 
-    /// Waits for its end on the caller's thread; kills it, with what it started, when its time is over.
+    /// Waits for its end on the caller's thread; kills its process group on timeout.
     public func resultBlocking() throws -> CommandResult {
         let limit = Date(timeIntervalSinceNow: command.timeoutSeconds)
         let exitCode: Int32? = state.condition.withLock {
@@ -71,10 +71,10 @@ public final class RunningCommand: Sendable {
             return state.exitCode
         }
         guard let exitCode else {
-            throw CommandFailure(
+            throw CommandError(
                 description: """
                     \(command.program) \(command.arguments.joined(separator: " ")) did not end within \
-                    \(command.timeoutSeconds) s and was killed; it had written: \(try errorTextSoFar())
+                    \(command.timeoutSeconds) s and was killed; its standard error: \(try errorTextSoFar())
                     """)
         }
         return CommandResult(
@@ -83,7 +83,7 @@ public final class RunningCommand: Sendable {
 
     private static func awaitEnd(of processID: pid_t, _ state: State) {
         var information = siginfo_t()
-        // WNOWAIT leaves it a zombie, whose number nobody else can get, until the lock is held.
+        // WNOWAIT leaves it a zombie, whose ID cannot be reused, until the lock is held.
         while waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) == -1 && errno == EINTR {}
         state.condition.withLock {
             var status: Int32 = 0
@@ -102,8 +102,8 @@ public final class RunningCommand: Sendable {
         posix_spawn_file_actions_addopen(&actions, 1, folder.path("stdout"), O_RDWR | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, folder.path("stderr"), O_RDWR | O_CREAT | O_APPEND, 0o600)
         let firstClosed = 3 + CInt(command.inherited.count)
-        for (place, descriptor) in zip(3..<firstClosed, command.inherited) {
-            posix_spawn_file_actions_adddup2(&actions, descriptor, place)
+        for (target, descriptor) in zip(3..<firstClosed, command.inherited) {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, target)
         }
         for descriptor in firstClosed..<descriptorsEnd() { posix_spawn_file_actions_addclose(&actions, descriptor) }
 
@@ -122,23 +122,23 @@ public final class RunningCommand: Sendable {
         var environment = ProcessInfo.processInfo.environment
         for (name, value) in command.environment { environment[name] = value }
         var processID: pid_t = 0
-        // posix_spawn's own way to change the folder is hidden from Swift.
-        let words = (command.folder.map { ["env", "--chdir", $0] } ?? []) + [command.program] + command.arguments
-        let failure = withCStrings(words) { arguments in
+        // Swift does not import posix_spawn's action to change the folder.
+        let arguments = (command.folder.map { ["env", "--chdir", $0] } ?? []) + [command.program] + command.arguments
+        let status = withCStrings(arguments) { argv in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { variables in
-                posix_spawnp(&processID, words[0], &actions, &attributes, arguments, variables)
+                posix_spawnp(&processID, arguments[0], &actions, &attributes, argv, variables)
             }
         }
-        guard failure == 0 else {
-            throw CommandFailure(
-                description: "\(command.program) did not start: \(String(cString: strerror(failure))); "
+        guard status == 0 else {
+            throw CommandError(
+                description: "\(command.program) did not start: \(String(cString: strerror(status))); "
                     + "`make deps deps-test` installs what the tests run")
         }
         return processID
     }
 
     /// One past the descriptors that are open now or may be opened by another test before the spawn. Closing one that
-    /// is not open is no error there; "close all from here" exists in glibc, but Swift does not see it.
+    /// is not open is no error there; glibc's action to close a range is not imported into Swift.
     private static func descriptorsEnd() -> Int32 {
         let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.compactMap(Int32.init) ?? []
         return max(256, (open.max() ?? 0) + 64)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// An empty folder of its own for a test, removed with everything in it when the last reference goes.
+/// An empty temporary folder, removed with its contents when the last reference is released.
 ///
 /// ```swift
 /// let folder = try TemporaryFolder()
-/// try folder.write("not a picture", to: "picture.jpg")
-/// #expect(try folder.contents() == ["picture.jpg"])
+/// try folder.write("not an image", to: "image.jpg")
+/// #expect(try folder.contents() == ["image.jpg"])
 /// ```
 public final class TemporaryFolder: Sendable {
     public let url: URL
@@ -19,7 +19,7 @@ public final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // A test may have taken the right to write away; what cannot be removed then is the system's to clean.
+        // A test may have made it read-only; the system cleans up what cannot be removed.
         try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: url.path)
         try? FileManager.default.removeItem(at: url)
     }
@@ -54,7 +54,7 @@ public final class TemporaryFolder: Sendable {
 
     /// Everything inside, hidden files and sub-folders' contents included, as sorted relative paths.
     ///
-    /// "Nothing is left behind" is `contents().isEmpty`.
+    /// `contents().isEmpty` verifies that no file is left behind.
     public func contents() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: url.path).sorted()
     }

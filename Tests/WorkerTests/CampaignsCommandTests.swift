@@ -12,13 +12,13 @@ import Testing
         bench = try ServiceBench()
     }
 
-    /// Where the command finds them.
-    private enum Place: CaseIterable {
+    /// Where the command reads the campaigns.
+    private enum Target: CaseIterable {
         case service
         case folder
     }
 
-    /// What `attachprep payload` has of a data folder: its key and its store, beside the service.
+    /// Makes a receipt token with the key and the store of the data folder, as `attachprep payload` does.
     private func receipt(_ campaign: String, recipients: Int) async throws -> PushReceipt {
         let store = try await SQLiteStore.open(folder: bench.state, role: .command, feed: JobFeed())
         let receiptService = ReceiptService(
@@ -35,16 +35,15 @@ import Testing
             {"token": "\#(receipt.token)", "id": "\#(id)", "outcome": "\#(outcome)",
              "attachSeconds": 0.5, "ageSeconds": 0}
             """#
-        let answer = try await service.client.send("POST", "/v1/receipts", body: body)
-        #expect(answer.status == 200, "\(answer.text)")
+        let response = try await service.client.send("POST", "/v1/receipts", body: body)
+        #expect(response.status == 200, "\(response.text)")
     }
 
-    @Test(arguments: Place.allCases) private func `Campaigns are shown as a table, whole and as JSON`(place: Place)
-        async throws
-    {
+    @Test(arguments: Target.allCases)
+    private func `Campaigns are shown as a table, in detail and as JSON`(target: Target) async throws {
         let service = try await bench.start(["--base-url", "https://push.example"])
-        let run = { (words: [String]) in
-            try await bench.command(words + (place == .service ? ["--url", service.url] : [])).run()
+        let run = { (arguments: [String]) in
+            try await bench.command(arguments + (target == .service ? ["--url", service.url] : [])).run()
         }
         #expect(try await run(["campaigns"]).text == "No campaigns.\n")
         let receipt = try await receipt("spring", recipients: 2_000)
@@ -70,7 +69,7 @@ import Testing
         try await service.stop()
     }
 
-    @Test func `A token is good after a restart, and counts on`() async throws {
+    @Test func `A receipt token is valid after a restart, and counting continues`() async throws {
         let first = try await bench.start()
         let receipt = try await receipt("spring", recipients: 9)
         try await report(receipt, "a", "attached", to: first)
@@ -83,7 +82,7 @@ import Testing
         try await second.stop()
     }
 
-    @Test func `A name that is none is wrong usage`() async throws {
+    @Test func `An invalid campaign name is wrong usage`() async throws {
         #expect(try await bench.command(["campaigns", "a b"]).run().exitCode == 2)
         #expect(try await bench.command(["campaigns", "--help"]).run().text.contains("how soon"))
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `samples/clients` shows does what it says, against the real service.
+/// The clients of `samples/clients`, against the real service.
 @Suite(.timeLimit(.minutes(3))) struct ClientSampleTests {
     private static let token = "0123456789abcdef0123456789abcdef"
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -13,31 +13,33 @@ import Testing
         bench = try ServiceBench()
     }
 
-    @Test(arguments: SampleCaller.runnable)
-    func `A client gets its attachment, and is told why there is none`(caller: SampleCaller) async throws {
+    @Test(arguments: SampleClient.runnable)
+    func `A sample client downloads its attachment, and prints the error of a rejected source`(client: SampleClient)
+        async throws
+    {
         let service = try await bench.start(environment: ["ATTACHPREP_TOKENS": Self.token])
         try bench.folder.makeFolder("out")
-        let words = [try ServiceBench.url("grid.heic"), bench.folder.path("out")]
-        let made = try await caller.command(words, at: service.url, token: Self.token).run()
-        let picture = try bench.folder.bytes(of: "out/attachment.jpg")
-        #expect(made.exitCode == 0, "\(made.errorText)")
-        #expect(made.text == "converted: \(bench.folder.path("out/attachment.jpg")), \(picture.count) bytes\n")
-        #expect(picture.starts(with: [0xff, 0xd8, 0xff, 0xe0]))
+        let arguments = [try ServiceBench.url("grid.heic"), bench.folder.path("out")]
+        let prepared = try await client.command(arguments, at: service.url, token: Self.token).run()
+        let image = try bench.folder.bytes(of: "out/attachment.jpg")
+        #expect(prepared.exitCode == 0, "\(prepared.errorText)")
+        #expect(prepared.text == "converted: \(bench.folder.path("out/attachment.jpg")), \(image.count) bytes\n")
+        #expect(image.starts(with: [0xff, 0xd8, 0xff, 0xe0]))
 
-        let rejected = try await caller.command(
+        let rejected = try await client.command(
             [try ServiceBench.url("nothing.jpg")], at: service.url, token: Self.token
         ).run()
         #expect(rejected.exitCode == 1)
         #expect(rejected.errorText.hasPrefix("rejected: source.not_found: "), "\(rejected.errorText)")
 
-        let refused = try await caller.command(words, at: service.url, token: "another-token-of-somebody").run()
-        #expect(refused.exitCode != 0 && refused.errorText.contains("answered 401"), "\(refused.errorText)")
+        let denied = try await client.command(arguments, at: service.url, token: "another-token-for-tests").run()
+        #expect(denied.exitCode != 0 && denied.errorText.contains("answered 401"), "\(denied.errorText)")
         try await service.stop()
     }
 
-    @Test(arguments: SampleCaller.runnable)
-    func `A busy service is asked again under the same key, and a job that takes its time is asked for`(
-        caller: SampleCaller
+    @Test(arguments: SampleClient.runnable)
+    func `A sample client retries with the same idempotency key, polls a slow job and checks the digest`(
+        client: SampleClient
     ) async throws {
         let server = try LoopbackServer()
         let file = Data("a picture".utf8)
@@ -46,7 +48,7 @@ import Testing
             {"outcome": "passed", "error": null, "attachment": {"file": "attachment.gif", "bytes": 9,
             "url": "\(server.url("/media/x/attachment.gif"))", "sha256": "\(digest)"}}
             """
-        func job(_ state: String, _ result: String) -> LoopbackAnswer {
+        func job(_ state: String, _ result: String) -> LoopbackResponse {
             .body(Data(#"{"id": "j1", "state": "\#(state)", "result": \#(result)}"#.utf8), type: "application/json")
         }
         server.serve(
@@ -60,27 +62,27 @@ import Testing
         server.serve("/media/x/attachment.gif", .body(file))
         try bench.folder.makeFolder("out")
 
-        let result = try await caller.command(
+        let result = try await client.command(
             ["https://cdn.example/a?b=\"c\"", bench.folder.path("out")], at: server.url("")
         ).run()
         #expect(result.exitCode == 0, "\(result.errorText)")
         #expect(try bench.folder.bytes(of: "out/attachment.gif") == Array(file))
-        let asked = server.requests(to: "/v1/jobs")
-        #expect(asked.count == 3 && Set(asked.map { $0.headers["idempotency-key"] }).count == 1)
-        #expect(asked.allSatisfy { $0.headers["prefer"] == "wait=20" && $0.headers["authorization"] == nil })
-        let sent = try JSONSerialization.jsonObject(with: asked[0].body) as? [String: String]
+        let submissions = server.requests(to: "/v1/jobs")
+        #expect(submissions.count == 3 && Set(submissions.map { $0.headers["idempotency-key"] }).count == 1)
+        #expect(submissions.allSatisfy { $0.headers["prefer"] == "wait=20" && $0.headers["authorization"] == nil })
+        let sent = try JSONSerialization.jsonObject(with: submissions[0].body) as? [String: String]
         #expect(sent == ["source": "https://cdn.example/a?b=\"c\""])
 
         server.serve("/media/x/attachment.gif", .body(Data("something else".utf8)))
         try bench.folder.makeFolder("none")
-        let spoiled = try await caller.command(
+        let damaged = try await client.command(
             ["https://cdn.example/a", bench.folder.path("none")], at: server.url("")
         ).run()
-        #expect(spoiled.exitCode != 0)
+        #expect(damaged.exitCode != 0)
         #expect(try !bench.folder.contents().contains { $0.hasPrefix("none/") })
     }
 
-    @Test func `A webhook of the service is verified by every client, and a forged one by none`() async throws {
+    @Test func `Every sample client accepts the service's webhook and rejects forged ones`() async throws {
         let receiver = try LoopbackServer()
         receiver.serve("/in", .status(204))
         let service = try await bench.start(
@@ -94,18 +96,18 @@ import Testing
         let headers = try names.map { try #require(webhook.headers[$0]) }
         let old = String(try #require(Int(headers[1])) - 1_000)
         let body = Array(webhook.body)
-        for caller in SampleCaller.runnable {
+        for client in SampleClient.runnable {
             func isValid(_ secret: String, _ headers: [String], _ body: [UInt8]) async throws -> Bool {
-                let result = try await caller.command(["verify", secret] + headers, at: "", input: body).run()
+                let result = try await client.command(["verify", secret] + headers, at: "", input: body).run()
                 return result.exitCode == 0 && result.text == "valid\n"
             }
-            #expect(try await isValid(Self.secret, headers, body), "\(caller)")
+            #expect(try await isValid(Self.secret, headers, body), "\(client)")
             #expect(
-                try await isValid(Self.secret, [headers[0], headers[1], "v1,AAAA \(headers[2])"], body), "\(caller)")
-            #expect(try await !isValid(Self.secret, headers, body + [0x20]), "\(caller)")
-            #expect(try await !isValid(Self.secret, ["msg_other", headers[1], headers[2]], body), "\(caller)")
-            #expect(try await !isValid(Self.secret, [headers[0], old, headers[2]], body), "\(caller)")
-            #expect(try await !isValid("whsec_\(Data(count: 32).base64EncodedString())", headers, body), "\(caller)")
+                try await isValid(Self.secret, [headers[0], headers[1], "v1,AAAA \(headers[2])"], body), "\(client)")
+            #expect(try await !isValid(Self.secret, headers, body + [0x20]), "\(client)")
+            #expect(try await !isValid(Self.secret, ["msg_other", headers[1], headers[2]], body), "\(client)")
+            #expect(try await !isValid(Self.secret, [headers[0], old, headers[2]], body), "\(client)")
+            #expect(try await !isValid("whsec_\(Data(count: 32).base64EncodedString())", headers, body), "\(client)")
         }
     }
 }

@@ -3,30 +3,30 @@ import Testing
 
 @testable import AttachPrepCommand
 
-/// What a mistyped command is told.
+/// Suggestions for mistyped commands.
 @Suite struct CommandNamesTests {
     @Test(arguments: [
         (["perpare", "x.jpg"], "prepare"), (["prep"], "prepare"), (["inspct", "--format", "json"], "inspect"),
         (["job", "list"], "jobs"), (["jobs", "lst"], "jobs list"), (["webhooks", "reply"], "webhooks replay"),
         (["SERVE"], "serve"), (["doctr"], "doctor"),
     ])
-    func `A command that is nearly one is named`(words: [String], meant: String) {
-        #expect(CommandNames.suggestion(for: words, below: AttachPrepCommand.self) == meant)
+    func `A mistyped command has the closest command as its suggestion`(arguments: [String], meant: String) {
+        #expect(CommandNames.suggestion(for: arguments, below: AttachPrepCommand.self) == meant)
     }
 
     @Test(arguments: [
         [], ["x.jpg"], ["--help"], ["prepare", "x.jpg"], ["jobs", "list"], ["help", "jobs"], ["jobs", "zzzz"],
     ])
-    func `Nothing is guessed where nothing is near`(words: [String]) {
-        #expect(CommandNames.suggestion(for: words, below: AttachPrepCommand.self) == nil)
+    func `A word without a similar command has no suggestion`(arguments: [String]) {
+        #expect(CommandNames.suggestion(for: arguments, below: AttachPrepCommand.self) == nil)
     }
 
     @Test(arguments: [("", "", 0), ("a", "", 1), ("serve", "serev", 1), ("serve", "worker", 4), ("jobs", "job", 1)])
-    func `Letters are added, removed, changed and swapped`(one: String, other: String, changes: Int) {
+    func `The distance counts added, removed, changed and swapped letters`(one: String, other: String, changes: Int) {
         #expect(CommandNames.distance(one, other) == changes)
     }
 
-    @Test func `A mistyped command is told what was meant`() async throws {
+    @Test func `The error of a mistyped command has a suggestion`() async throws {
         let result = try await RunCommand(BuiltBinary.attachprep(), ["perpare", "x.jpg"]).run()
         #expect(result.exitCode == 2)
         #expect(result.errorText.hasPrefix("Error: Unknown command 'perpare'. Did you mean 'prepare'?\n"))
@@ -38,8 +38,10 @@ import Testing
         (["jobs", "list", "--queue", "ftp://x"], "attachprep jobs list --help"),
         (["prepare", "--crop", "1,2", "x.jpg"], "attachprep prepare --help"),
     ])
-    func `A wrong value leads to the help of its own command`(words: [String], help: String) async throws {
-        let result = try await RunCommand(BuiltBinary.attachprep(), words).run()
+    func `The error of an invalid value refers to the help of its command`(arguments: [String], help: String)
+        async throws
+    {
+        let result = try await RunCommand(BuiltBinary.attachprep(), arguments).run()
         #expect(result.exitCode == 2 && result.errorText.contains("'\(help)'"), "\(result.errorText)")
     }
 }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A crash of the service costs the job that is to blame, and no other one (issue 18).
+/// A crash of the service fails only the job that caused it (issue 18).
 ///
-/// The fault is put back by a variable that debug builds look at; the test starts the service again as systemd would.
+/// An environment variable of debug builds causes the crash; the tests restart the service as systemd would.
 @Suite(.timeLimit(.minutes(5))) struct CrashedServiceTests {
     let bench: ServiceBench
 
@@ -12,7 +12,7 @@ import Testing
         bench = try ServiceBench()
     }
 
-    /// Backtraces take seconds; one test of those below leaves them on.
+    /// Without backtraces, which take seconds; one test enables them.
     private let environment: [String: String?] = [
         "ATTACHPREP_TEST_TRAP": "culprit", "SWIFT_BACKTRACE": "enable=no",
     ]
@@ -21,15 +21,15 @@ import Testing
         try await bench.start(["--per-host", "64"], environment: environment)
     }
 
-    /// Starts the service until it stays up until no job waits or runs.
+    /// Restarts the service after each crash, until no job is queued or running.
     ///
-    /// - Returns: what each start but the first has logged.
+    /// - Returns: the running service, and the log of each of these starts.
     private func startUntilDone(crashesMax: Int) async throws -> (service: RunningService, logs: [String]) {
         var logs: [String] = []
         for _ in 0...crashesMax {
             let service = try await start()
-            let isUp: @Sendable () -> Bool = { ProcessFacts(processID: service.running.processID).isRunning }
-            try await askUntil("all jobs ended, or it crashed", seconds: 60) {
+            let isUp: @Sendable () -> Bool = { ProcessStatus(processID: service.running.processID).isRunning }
+            try await pollUntil("all jobs ended, or the service crashed", seconds: 60) {
                 guard isUp() else { return true }
                 let page = try? await service.client.get("/v1/jobs?state=queued,running&limit=1").json()
                 return (page?["jobs"] as? [Any])?.isEmpty == true
@@ -39,81 +39,81 @@ import Testing
             #expect(result.exitCode == 128 + SIGILL, "\(result.errorText)")
             logs.append(result.errorText)
         }
-        Issue.record("it crashed more than \(crashesMax) times")
+        Issue.record("the service crashed more than \(crashesMax) times")
         throw CancellationError()
     }
 
-    /// Submits the source that crashes the process, perhaps before it has answered.
-    private func submitCulprit(_ source: String, to service: RunningService) async {
+    /// Submits the source that crashes the service, possibly before the response.
+    private func submitCrashingSource(_ source: String, to service: RunningService) async {
         _ = try? await service.client.send("POST", "/v1/jobs", body: #"{"source": "\#(source)"}"#)
     }
 
-    /// The id of that source's job.
-    private func culprit(_ service: RunningService) async throws -> String {
+    /// The ID of that source's job.
+    private func crashingJob(of service: RunningService) async throws -> String {
         let job = try await service.client.jobs().first { "\($0.json)".contains("culprit") }
         return try #require(job?.json["id"] as? String)
     }
 
-    @Test func `After three crashes the culprit is dead, and the twenty jobs beside it succeed`() async throws {
+    @Test func `After three crashes, the job that caused them is dead and 20 concurrent jobs succeed`() async throws {
         let (origin, gate) = (try LoopbackServer(), LoopbackGate())
         let body = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
         for number in 0..<20 {
-            let answer = LoopbackAnswer.body(body, type: "image/jpeg")
-            origin.serve("/\(number).jpg", LoopbackAnswer([.wait(gate)] + answer.steps))
+            let response = LoopbackResponse.body(body, type: "image/jpeg")
+            origin.serve("/\(number).jpg", LoopbackResponse([.wait(gate)] + response.steps))
         }
         origin.serve("/culprit.jpg", .body(body, type: "image/jpeg"))
 
         let first = try await start()
-        let innocent = try await first.client.submit(
+        let others = try await first.client.submit(
             lines: (0..<20).map { #"{"source": "\#(origin.url("/\($0).jpg"))"}"# })
-        try await waitUntil("all of them are in flight", seconds: 30) { origin.requests.count == 20 }
-        await submitCulprit(origin.url("/culprit.jpg"), to: first)
+        try await waitUntil("all 20 jobs are in flight", seconds: 30) { origin.requests.count == 20 }
+        await submitCrashingSource(origin.url("/culprit.jpg"), to: first)
         let crash = try await first.running.result()
         #expect(crash.exitCode == 128 + SIGILL, "\(crash.errorText)")
         gate.open()
 
         let (service, logs) = try await startUntilDone(crashesMax: 2)
-        let culprit = try await culprit(service)
-        #expect(logs.count == 3, "it crashed \(logs.count) times in all")
+        let crashing = try await crashingJob(of: service)
+        #expect(logs.count == 3, "the service crashed \(logs.count) times in all")
         for log in logs {
-            let lines = log.split(separator: "\n").filter { $0.contains(culprit) && $0.contains("\"crashes\"") }
+            let lines = log.split(separator: "\n").filter { $0.contains(crashing) && $0.contains("\"crashes\"") }
             #expect(!lines.isEmpty, "the next start names the job: \(log)")
         }
-        let dead = try await service.client.job(culprit)
+        let dead = try await service.client.job(crashing)
         #expect(dead.state == "dead" && dead.errorCode == "job.crashed_service", "\(dead.json)")
-        for id in innocent {
+        for id in others {
             let job = try await service.client.job(id)
             #expect(job.state == "succeeded", "\(job.json)")
         }
 
-        // Who sends the same within the hour crashes nothing.
+        // The same source within an hour is dead without another crash.
         let again = try await service.client.submit(#"{"source": "\#(origin.url("/culprit.jpg"))"}"#)
-        let refused = try await service.client.ended(again)
-        #expect(refused.state == "dead" && refused.errorCode == "job.crashed_service", "\(refused.json)")
+        let rejected = try await service.client.ended(again)
+        #expect(rejected.state == "dead" && rejected.errorCode == "job.crashed_service", "\(rejected.json)")
         #expect(try await service.stop().exitCode == 0)
         #expect(try bench.folder.bytes(of: "state/run").starts(with: Array("ended".utf8)))
     }
 
-    @Test func `Swift's own backtrace is printed as ever, and the process ends by its signal`() async throws {
+    @Test func `After a crash, Swift prints its backtrace and the process ends with the signal`() async throws {
         let service = try await bench.start(environment: ["ATTACHPREP_TEST_TRAP": "culprit"])
-        await submitCulprit("http://127.0.0.1:9/culprit.jpg", to: service)
+        await submitCrashingSource("http://127.0.0.1:9/culprit.jpg", to: service)
         let crash = try await service.running.result()
         #expect(crash.exitCode == 128 + SIGILL)
         #expect(crash.errorText.contains("arithmetic overflow"), "\(crash.errorText)")
         #expect(try bench.folder.bytes(of: "state/run").starts(with: Array("crashed 04".utf8)))
         let next = try await bench.start()
-        let id = try await culprit(next)
+        let id = try await crashingJob(of: next)
         #expect(try await next.stop().errorText.contains(id))
     }
 
     @Test(arguments: [SIGABRT, SIGSEGV])
-    func `A fatal signal that somebody else sent is no crash`(_ signal: Int32) async throws {
+    func `A fatal signal sent by another process does not count as a crash`(_ signal: Int32) async throws {
         let (origin, gate) = (try LoopbackServer(), LoopbackGate())
         let body = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
-        origin.serve("/a.jpg", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(body, type: "image/jpeg").steps))
+        origin.serve("/a.jpg", LoopbackResponse([.wait(gate)] + LoopbackResponse.body(body, type: "image/jpeg").steps))
         let service = try await start()
         let id = try await service.client.submit(#"{"source": "\#(origin.url("/a.jpg"))"}"#)
-        try await waitUntil("it is in flight", seconds: 30) { origin.requests.count == 1 }
+        try await waitUntil("the job is in flight", seconds: 30) { origin.requests.count == 1 }
         service.running.send(signal)
         #expect(try await service.running.result().exitCode == 128 + signal)
         #expect(try bench.folder.bytes(of: "state/run").starts(with: Array("running".utf8)))

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What somebody gets who has a client made of `/openapi.json`. Issue 19, item 8.
+/// A client generated from `/openapi.json`. Issue 19, item 8.
 @Suite(.timeLimit(.minutes(5))) struct GeneratedClientTests {
-    @Test func `A generated client has every operation, each of which works`() async throws {
+    @Test func `Every operation of a client generated from the OpenAPI document works`() async throws {
         let bench = try ServiceBench()
         let tools = SourceTree.path("tools/openapi-client")
         let install = try await RunCommand("\(tools)/install", timeoutSeconds: 300).run()
@@ -19,25 +19,26 @@ import Testing
             ])
         let client = bench.folder.path("client/attachprep_client")
         try bench.folder.makeFolder("client")
-        let made = try await RunCommand(
+        let generated = try await RunCommand(
             "\(programs)/openapi-python-client",
             [
                 "generate", "--url", "\(service.url)/openapi.json", "--config", "\(tools)/config.yml", "--meta", "none",
                 "--output-path", client, "--fail-on-warning",
             ],
-            // It calls ruff, which is installed beside it.
+            // The generator calls ruff, which is installed in the same folder.
             environment: ["PATH": "\(programs):/usr/bin:/bin"], folder: bench.folder.path, timeoutSeconds: 120
         ).run()
-        #expect(made.exitCode == 0, "\(made.text)\(made.errorText)")
-        #expect(!(made.text + made.errorText).lowercased().contains("warning"), "\(made.text)\(made.errorText)")
+        #expect(generated.exitCode == 0, "\(generated.text)\(generated.errorText)")
+        let output = generated.text + generated.errorText
+        #expect(!output.lowercased().contains("warning"), "\(output)")
         let source = try ServiceBench.url("grid.heic")
-        let used = try await RunCommand(
+        let exercised = try await RunCommand(
             "\(programs)/python",
             ["-B", "\(tools)/exercise.py", bench.folder.path("client"), service.url, token, source],
             folder: bench.folder.path, timeoutSeconds: 120
         ).run()
-        #expect(used.exitCode == 0, "\(used.text)\(used.errorText)")
-        #expect(used.text.contains(" operations"), "\(used.text)")
+        #expect(exercised.exitCode == 0, "\(exercised.text)\(exercised.errorText)")
+        #expect(exercised.text.contains(" operations"), "\(exercised.text)")
         try await service.stop()
     }
 }

@@ -10,18 +10,18 @@ import Testing
         bench = try ServiceBench()
     }
 
-    /// Where the command finds the jobs.
-    private enum Place: CaseIterable {
+    /// Where the command reads the jobs.
+    private enum Target: CaseIterable {
         case service
         case folder
     }
 
-    private func run(_ words: [String], _ place: Place, _ service: RunningService) async throws -> CommandResult {
-        let more = place == .service ? ["--url", service.url] : []
-        return try await bench.command(words + more).run()
+    private func run(_ arguments: [String], _ target: Target, _ service: RunningService) async throws -> CommandResult {
+        let more = target == .service ? ["--url", service.url] : []
+        return try await bench.command(arguments + more).run()
     }
 
-    /// A service with one job of each end.
+    /// A service with a succeeded, a failed and a queued job.
     private func start() async throws -> (RunningService, succeeded: String, failed: String, waiting: String) {
         let service = try await bench.start()
         let succeeded = try await service.client.submit(
@@ -34,73 +34,75 @@ import Testing
         return (service, succeeded, failed, waiting)
     }
 
-    @Test(arguments: Place.allCases) private func `Jobs are listed and chosen`(place: Place) async throws {
+    @Test(arguments: Target.allCases)
+    private func `Jobs are listed, filtered and searched`(target: Target) async throws {
         let (service, succeeded, failed, waiting) = try await start()
-        let all = try await run(["jobs", "list"], place, service)
+        let all = try await run(["jobs", "list"], target, service)
         #expect(all.lines.count == 4 && all.lines.first?.hasPrefix("job ") == true, "\(all.text)\(all.errorText)")
         #expect(all.lines.dropFirst().first?.hasPrefix(waiting) == true)
         #expect(all.lines.contains { $0.hasPrefix(succeeded) && $0.contains("  cat  ") }, "\(all.text)")
-        let some = try await run(["jobs", "list", "--status", "failed", "--format", "json"], place, service)
-        let job = try JobFacts(
+        let some = try await run(["jobs", "list", "--status", "failed", "--format", "json"], target, service)
+        let job = try ServiceJob(
             try #require(try JSONSerialization.jsonObject(with: Data(some.text.utf8)) as? [String: Any]))
         #expect(job.id == failed && job.errorCode == "media.corrupt")
-        let found = try await run(["jobs", "list", "--search", "grid.jpg"], place, service)
+        let found = try await run(["jobs", "list", "--search", "grid.jpg"], target, service)
         #expect(found.lines.count == 2 && found.lines[1].hasPrefix(succeeded))
         try await service.stop()
     }
 
-    @Test(arguments: Place.allCases) private func `A job is shown with its log`(place: Place) async throws {
+    @Test(arguments: Target.allCases)
+    private func `A job is shown with its log`(target: Target) async throws {
         let (service, succeeded, _, _) = try await start()
-        try await askUntil("its log is kept") {
+        try await pollUntil("the log of the job is stored") {
             try await service.client.get("/v1/jobs/\(succeeded)/log").text.contains("text")
         }
-        let shown = try await run(["jobs", "show", succeeded], place, service)
+        let shown = try await run(["jobs", "show", succeeded], target, service)
         #expect(shown.exitCode == 0 && shown.text.contains("succeeded") && shown.text.contains("public.jpeg"))
         #expect(shown.lines.contains { $0.hasPrefix("id ") && $0.hasSuffix(" cat") }, "\(shown.text)")
         #expect(shown.lines.contains { $0.hasPrefix("log ") }, "\(shown.text)")
         try await service.stop()
     }
 
-    @Test(arguments: Place.allCases) private func `Jobs are cancelled, retried and purged`(place: Place) async throws {
+    @Test(arguments: Target.allCases)
+    private func `Jobs are cancelled, retried and purged`(target: Target) async throws {
         let (service, succeeded, failed, waiting) = try await start()
-        #expect(try await run(["jobs", "cancel", waiting], place, service).exitCode == 0)
+        #expect(try await run(["jobs", "cancel", waiting], target, service).exitCode == 0)
         #expect(try await service.client.job(waiting).state == "cancelled")
-        #expect(try await run(["jobs", "cancel", succeeded], place, service).exitCode == 1)
-        #expect(try await run(["jobs", "retry", failed], place, service).exitCode == 0)
+        #expect(try await run(["jobs", "cancel", succeeded], target, service).exitCode == 1)
+        #expect(try await run(["jobs", "retry", failed], target, service).exitCode == 0)
         #expect(try await service.client.ended(failed).state == "failed")
-        let purged = try await run(["jobs", "purge", "--status", "cancelled", "--status", "failed"], place, service)
+        let purged = try await run(["jobs", "purge", "--status", "cancelled", "--status", "failed"], target, service)
         #expect(purged.text == "2 purged.\n", "\(purged.text)\(purged.errorText)")
         #expect(try await service.client.jobs().map(\.id) == [succeeded])
-        #expect(try await run(["jobs", "show", failed], place, service).exitCode == 1)
-        let none = try await run(["jobs", "purge", "--status", "succeeded", "--search", "nothing"], place, service)
+        #expect(try await run(["jobs", "show", failed], target, service).exitCode == 1)
+        let none = try await run(["jobs", "purge", "--status", "succeeded", "--search", "nothing"], target, service)
         #expect(none.text == "0 purged.\n", "\(none.errorText)")
         try await service.stop()
     }
 
-    @Test func `Without a database the command says where it looked`() async throws {
+    @Test func `A missing database is reported with the path of the data folder`() async throws {
         let result = try await bench.command(["jobs", "list"]).run()
         #expect(result.exitCode == 1 && result.errorText.contains(bench.state), "\(result.errorText)")
         #expect(!FileManager.default.fileExists(atPath: bench.state))
     }
 
-    @Test func `A token opens a service that wants one, and a new one does without a restart`() async throws {
-        let tokens = try bench.folder.write("an-old-token-of-ours\n", to: "tokens")
+    @Test func `The command needs the service's token, which can be changed without a restart`() async throws {
+        let tokens = try bench.folder.write("an-old-token-for-tests\n", to: "tokens")
         let service = try await bench.start(["--token-file", tokens])
         #expect(try await bench.command(["jobs", "list", "--url", service.url]).run().exitCode == 1)
-        let words = ["jobs", "list", "--url", service.url, "--token-file", tokens]
-        #expect(try await bench.command(words).run().exitCode == 0)
-        try bench.folder.write("a-new-token-of-ours-\n", to: "tokens")
+        let arguments = ["jobs", "list", "--url", service.url, "--token-file", tokens]
+        #expect(try await bench.command(arguments).run().exitCode == 0)
+        try bench.folder.write("a-new-token-for-tests-\n", to: "tokens")
         service.running.send(SIGHUP)
-        try await askUntil("the new token counts") { try await bench.command(words).run().exitCode == 0 }
+        try await pollUntil("the new token is valid") { try await bench.command(arguments).run().exitCode == 0 }
         var client = service.client
-        client.token = "an-old-token-of-ours"
+        client.token = "an-old-token-for-tests"
         #expect(try await client.get("/v1/jobs").status == 401)
         try await service.stop()
     }
 
-    @Test(arguments: Place.allCases) private func `Webhooks are listed, and replayed under the same id`(place: Place)
-        async throws
-    {
+    @Test(arguments: Target.allCases)
+    private func `Webhooks are listed, and replayed with the same ID`(target: Target) async throws {
         let receiver = try LoopbackServer()
         receiver.serve("/hook", .status(204))
         let secret = "whsec_" + Data((0..<32).map { UInt8($0) }).base64EncodedString()
@@ -109,13 +111,13 @@ import Testing
         _ = try await service.client.submit(
             #"{"source": "\#(source)", "callbackURL": "\#(receiver.url("/hook"))"}"#)
         await receiver.until { $0.requests.count == 1 }
-        try await askUntil("it is noted") {
-            try await run(["webhooks", "list"], place, service).text.contains("delivered")
+        try await pollUntil("the webhook is listed as delivered") {
+            try await run(["webhooks", "list"], target, service).text.contains("delivered")
         }
-        let listed = try await run(["webhooks", "list", "--format", "json"], place, service)
+        let listed = try await run(["webhooks", "list", "--format", "json"], target, service)
         let row = try JSONSerialization.jsonObject(with: Data(listed.text.utf8)) as? [String: Any]
         let id = try #require(row?["id"] as? String)
-        let replayed = try await run(["webhooks", "replay", id], place, service)
+        let replayed = try await run(["webhooks", "replay", id], target, service)
         #expect(replayed.exitCode == 0, "\(replayed.errorText)")
         await receiver.until { $0.requests.count == 2 }
         #expect(receiver.requests.map { $0.headers["webhook-id"] } == [id, id])

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// kill -9 at any moment: no job lost, none half done, none stuck, no file that no job owns.
+/// `kill -9` of the service at any time: no job is lost, incomplete or stuck, and no file is without a job.
 @Suite(.timeLimit(.minutes(20))) struct KilledServiceTests {
     let bench: ServiceBench
 
@@ -11,7 +11,7 @@ import Testing
         bench = try ServiceBench()
     }
 
-    /// Jobs of all kinds, each with its own result.
+    /// Jobs of all media kinds, each with its own result.
     private func lines(_ count: Int, from origin: LoopbackServer) throws -> [String] {
         let samples = ["grid.jpg", "grid.png", "grid.webp", "grid.heic", "counter.gif", "cover.mp3", "clock.mp4"]
         for sample in samples {
@@ -26,29 +26,29 @@ import Testing
         }
     }
 
-    /// Submits jobs from several callers while the service is killed again and again; then counts.
-    private func run(kills: Int, jobs: Int, callers: Int) async throws {
+    /// Submits jobs from several clients while the service is killed repeatedly, and then checks jobs and files.
+    private func run(kills: Int, jobs: Int, clients: Int) async throws {
         let origin = try LoopbackServer()
         let lines = try lines(jobs, from: origin)
-        let submission = Submission(lines: lines, callers: callers)
+        let submitter = JobSubmitter(lines: lines, clients: clients)
         var service = try await bench.start()
-        submission.begin(at: service.url)
+        submitter.begin(at: service.url)
         for number in 0..<kills {
-            // Each time a little later than the last, so that every step of a job's life is met.
+            // Different delays, so that kills hit every step of a job.
             try await ServiceTimer.elapse(milliseconds: 30 + (number * 137) % 900)
             try await service.kill()
             service = try await bench.start()
-            submission.move(to: service.url)
+            submitter.move(to: service.url)
         }
-        let ids = try await submission.finish()
+        let ids = try await submitter.finish()
         #expect(ids.count == jobs && Set(ids).count == jobs)
         try await service.client.allEnded(seconds: 300)
-        try await count(ids, at: service)
+        try await check(ids, at: service)
         try await service.stop()
         #expect(try bench.leftovers() == [])
     }
 
-    private func count(_ ids: [String], at service: RunningService) async throws {
+    private func check(_ ids: [String], at service: RunningService) async throws {
         let known = try await service.client.jobs()
         #expect(Set(known.map(\.id)) == Set(ids))
         let unsuccessful = known.filter { $0.state != "succeeded" }
@@ -63,20 +63,20 @@ import Testing
             }
         }
         let kept = try bench.contents().map { String($0.suffix(64)) }
-        #expect(Set(kept) == digests, "files that no job owns, or that are missing")
+        #expect(Set(kept) == digests, "files without a job, or missing files")
         for path in try bench.contents() {
             let data = Data(try bench.folder.bytes(of: path))
             let digest = SHA256.hash(data: data).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            #expect(path.hasSuffix(digest), "half a file: \(path)")
+            #expect(path.hasSuffix(digest), "incomplete file: \(path)")
         }
     }
 
-    @Test func `Eight kills while three callers send 200 jobs lose nothing`() async throws {
-        try await run(kills: 8, jobs: 200, callers: 3)
+    @Test func `No job is lost by 8 kills while 3 clients send 200 jobs`() async throws {
+        try await run(kills: 8, jobs: 200, clients: 3)
     }
 
     @Test(.enabled(if: ProcessInfo.processInfo.environment["ATTACHPREP_LONG"] != nil, "long"))
-    func `A hundred kills while six callers send 3,000 jobs lose nothing`() async throws {
-        try await run(kills: 100, jobs: 3_000, callers: 6)
+    func `No job is lost by 100 kills while 6 clients send 3,000 jobs`() async throws {
+        try await run(kills: 100, jobs: 3_000, clients: 6)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AttachPrepCommand
 
-/// Lists as terminals of several widths have them; what is at hand stays longest.
+/// Lists of jobs, webhooks, quarantine and campaigns on terminals of several widths.
 @Suite struct ListTableTests {
     private static func decoded<Value: Decodable>(_ json: String) throws -> Value {
         try JSONDecoder().decode(Value.self, from: Data(json.utf8))
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [40, 60, 80, 120, 200])
-    func `Every list has room, with the first and the second column`(columns: Int) throws {
+    func `Every list fits the terminal and keeps its first two columns`(columns: Int) throws {
         for table in try Self.all() {
             let lines = lines(table, columns)
             #expect(lines.allSatisfy { DisplayWidth.columns(of: $0) <= columns }, "\(lines)")
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `A file has all columns of every list, whole`() throws {
+    @Test func `In a file, every list has all columns, complete`() throws {
         for table in try Self.all() {
             let text = lines(table, nil).joined(separator: "\n")
             for cell in table.rows.joined() where !cell.plain.isEmpty { #expect(text.contains(cell.plain)) }
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `A job keeps its whole id on 80 columns, and its status on 40`() throws {
+    @Test func `A job's complete ID fits 80 columns, and its status 40`() throws {
         #expect(
             lines(try Self.jobs(), 80) == [
                 "job                                   status     result            source",
@@ -93,8 +93,8 @@ import Testing
             ])
     }
 
-    /// Issue 19, 13.
-    @Test func `A caller's id is in the list, and on 80 columns stays rather than the source`() throws {
+    /// Issue 19, item 13.
+    @Test func `The caller's ID is in the list, and on 80 columns replaces the source`() throws {
         let table = JobTable.table(
             try Self.decoded(
                 """
@@ -111,13 +111,13 @@ import Testing
         #expect(lines(table, nil)[1].hasSuffix("download.connect  push-4711  https://cdn.example/cat.webp"))
     }
 
-    @Test func `Statuses have their colours`() throws {
+    @Test func `Job states have colors`() throws {
         let lines = try Self.jobs().lines(for: Display(columns: 200, isColored: true)).map(\.painted)
         #expect(lines[0].contains("\u{1B}[1mstatus\u{1B}[0m"))
         #expect(lines[1].contains("\u{1B}[31mdead\u{1B}[0m") && lines[2].contains("\u{1B}[36mrunning\u{1B}[0m"))
     }
 
-    @Test func `What is in quarantine is lifted by the digits that are shown`() throws {
-        #expect(lines(try Self.quarantine(), 40)[1].hasPrefix("0123456789abcde…  refused"))
+    @Test func `The shown digits of a quarantined file are enough to lift it`() throws {
+        #expect(lines(try Self.quarantine(), 40)[1].hasPrefix("0123456789abcde…  blocked"))
     }
 }

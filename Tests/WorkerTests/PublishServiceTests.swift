@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `attachprep serve --publish s3://…`: jobs, payloads and webhooks carry addresses in the bucket.
+/// `attachprep serve --publish s3://…`: jobs, payloads and webhooks have URLs in the bucket.
 @Suite(.timeLimit(.minutes(3))) struct PublishServiceTests {
     let bench: ServiceBench
     let store: ObjectStore
@@ -23,17 +23,17 @@ import Testing
     }
 
     private func prepared(_ source: String, by service: RunningService) async throws -> [String: Any] {
-        let answer = try await service.client.send(
+        let response = try await service.client.send(
             "POST", "/v1/jobs", body: #"{"source": "\#(source)"}"#, headers: ["Prefer": "wait=40"])
-        #expect(answer.status == 200, "\(answer.text)")
-        return try answer.json()
+        #expect(response.status == 200, "\(response.text)")
+        return try response.json()
     }
 
     private func url(_ manifest: [String: Any]) throws -> String {
         try #require((manifest["attachment"] as? [String: Any])?["url"] as? String, "\(manifest)")
     }
 
-    @Test func `A job's files are in the bucket alone, at the addresses of its result`() async throws {
+    @Test func `A job's files are only in the bucket, at the URLs of its result`() async throws {
         let service = try await start()
         let manifest = try await prepared(try ServiceBench.url("grid.webp"), by: service)
         let id = try #require(manifest["id"] as? String)
@@ -47,9 +47,9 @@ import Testing
         #expect(log.contains("s3://\(ObjectStore.bucket)/\(prefix)"), "\(log)")
     }
 
-    @Test func `The dashboard knows the bucket: how it is, and where pictures may come from`() async throws {
+    @Test func `The dashboard shows the state of the bucket and may load images from it`() async throws {
         let service = try await start()
-        try await askUntil("the bucket was looked at") {
+        try await pollUntil("the bucket was checked") {
             let publish = try await service.client.get("/v1/overview").json()["publish"] as? [String: Any]
             #expect(publish?["target"] as? String == "s3://\(ObjectStore.bucket)/\(prefix)")
             return publish?["healthy"] as? Bool == true
@@ -59,23 +59,23 @@ import Testing
         try await service.stop()
     }
 
-    @Test func `A result is used again while it stands in the bucket, and made anew when it does not`() async throws {
+    @Test func `A result is reused while it is in the bucket, and prepared again after its removal`() async throws {
         let server = try LoopbackServer()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))
-        server.serve("/grid.png", .body(picture, type: "image/png", headers: ["Cache-Control": "max-age=3600"]))
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))
+        server.serve("/grid.png", .body(image, type: "image/png", headers: ["Cache-Control": "max-age=3600"]))
         let service = try await start()
         let first = try await prepared(server.url("/grid.png"), by: service)
-        let again = try await prepared(server.url("/grid.png"), by: service)
-        #expect(try url(first) == url(again) && server.requests.count == 1)
+        let second = try await prepared(server.url("/grid.png"), by: service)
+        #expect(try url(first) == url(second) && server.requests.count == 1)
         let id = try #require(first["id"] as? String)
         try await store.remove("\(prefix)/\(id)/manifest.json")
-        let anew = try await prepared(server.url("/grid.png"), by: service)
-        #expect(try url(first) == url(anew) && server.requests.count == 2)
+        let third = try await prepared(server.url("/grid.png"), by: service)
+        #expect(try url(first) == url(third) && server.requests.count == 2)
         #expect(try await store.object("\(prefix)/\(id)/manifest.json").status == 200)
         try await service.stop()
     }
 
-    @Test func `A payload and a webhook carry the addresses, through a CDN if there is one`() async throws {
+    @Test func `Payloads and webhooks have the URLs of the files, with the base URL of a CDN`() async throws {
         let receiver = try LoopbackServer()
         receiver.serve("/hook", .status(204))
         let secret = "whsec_" + Data(repeating: 7, count: 32).base64EncodedString()
@@ -85,17 +85,17 @@ import Testing
         ])
         let source = try ServiceBench.url("grid.jpg")
         let payload = #"{"payload": {"aps":{"alert":"x","mutable-content":1},"attach":"\#(source)"}}"#
-        let answer = try await service.client.send("POST", "/v1/payloads", body: payload)
-        #expect(answer.text.contains("https://cdn.example/push/"), "\(answer.text)")
+        let response = try await service.client.send("POST", "/v1/payloads", body: payload)
+        #expect(response.text.contains("https://cdn.example/push/"), "\(response.text)")
         _ = try await service.client.submit(
             #"{"source": "\#(source)", "callbackURL": "\#(receiver.url("/hook"))"}"#)
         await receiver.until { !$0.requests.isEmpty }
-        let told = String(decoding: try #require(receiver.requests.first).body, as: UTF8.self)
-        #expect(told.contains("https://cdn.example/push/"), "\(told)")
+        let webhook = String(decoding: try #require(receiver.requests.first).body, as: UTF8.self)
+        #expect(webhook.contains("https://cdn.example/push/"), "\(webhook)")
         try await service.stop()
     }
 
-    @Test func `A bucket that takes nothing fails the job, and is told at the start`() async throws {
+    @Test func `A missing bucket fails the job and is logged at the start`() async throws {
         let environment = store.environment.merging([
             "ATTACHPREP_PUBLISH": "s3://nowhere", "AWS_SECRET_ACCESS_KEY": "testing",
         ]) { $1 }
@@ -106,9 +106,9 @@ import Testing
         #expect(log.contains("bucket is not writable"), "\(log)")
     }
 
-    @Test func `A target that cannot be is said before anything starts`() async throws {
-        let words = ["serve", "--port", "0", "--publish", "s5://x"]
-        let result = try await bench.command(words, timeoutSeconds: 30).run()
+    @Test func `An invalid publish target is reported before anything starts`() async throws {
+        let arguments = ["serve", "--port", "0", "--publish", "s5://x"]
+        let result = try await bench.command(arguments, timeoutSeconds: 30).run()
         #expect(result.exitCode == 2 && result.errorText.contains("Invalid value \"s5://x\" for --publish"))
     }
 }

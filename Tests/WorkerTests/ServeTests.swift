@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A job from its submission to the files a phone fetches, with the real `attachprep serve`.
+/// Jobs from their submission to the served files, with a real `attachprep serve`.
 @Suite(.timeLimit(.minutes(3))) struct ServeTests {
     let bench: ServiceBench
 
@@ -15,7 +15,7 @@ import Testing
         SHA256.hash(data: data).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    @Test func `A job is taken, worked off, and its files are served as its manifest says`() async throws {
+    @Test func `A submitted job succeeds, and its files are served at the URLs of its manifest`() async throws {
         let service = try await bench.start(["--base-url", "https://media.example/push"])
         let id = try await service.client.submit(
             #"{"source": "\#(try ServiceBench.url("grid.webp"))", "id": "cat"}"#)
@@ -25,26 +25,26 @@ import Testing
             let file = try #require(job.file(name))
             #expect(file.url.hasPrefix("https://media.example/push/media/"))
             let local = service.url + file.url.dropFirst("https://media.example/push".count)
-            let answer = try await service.client.get(local)
-            #expect(answer.status == 200 && digest(answer.body) == file.sha256)
+            let response = try await service.client.get(local)
+            #expect(response.status == 200 && digest(response.body) == file.sha256)
         }
         #expect(try await service.stop().exitCode == 0)
         #expect(try bench.leftovers() == [])
     }
 
-    @Test func `Who prefers to wait gets the manifest, of a rejected source as well`() async throws {
+    @Test func `With Prefer: wait, the response is the manifest, also of a rejected source`() async throws {
         let service = try await bench.start()
         for (sample, outcome) in [("grid.heic", "converted"), ("truncated.jpg", "rejected")] {
-            let answer = try await service.client.send(
+            let response = try await service.client.send(
                 "POST", "/v1/jobs", body: #"{"source": "\#(try ServiceBench.url(sample))"}"#,
                 headers: ["Prefer": "wait=30"])
-            let manifest = try answer.json()
-            #expect(answer.status == 200 && manifest["outcome"] as? String == outcome, "\(answer.text)")
+            let manifest = try response.json()
+            #expect(response.status == 200 && manifest["outcome"] as? String == outcome, "\(response.text)")
         }
         try await service.stop()
     }
 
-    @Test func `All samples end as their manifests of the command do`() async throws {
+    @Test func `All samples have the same outcomes as with the prepare command`() async throws {
         let service = try await bench.start()
         let names = try FileManager.default.contentsOfDirectory(atPath: SourceTree.path("samples/media")).sorted()
         let ids = try await service.client.submit(
@@ -64,31 +64,33 @@ import Testing
         try await service.stop()
     }
 
-    @Test func `A second service on the same folder is refused`() async throws {
+    @Test func `A second service on the same data folder is rejected`() async throws {
         let service = try await bench.start()
         let second = try await bench.command(["serve", "--port", "0"]).run()
         #expect(second.exitCode == 1 && second.errorText.contains("Another attachprep serve"), "\(second.errorText)")
         try await service.stop()
     }
 
-    @Test func `A port that somebody has is named, and is no wrong usage`() async throws {
+    @Test func `A port in use is reported with its address and exit code 1`() async throws {
         let server = try LoopbackServer()
         let result = try await bench.command(["serve", "--port", "\(server.port)"]).run()
         #expect(result.exitCode == 1 && result.errorText.contains("127.0.0.1:\(server.port)"), "\(result.errorText)")
         #expect(result.errorText.contains("--port"))
     }
 
-    @Test func `After SIGTERM running jobs are finished, waiting ones stay, and nothing is lost`() async throws {
+    @Test func `After SIGTERM, running jobs are finished and queued jobs are kept`() async throws {
         let origin = try LoopbackServer()
         let gate = LoopbackGate()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
-        origin.serve("/slow.jpg", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(picture).steps))
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        origin.serve("/slow.jpg", LoopbackResponse([.wait(gate)] + LoopbackResponse.body(image).steps))
         let first = try await bench.start(["--concurrency", "1"])
         let slow = try await first.client.submit(#"{"source": "\#(origin.url("/slow.jpg"))"}"#)
         await origin.until { $0.requests.count == 1 }
         let waiting = try await first.client.submit(#"{"source": "\#(try ServiceBench.url("grid.png"))"}"#)
         first.running.send(SIGTERM)
-        try await waitUntil("it has heard it") { (try? first.running.errorTextSoFar().contains("draining")) ?? false }
+        try await waitUntil("the service is draining") {
+            (try? first.running.errorTextSoFar().contains("draining")) ?? false
+        }
         gate.open()
         let result = try await first.running.result()
         #expect(result.exitCode == 0, "\(result.errorText)")
@@ -98,24 +100,24 @@ import Testing
         try await second.stop()
     }
 
-    @Test func `A drain that is over gives its jobs back uncounted`() async throws {
+    @Test func `When the drain time is over, running jobs are queued again without a counted attempt`() async throws {
         let origin = try LoopbackServer()
-        origin.serve("/never.jpg", LoopbackAnswer([.hang]))
+        origin.serve("/never.jpg", LoopbackResponse([.hang]))
         let first = try await bench.start(["--drain", "1s"])
         let id = try await first.client.submit(#"{"source": "\#(origin.url("/never.jpg"))"}"#)
         await origin.until { $0.requests.count == 1 }
         #expect(try await first.stop().exitCode == 0)
         let listed = try await bench.command(["jobs", "list", "--format", "json"]).run()
-        let job = try JobFacts(
+        let job = try ServiceJob(
             try #require(try JSONSerialization.jsonObject(with: Data(listed.text.utf8)) as? [String: Any]))
         #expect(job.id == id && job.state == "queued" && job.attempts == 0)
         #expect(try bench.leftovers() == [])
     }
 
-    @Test func `The same source, asked for by many, is fetched once`() async throws {
+    @Test func `A source of many jobs is fetched once`() async throws {
         let origin = try LoopbackServer()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
-        origin.serve("/cat.jpg", .body(picture, type: "image/jpeg"))
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        origin.serve("/cat.jpg", .body(image, type: "image/jpeg"))
         let service = try await bench.start()
         _ = try await service.client.submit(
             lines: (0..<100).map { #"{"source": "\#(origin.url("/cat.jpg"))", "id": "cat-\#($0)"}"# })

@@ -3,17 +3,17 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-/// What a caller of the service does: URLSession, and nothing that the service's own code knows.
+/// A client of the service with URLSession, independent of the product's code.
 struct ServiceClient: Sendable {
     let url: String
     var token: String?
 
-    struct Answer: Sendable {
+    struct Response: Sendable {
         let status: Int
         let headers: [String: String]
         let body: Data
 
-        /// A header, whatever its case.
+        /// The value of a header; names are case-insensitive.
         func header(_ name: String) -> String? {
             headers.first { $0.key.lowercased() == name.lowercased() }?.value
         }
@@ -27,7 +27,7 @@ struct ServiceClient: Sendable {
 
     func send(
         _ method: String, _ path: String, body: String? = nil, headers: [String: String] = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var request = URLRequest(url: try #require(URL(string: path.hasPrefix("http") ? path : url + path)))
         request.httpMethod = method
         request.timeoutInterval = 70
@@ -38,59 +38,59 @@ struct ServiceClient: Sendable {
         let (data, response) = try await URLSession.shared.data(for: request)
         let http = try #require(response as? HTTPURLResponse)
         let pairs = http.allHeaderFields.map { ("\($0.key)", "\($0.value)") }
-        return Answer(status: http.statusCode, headers: Dictionary(pairs) { $1 }, body: data)
+        return Response(status: http.statusCode, headers: Dictionary(pairs) { $1 }, body: data)
     }
 
-    func get(_ path: String) async throws -> Answer { try await send("GET", path) }
+    func get(_ path: String) async throws -> Response { try await send("GET", path) }
 
-    /// Sends one request and returns its job's id.
+    /// Submits one job and returns its ID.
     func submit(_ json: String, headers: [String: String] = [:]) async throws -> String {
-        let answer = try await send("POST", "/v1/jobs", body: json, headers: headers)
-        #expect(answer.status == 202, "\(answer.text)")
-        return try #require(try answer.json()["id"] as? String)
+        let response = try await send("POST", "/v1/jobs", body: json, headers: headers)
+        #expect(response.status == 202, "\(response.text)")
+        return try #require(try response.json()["id"] as? String)
     }
 
-    /// Sends many and returns their jobs' ids.
+    /// Submits many jobs and returns their IDs.
     func submit(lines: [String]) async throws -> [String] {
-        let answer = try await send(
+        let response = try await send(
             "POST", "/v1/jobs", body: lines.joined(separator: "\n"), headers: ["Content-Type": "application/x-ndjson"])
-        #expect(answer.status == 202, "\(answer.text)")
-        let jobs = try #require(try answer.json()["jobs"] as? [[String: Any]])
+        #expect(response.status == 202, "\(response.text)")
+        let jobs = try #require(try response.json()["jobs"] as? [[String: Any]])
         return jobs.compactMap { $0["id"] as? String }
     }
 
-    func job(_ id: String) async throws -> JobFacts { try JobFacts(try await get("/v1/jobs/\(id)").json()) }
+    func job(_ id: String) async throws -> ServiceJob { try ServiceJob(try await get("/v1/jobs/\(id)").json()) }
 
-    /// All jobs there are, page by page.
-    func jobs(state: String? = nil) async throws -> [JobFacts] {
-        var (jobs, cursor): ([JobFacts], String?) = ([], nil)
+    /// All jobs, read page by page.
+    func jobs(state: String? = nil) async throws -> [ServiceJob] {
+        var (jobs, cursor): ([ServiceJob], String?) = ([], nil)
         repeat {
             let query = ["limit=200", state.map { "state=\($0)" }, cursor.map { "cursor=\($0)" }].compactMap { $0 }
             let page = try await get("/v1/jobs?" + query.joined(separator: "&")).json()
-            jobs += try #require(page["jobs"] as? [[String: Any]]).map(JobFacts.init)
+            jobs += try #require(page["jobs"] as? [[String: Any]]).map(ServiceJob.init)
             cursor = page["next"] as? String
         } while cursor != nil
         return jobs
     }
 
-    /// Waits until a job has ended.
-    func ended(_ id: String, seconds: Double = 60) async throws -> JobFacts {
-        try await askUntil("job \(id) has ended", seconds: seconds) { try await job(id).hasEnded }
+    /// Waits until a job has ended, and returns it.
+    func ended(_ id: String, seconds: Double = 60) async throws -> ServiceJob {
+        try await pollUntil("job \(id) has ended", seconds: seconds) { try await job(id).hasEnded }
         return try await job(id)
     }
 
-    /// Waits until no job waits or runs.
+    /// Waits until no job is queued or running.
     func allEnded(seconds: Double) async throws {
-        try await askUntil("no job waits or runs", seconds: seconds) {
+        try await pollUntil("no job is queued or running", seconds: seconds) {
             let page = try await get("/v1/jobs?state=queued,running&limit=1").json()
             return (page["jobs"] as? [Any])?.isEmpty == true
         }
     }
 }
 
-/// A job as the service answers it.
-struct JobFacts: @unchecked Sendable {
-    // JSON values of Foundation: never changed.
+/// A job in a response of the service.
+struct ServiceJob: @unchecked Sendable {
+    // JSON values of Foundation, which are never changed.
     let json: [String: Any]
 
     init(_ json: [String: Any]) throws {
@@ -104,7 +104,7 @@ struct JobFacts: @unchecked Sendable {
     var errorCode: String? { (json["error"] as? [String: Any])?["code"] as? String }
     var hasEnded: Bool { !["queued", "running", ""].contains(state) }
 
-    /// A file of its result: its address and its digest.
+    /// A file of the result: its URL and its digest.
     func file(_ name: String) -> (url: String, sha256: String)? {
         guard let file = result?[name] as? [String: Any], let url = file["url"] as? String,
             let digest = file["sha256"] as? String

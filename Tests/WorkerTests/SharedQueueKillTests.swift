@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Workers and NATS servers that are killed while media are worked on: every job ends once, every file is whole.
+/// Kills of workers and NATS servers while they work: every job succeeds, and every file is complete.
 @Suite(
     .enabled(if: ProcessInfo.processInfo.environment["ATTACHPREP_LONG"] != nil, "long"), .timeLimit(.minutes(15)))
 struct SharedQueueKillTests {
@@ -29,7 +29,7 @@ struct SharedQueueKillTests {
         try await bench.launch(name, options, environment: environment, timeoutSeconds: 900)
     }
 
-    /// Jobs of all kinds, each with its own source.
+    /// Jobs of all media kinds, each with its own source.
     private func lines(_ count: Int, from origin: LoopbackServer) throws -> [String] {
         let samples = ["grid.jpg", "grid.png", "grid.webp", "grid.heic", "counter.gif", "cover.mp3", "clock.mp4"]
         return try (0..<count).map { number in
@@ -40,12 +40,12 @@ struct SharedQueueKillTests {
         }
     }
 
-    @Test func `Workers and servers that are killed in the middle of jobs lose none of them`() async throws {
+    @Test func `No job is lost when workers and NATS servers are killed while they work`() async throws {
         let origin = try LoopbackServer()
         let front = try await start("serve", ["--accept-only"])
         var workers = [try await start("worker"), try await start("worker")]
-        let submission = Submission(lines: try lines(120, from: origin), callers: 3)
-        submission.begin(at: front.url)
+        let submitter = JobSubmitter(lines: try lines(120, from: origin), clients: 3)
+        submitter.begin(at: front.url)
         for round in 0..<8 {
             try await ServiceTimer.elapse(milliseconds: 400 + (round * 137) % 900)
             try await workers[round % 2].kill()
@@ -53,14 +53,14 @@ struct SharedQueueKillTests {
             workers[round % 2] = try await start("worker")
             if round == 3 || round == 6 { try await cluster.servers[(round - 1) % 3].restart() }
         }
-        let ids = try await submission.finish()
+        let ids = try await submitter.finish()
         #expect(Set(ids).count == 120)
         try await front.client.allEnded(seconds: 300)
-        try await count(ids, at: front)
+        try await check(ids, at: front)
         for process in workers + [front] { try await process.stop() }
     }
 
-    private func count(_ ids: [String], at service: RunningService) async throws {
+    private func check(_ ids: [String], at service: RunningService) async throws {
         let known = try await service.client.jobs()
         #expect(Set(known.map(\.id)) == Set(ids))
         let unsuccessful = known.filter { $0.state != "succeeded" }

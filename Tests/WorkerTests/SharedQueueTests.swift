@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `attachprep serve` and `attachprep worker` on one queue: a real NATS server, a real bucket, real processes.
+/// `attachprep serve` and `attachprep worker` on one queue, with a real NATS server, bucket and processes.
 @Suite(.timeLimit(.minutes(4))) struct SharedQueueTests {
     let bench: ServiceBench
     let server: NATSServer
@@ -25,11 +25,11 @@ import Testing
         try await bench.launch(name, options, environment: environment)
     }
 
-    private func command(_ words: [String]) async throws -> CommandResult {
-        try await bench.command(words, environment: environment).run()
+    private func command(_ arguments: [String]) async throws -> CommandResult {
+        try await bench.command(arguments, environment: environment).run()
     }
 
-    @Test func `A job that one process takes in is done by another, and shown by a third`() async throws {
+    @Test func `A job accepted by one process is done by another, and shown by a third`() async throws {
         let front = try await start("serve", ["--accept-only"])
         let id = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#)
         #expect(try await front.client.job(id).state == "queued")
@@ -46,7 +46,7 @@ import Testing
         #expect(try bench.folder.contents().filter { $0.hasPrefix("tmp/") || $0.hasPrefix("state/") } == [])
     }
 
-    @Test func `The dashboard of one process shows what the others do, and how the queue is`() async throws {
+    @Test func `The overview of one process shows the work of the others, and the status of the queue`() async throws {
         let front = try await start("serve", ["--accept-only"])
         let overview = try await front.client.get("/v1/overview").json()
         let queue = try #require(overview["queue"] as? [String: Any])
@@ -55,27 +55,27 @@ import Testing
         let worker = try await start("worker")
         let id = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#)
         _ = try await front.client.ended(id)
-        try await askUntil("it shows what the worker has done") {
+        try await pollUntil("the overview counts the job of the worker") {
             let jobs = try await front.client.get("/v1/overview").json()["jobs"] as? [String: Int]
             return jobs?["succeeded"] == 1
         }
         for process in [front, worker] { try await process.stop() }
     }
 
-    @Test func `A worker says how it is, and takes no jobs in`() async throws {
+    @Test func `A worker has health and metrics routes, and accepts no jobs`() async throws {
         let worker = try await start("worker")
         #expect(try await worker.client.get("/healthz").status == 200)
         try await worker.untilReady()
         #expect(try await worker.client.get("/metrics").text.contains("attachprep_jobs_due"))
-        let refused = try await worker.client.send("POST", "/v1/jobs", body: "{}")
-        #expect(refused.status == 404)
+        let rejected = try await worker.client.send("POST", "/v1/jobs", body: "{}")
+        #expect(rejected.status == 404)
         try await worker.stop()
     }
 
-    @Test func `What one process has made, another one does not make again`() async throws {
+    @Test func `The result of one process is reused by another`() async throws {
         let origin = try LoopbackServer()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))
-        origin.serve("/grid.png", .body(picture, type: "image/png", headers: ["Cache-Control": "max-age=3600"]))
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.png")))
+        origin.serve("/grid.png", .body(image, type: "image/png", headers: ["Cache-Control": "max-age=3600"]))
         let (one, other) = (try await start("serve"), try await start("serve", ["--accept-only"]))
         let body = #"{"source": "\#(origin.url("/grid.png"))"}"#
         let first = try await one.client.ended(try await one.client.submit(body))
@@ -87,12 +87,12 @@ import Testing
         try await other.stop()
     }
 
-    @Test func `What is asked for on several machines at once is fetched once`() async throws {
+    @Test func `A source submitted to several processes at once is fetched once`() async throws {
         let origin = try LoopbackServer()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.heic")))
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.heic")))
         let gate = LoopbackGate()
-        let answer = LoopbackAnswer.body(picture, type: "image/heic", headers: ["Cache-Control": "no-store"])
-        origin.serve("/grid.heic", LoopbackAnswer([.wait(gate)] + answer.steps))
+        let response = LoopbackResponse.body(image, type: "image/heic", headers: ["Cache-Control": "no-store"])
+        origin.serve("/grid.heic", LoopbackResponse([.wait(gate)] + response.steps))
         let fronts = [try await start("serve"), try await start("serve"), try await start("serve")]
         let body = #"{"source": "\#(origin.url("/grid.heic"))"}"#
         let ids = try await withThrowingTaskGroup(of: String.self) { group in
@@ -105,19 +105,19 @@ import Testing
             let job = try await fronts[0].client.ended(id)
             addresses.insert(try #require(job.file("attachment"), "\(job.json)").url)
         }
-        // What was asked for after the first download had begun is not that download's, but all the same work.
+        // A job submitted after the first download had begun may need a second one.
         #expect(addresses.count == 1 && origin.requests.count <= 2, "\(origin.requests.count) downloads")
         for front in fronts { try await front.stop() }
     }
 
-    @Test func `A file that was sent to one process is read by another`() async throws {
+    @Test func `A file uploaded to one process is read by another`() async throws {
         let front = try await start("serve", ["--accept-only"])
         let worker = try await start("worker")
-        let picture = SourceTree.sample("grid.png")
+        let image = SourceTree.sample("grid.png")
         let sent = try await RunCommand(
             "curl",
             [
-                "-sS", "--fail", "-H", "Content-Type: image/png", "--data-binary", "@\(picture)",
+                "-sS", "--fail", "-H", "Content-Type: image/png", "--data-binary", "@\(image)",
                 "\(front.url)/v1/uploads",
             ],
             timeoutSeconds: 30
@@ -130,7 +130,7 @@ import Testing
         try await front.stop()
     }
 
-    @Test func `A caller is told once, by whoever did the work`() async throws {
+    @Test func `A webhook is delivered once, by the worker that did the job`() async throws {
         let receiver = try LoopbackServer()
         receiver.serve("/hook", .status(204))
         let file = try bench.folder.write(
@@ -140,7 +140,7 @@ import Testing
         let id = try await front.client.submit(
             #"{"source": "\#(try ServiceBench.url("grid.jpg"))", "callbackURL": "\#(receiver.url("/hook"))"}"#)
         await receiver.until { !$0.requests.isEmpty }
-        try await askUntil("it is known to be delivered") {
+        try await pollUntil("the webhook is listed as delivered") {
             let list = try await command(["webhooks", "list", "--format", "json"])
             return list.text.contains("delivered") && list.text.contains(id)
         }
@@ -149,7 +149,7 @@ import Testing
         try await front.stop()
     }
 
-    @Test func `Jobs on the servers are listed, called off and tried again from any machine`() async throws {
+    @Test func `Jobs on the servers can be listed, cancelled, retried and purged from any machine`() async throws {
         let front = try await start("serve", ["--accept-only"])
         let id = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("grid.jpg"))"}"#)
         let listed = try await command(["jobs", "list"])
@@ -159,18 +159,18 @@ import Testing
         let worker = try await start("worker")
         #expect(try await front.client.ended(failing).state == "failed")
         #expect(try await command(["jobs", "retry", failing]).text.contains("queued"))
-        try await askUntil("it has failed again") { try await front.client.job(failing).state == "failed" }
+        try await pollUntil("the job has failed again") { try await front.client.job(failing).state == "failed" }
         #expect(try await command(["jobs", "purge", "--status", "failed"]).text == "1 purged.\n")
         try await worker.stop()
         try await front.stop()
     }
 
-    @Test func `A worker that is killed leaves its job to another one`() async throws {
+    @Test func `The job of a killed worker is done by another one`() async throws {
         let origin = try LoopbackServer()
-        let picture = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
         let gate = LoopbackGate()
         origin.serve(
-            "/slow.jpg", LoopbackAnswer([.wait(gate)] + LoopbackAnswer.body(picture, type: "image/jpeg").steps))
+            "/slow.jpg", LoopbackResponse([.wait(gate)] + LoopbackResponse.body(image, type: "image/jpeg").steps))
         let front = try await start("serve", ["--accept-only"])
         let first = try await start("worker")
         let id = try await front.client.submit(#"{"source": "\#(origin.url("/slow.jpg"))"}"#)
@@ -184,10 +184,10 @@ import Testing
         try await front.stop()
     }
 
-    @Test func `A process waits for servers that start after it`() async throws {
+    @Test func `A process waits for NATS servers that start after it`() async throws {
         let port = server.port
         server.kill()
-        try await server.untilGone()
+        try await server.waitUntilGone()
         let bench = bench, environment = environment
         async let worker = bench.launch("worker", environment: environment)
         try await server.restart()
@@ -197,9 +197,9 @@ import Testing
         try await running.stop()
     }
 
-    // MARK: The doctor
+    // MARK: doctor
 
-    @Test func `The doctor looks at the servers and changes nothing`() async throws {
+    @Test func `doctor checks the NATS servers and changes nothing`() async throws {
         let before = try await command(["doctor", "--publish", "file:"])
         #expect(before.text.contains("yes  keep jobs on the NATS servers"), "\(before.text)\(before.errorText)")
         #expect(before.text.contains("created by the first process that starts"))
@@ -214,42 +214,42 @@ import Testing
         try await front.stop()
     }
 
-    @Test func `The doctor says why jobs cannot be kept`() async throws {
+    @Test func `doctor reports why jobs cannot be kept`() async throws {
         let plain = try await NATSServer.start(hasJetStream: false)
         let result = try await command(["doctor", "--publish", "file:", "--queue", plain.url])
         #expect(result.exitCode == 1 && result.text.contains("NO   keep jobs"), "\(result.text)")
         #expect(result.text.contains("JetStream does not answer"), "\(result.text)")
     }
 
-    @Test func `A server whose copies diverge is refused, and the doctor names it`() async throws {
+    @Test func `A server version whose copies can diverge is rejected, and reported by doctor`() async throws {
         let relay = try NATSRelay(to: server, version: "2.9.10")
         let old = environment.merging(["ATTACHPREP_QUEUE": relay.url]) { $1 }
-        let refused = try await bench.command(["worker", "--port", "0"], environment: old, timeoutSeconds: 30).run()
-        #expect(refused.exitCode == 1 && refused.errorText.contains("nats-server 2.9.10"), "\(refused.errorText)")
-        #expect(refused.errorText.contains("ATTACHPREP_QUEUE_ALLOW_DIVERGING_SERVER"), "\(refused.errorText)")
-        let words = ["doctor", "--publish", "file:"]
-        let doctor = try await bench.command(words, environment: old).run()
+        let rejected = try await bench.command(["worker", "--port", "0"], environment: old, timeoutSeconds: 30).run()
+        #expect(rejected.exitCode == 1 && rejected.errorText.contains("nats-server 2.9.10"), "\(rejected.errorText)")
+        #expect(rejected.errorText.contains("ATTACHPREP_QUEUE_ALLOW_DIVERGING_SERVER"), "\(rejected.errorText)")
+        let arguments = ["doctor", "--publish", "file:"]
+        let doctor = try await bench.command(arguments, environment: old).run()
         #expect(doctor.exitCode == 1 && doctor.text.contains("NO   keep jobs on the NATS servers"), "\(doctor.text)")
         #expect(doctor.text.contains("2.11.5 or newer"), "\(doctor.text)")
         let option = "--queue-allow-diverging-server"
-        let allowed = try await bench.command(words + [option], environment: old).run()
+        let allowed = try await bench.command(arguments + [option], environment: old).run()
         #expect(
             allowed.text.contains("yes  keep jobs") && allowed.text.contains("nats-server 2.9.10"), "\(allowed.text)")
         let worker = try await bench.launch("worker", [option], environment: old)
         try await worker.untilReady()
-        let before = relay.taken
-        relay.become("2.9.11")
-        try await askUntil("it comes back") { relay.taken > before }
+        let before = relay.connectionCount
+        relay.changeVersion(to: "2.9.11")
+        try await pollUntil("the worker has reconnected") { relay.connectionCount > before }
         try await worker.untilReady()
         try await worker.stop()
     }
 
-    @Test func `Copies that one server cannot have are explained by worker, jobs and doctor`() async throws {
-        for words in [["worker", "--port", "0"], ["jobs", "list"]] {
+    @Test func `More replicas than servers are reported by worker, jobs and doctor`() async throws {
+        for arguments in [["worker", "--port", "0"], ["jobs", "list"]] {
             let result = try await bench.command(
-                words + ["--queue-replicas", "3"], environment: environment, timeoutSeconds: 30
+                arguments + ["--queue-replicas", "3"], environment: environment, timeoutSeconds: 30
             ).run()
-            #expect(result.exitCode == 1 && result.errorText.contains("this one is alone"), "\(result.errorText)")
+            #expect(result.exitCode == 1 && result.errorText.contains("there is only this one"), "\(result.errorText)")
             let reason = "replicas > 1 not supported in non-clustered mode"
             #expect(result.errorText.components(separatedBy: reason).count == 2, "\(result.errorText)")
         }
@@ -258,27 +258,27 @@ import Testing
         #expect(doctor.text.contains("--queue-replicas 3 needs 3 NATS servers"), "\(doctor.text)")
     }
 
-    // MARK: What cannot be
+    // MARK: Invalid settings
 
     @Test(
         arguments: [
             (["worker"], ["ATTACHPREP_QUEUE": nil], "--queue nats://"),
             (["worker"], ["ATTACHPREP_PUBLISH": nil], "--publish s3://bucket/prefix"),
             (["serve", "--accept-only"], ["ATTACHPREP_QUEUE": nil], "--accept-only"),
-            (["worker", "--queue", "nats://me:word@127.0.0.1"], [:], "must not contain credentials"),
+            (["worker", "--queue", "nats://me:secret@127.0.0.1"], [:], "must not contain credentials"),
             (["worker", "--queue", "redis://127.0.0.1"], [:], "for --queue;"),
             (["worker", "--queue-user", "me"], ["ATTACHPREP_QUEUE_TOKEN": "t"], "only one of"),
         ] as [([String], [String: String?], String)])
-    func `What does not go together is said before anything starts`(
-        words: [String], changes: [String: String?], sentence: String
+    func `Contradictory settings are reported before anything starts`(
+        arguments: [String], changes: [String: String?], message: String
     ) async throws {
         let result = try await bench.command(
-            words + ["--port", "0"], environment: environment.merging(changes) { $1 }, timeoutSeconds: 30
+            arguments + ["--port", "0"], environment: environment.merging(changes) { $1 }, timeoutSeconds: 30
         ).run()
-        #expect(result.exitCode == 2 && result.errorText.contains(sentence), "\(result.errorText)")
+        #expect(result.exitCode == 2 && result.errorText.contains(message), "\(result.errorText)")
     }
 
-    @Test func `Servers that do not know us are said at once`() async throws {
+    @Test func `Rejected credentials are reported at once`() async throws {
         let server = try await NATSServer.start("authorization { token: \"right\" }")
         let result = try await bench.command(
             ["worker", "--port", "0"],
@@ -290,10 +290,10 @@ import Testing
         #expect(result.exitCode == 1 && result.errorText.contains("rejected the credentials"), "\(result.errorText)")
     }
 
-    @Test func `Arrivals are counted elsewhere, and that is said`() async throws {
+    @Test func `Campaigns are not available with a shared queue, and the error says so`() async throws {
         let front = try await start("serve", ["--accept-only"])
-        let answer = try await front.client.get("/v1/campaigns")
-        #expect(answer.status == 400 && answer.text.contains("does not count receipts"), "\(answer.text)")
+        let response = try await front.client.get("/v1/campaigns")
+        #expect(response.status == 400 && response.text.contains("does not count receipts"), "\(response.text)")
         try await front.stop()
     }
 }

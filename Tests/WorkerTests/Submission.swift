@@ -3,26 +3,26 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Callers that send jobs one by one, each with an idempotency key, and try again until the service has taken it.
-final class Submission: Sendable {
+/// Concurrent clients that submit jobs one by one, each with an idempotency key, and retry until it is accepted.
+final class JobSubmitter: Sendable {
     private let lines: [String]
-    private let callers: Int
+    private let clients: Int
     private let url = Mutex("")
     private let task = Mutex<Task<[String], any Error>?>(nil)
 
-    init(lines: [String], callers: Int) {
+    init(lines: [String], clients: Int) {
         self.lines = lines
-        self.callers = callers
+        self.clients = clients
     }
 
     func begin(at url: String) {
         move(to: url)
         let task = Task {
             try await withThrowingTaskGroup(of: [String].self) { group in
-                for caller in 0..<callers {
+                for client in 0..<clients {
                     group.addTask {
                         var ids: [String] = []
-                        for number in stride(from: caller, to: self.lines.count, by: self.callers) {
+                        for number in stride(from: client, to: self.lines.count, by: self.clients) {
                             ids.append(try await self.send(number))
                         }
                         return ids
@@ -34,34 +34,34 @@ final class Submission: Sendable {
         self.task.withLock { $0 = task }
     }
 
-    /// The service listens elsewhere now.
+    /// Continues with another address of the service.
     func move(to url: String) {
         self.url.withLock { $0 = url }
     }
 
-    /// Waits until all are taken.
+    /// Waits until all jobs are accepted.
     ///
-    /// - Returns: the jobs' ids.
+    /// - Returns: the IDs of the jobs.
     func finish() async throws -> [String] {
         try await #require(task.withLock { $0 }).value
     }
 
     private func send(_ number: Int) async throws -> String {
         let id = Mutex<String?>(nil)
-        try await askUntil("job \(number) is taken", seconds: 300) {
+        try await pollUntil("job \(number) is accepted", seconds: 300) {
             let client = ServiceClient(url: self.url.withLock { $0 })
-            let answer = try? await client.send(
+            let response = try? await client.send(
                 "POST", "/v1/jobs", body: self.lines[number], headers: ["Idempotency-Key": "job-\(number)"])
-            guard let answer, answer.status == 202 else { return false }
-            let taken = try answer.json()["id"] as? String
-            id.withLock { $0 = taken }
-            return taken != nil
+            guard let response, response.status == 202 else { return false }
+            let accepted = try response.json()["id"] as? String
+            id.withLock { $0 = accepted }
+            return accepted != nil
         }
         return try #require(id.withLock { $0 })
     }
 }
 
-/// Time that passes: what is killed is killed at some moment, whatever it is doing.
+/// Waits without regard to the state of the service, so that kills hit any step.
 enum ServiceTimer {
     static func elapse(milliseconds: Int) async throws {
         let end = Date(timeIntervalSinceNow: Double(milliseconds) / 1000)

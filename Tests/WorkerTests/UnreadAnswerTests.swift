@@ -3,15 +3,15 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Clients of the real service that ask for a file and never read it (issue 18).
-@Suite(.timeLimit(.minutes(3))) struct UnreadAnswerTests {
+/// Clients of the real service that request a file and never read the response (issue 18).
+@Suite(.timeLimit(.minutes(3))) struct UnreadResponseTests {
     private static let isLong = ProcessInfo.processInfo.environment["ATTACHPREP_LONG"] != nil
 
-    /// 4.4 MB of silence: more than a connection may cost, and as it is for phones.
-    private static let sound: [UInt8] = {
+    /// 4.4 MB of silence: more than the memory of a connection, and attachable without conversion.
+    private static let audio: [UInt8] = {
         let samples = 44_100 * 2 * 2 * 25
         var bytes = Array("RIFF".utf8) + little(UInt32(samples + 36)) + Array("WAVEfmt ".utf8) + little(16)
-        // PCM, two channels, 44,100 a second, 16 bits.
+        // PCM, two channels, 44,100 samples per second, 16 bits.
         bytes += [1, 0, 2, 0] + little(44_100) + little(44_100 * 4) + [4, 0, 16, 0]
         return bytes + Array("data".utf8) + little(UInt32(samples)) + [UInt8](repeating: 0, count: samples)
     }()
@@ -20,13 +20,13 @@ import Testing
         (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
-    @Test func `Readers that stop reading cost less than 100 KB each, given back when they go`() async throws {
+    @Test func `Clients that stop reading cost less than 100 KB each, freed when they disconnect`() async throws {
         let readers = Self.isLong ? 1_000 : 200
-        raiseOpenFiles()
+        raiseOpenFileLimit()
         let bench = try ServiceBench()
         let origin = try LoopbackServer()
         try bench.folder.makeFolder("files")
-        try bench.folder.write(Self.sound, to: "files/silence.wav")
+        try bench.folder.write(Self.audio, to: "files/silence.wav")
         try origin.serve(folder: URL(fileURLWithPath: bench.folder.path("files"), isDirectory: true))
         let service = try await bench.start(["--connections", "1100"])
         let id = try await service.client.submit(#"{"source": "\#(origin.url("/silence.wav"))"}"#)
@@ -39,22 +39,22 @@ import Testing
             socket.offer("GET \(url.path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
             return socket
         }
-        // What is in the kernel does not grow any more: all of them wait to be read.
-        try await Self.settled(service)
+        // Stable memory means that all responses wait for their readers.
+        try await Self.waitForStableMemory(service)
         let held = try Self.resident(service)
         #expect(held - before < readers * 100_000, "\(readers) readers cost \(held - before) bytes")
         #expect(try await service.client.get("/healthz").status == 200)
         sockets.removeAll()
-        try await askUntil("their memory is given back", seconds: 30) {
+        try await pollUntil("their memory is freed", seconds: 30) {
             try Self.resident(service) - before < 15_000_000
         }
         try await service.stop()
     }
 
-    /// Waits until the memory of the service is the same for a second.
-    private static func settled(_ service: RunningService) async throws {
+    /// Waits until the memory of the service has been stable for a second.
+    private static func waitForStableMemory(_ service: RunningService) async throws {
         let seen = Mutex<[Int]>([])
-        try await askUntil("its memory does not grow") {
+        try await pollUntil("the memory of the service is stable") {
             let now = try resident(service)
             return seen.withLock { seen in
                 seen.append(now)

@@ -15,7 +15,7 @@ def lines(context, value):
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    # The document describes JSON Lines as bytes, for clients, with the schema of a line in contentSchema; generate that.
+    # The document describes JSON Lines as bytes, for clients; generates the lines from their contentSchema instead.
     for path in raw_schema["paths"].values():
         for operation in path.values():
             for body in operation.get("requestBody", {}).get("content", {}).values():

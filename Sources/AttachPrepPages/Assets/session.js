@@ -15,7 +15,7 @@ function signIn() {
     try {
       await ask("POST", "/v1/session", { body: { token: token.value } });
       parts.session = await look("/v1/session");
-      if (!parts.session.authorized) throw new Error("The browser rejected the session cookie; open this page over https.");
+      if (!parts.session.authorized) throw new Error("The browser rejected the session cookie; use https.");
       token.value = "";
       begin();
     } catch (problem) {

@@ -4,7 +4,7 @@ import AttachPrepJobs
 /// The current state of a service's queue, publish target and media processes; all values are read without waiting.
 struct ServiceStatus: Sendable {
     /// The kind of job queue.
-    enum QueueKind: String, Encodable, Sendable {
+    enum QueueKind: String, CaseIterable, Encodable, Sendable {
         case sqlite
         case jetstream
     }

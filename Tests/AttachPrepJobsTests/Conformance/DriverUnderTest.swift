@@ -4,20 +4,20 @@ import Foundation
 import RichPush
 import Synchronization
 
-/// A driver as its conformance suites need it: empty, with its clock in the test's hand.
+/// A queue driver under test: empty, with a clock that the test controls.
 struct DriverUnderTest: Sendable {
-    /// What every driver under test is opened with.
+    /// The limit that every driver under test is opened with.
     static let queuedJobsMax = 40
 
     var jobs: any JobQueue & JobCatalog & WebhookOutbox
     var clock: TestClock
     var feed: JobFeed
-    /// The same queue in the next process of this machine, after this one has left that mark.
-    var restart: @Sendable (LeftMark) async throws -> DriverUnderTest
+    /// Opens the same queue like the next process of this machine, after this one has ended with the given mark.
+    var restart: @Sendable (ExitMark) async throws -> DriverUnderTest
 
-    func restarted(_ mark: LeftMark) async throws -> DriverUnderTest { try await restart(mark) }
+    func restarted(_ mark: ExitMark) async throws -> DriverUnderTest { try await restart(mark) }
 
-    // MARK: What suites do again and again
+    // MARK: Shared steps
 
     func enqueue(_ submissions: JobSubmission...) async throws -> [JobID] {
         try await jobs.enqueue(submissions, idempotency: nil).jobs.map(\.id)
@@ -28,16 +28,16 @@ struct DriverUnderTest: Sendable {
     }
 
     func claimOne() async throws -> ClaimedJob {
-        guard let claimed = try await claim().first else { throw Missing("no job was given") }
+        guard let claimed = try await claim().first else { throw MissingError("no job was claimed") }
         return claimed
     }
 
     func job(_ id: JobID) async throws -> Job {
-        guard let job = try await jobs.job(id) else { throw Missing("no job \(id)") }
+        guard let job = try await jobs.job(id) else { throw MissingError("no job \(id)") }
         return job
     }
 
-    /// A job that was given and has ended so.
+    /// Enqueues, claims and finishes a job.
     func ended(_ ending: JobCompletion, _ submission: JobSubmission = .sample()) async throws -> JobID {
         let id = try await enqueue(submission)[0]
         let claimed = try await claimOne()
@@ -46,7 +46,7 @@ struct DriverUnderTest: Sendable {
     }
 }
 
-struct Missing: Error, CustomStringConvertible {
+struct MissingError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) {
@@ -54,8 +54,8 @@ struct Missing: Error, CustomStringConvertible {
     }
 }
 
-/// One thing that every driver does.
-struct Behaviour: Sendable, CustomStringConvertible {
+/// A behavior that every driver has.
+struct Behavior: Sendable, CustomStringConvertible {
     let description: String
     let check: @Sendable (DriverUnderTest) async throws -> Void
 
@@ -68,7 +68,7 @@ struct Behaviour: Sendable, CustomStringConvertible {
 extension JobSubmission {
     private static let number = Mutex(0)
 
-    /// A request of its own unless told otherwise.
+    /// A submission with a source and a work key of its own by default.
     static func sample(
         _ source: String? = nil, host: String? = "cdn.example", key: String? = nil, priority: JobPriority = .normal,
         notBefore: Date? = nil, headers: [String: String] = [:], id: String? = nil
@@ -102,5 +102,36 @@ extension Manifest {
 extension ManifestError {
     static func sample(_ code: ErrorCode = .downloadTimeout) -> ManifestError {
         ManifestError(AttachPrepError(code, "It took too long."))
+    }
+}
+
+/// The wall clock and the steady clock of a driver, moved by the test.
+final class TestClock: Sendable {
+    private struct State {
+        var date = Date(timeIntervalSince1970: 1_795_294_262)
+        var steady: Int64 = 1_000_000
+    }
+
+    private let state = Mutex(State())
+
+    var now: Date { state.withLock { $0.date } }
+
+    /// Moves both clocks forward.
+    func advance(_ seconds: Double) {
+        state.withLock { state in
+            state.date += seconds
+            state.steady += Int64(seconds * 1000)
+        }
+    }
+
+    /// Sets the wall clock forward or back while no time passes.
+    func jump(_ seconds: Double) {
+        state.withLock { $0.date += seconds }
+    }
+
+    func storeClock(bootID: String = "first start") -> StoreClock {
+        StoreClock(
+            wall: { self.state.withLock { $0.date } }, steadyMilliseconds: { self.state.withLock { $0.steady } },
+            bootID: bootID)
     }
 }

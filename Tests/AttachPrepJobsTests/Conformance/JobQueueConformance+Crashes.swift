@@ -6,16 +6,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a process leaves in its folder when it crashes with SIGILL, or is killed.
-enum LeftMark: String, Sendable {
+/// The mark in the folder of a process that crashed with SIGILL, or was killed.
+enum ExitMark: String, Sendable {
     case crashed = "crashed 04      \n"
     case killed = "running         \n"
 }
 
 extension JobQueueConformance {
-    /// A crash costs the job that is to blame, and no other one.
-    static let crashes: [Behaviour] = [
-        Behaviour("a job whose process crashed comes back after a second, and says so") { driver in
+    /// Only the job that crashes its process is given up.
+    static let crashes: [Behavior] = [
+        Behavior("A job whose process crashed is due after one second, with its crash counted") { driver in
             let id = try await driver.enqueue(.sample())[0]
             _ = try await driver.claimOne()
             let next = try await driver.restarted(.crashed)
@@ -25,7 +25,7 @@ extension JobQueueConformance {
             #expect(
                 job.job.id == id && job.crashes == 1 && job.losses == 0 && job.failures == 0 && job.job.attempts == 2)
         },
-        Behaviour("each of the jobs in flight comes back alone") { driver in
+        Behavior("After a crash, each job that was in flight runs alone") { driver in
             let ids = try await driver.enqueue(.sample(), .sample(), .sample())
             #expect(try await driver.claim(3).count == 3)
             let next = try await driver.restarted(.crashed)
@@ -42,7 +42,7 @@ extension JobQueueConformance {
             #expect(seen == Set(ids))
             #expect(try await next.claim(10).isEmpty)
         },
-        Behaviour("other jobs wait while one runs alone, and have their turn before the next") { driver in
+        Behavior("Other jobs wait while one runs alone, and run before the next one") { driver in
             let suspects = try await driver.enqueue(.sample(), .sample())
             #expect(try await driver.claim(2).count == 2)
             let next = try await driver.restarted(.crashed)
@@ -53,14 +53,14 @@ extension JobQueueConformance {
             _ = try await next.jobs.finish(first.lease, .succeeded(.sample(), .make()), notice: nil)
             let second = try await next.claimSoon(10)
             #expect(Set(second.map(\.job.id)) == Set(others))
-            // The second suspect waits until what is in flight has ended, and nothing more is begun.
+            // The second suspect waits until the jobs in flight have ended, and no other job starts.
             _ = try await next.enqueue(.sample())
             #expect(try await next.claim(10).isEmpty)
             for job in second { _ = try await next.jobs.finish(job.lease, .succeeded(.sample(), .make()), notice: nil) }
             let third = try await next.claimSoon(10)
             #expect(third.count == 1 && third.allSatisfy { suspects.contains($0.job.id) && $0.crashes == 1 })
         },
-        Behaviour("crashes are counted one by one, and a job that is retried by hand begins anew") { driver in
+        Behavior("Crashes accumulate, and a manual retry resets them") { driver in
             let id = try await driver.enqueue(.sample())[0]
             _ = try await driver.claimOne()
             var driver = driver
@@ -78,7 +78,7 @@ extension JobQueueConformance {
             let again = try await driver.claimOne()
             #expect(again.crashes == 0 && again.losses == 0)
         },
-        Behaviour("a job that runs alone stays so when its attempt fails, and ends as others do") { driver in
+        Behavior("A job that runs alone still does so after a failed attempt") { driver in
             let ids = try await driver.enqueue(.sample(), .sample())
             #expect(try await driver.claim(2).count == 2)
             let next = try await driver.restarted(.crashed)
@@ -92,7 +92,7 @@ extension JobQueueConformance {
             let again = try await next.claimSoon(10)
             #expect(again.map(\.job.id) == [first.job.id] && ids.contains(first.job.id) && again.first?.crashes == 1)
         },
-        Behaviour("a killed process is no crash: its jobs come back as ever, together") { driver in
+        Behavior("The jobs of a killed process count no crash and are claimed together") { driver in
             _ = try await driver.enqueue(.sample(), .sample())
             #expect(try await driver.claim(2).count == 2)
             let next = try await driver.restarted(.killed)
@@ -101,7 +101,7 @@ extension JobQueueConformance {
             while jobs.count < 2 { jobs += try await next.claimSoon(10) }
             #expect(jobs.allSatisfy { $0.crashes == 0 && $0.losses == 1 })
         },
-        Behaviour("a job that was called off does not come back after a crash") { driver in
+        Behavior("A cancelled job is not claimed again after a crash") { driver in
             let id = try await driver.enqueue(.sample(headers: ["Authorization": "Bearer x"]))[0]
             _ = try await driver.claimOne()
             _ = try await driver.jobs.cancel(id)
@@ -114,10 +114,10 @@ extension JobQueueConformance {
 }
 
 extension DriverUnderTest {
-    /// What is given once there is something: servers give a message of a process that is gone again after a lease.
+    /// Claims until there is a job: servers redeliver the messages of an ended process after its lease.
     func claimSoon(_ count: Int = 1) async throws -> [ClaimedJob] {
         let claimed = Mutex<[ClaimedJob]>([])
-        try await askUntil("a job is given", seconds: 30) {
+        try await pollUntil("a job is claimed", seconds: 30) {
             let jobs = try await jobs.claim(count, by: "worker", lease: .seconds(15), hostLimit: 16)
             claimed.withLock { $0 = jobs }
             return !jobs.isEmpty
@@ -127,8 +127,8 @@ extension DriverUnderTest {
 }
 
 extension TemporaryFolder {
-    /// Writes a mark over the beginning of a file, as a process that ends does; the rest stays.
-    func overwrite(_ name: String, with mark: LeftMark) throws {
+    /// Overwrites the beginning of a file with a mark, like a process that ends.
+    func overwrite(_ name: String, with mark: ExitMark) throws {
         let file = try FileHandle(forUpdating: URL(filePath: path(name)))
         try file.write(contentsOf: Data(mark.rawValue.utf8))
         try file.close()

@@ -4,39 +4,39 @@ import Foundation
 import RichPush
 import Testing
 
-/// What a driver has to do to be a `JobQueue`; each behaviour gets a driver of its own.
+/// The behavior that every `JobQueue` has; each test gets a new driver.
 enum JobQueueConformance {
-    static let behaviours = intake + claims + lanes + hosts + leases + endings + people + clocks + blameless
+    static let behaviors = submissions + claims + lanes + hosts + leases + completions + management + postponements + clocks
 
-    static let intake: [Behaviour] = [
-        Behaviour("a job is queued, and read as it was given") { driver in
+    static let submissions: [Behavior] = [
+        Behavior("An enqueued job is read back as submitted") { driver in
             let submission = JobSubmission.sample(id: "mine")
-            let given = try await driver.jobs.enqueue([submission], idempotency: nil)
-            let job = try await driver.job(given.jobs[0].id)
-            #expect(!given.areRepeated && given.jobs == [job])
+            let enqueued = try await driver.jobs.enqueue([submission], idempotency: nil)
+            let job = try await driver.job(enqueued.jobs[0].id)
+            #expect(!enqueued.areRepeated && enqueued.jobs == [job])
             #expect(job.state == .queued && job.attempts == 0 && job.request == submission.request.shown)
             #expect(job.createdAt == driver.clock.now && job.startedAt == nil && job.finishedAt == nil)
         },
-        Behaviour("no job has a name that was never given") { driver in
+        Behavior("An unknown id has no job") { driver in
             let job = try await driver.jobs.job(.make())
             #expect(job == nil)
         },
-        Behaviour("a batch that does not fit is not taken at all") { driver in
-            let room = DriverUnderTest.queuedJobsMax
-            _ = try await driver.jobs.enqueue((1..<room).map { _ in .sample() }, idempotency: nil)
+        Behavior("A batch over the queue limit is rejected as a whole") { driver in
+            let queuedJobsMax = DriverUnderTest.queuedJobsMax
+            _ = try await driver.jobs.enqueue((1..<queuedJobsMax).map { _ in .sample() }, idempotency: nil)
             let error = await #expect(throws: AttachPrepError.self) { try await driver.enqueue(.sample(), .sample()) }
             #expect(error?.code == .queueFull)
-            #expect(try await driver.jobs.counts().byState[.queued] == room - 1)
+            #expect(try await driver.jobs.counts().byState[.queued] == queuedJobsMax - 1)
             _ = try await driver.enqueue(.sample())
         },
-        Behaviour("the same key and body give the same jobs") { driver in
+        Behavior("The same idempotency key and body return the same jobs") { driver in
             let key = IdempotencyKey(caller: "me", key: "one", bodyDigest: "aa")
             let first = try await driver.jobs.enqueue([.sample(), .sample()], idempotency: key)
             let second = try await driver.jobs.enqueue([.sample(), .sample()], idempotency: key)
             #expect(second.areRepeated && second.jobs.map(\.id) == first.jobs.map(\.id))
             #expect(try await driver.jobs.counts().byState[.queued] == 2)
         },
-        Behaviour("the same key with another body is a conflict") { driver in
+        Behavior("The same idempotency key with another body is a conflict") { driver in
             var key = IdempotencyKey(caller: "me", key: "one", bodyDigest: "aa")
             _ = try await driver.jobs.enqueue([.sample()], idempotency: key)
             key.bodyDigest = "bb"
@@ -45,7 +45,7 @@ enum JobQueueConformance {
             }
             #expect(error?.code == .requestConflict)
         },
-        Behaviour("two callers may use the same key, and one of them after a day") { driver in
+        Behavior("An idempotency key can be used by another caller, and again after a day") { driver in
             var key = IdempotencyKey(caller: "me", key: "one", bodyDigest: "aa")
             let first = try await driver.jobs.enqueue([.sample()], idempotency: key)
             key.caller = "you"
@@ -55,7 +55,7 @@ enum JobQueueConformance {
             let later = try await driver.jobs.enqueue([.sample()], idempotency: key)
             #expect(!later.areRepeated && later.jobs[0].id != first.jobs[0].id)
         },
-        Behaviour("callers at the same time with one key get one job") { driver in
+        Behavior("Concurrent submissions with one idempotency key create one job") { driver in
             let key = IdempotencyKey(caller: "me", key: "one", bodyDigest: "aa")
             let ids = try await withThrowingTaskGroup(of: JobID.self) { group in
                 for _ in 0..<20 {
@@ -67,8 +67,8 @@ enum JobQueueConformance {
         },
     ]
 
-    static let claims: [Behaviour] = [
-        Behaviour("a claimed job runs, with its secrets in the worker's hands alone") { driver in
+    static let claims: [Behavior] = [
+        Behavior("A claimed job is running, and only its worker receives its secrets") { driver in
             let secret = JobSubmission.sample(
                 "https://me:pass@cdn.example/a.jpg?token=abc", headers: ["Authorization": "Bearer x"])
             let id = try await driver.enqueue(secret)[0]
@@ -82,21 +82,21 @@ enum JobQueueConformance {
             #expect(job.startedAt == driver.clock.now)
             #expect(job.request.headers.isEmpty && !job.request.source.contains("pass"))
         },
-        Behaviour("jobs are given in the order of their coming, each once") { driver in
+        Behavior("Jobs are claimed once each, in the order of submission") { driver in
             let ids = try await driver.enqueue(.sample(), .sample(), .sample())
             #expect(try await driver.claim(2).map(\.job.id) == Array(ids[0..<2]))
             #expect(try await driver.claim(2).map(\.job.id) == [ids[2]])
             #expect(try await driver.claim(2).isEmpty)
         },
-        Behaviour("workers at the same time get different jobs") { driver in
+        Behavior("Concurrent claims receive different jobs") { driver in
             let ids = try await driver.jobs.enqueue((0..<30).map { _ in .sample(host: nil) }, idempotency: nil)
-            let given = try await withThrowingTaskGroup(of: [JobID].self) { group in
+            let claimed = try await withThrowingTaskGroup(of: [JobID].self) { group in
                 for _ in 0..<15 { group.addTask { try await driver.claim(2).map(\.job.id) } }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
-            #expect(given.count == 30 && Set(given) == Set(ids.jobs.map(\.id)))
+            #expect(claimed.count == 30 && Set(claimed) == Set(ids.jobs.map(\.id)))
         },
-        Behaviour("a job is not given before its time") { driver in
+        Behavior("A job is not claimed before its notBefore") { driver in
             let date = driver.clock.now + 60
             let id = try await driver.enqueue(.sample(notBefore: date))[0]
             #expect(try await driver.claim().isEmpty)
@@ -108,14 +108,14 @@ enum JobQueueConformance {
             let claimed = try await driver.claimOne()
             #expect(claimed.job.id == id && claimed.dueAt == date)
         },
-        Behaviour("a job whose work is being done waits, and comes when that is over") { driver in
+        Behavior("A job waits while a job with the same work key runs") { driver in
             let ids = try await driver.enqueue(.sample(key: "same"), .sample(key: "same"), .sample())
             let claimed = try await driver.claim(5)
             #expect(claimed.map(\.job.id) == [ids[0], ids[2]])
             _ = try await driver.jobs.finish(claimed[0].lease, .succeeded(.sample(), .make()), notice: nil)
             #expect(try await driver.claim(5).map(\.job.id) == [ids[1]])
         },
-        Behaviour("the feed hears of every change after it is kept") { driver in
+        Behavior("The feed publishes every change after it is stored") { driver in
             let stream = driver.feed.changes(backlog: 10)
             let id = try await driver.ended(.failed(.rejected(.mediaCorrupt)))
             driver.feed.finish()
@@ -124,8 +124,8 @@ enum JobQueueConformance {
         },
     ]
 
-    static let lanes: [Behaviour] = [
-        Behaviour("high comes first most often, and no lane starves") { driver in
+    static let lanes: [Behavior] = [
+        Behavior("The high lane is claimed most often, and no lane starves") { driver in
             for priority in JobPriority.allCases {
                 _ = try await driver.jobs.enqueue(
                     (0..<13).map { _ in .sample(host: nil, priority: priority) }, idempotency: nil)
@@ -135,15 +135,15 @@ enum JobQueueConformance {
             _ = try await driver.claim(11)
             #expect(try await driver.claim(18).contains { $0.job.request.jobOptions.priority == .bulk })
         },
-        Behaviour("a lane alone gets all turns") { driver in
+        Behavior("A single lane with jobs gets all claims") { driver in
             _ = try await driver.jobs.enqueue(
                 (0..<30).map { _ in .sample(host: nil, priority: .bulk) }, idempotency: nil)
             #expect(try await driver.claim(30).count == 30)
         },
     ]
 
-    static let hosts: [Behaviour] = [
-        Behaviour("a host's jobs run so many at a time, and no other host waits for it") { driver in
+    static let hosts: [Behavior] = [
+        Behavior("A host's jobs run up to the host limit without blocking other hosts") { driver in
             let slow = try await driver.jobs.enqueue(
                 (0..<10).map { _ in .sample(host: "slow.example") }, idempotency: nil)
             let other = try await driver.enqueue(.sample(host: "other.example"), .sample(host: nil))

@@ -4,11 +4,11 @@ import RichPush
 import TestSupport
 import Testing
 
-/// What every outbox does.
+/// The behavior that every `WebhookOutbox` has.
 enum OutboxConformance {
-    static let behaviours = [
-        Behaviour("a webhook is there when its job has ended, and is given once") { driver in
-            try await told(driver, "https://hooks.example/a?token=secret")
+    static let behaviors = [
+        Behavior("A finished job's webhook is claimed once") { driver in
+            try await addWebhooks(driver, "https://hooks.example/a?token=secret")
             #expect(try await driver.jobs.nextWebhookDue() == driver.clock.now)
             let webhook = try #require(try await claim(driver).first)
             #expect(webhook.notice == .sample("https://hooks.example/a?token=secret") && webhook.attempts == 0)
@@ -16,8 +16,8 @@ enum OutboxConformance {
             #expect(try await claim(driver).isEmpty)
             #expect(try await driver.jobs.nextWebhookDue() == nil)
         },
-        Behaviour("one whose sender never came back is due again") { driver in
-            try await told(driver, "https://hooks.example/")
+        Behavior("A webhook whose lease expired is due again") { driver in
+            try await addWebhooks(driver, "https://hooks.example/")
             let first = try await claim(driver)
             driver.clock.jump(86_400)
             #expect(try await claim(driver).isEmpty)
@@ -25,8 +25,8 @@ enum OutboxConformance {
             #expect(try await driver.jobs.nextWebhookDue() != nil)
             #expect(try await claim(driver).map(\.id) == first.map(\.id))
         },
-        Behaviour("a webhook that waits is due when its time has passed, however often the clock is set") { driver in
-            try await told(driver, "https://hooks.example/")
+        Behavior("A waiting webhook is due by the steady clock, however the wall clock is set") { driver in
+            try await addWebhooks(driver, "https://hooks.example/")
             driver.clock.jump(3_600)
             let id = try #require(try await claim(driver).first).id
             try await driver.jobs.record(id, .retry(at: driver.clock.now + 5, status: 502, error: "It answered 502."))
@@ -38,8 +38,8 @@ enum OutboxConformance {
             driver.clock.advance(1)
             #expect(try await claim(driver).map(\.id) == [id])
         },
-        Behaviour("a clock that is set forward brings no webhook before its time") { driver in
-            try await told(driver, "https://hooks.example/")
+        Behavior("Setting the wall clock forward does not make a webhook due early") { driver in
+            try await addWebhooks(driver, "https://hooks.example/")
             let id = try #require(try await claim(driver).first).id
             try await driver.jobs.record(id, .retry(at: driver.clock.now + 5, status: 502, error: "It answered 502."))
             driver.clock.jump(3_600)
@@ -47,8 +47,8 @@ enum OutboxConformance {
             driver.clock.advance(5)
             #expect(try await claim(driver).map(\.id) == [id])
         },
-        Behaviour("a webhook that a wrong clock put off is not later than its schedule after a start") { driver in
-            try await told(driver, "https://hooks.example/")
+        Behavior("After a restart, a webhook that a wrong clock postponed is due by its schedule") { driver in
+            try await addWebhooks(driver, "https://hooks.example/")
             driver.clock.jump(3_600)
             let id = try #require(try await claim(driver).first).id
             try await driver.jobs.record(id, .retry(at: driver.clock.now + 5, status: 502, error: "It answered 502."))
@@ -57,8 +57,8 @@ enum OutboxConformance {
             next.clock.advance(6)
             #expect(try await claim(next).map(\.id) == [id])
         },
-        Behaviour("what came of a try is kept") { driver in
-            try await told(driver, "https://hooks.example/")
+        Behavior("The result of an attempt is stored") { driver in
+            try await addWebhooks(driver, "https://hooks.example/")
             let id = try #require(try await claim(driver).first).id
             let later = driver.clock.now + 300
             try await driver.jobs.record(id, .retry(at: later, status: 502, error: "It answered 502."))
@@ -73,23 +73,23 @@ enum OutboxConformance {
             #expect(delivered.map(\.state) == [.delivered] && delivered[0].endedAt == driver.clock.now)
             #expect(delivered[0].nextAt == nil && delivered[0].lastError == nil && delivered[0].lastStatus == 204)
         },
-        Behaviour("a receiver with a long queue leaves room for the others") { driver in
-            for number in 0..<20 { try await told(driver, "https://down.example/\(number)") }
+        Behavior("A receiver with a long backlog does not block others") { driver in
+            for number in 0..<20 { try await addWebhooks(driver, "https://down.example/\(number)") }
             driver.clock.advance(1)
-            try await told(driver, "https://up.example/")
+            try await addWebhooks(driver, "https://up.example/")
             let claimed = try await claim(driver, 30)
             #expect(claimed.count == Limits.webhooksPerHostMax + 1 && claimed.last?.notice.host == "up.example:443")
             #expect(try await claim(driver, 30).isEmpty)
         },
-        Behaviour("what is still to go to an address that is not there any more is given up") { driver in
+        Behavior("Pending webhooks to a URL that no longer exists are given up") { driver in
             let gone = "https://hooks.example/gone"
-            try await told(driver, gone, gone, "https://hooks.example/here")
+            try await addWebhooks(driver, gone, gone, "https://hooks.example/here")
             #expect(try await driver.jobs.giveUpWebhooks(to: gone, error: "It is gone.") == 2)
             #expect(try await claim(driver).map(\.notice.url) == ["https://hooks.example/here"])
             #expect(try await driver.jobs.webhookCounts() == [.pending: 1, .delivered: 0, .givenUp: 2])
         },
-        Behaviour("webhooks are replayed with their ids and the schedule from its beginning") { driver in
-            try await told(driver, "https://hooks.example/1", "https://hooks.example/2")
+        Behavior("Replayed webhooks keep their ids and restart the schedule") { driver in
+            try await addWebhooks(driver, "https://hooks.example/1", "https://hooks.example/2")
             let ids = try await claim(driver).map(\.id)
             try #require(ids.count == 2)
             try await driver.jobs.record(ids[0], .delivered(status: 200))
@@ -101,7 +101,7 @@ enum OutboxConformance {
             let again = try await claim(driver)
             #expect(again.map(\.id) == [ids[0]] && again[0].attempts == 0)
         },
-        Behaviour("a delivered webhook's address loses its secrets, and is replayed while its job has them") { driver in
+        Behavior("A delivered webhook's URL is redacted, and replayed while its job has the secrets") { driver in
             let url = "https://user:secret@hooks.example/?token=secret"
             var submission = JobSubmission.sample(host: nil)
             submission.request.jobOptions.callbackURL = url
@@ -112,14 +112,14 @@ enum OutboxConformance {
             let claimed = try await claim(driver)
             #expect(claimed.map(\.notice.url) == [url, url])
             for webhook in claimed { try await driver.jobs.record(webhook.id, .delivered(status: 204)) }
-            let kept = try await driver.jobs.webhooks(WebhookFilter(), after: nil, limit: 9).webhooks
-            #expect(kept.map(\.notice.url) == Array(repeating: "https://hooks.example/?token=REDACTED", count: 2))
+            let listed = try await driver.jobs.webhooks(WebhookFilter(), after: nil, limit: 9).webhooks
+            #expect(listed.map(\.notice.url) == Array(repeating: "https://hooks.example/?token=REDACTED", count: 2))
             #expect(try await driver.jobs.replayWebhooks(WebhookFilter(states: [.delivered])) == 1)
             #expect(try await claim(driver).map(\.notice.url) == [url])
         },
-        Behaviour("webhooks are listed page by page, by state and by job") { driver in
+        Behavior("Webhooks are listed in pages, by state and by job") { driver in
             for number in 0..<5 {
-                try await told(driver, "https://hooks.example/\(number)")
+                try await addWebhooks(driver, "https://hooks.example/\(number)")
                 driver.clock.advance(1)
             }
             let first = try await driver.jobs.webhooks(WebhookFilter(), after: nil, limit: 3)
@@ -133,16 +133,16 @@ enum OutboxConformance {
             let none = try await driver.jobs.webhooks(WebhookFilter(states: [.delivered]), after: nil, limit: 9)
             #expect(none.webhooks.isEmpty)
         },
-        Behaviour("a job that is tried again keeps what was to be told of its first end") { driver in
-            let id = try await told(driver, "https://hooks.example/first")[0]
+        Behavior("A retried job keeps the pending webhook of its first result") { driver in
+            let id = try await addWebhooks(driver, "https://hooks.example/first")[0]
             _ = try await driver.jobs.retry(id)
             try await end(.succeeded(.sample(), .make()), "https://hooks.example/second", driver)
             let urls = try await claim(driver).map(\.notice.url)
             #expect(Set(urls) == ["https://hooks.example/first", "https://hooks.example/second"])
         },
         // Issue 19, item 7.
-        Behaviour("a job that is cancelled while it waits is told, at its own address and with its origin") { driver in
-            let id = try await driver.enqueue(wanting("https://hooks.example/?token=secret"))[0]
+        Behavior("A job cancelled while queued sends a webhook to its own URL, with its origin") { driver in
+            let id = try await driver.enqueue(submission(callback: "https://hooks.example/?token=secret"))[0]
             _ = try await driver.enqueue(.sample(host: nil))
             _ = try await driver.jobs.cancel(id)
             let webhook = try #require(try await claim(driver).first)
@@ -151,13 +151,13 @@ enum OutboxConformance {
             #expect(webhook.notice.body.contains(#""id":"\#(id)""#) && webhook.notice.body.contains(#""batch":"b""#))
             #expect(webhook.notice.body.contains(#""idempotencyKey":"k""#) && !webhook.notice.body.contains("secret"))
         },
-        Behaviour("a job that is cancelled while it runs is told once, however its run ends") { driver in
+        Behavior("A job cancelled while running sends one webhook, however its run ends") { driver in
             for end in RunEnd.allCases {
-                let id = try await driver.enqueue(wanting("https://hooks.example/\(end)"))[0]
+                let id = try await driver.enqueue(submission(callback: "https://hooks.example/\(end)"))[0]
                 let lease = try await driver.claimOne().lease
                 _ = try await driver.jobs.cancel(id)
                 #expect(try await claim(driver).isEmpty)
-                try await end.happen(to: lease, driver)
+                try await end.apply(to: lease, driver)
                 #expect(try await driver.job(id).state == .cancelled, "\(end)")
                 let webhooks = try await claim(driver)
                 #expect(webhooks.map(\.notice.event) == [.jobCancelled], "\(end)")
@@ -165,9 +165,9 @@ enum OutboxConformance {
                 for webhook in webhooks { try await driver.jobs.record(webhook.id, .delivered(status: 204)) }
             }
         },
-        Behaviour("a job's origin is there for who works on it, and for who sends it again") { driver in
+        Behavior("A job's origin is returned by claims and by repeated submissions") { driver in
             let key = IdempotencyKey(caller: "me", key: "k", bodyDigest: "d")
-            let submissions = [wanting("https://hooks.example/1"), wanting("https://hooks.example/2")]
+            let submissions = [submission(callback: "https://hooks.example/1"), submission(callback: "https://hooks.example/2")]
             let first = try await driver.jobs.enqueue(submissions, idempotency: key)
             let second = try await driver.jobs.enqueue(submissions, idempotency: key)
             let origin = JobOrigin(batch: "b", idempotencyKey: "k")
@@ -175,19 +175,19 @@ enum OutboxConformance {
             #expect(try await driver.claim(2).map(\.job.origin) == [origin, origin])
             #expect(try await driver.job(first.jobs[0].id).origin == origin)
         },
-        Behaviour("webhooks go with their job") { driver in
-            let id = try await told(driver, "https://hooks.example/")[0]
+        Behavior("Webhooks are removed with their job") { driver in
+            let id = try await addWebhooks(driver, "https://hooks.example/")[0]
             #expect(try await driver.jobs.purge(JobFilter(ids: [id])) == 1)
             #expect(try await driver.jobs.webhooks(WebhookFilter(), after: nil, limit: 9).webhooks.isEmpty)
             #expect(try await driver.jobs.nextWebhookDue() == nil)
         },
     ]
 
-    /// How a run that is cancelled may end.
+    /// How a cancelled run can end.
     private enum RunEnd: CaseIterable {
         case postponed, released, lost
 
-        func happen(to lease: JobLease, _ driver: DriverUnderTest) async throws {
+        func apply(to lease: JobLease, _ driver: DriverUnderTest) async throws {
             switch self {
             case .postponed:
                 _ = try await driver.jobs.postpone(
@@ -195,7 +195,7 @@ enum OutboxConformance {
             case .released: try await driver.jobs.release([lease])
             case .lost:
                 driver.clock.advance(61)
-                try await askUntil("the lease is taken back") {
+                try await pollUntil("the lease is reclaimed") {
                     _ = try await driver.claim()
                     return try await driver.job(lease.job).state != .running
                 }
@@ -203,17 +203,17 @@ enum OutboxConformance {
         }
     }
 
-    /// One whose caller wants to be told, of a batch with a key.
-    private static func wanting(_ url: String) -> JobSubmission {
+    /// A submission with a callback URL, of a batch with an idempotency key.
+    private static func submission(callback url: String) -> JobSubmission {
         var submission = JobSubmission.sample(host: nil)
         submission.request.jobOptions.callbackURL = url
         submission.origin = JobOrigin(batch: "b", idempotencyKey: "k")
         return submission
     }
 
-    /// Jobs that have failed, and whose callers are to be told so.
+    /// Lets a job fail for each URL, with a webhook to it.
     @discardableResult
-    static func told(_ driver: DriverUnderTest, _ urls: String...) async throws -> [JobID] {
+    static func addWebhooks(_ driver: DriverUnderTest, _ urls: String...) async throws -> [JobID] {
         var ids: [JobID] = []
         for url in urls {
             ids += try await driver.enqueue(.sample(host: nil))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AttachPrepJobs
 
-/// What becomes of a job whose process ended under it, as tables.
+/// Decisions about jobs whose process ended, as tables.
 struct CrashPolicyTests {
     @Test(arguments: [
         (0, 0, CrashPolicy.Verdict.runs), (0, 1, .runs), (0, 4, .runs), (0, 5, .runsAlone), (0, 20, .runsAlone),
@@ -14,18 +14,18 @@ struct CrashPolicyTests {
         (3, 21, .crashed),
         (.max, .max, .crashed), (.min, .min, .runs),
     ])
-    func `Three crashes are the end of a job, kills are counted apart`(
+    func `A job ends after three crashes, and kills are counted separately`(
         crashes: Int, losses: Int, expected: CrashPolicy.Verdict
     ) {
         #expect(CrashPolicy.verdict(crashes: crashes, losses: losses) == expected)
     }
 
     @Test(arguments: [(1, 1_000), (2, 4_000), (3, 0), (.max, 0), (0, 1_000), (.min, 1_000)])
-    func `Each crash makes the next wait longer`(crashes: Int, milliseconds: Int64) {
+    func `The delay grows with each crash`(crashes: Int, milliseconds: Int64) {
         #expect(CrashPolicy.backOffMilliseconds(crashes: crashes) == milliseconds)
     }
 
-    struct Turn: Sendable, CustomTestStringConvertible {
+    struct ClaimSituation: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var hasAlone = false
         var inFlight = false
@@ -35,23 +35,23 @@ struct CrashPolicyTests {
     }
 
     @Test(arguments: [
-        Turn(testDescription: "nobody runs alone", isAloneDue: false, expected: .ordinary),
-        Turn(testDescription: "nobody runs alone, others run", inFlight: true, isAloneDue: false, expected: .ordinary),
-        Turn(testDescription: "nothing is in flight", expected: .alone),
-        Turn(testDescription: "something is in flight", inFlight: true, expected: .wait),
-        Turn(testDescription: "one runs alone", hasAlone: true, inFlight: true, expected: .wait),
-        Turn(
-            testDescription: "one runs alone, and no other is due", hasAlone: true, inFlight: true, isAloneDue: false,
+        ClaimSituation(testDescription: "no job has to run alone", isAloneDue: false, expected: .ordinary),
+        ClaimSituation(testDescription: "no job has to run alone, others run", inFlight: true, isAloneDue: false, expected: .ordinary),
+        ClaimSituation(testDescription: "nothing is in flight", expected: .alone),
+        ClaimSituation(testDescription: "a job is in flight", inFlight: true, expected: .wait),
+        ClaimSituation(testDescription: "a job runs alone", hasAlone: true, inFlight: true, expected: .wait),
+        ClaimSituation(
+            testDescription: "a job runs alone, and no other is due", hasAlone: true, inFlight: true, isAloneDue: false,
             expected: .wait),
-        Turn(testDescription: "the last one ran alone", wasAlone: true, expected: .ordinaryFirst),
+        ClaimSituation(testDescription: "the last job ran alone", wasAlone: true, expected: .ordinaryFirst),
     ])
-    func `What crashed the process runs alone, and others have their turn in between`(_ turn: Turn) {
+    func `Suspects of a crash run alone, with other jobs in between`(_ situation: ClaimSituation) {
         let decision = IsolationDecision(
-            hasAlone: turn.hasAlone, inFlight: turn.inFlight, isAloneDue: turn.isAloneDue, wasAlone: turn.wasAlone)
-        #expect(decision == turn.expected)
+            hasAlone: situation.hasAlone, inFlight: situation.inFlight, isAloneDue: situation.isAloneDue, wasAlone: situation.wasAlone)
+        #expect(decision == situation.expected)
     }
 
-    // MARK: What a process leaves
+    // MARK: Run record
 
     @Test(
         arguments: [
@@ -62,14 +62,14 @@ struct CrashPolicyTests {
             ("\n\n\n", .unmarked, nil),
             ("anything else", .unmarked, nil),
         ] as [(String?, PreviousExit, String?)])
-    func `The first line of the record says how the process ended`(
+    func `The first line of the run record shows how the process ended`(
         text: String?, expected: PreviousExit, worker: String?
     ) {
         let (end, name) = RunRecord.parse(text)
         #expect(end == expected && name == worker)
     }
 
-    @Test func `A record begins as running, names its worker, and says when it ended in order`() throws {
+    @Test func `A run record shows a running process, its worker's name and an orderly end`() throws {
         let folder = try TemporaryFolder()
         let first = RunRecord(folder: folder.path, marksCrashes: false)
         #expect(first.previousExit == .orderly)
@@ -81,9 +81,9 @@ struct CrashPolicyTests {
         #expect(RunRecord(folder: folder.path, marksCrashes: false).previousExit == .orderly)
     }
 
-    // MARK: Others who want the same
+    // MARK: Other jobs for the same work
 
-    @Test func `A verdict holds for an hour for whoever sends the same, and not for a job that is retried by hand`() {
+    @Test func `A crash result is reused for an hour by new jobs, not by a job that is retried manually`() {
         let now = Date(timeIntervalSince1970: 1_795_294_262)
         let stored = StoredResult(
             media: .make(), manifest: .rejected(.jobCrashedService), freshness: nil, fetchedAt: now - 60)

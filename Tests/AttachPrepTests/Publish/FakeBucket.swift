@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import AttachPrep
 
-/// A bucket whose endpoint answers as a test wants: the real one has no faults on demand.
+/// A bucket on a scripted endpoint: a real one does not fail on demand.
 final class FakeBucket: Sendable {
     let server: LoopbackServer
     let folder: TemporaryFolder
@@ -15,7 +15,7 @@ final class FakeBucket: Sendable {
 
     static let environment = ["AWS_ACCESS_KEY_ID": "test:tester", "AWS_SECRET_ACCESS_KEY": "testing"]
 
-    /// - Parameter endpoint: what stands in front of the server; nil for itself.
+    /// - Parameter endpoint: the URL of a proxy in front of the server; nil for the server itself.
     init(
         environment: [String: String] = environment, endpoint: (LoopbackServer) throws -> String? = { _ in nil }
     ) throws {
@@ -30,10 +30,10 @@ final class FakeBucket: Sendable {
         blocking = try BlockingThread()
     }
 
-    /// Where an object's requests go.
+    /// The path of the uploaded object.
     static let path = "/media/push/cat/attachment.mp4"
 
-    /// Brings a file of so many bytes.
+    /// Uploads a file of this size.
     func upload(bytes: Int, within time: Duration = .seconds(30)) async throws {
         let path = try folder.write([UInt8](repeating: 7, count: bytes), to: "file")
         let file = OwnedDescriptor(descriptor: open(path, O_RDONLY | O_CLOEXEC))
@@ -48,18 +48,18 @@ final class FakeBucket: Sendable {
 
     func digest(bytes: Int) -> String { UploadDigest.sha256(of: [UInt8](repeating: 7, count: bytes)) }
 
-    /// What the endpoint was asked, in a few words each.
-    var asked: [String] {
+    /// Method and query of each request.
+    var requestLines: [String] {
         server.requests.map { request in
             let query = request.target.drop { $0 != "?" }
             return "\(request.method)\(query)"
         }
     }
 
-    /// Answers uploads in parts as S3 does, but for what the test says of one of its requests.
-    func serveParts(_ change: @escaping @Sendable (LoopbackRequest) -> LoopbackAnswer? = { _ in nil }) {
+    /// Responds to multipart uploads as S3 does, except where `change` returns another response.
+    func serveParts(_ change: @escaping @Sendable (LoopbackRequest) -> LoopbackResponse? = { _ in nil }) {
         server.serve(Self.path) { request in
-            if let answer = change(request) { return answer }
+            if let response = change(request) { return response }
             switch request.method {
             case "POST" where request.target.hasSuffix("?uploads="):
                 return .xml(200, "<R><UploadId>id/1+</UploadId></R>")
@@ -72,12 +72,12 @@ final class FakeBucket: Sendable {
     }
 }
 
-extension LoopbackAnswer {
-    static func xml(_ status: Int, _ text: String) -> LoopbackAnswer {
+extension LoopbackResponse {
+    static func xml(_ status: Int, _ text: String) -> LoopbackResponse {
         .status(status, ["Content-Type": "application/xml"], Data(text.utf8))
     }
 
-    static func refusal(_ status: Int, _ code: String) -> LoopbackAnswer {
+    static func s3Error(_ status: Int, _ code: String) -> LoopbackResponse {
         xml(status, "<?xml version='1.0'?><Error><Code>\(code)</Code><Message>words</Message></Error>")
     }
 }

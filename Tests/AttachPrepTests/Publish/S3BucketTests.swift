@@ -4,13 +4,13 @@ import Testing
 @testable import AttachPrep
 
 struct S3BucketTests {
-    // MARK: Where it is
+    // MARK: Location
 
     @Test(arguments: [
         ("s3://media", "media", ""), ("s3://media/", "media", ""), ("S3://media/a/b/", "media", "a/b"),
         ("s3://my.media-1//a b/ü?%20", "my.media-1", "a b/ü?%20"),
     ])
-    func `A location is a bucket and a prefix, taken as written`(text: String, bucket: String, prefix: String) throws {
+    func `A location is a bucket and a prefix, taken literally`(text: String, bucket: String, prefix: String) throws {
         let location = try S3Location(text)
         #expect(location.bucket == bucket && location.prefix == prefix)
     }
@@ -20,11 +20,11 @@ struct S3BucketTests {
         "s3://media/a\u{7}b", "s3://arn:aws:s3:::x/y", "s3://user@media",
         "s3://media/" + String(repeating: "x", count: 801),
     ])
-    func `What is no location is refused`(text: String) {
+    func `An invalid location is rejected`(text: String) {
         #expect(throws: AttachPrepError.self) { try S3Location(text) }
     }
 
-    // MARK: How it is reached
+    // MARK: Endpoint and region
 
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -38,7 +38,7 @@ struct S3BucketTests {
     }
 
     static let rows = [
-        Row(testDescription: "Amazon's", url: "https://media.s3.us-east-1.amazonaws.com/push/cat/a.jpg"),
+        Row(testDescription: "Amazon's endpoint", url: "https://media.s3.us-east-1.amazonaws.com/push/cat/a.jpg"),
         Row(
             testDescription: "a region given", region: "eu-west-1", environment: ["AWS_REGION": "x"],
             url: "https://media.s3.eu-west-1.amazonaws.com/push/cat/a.jpg"),
@@ -50,16 +50,16 @@ struct S3BucketTests {
             testDescription: "a region of the profile", configuration: "[default]\nregion = cn-north-1\n",
             url: "https://media.s3.cn-north-1.amazonaws.com.cn/push/cat/a.jpg"),
         Row(
-            testDescription: "a dot in the bucket fits no certificate", location: "s3://my.media",
+            testDescription: "a bucket with a dot matches no certificate", location: "s3://my.media",
             url: "https://s3.us-east-1.amazonaws.com/my.media/cat/a.jpg"),
         Row(
-            testDescription: "an address has no names below it", endpoint: "http://127.0.0.1:9000",
+            testDescription: "an IP address has path style", endpoint: "http://127.0.0.1:9000",
             url: "http://127.0.0.1:9000/media/push/cat/a.jpg"),
         Row(
-            testDescription: "nor has localhost", endpoint: "http://localhost:9000/",
+            testDescription: "localhost has path style", endpoint: "http://localhost:9000/",
             url: "http://localhost:9000/media/push/cat/a.jpg"),
         Row(
-            testDescription: "a name has", endpoint: "https://s3.example.com:8443",
+            testDescription: "a host name has virtual-hosted style", endpoint: "https://s3.example.com:8443",
             url: "https://media.s3.example.com:8443/push/cat/a.jpg"),
         Row(
             testDescription: "path style", endpoint: "https://s3.example.com", isPathStyle: true,
@@ -100,12 +100,12 @@ struct S3BucketTests {
         return try S3Bucket(settings, profile)
     }
 
-    @Test(arguments: rows) func `A file has an address`(row: Row) throws {
+    @Test(arguments: rows) func `An object's URL follows from endpoint, region and addressing style`(row: Row) throws {
         let bucket = try bucket(row)
         #expect(bucket.url(bucket.location.key(of: "a.jpg", in: "cat")) == row.url)
     }
 
-    @Test func `A query is in the order in which it is signed, and its values are encoded`() throws {
+    @Test func `A query is sorted as signed, and its values are encoded`() throws {
         let bucket = try bucket(Row(testDescription: "", endpoint: "http://127.0.0.1", url: ""))
         #expect(
             bucket.url("k", query: ["uploadId": "a/b+c==", "partNumber": "2"])
@@ -114,12 +114,12 @@ struct S3BucketTests {
     }
 
     @Test(arguments: ["ftp://x", "http://x?y=1", "http://", "\u{7}"])
-    func `What is no endpoint is refused`(endpoint: String) {
+    func `An invalid endpoint is rejected`(endpoint: String) {
         #expect(throws: AttachPrepError.self) { try bucket(Row(testDescription: "", endpoint: endpoint, url: "")) }
     }
 
     @Test(arguments: ["", "eu west", "eu:s3", "a\nb", String(repeating: "x", count: 64)])
-    func `What is no region is refused`(region: String) {
+    func `An invalid region is rejected`(region: String) {
         #expect(throws: AttachPrepError.self) { try bucket(Row(testDescription: "", region: region, url: "")) }
     }
 }

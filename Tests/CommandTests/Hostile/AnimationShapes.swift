@@ -1,6 +1,6 @@
 import TestSupport
 
-/// GIF, WebP and AVIF animations that are more than they look.
+/// GIF and WebP animations that decode to far more than their size suggests.
 enum AnimationShapes {
     private typealias Bytes = MediaBytes
 
@@ -25,7 +25,7 @@ enum AnimationShapes {
         HostileFile("frame-outside.gif", ["media.too_many_pixels", "media.corrupt"]) { _ in
             gif(1, 1, frame(65_535, 65_535) ++ [0x3B])
         },
-        // A code table that is never cleared: each code of twelve bits stands for thousands of pixels.
+        // An LZW table that is never cleared: each 12-bit code expands to thousands of pixels.
         HostileFile("codes.gif", ["passed", "converted", "media.corrupt"]) { _ in gif(8_000, 8_000, codes() ++ [0x3B])
         },
         HostileFile("extensions.gif", ["media.corrupt", "passed", "shrunk"]) { _ in
@@ -46,17 +46,17 @@ enum AnimationShapes {
         },
     ]
 
-    /// A frame of 8,000 x 8,000 of one colour, as densely as LZW packs it.
+    /// A frame of 8,000 x 8,000 pixels of one color, at the highest compression of LZW.
     private static func codes() -> [UInt8] {
         var bytes: [UInt8] = []
-        var held = 0
+        var buffer = 0
         var bits = 0
         func put(_ code: Int, _ width: Int) {
-            held |= code << bits
+            buffer |= code << bits
             bits += width
             while bits >= 8 {
-                bytes.append(UInt8(held & 255))
-                held >>= 8
+                bytes.append(UInt8(buffer & 255))
+                buffer >>= 8
                 bits -= 8
             }
         }
@@ -64,7 +64,7 @@ enum AnimationShapes {
         put(0, 3)
         var (next, width, pixels) = (6, 3, 1)
         while pixels < 64_000_000 {
-            // The newest code is always one longer than the one before.
+            // The string of the newest code is one pixel longer than the string before it.
             let code = min(next, 4_095)
             put(code, width)
             pixels += code - 4
@@ -87,22 +87,22 @@ enum AnimationShapes {
         Bytes.riff("VP8X", [flags, 0, 0, 0] ++ Bytes.littleEndian(width - 1, 3) ++ Bytes.littleEndian(height - 1, 3))
     }
 
-    /// A lossless picture of one colour: five trivial codes and no data.
+    /// A lossless image of one color: five trivial prefix codes and no pixel data.
     private static func lossless(_ width: Int, _ height: Int) -> [UInt8] {
         let size = (width - 1) | (height - 1) << 14
         return Bytes.riff("VP8L", [0x2F] ++ Bytes.littleEndian(size, 4) ++ [0x07, 0x10, 0x11, 0x11, 0x88, 0x88, 0x08])
     }
 
     private static func animated(_ width: Int, _ height: Int, frames: Int, side: Int = 1) -> [UInt8] {
-        let place = Bytes.zeros(6) ++ Bytes.littleEndian(side - 1, 3) ++ Bytes.littleEndian(side - 1, 3)
-        let frame = Bytes.riff("ANMF", place ++ [100, 0, 0, 0] ++ lossless(side, side))
+        let header = Bytes.zeros(6) ++ Bytes.littleEndian(side - 1, 3) ++ Bytes.littleEndian(side - 1, 3)
+        let frame = Bytes.riff("ANMF", header ++ [100, 0, 0, 0] ++ lossless(side, side))
         return webp(extended(width, height) ++ Bytes.riff("ANIM", Bytes.zeros(6)) ++ Bytes.repeated(frame, frames))
     }
 
     static let webps: [HostileFile] = [
         HostileFile("lossless.webp", ["media.too_many_pixels", "media.corrupt"]) { _ in webp(lossless(16_384, 16_384))
         },
-        HostileFile("lossless-held.webp", ["converted", "media.corrupt"]) { _ in webp(lossless(10_900, 10_900)) },
+        HostileFile("lossless-large.webp", ["converted", "media.corrupt"]) { _ in webp(lossless(10_900, 10_900)) },
         HostileFile("canvas.webp", ["media.too_many_pixels", "media.corrupt"]) { _ in
             webp(extended(16_777_216, 16_777_216, flags: 0) ++ lossless(1, 1))
         },

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// MP4 and QuickTime: boxes that lie, nest, repeat and point elsewhere.
+/// MP4 and QuickTime: boxes with wrong sizes, deep nesting, repetitions and references to other files.
 enum BoxShapes {
     private typealias Bytes = MediaBytes
 
@@ -8,21 +8,21 @@ enum BoxShapes {
 
     private static let samples = Bytes.box("mdat", Bytes.zeros(13_000))
 
-    private static let refused: Set<String> = ["media.corrupt", "media.unsupported"]
-    /// The file's own samples are shown, and nothing else.
-    private static let refusedOrOwn = refused.union(["converted"])
+    private static let rejected: Set<String> = ["media.corrupt", "media.unsupported"]
+    /// Rejected, or converted with the file's own samples.
+    private static let rejectedOrOwn = rejected.union(["converted"])
 
-    /// What the others break.
-    static let honest = HostileFile("honest.mp4", ["converted"]) { _ in movie(track()) ++ samples }
+    /// A valid movie, which the other files modify.
+    static let valid = HostileFile("valid.mp4", ["converted"]) { _ in movie(track()) ++ samples }
 
-    /// A movie box around tracks.
+    /// A file type box and a movie box with these tracks.
     private static func movie(_ tracks: [UInt8], behind: [UInt8] = []) -> [UInt8] {
         let header = Bytes.fullBox(
             "mvhd", Bytes.zeros(8) ++ Bytes.bigEndian(1_000, 4) ++ Bytes.bigEndian(1_000, 4) ++ Bytes.zeros(80))
         return type ++ Bytes.box("moov", header ++ tracks ++ behind)
     }
 
-    /// What a track's sample table may be made of; each part has an honest default.
+    /// The parts of a track's sample table; the defaults are valid.
     private struct Table {
         var sizes = Bytes.fullBox("stsz", Bytes.bigEndian(12_288, 4) ++ Bytes.bigEndian(1, 4))
         var times = Bytes.fullBox("stts", Bytes.bigEndian(1, 4) ++ Bytes.bigEndian(1, 4) ++ Bytes.bigEndian(1_000, 4))
@@ -36,7 +36,7 @@ enum BoxShapes {
         var entries = 1
     }
 
-    /// A track of pictures as they are, three bytes a pixel, which need no header of their own.
+    /// A track of uncompressed frames, three bytes per pixel.
     private static func track(_ table: Table = Table()) -> [UInt8] {
         let entry = Bytes.box(
             "raw ",
@@ -57,9 +57,9 @@ enum BoxShapes {
     }
 
     private static func file(
-        _ name: String, _ endings: Set<String> = refused, _ change: @escaping @Sendable (inout Table) -> Void
+        _ name: String, _ outcomes: Set<String> = rejected, _ change: @escaping @Sendable (inout Table) -> Void
     ) -> HostileFile {
-        HostileFile(name, endings) { _ in
+        HostileFile(name, outcomes) { _ in
             var table = Table()
             change(&table)
             return movie(track(table)) ++ samples
@@ -70,10 +70,10 @@ enum BoxShapes {
         Bytes.fullBox(type, lead ++ Bytes.bigEndian(count, 4) ++ Bytes.zeros(64))
     }
 
-    /// Data references to other files, by address and by alias, in every spelling.
+    /// Data references to other files, by URL and by alias.
     static let references: [HostileFile] =
         ["url ", "alis", "urn ", "cios"].map { kind in
-            HostileFile("reference-\(kind.filter { $0 != " " }).mp4", kind == "alis" ? refused : refusedOrOwn) {
+            HostileFile("reference-\(kind.filter { $0 != " " }).mp4", kind == "alis" ? rejected : rejectedOrOwn) {
                 traps in
                 var table = Table()
                 let target = kind == "alis" ? alias(traps.file) : Bytes.text("file://\(traps.file)\0")
@@ -83,8 +83,8 @@ enum BoxShapes {
                 return movie(track(table)) ++ samples
             }
         } + [
-            // QuickTime's reference movies.
-            HostileFile("reference.mov", refused) { traps in
+            // A QuickTime reference movie.
+            HostileFile("reference.mov", rejected) { traps in
                 let data = Bytes.fullBox(
                     "rdrf",
                     Bytes.text("url ") ++ Bytes.bigEndian(traps.address.utf8.count + 1, 4)
@@ -93,7 +93,7 @@ enum BoxShapes {
             }
         ]
 
-    /// An alias record of the Mac OS with an absolute path, which has colons there.
+    /// A Mac OS alias record with an absolute path, separated by colons.
     private static func alias(_ path: String) -> [UInt8] {
         let path = Bytes.text("disk" + path.map { $0 == "/" ? ":" : String($0) }.joined())
         let head = Bytes.zeros(10) ++ [4] ++ Bytes.text("disk") ++ Bytes.zeros(23) ++ Bytes.zeros(12)
@@ -102,43 +102,43 @@ enum BoxShapes {
         return head ++ name ++ [0, 2] ++ Bytes.bigEndian(path.count, 2) ++ path ++ padding ++ [0xFF, 0xFF, 0, 0]
     }
 
-    /// Sizes that are none, and structures that go round or down for ever.
+    /// Invalid sizes, and structures with cycles or deep nesting.
     static let boxes: [HostileFile] = [
-        HostileFile("zero.mp4", refused) { _ in type ++ Bytes.zeros(64) },
-        HostileFile("seven.mp4", refused) { _ in type ++ Bytes.box("moov", Bytes.zeros(64), size: 7) },
-        HostileFile("huge.mp4", refused) { _ in type ++ Bytes.box("moov", Bytes.zeros(64), size: 0xFFFF_FFFF) },
-        HostileFile("endless.mp4", refused) { _ in type ++ Bytes.box("moov", Bytes.zeros(64), size: 0) },
+        HostileFile("zero.mp4", rejected) { _ in type ++ Bytes.zeros(64) },
+        HostileFile("seven.mp4", rejected) { _ in type ++ Bytes.box("moov", Bytes.zeros(64), size: 7) },
+        HostileFile("huge.mp4", rejected) { _ in type ++ Bytes.box("moov", Bytes.zeros(64), size: 0xFFFF_FFFF) },
+        HostileFile("endless.mp4", rejected) { _ in type ++ Bytes.box("moov", Bytes.zeros(64), size: 0) },
         HostileFile(
-            "long.mp4", refused
+            "long.mp4", rejected
         ) { _ in type ++ Bytes.box("moov", [0x7F] ++ [UInt8](repeating: 0xFF, count: 7), size: 1) },
         HostileFile(
-            "negative.mp4", refused
+            "negative.mp4", rejected
         ) { _ in type ++ Bytes.box("moov", [UInt8](repeating: 0xFF, count: 8), size: 1) },
-        HostileFile("short-long.mp4", refused) { _ in type ++ Bytes.box("moov", Bytes.bigEndian(3, 8), size: 1) },
-        HostileFile("deep.mp4", refused) { _ in type ++ nested(["moov"], 10_000) },
-        HostileFile("deep-mixed.mp4", refused) { _ in
+        HostileFile("short-long.mp4", rejected) { _ in type ++ Bytes.box("moov", Bytes.bigEndian(3, 8), size: 1) },
+        HostileFile("deep.mp4", rejected) { _ in type ++ nested(["moov"], 10_000) },
+        HostileFile("deep-mixed.mp4", rejected) { _ in
             type ++ nested(["moov", "trak", "mdia", "minf", "dinf", "stbl", "udta", "meta", "moof", "traf"], 100_000)
         },
-        HostileFile("many.mp4", refused) { _ in movie(Bytes.repeated(Bytes.box("free"), 200_000)) },
-        HostileFile("tracks.mp4", refused) { _ in
+        HostileFile("many.mp4", rejected) { _ in movie(Bytes.repeated(Bytes.box("free"), 200_000)) },
+        HostileFile("tracks.mp4", rejected) { _ in
             movie(Bytes.repeated(track(), 5_000)) ++ samples
         },
-        HostileFile("fragments.mp4", refusedOrOwn) { _ in
+        HostileFile("fragments.mp4", rejectedOrOwn) { _ in
             let run = Bytes.fullBox("trun", Bytes.bigEndian(0x7FFF_FFFF, 4) ++ Bytes.zeros(8), flags: 1)
             let part = Bytes.box("traf", Bytes.fullBox("tfhd", Bytes.bigEndian(1, 4)) ++ run)
             let extends = Bytes.box("mvex", Bytes.fullBox("trex", Bytes.bigEndian(1, 4) ++ Bytes.zeros(16)))
             return movie(track(), behind: extends)
                 ++ Bytes.repeated(Bytes.box("moof", Bytes.fullBox("mfhd", Bytes.zeros(4)) ++ part), 40_000)
         },
-        HostileFile("fragment-samples.mp4", refused) { _ in
-            // No field a sample: a count alone makes millions of samples of no bytes.
+        HostileFile("fragment-samples.mp4", rejected) { _ in
+            // Without fields per sample, the count alone declares millions of empty samples.
             let run = Bytes.fullBox("trun", Bytes.bigEndian(50_000_000, 4))
             let part = Bytes.box("traf", Bytes.fullBox("tfhd", Bytes.bigEndian(1, 4), flags: 0x20000) ++ run)
             let extends = Bytes.box("mvex", Bytes.fullBox("trex", Bytes.bigEndian(1, 4) ++ Bytes.zeros(16)))
             return movie(track(), behind: extends)
                 ++ Bytes.repeated(Bytes.box("moof", Bytes.fullBox("mfhd", Bytes.zeros(4)) ++ part), 20)
         },
-        HostileFile("index-loop.mp4", refusedOrOwn) { _ in
+        HostileFile("index-loop.mp4", rejectedOrOwn) { _ in
             let entry = Bytes.bigEndian(1 << 31, 4) ++ Bytes.bigEndian(1_000, 4) ++ Bytes.zeros(4)
             return type
                 ++ Bytes.repeated(
@@ -148,14 +148,14 @@ enum BoxShapes {
                             ++ entry), 20_000)
                 ++ movie(track())
         },
-        HostileFile("tags.mp4", refusedOrOwn) { _ in
+        HostileFile("tags.mp4", rejectedOrOwn) { _ in
             movie(
                 track(),
                 behind: Bytes.box(
                     "udta",
                     Bytes.box("\u{FF}nam", Bytes.repeated(Bytes.text("<b>\u{1B}[2J"), 1_000_000), size: 9_000_008)))
         },
-        HostileFile("compressed.mov", refused) { _ in
+        HostileFile("compressed.mov", rejected) { _ in
             let stream = Bytes.bigEndian(400_000_000, 4) ++ Bytes.zlibBomb(200_000_000)
             return type
                 ++ Bytes.box(
@@ -168,13 +168,13 @@ enum BoxShapes {
         return (0..<levels).flatMap { Bytes.bigEndian(size - $0 * 8, 4) ++ Bytes.text(types[$0 % types.count]) }
     }
 
-    /// Tables of samples with counts that are not there, or that are.
+    /// Sample tables with huge counts, with and without the entries.
     static let tables: [HostileFile] = [0x7FFF_FFFF, 0xFFFF_FFFF, 0x1000_0000].flatMap(countless) + edited
 
     private static func countless(_ count: Int) -> [HostileFile] {
         [
             file("sizes-\(count).mp4") { $0.sizes = counts("stsz", lead: Bytes.zeros(4), count) },
-            // One size for all of them needs no table.
+            // A common size needs no table.
             file("equal-sizes-\(count).mp4") { $0.sizes = counts("stsz", lead: Bytes.bigEndian(1, 4), count) },
             file("times-\(count).mp4") { $0.times = counts("stts", count) },
             file("run-\(count).mp4") {
@@ -197,7 +197,7 @@ enum BoxShapes {
             $0.offsets = Bytes.fullBox(
                 "co64", Bytes.bigEndian(1, 4) ++ [0x7F] ++ [UInt8](repeating: 0xFF, count: 7))
         },
-        file("edits.mp4", refusedOrOwn) { table in
+        file("edits.mp4", rejectedOrOwn) { table in
             let edit = Bytes.bigEndian(1, 4) ++ Bytes.zeros(4) ++ [0, 1, 0, 0]
             table.edits = Bytes.box(
                 "edts", Bytes.fullBox("elst", Bytes.bigEndian(20_000, 4) ++ Bytes.repeated(edit, 20_000)))

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Documents and scripts that picture programs interpret: SVG, PostScript, ImageMagick's own.
+/// Documents and scripts that image programs interpret: SVG, PostScript, and the formats of ImageMagick.
 enum DocumentShapes {
     private static let svg = "http://www.w3.org/2000/svg"
 
@@ -84,23 +84,23 @@ enum DocumentShapes {
 
     private static let extensions = ["jpg", "png", "gif", "svg"]
 
-    /// Under the names of pictures.
+    /// Documents with the names of images.
     static let all: [HostileFile] =
         documents.enumerated().flatMap { index, document in
             let suffix = extensions[index % extensions.count]
-            let plain = HostileFile("\(document.name).\(suffix)", HostileFile.refused) {
+            let plain = HostileFile("\(document.name).\(suffix)", HostileFile.rejected) {
                 MediaBytes.text(document.text($0))
             }
-            let late = HostileFile("late-\(document.name).\(suffix)", HostileFile.refused) {
+            let late = HostileFile("late-\(document.name).\(suffix)", HostileFile.rejected) {
                 MediaBytes.text("\u{FEFF}\n\n" + document.text($0))
             }
             return [plain, late]
         } + [
-            HostileFile("svgz.svgz", HostileFile.refused) { traps in
+            HostileFile("svgz.svgz", HostileFile.rejected) { traps in
                 Array(LoopbackGzip.stored(.init(MediaBytes.text(documents[0].text(traps)))))
             },
-            // In a box that says it is a picture.
-            HostileFile("svg.heic", HostileFile.refused) { traps in
+            // In an HEIF container.
+            HostileFile("svg.heic", HostileFile.rejected) { traps in
                 MediaBytes.box("ftyp", MediaBytes.text("heic") ++ MediaBytes.zeros(4) ++ MediaBytes.text("mif1"))
                     ++ MediaBytes.box("mdat", MediaBytes.text(documents[0].text(traps)))
             },

@@ -3,11 +3,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Runs hostile files through the real command and its children, and looks at what they could have done.
+/// Prepares hostile files with the real command and its media processes, and checks for harm.
 struct HostileBench: Sendable {
-    /// The most that a child may hold for any of them, in KB; a usual one holds 60 to 130 MB.
+    /// Maximum resident memory of a media process for any of them, in KB; 60 to 130 MB is usual.
     private static let memoryMax = 700_000
-    /// Seconds a file may take; none of them needs a third of it.
+    /// Seconds per file; none of them needs a third of it.
     private static let budget = 20
 
     let bench: CommandBench
@@ -18,7 +18,7 @@ struct HostileBench: Sendable {
         traps = try HostileTraps(in: bench.folder)
     }
 
-    /// Prepares all files, and expects of each one of its endings.
+    /// Prepares all files, and expects one of its allowed outcomes for each.
     ///
     /// - Returns: The manifests by the files' names.
     @discardableResult
@@ -36,19 +36,20 @@ struct HostileBench: Sendable {
                 """
         }
         let list = try bench.folder.write(lines.joined(separator: "\n"), to: "list")
-        let (result, peak) = try await run(bench.command(bench.words("batch", [list]), timeoutSeconds: 600))
+        let (result, peak) = try await run(bench.command(bench.arguments("batch", [list]), timeoutSeconds: 600))
         #expect(!traps.wereTouched(), sourceLocation: sourceLocation)
-        #expect(peak < memoryMax, "KB of a child", sourceLocation: sourceLocation)
+        #expect(peak < memoryMax, "KB of a media process", sourceLocation: sourceLocation)
         let manifests = try result.lines.map(PrintedManifest.init(line:))
         var byName: [String: PrintedManifest] = [:]
         for manifest in manifests {
             guard let index = Int(manifest.id.dropFirst(2)) else { continue }
             let file = files[index]
             byName[file.name] = manifest
-            let ending = manifest.error?.code ?? manifest.outcome
+            let outcome = manifest.error?.code ?? manifest.outcome
             let seconds = (manifest.timings["total"] ?? 0) / 1_000
             #expect(
-                file.endings.contains(ending), "\(file.name): \(ending) after \(seconds) s, \(manifest.reasons)",
+                file.allowedOutcomes.contains(outcome),
+                "\(file.name): \(outcome) after \(seconds) s, \(manifest.reasons)",
                 sourceLocation: sourceLocation)
         }
         #expect(byName.count == files.count, "\(result.errorText)", sourceLocation: sourceLocation)
@@ -57,21 +58,21 @@ struct HostileBench: Sendable {
         return byName
     }
 
-    /// The command's result, and the most one of its children held, in KB.
+    /// Runs a command, and returns its result and the peak memory of any of its media processes, in KB.
     private func run(_ command: RunCommand) async throws -> (CommandResult, peak: Int) {
         let running = try command.start()
-        let parent = ProcessFacts(processID: running.processID)
+        let parent = ProcessStatus(processID: running.processID)
         let peak = Mutex(0)
         async let result = running.result()
         try await waitUntil("the batch ends", seconds: 600) {
-            let held = parent.children.map(\.memoryPeak).max() ?? 0
-            peak.withLock { $0 = max($0, held) }
+            let memory = parent.children.map(\.memoryPeak).max() ?? 0
+            peak.withLock { $0 = max($0, memory) }
             return !parent.isRunning
         }
         return (try await result, peak.withLock { $0 })
     }
 
-    /// The files of a result, by what is in them.
+    /// The content of a result's attachment.
     func delivered(_ manifest: PrintedManifest) throws -> [UInt8] {
         let file = try #require(manifest.attachment?.file)
         return [UInt8](try Data(contentsOf: URL(filePath: bench.path(manifest, file))))

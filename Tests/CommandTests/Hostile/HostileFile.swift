@@ -1,23 +1,25 @@
-/// A file somebody made to do harm, and what may become of it.
+/// A file made to cause harm, and its allowed outcomes.
 struct HostileFile: Sendable {
     let name: String
-    /// Error codes and outcomes that are right.
-    let endings: Set<String>
+    /// Error codes and outcomes.
+    let allowedOutcomes: Set<String>
     private let content: @Sendable (HostileTraps) throws -> [UInt8]
 
-    init(_ name: String, _ endings: Set<String>, _ content: @escaping @Sendable (HostileTraps) throws -> [UInt8]) {
+    init(
+        _ name: String, _ allowedOutcomes: Set<String>, _ content: @escaping @Sendable (HostileTraps) throws -> [UInt8]
+    ) {
         self.name = name
-        self.endings = endings
+        self.allowedOutcomes = allowedOutcomes
         self.content = content
     }
 
-    init(_ name: String, _ ending: String, _ content: @autoclosure @escaping @Sendable () -> [UInt8]) {
-        self.init(name, [ending]) { _ in content() }
+    init(_ name: String, _ outcome: String, _ content: @autoclosure @escaping @Sendable () -> [UInt8]) {
+        self.init(name, [outcome]) { _ in content() }
     }
 
     func bytes(_ traps: HostileTraps) throws -> [UInt8] { try content(traps) }
 
     static let unrecognized: Set<String> = ["media.unrecognized"]
-    static let refused: Set<String> = ["media.unrecognized", "media.unsupported", "media.corrupt"]
+    static let rejected: Set<String> = ["media.unrecognized", "media.unsupported", "media.corrupt"]
     static let corrupt: Set<String> = ["media.corrupt"]
 }

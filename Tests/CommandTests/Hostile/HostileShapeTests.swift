@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// Known ways to harm who opens a file, made by hand: each ends in its own code, in time and in little memory, and no
-/// other file is opened, no address visited.
+/// Known attacks by files, made by hand: each ends with an allowed outcome, in time, with bounded memory and without
+/// access to another file or URL.
 @Suite(.timeLimit(.minutes(3))) struct HostileShapeTests {
     let hostile: HostileBench
 
@@ -10,7 +10,7 @@ import Testing
         hostile = try HostileBench()
     }
 
-    @Test func `The traps see what touches them`() async throws {
+    @Test func `The traps detect access to the file and to the URL`() async throws {
         _ = try hostile.bench.folder.bytes(of: "secret.txt")
         #expect(hostile.traps.wereTouched())
         #expect(!hostile.traps.wereTouched())
@@ -18,55 +18,55 @@ import Testing
         #expect(hostile.traps.wereTouched())
     }
 
-    @Test func `Playlists lead nowhere, whatever they are called`() async throws {
+    @Test func `Playlists open no other file or URL, whatever their name`() async throws {
         try await hostile.run(PlaylistShapes.bare)
     }
 
-    @Test func `Playlists inside movies and sounds lead nowhere`() async throws {
+    @Test func `Playlists inside movies and audio open no other file or URL`() async throws {
         try await hostile.run(PlaylistShapes.wrapped)
     }
 
-    @Test func `Documents and scripts are not read as pictures`() async throws {
+    @Test func `Documents and scripts are not read as images`() async throws {
         try await hostile.run(DocumentShapes.all)
     }
 
-    @Test func `A movie made by hand is shown when nothing is wrong with it`() async throws {
-        try await hostile.run([BoxShapes.honest])
+    @Test func `A valid handmade movie is converted`() async throws {
+        try await hostile.run([BoxShapes.valid])
     }
 
-    @Test func `Movies do not fetch their samples from elsewhere`() async throws {
+    @Test func `Data references of movies open no other file or URL`() async throws {
         try await hostile.run(BoxShapes.references)
     }
 
-    @Test func `Boxes that lie, nest and repeat end in time`() async throws {
+    @Test func `MP4 boxes with wrong sizes, deep nesting or many repetitions end in time`() async throws {
         try await hostile.run(BoxShapes.boxes)
     }
 
-    @Test func `Sample tables of billions take no memory`() async throws {
+    @Test func `Sample tables with billions of entries take bounded memory`() async throws {
         try await hostile.run(BoxShapes.tables)
     }
 
-    @Test func `Streams of extreme values are refused`() async throws {
+    @Test func `Containers and streams with extreme values are rejected`() async throws {
         try await hostile.run(StreamShapes.matroskas + StreamShapes.others)
     }
 
-    @Test func `Sounds whose tags and lengths lie take no memory`() async throws {
-        try await hostile.run(SoundShapes.mp3s + SoundShapes.others)
+    @Test func `Audio with wrong tags and lengths takes bounded memory`() async throws {
+        try await hostile.run(AudioShapes.mp3s + AudioShapes.others)
     }
 
-    @Test func `PNGs that unpack to more than they look`() async throws {
+    @Test func `PNGs with large declared or decompressed sizes take bounded memory`() async throws {
         try await hostile.run(PNGShapes.all)
     }
 
-    @Test func `Animations of many frames or large ones`() async throws {
+    @Test func `Animations with many or large frames take bounded memory`() async throws {
         try await hostile.run(AnimationShapes.gifs + AnimationShapes.webps)
     }
 
-    @Test func `JPEGs, and what their metadata says`() async throws {
+    @Test func `JPEGs with invalid segments, profiles or EXIF end in time`() async throws {
         try await hostile.run(StillShapes.jpegs)
     }
 
-    @Test func `TIFFs, HEIFs and BMPs that are more than they look`() async throws {
+    @Test func `TIFFs, HEIFs and BMPs with extreme values end in time`() async throws {
         try await hostile.run(StillShapes.tiffs + StillShapes.heifs + StillShapes.bitmaps)
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What hostile files point to: a file that tells when it is opened, and a server that tells who came.
+/// The targets of references in hostile files: a file and a server that detect every access.
 final class HostileTraps: Sendable {
     /// The path of a text file.
     let file: String
@@ -9,21 +9,21 @@ final class HostileTraps: Sendable {
     private let watch: Int32
 
     init(in folder: TemporaryFolder) throws {
-        // A playlist of its own, so that a reader that takes it goes on.
+        // A playlist itself, so that a reader that opens it continues.
         file = try folder.write("#EXTM3U\n#EXTINF:1,\nsecret\n", to: "secret.txt")
         server = try LoopbackServer()
         watch = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         guard watch >= 0, inotify_add_watch(watch, file, UInt32(IN_OPEN | IN_ACCESS)) >= 0 else {
-            throw FactMissing(description: "inotify: errno \(errno)")
+            throw TestError(description: "inotify: errno \(errno)")
         }
     }
 
     deinit { close(watch) }
 
-    /// An address that must not be visited.
+    /// A URL that must not be requested.
     var address: String { server.url("/secret") }
 
-    /// Whether the file was opened or the address visited since it was asked last.
+    /// Whether the file was opened since the last call, or the URL was ever requested.
     func wereTouched() -> Bool {
         var events = [UInt8](repeating: 0, count: 4_096)
         return read(watch, &events, events.count) > 0 || !server.requests.isEmpty

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// PNG and APNG: few bytes that say, or unpack to, very many.
+/// PNG and APNG files of few bytes with huge declared or decompressed sizes.
 enum PNGShapes {
     private typealias Bytes = MediaBytes
 
@@ -8,8 +8,8 @@ enum PNGShapes {
         Bytes.pngSignature ++ chunks.flatMap { $0 } ++ Bytes.png("IEND")
     }
 
-    private static let small = Bytes.pngHeader(64, 64, colourType: 0)
-    /// 64 rows of 64 zeros and their filters: no multiple of 258, so with a tail, which readers let pass.
+    private static let small = Bytes.pngHeader(64, 64, colorType: 0)
+    /// 64 rows of 64 zeros and their filter bytes; not a multiple of 258, so extra bytes follow, which readers accept.
     private static let pixels = Bytes.png("IDAT", Bytes.zlibBomb(64 * 65 + 258))
     private static let tooMany: Set<String> = ["media.too_many_pixels"]
 
@@ -20,10 +20,10 @@ enum PNGShapes {
             file(Bytes.pngHeader(0xFFFF_FFFF, 1), pixels)
         },
         HostileFile("line.png", tooMany) { _ in file(Bytes.pngHeader(1_000_000, 1), pixels) },
-        // Unpacked it is 16 bits, four components, 25 megapixels: 200 MB of zeros in a little over one.
+        // 25 megapixels of four 16-bit components: 200 MB of zeros, compressed to 1.3 MB.
         HostileFile("unpacked.png", ["converted", "passed", "shrunk", "media.corrupt", "media.too_many_pixels"]) { _ in
             file(
-                Bytes.pngHeader(5_000, 5_000, colourType: 6, depth: 16),
+                Bytes.pngHeader(5_000, 5_000, colorType: 6, depth: 16),
                 Bytes.png("IDAT", Bytes.zlibBomb(200_050_000)))
         },
         HostileFile("more-data.png", ["passed", "converted", "media.corrupt"]) { _ in
@@ -46,7 +46,7 @@ enum PNGShapes {
             file(small, Bytes.repeated(Bytes.png("IDAT"), 300_000), pixels)
         },
         HostileFile("palette.png", HostileFile.corrupt) { _ in
-            file(Bytes.pngHeader(64, 64, colourType: 3), Bytes.png("PLTE", Bytes.zeros(3_000_000)), pixels)
+            file(Bytes.pngHeader(64, 64, colorType: 3), Bytes.png("PLTE", Bytes.zeros(3_000_000)), pixels)
         },
         HostileFile("length.png", HostileFile.corrupt) { _ in
             Bytes.pngSignature ++ small ++ Bytes.bigEndian(0xFFFF_FFFF, 4) ++ Bytes.text("IDAT") ++ Bytes.zeros(64)
@@ -74,7 +74,7 @@ enum PNGShapes {
     ) -> [UInt8] {
         let dot = Bytes.zlibBomb(258)
         var chunks =
-            Bytes.pngHeader(canvas, canvas, colourType: 0)
+            Bytes.pngHeader(canvas, canvas, colorType: 0)
             ++ Bytes.png("acTL", Bytes.bigEndian(declared, 4) ++ Bytes.bigEndian(plays, 4)) ++ shared
         for frame in 0..<frames {
             let number = max(0, frame * 2 - 1)

@@ -1,8 +1,8 @@
 import TestSupport
 
-/// Playlists: files that make a reader open other files.
+/// Playlists, which make a reader open other files.
 enum PlaylistShapes {
-    /// A playlist of each kind that leads to a trap.
+    /// Playlists by format, each with a reference to a trap.
     private static let kinds: [(name: String, text: @Sendable (String) -> String)] = [
         (
             "hls",
@@ -38,7 +38,7 @@ enum PlaylistShapes {
 
     private static let extensions = ["mp4", "mp3", "avi", "jpg", "m3u8", "gif"]
 
-    /// As they are, under the names of media, and behind bytes that a reader skips.
+    /// Playlists with the names of media files, alone and after bytes that a reader skips.
     static let bare: [HostileFile] = kinds.enumerated().flatMap { index, kind in
         let suffix = extensions[index % extensions.count]
         let leads: [(String, [UInt8])] = [
@@ -46,36 +46,36 @@ enum PlaylistShapes {
             ("zero-", MediaBytes.zeros(4)),
         ]
         return leads.map { lead in
-            HostileFile("\(lead.0)\(kind.name).\(suffix)", HostileFile.refused) { traps in
+            HostileFile("\(lead.0)\(kind.name).\(suffix)", HostileFile.rejected) { traps in
                 lead.1 ++ MediaBytes.text(kind.text(index % 2 == 0 ? "file://\(traps.file)" : traps.address))
             }
         }
     }
 
-    /// Within the containers of movies and sounds.
+    /// Playlists inside the containers of movies and audio.
     static let wrapped: [HostileFile] = kinds.prefix(4).flatMap { kind in
         [
-            HostileFile("\(kind.name)-subtitles.avi", HostileFile.refused) { traps in
+            HostileFile("\(kind.name)-subtitles.avi", HostileFile.rejected) { traps in
                 avi(subtitles: MediaBytes.text(kind.text(traps.file)))
             },
-            HostileFile("\(kind.name)-samples.mp4", HostileFile.refused) { traps in
+            HostileFile("\(kind.name)-samples.mp4", HostileFile.rejected) { traps in
                 MediaBytes.box("ftyp", MediaBytes.text("isom") ++ MediaBytes.zeros(4) ++ MediaBytes.text("isom"))
                     ++ MediaBytes.box("mdat", MediaBytes.text(kind.text(traps.address)))
             },
-            HostileFile("\(kind.name)-attachment.mkv", HostileFile.refused) { traps in
+            HostileFile("\(kind.name)-attachment.mkv", HostileFile.rejected) { traps in
                 matroska(attachment: MediaBytes.text(kind.text(traps.file)))
             },
-            HostileFile("\(kind.name)-stream.ogg", HostileFile.refused) { traps in
+            HostileFile("\(kind.name)-stream.ogg", HostileFile.rejected) { traps in
                 MediaBytes.ogg(MediaBytes.text(kind.text(traps.address)), page: 0, flags: 6)
             },
-            HostileFile("\(kind.name)-tag.mp3", HostileFile.refused) { traps in
+            HostileFile("\(kind.name)-tag.mp3", HostileFile.rejected) { traps in
                 let content = MediaBytes.text(kind.text(traps.file))
                 return MediaBytes.text("ID3") ++ [3, 0, 0, 0, 0, 0, 10] ++ MediaBytes.zeros(10) ++ content
             },
         ]
     }
 
-    /// An AVI whose only stream is text of the kind "GAB2", which readers hand to whatever demuxer knows it.
+    /// An AVI whose only stream is "GAB2" text, which readers pass to the matching demuxer.
     private static func avi(subtitles: [UInt8]) -> [UInt8] {
         let header = MediaBytes.riff(
             "avih", MediaBytes.littleEndian(40_000, 4) ++ MediaBytes.zeros(20) ++ [1, 0, 0, 0] ++ MediaBytes.zeros(28))
@@ -90,7 +90,7 @@ enum PlaylistShapes {
         return MediaBytes.riff("RIFF", MediaBytes.text("AVI ") ++ list ++ movie)
     }
 
-    /// A Matroska of one attached file and no track.
+    /// A Matroska file with one attached file and no track.
     private static func matroska(attachment: [UInt8]) -> [UInt8] {
         let file =
             MediaBytes.ebml(0x466E, MediaBytes.text("a.m3u8")) ++ MediaBytes.ebml(0x4660, MediaBytes.text("text/plain"))

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that are two things at once: the content decides what they are, name and type agree with it, and what is
-/// written anew holds the media alone. What is passed keeps its bytes, all of them: phones put second pictures there.
+/// Files that are valid in two formats: name and type follow the content, and encoded results contain only the media.
+/// Unchanged results keep all bytes, because phones append second images.
 @Suite(.timeLimit(.minutes(2))) struct PolyglotTests {
     let hostile: HostileBench
 
@@ -19,13 +19,13 @@ import Testing
         [UInt8](try Data(contentsOf: URL(filePath: SourceTree.sample(name))))
     }
 
-    private static func behind(_ name: String, _ sample: String, _ ending: String, _ tail: [UInt8]) -> HostileFile {
-        HostileFile(name, [ending]) { _ in try self.sample(sample) + tail }
+    private static func behind(_ name: String, _ sample: String, _ outcome: String, _ tail: [UInt8]) -> HostileFile {
+        HostileFile(name, [outcome]) { _ in try self.sample(sample) + tail }
     }
 
     private static let archive = Array(HandmadeMedia.zip)
 
-    @Test func `A picture with something behind it is passed as the picture it is`() async throws {
+    @Test func `An image with appended data is delivered unchanged, as an image`() async throws {
         let files = [
             Self.behind("archive.zip", "grid.jpg", "passed", Self.archive),
             Self.behind("archive.jar", "grid.gif", "passed", Self.archive),
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `What is made for phones holds the picture alone`() async throws {
+    @Test func `An image shrunk for display contains no appended data`() async throws {
         let files = [
             Self.behind("archive.jpg", "grid.jpg", "shrunk", Self.archive),
             Self.behind("page.png", "grid.png", "shrunk", Self.page),
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `What is converted holds the picture alone`() async throws {
+    @Test func `Converted media contain no appended or embedded data`() async throws {
         let files = [
             Self.behind("page.webp", "grid.webp", "converted", Self.page),
             Self.behind("page.tiff", "grid.tiff", "converted", Self.page),
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `Sounds and movies that hold a page are sounds and movies`() async throws {
+    @Test func `Audio and movies that contain HTML are delivered as audio and movies`() async throws {
         let files = [
             HostileFile("page.wav", ["passed"]) { _ in
                 let whole = try Self.sample("tone.wav")
@@ -91,33 +91,33 @@ import Testing
         #expect(manifests["page.mp4"]?.attachment?.mimeType == "video/mp4")
     }
 
-    @Test func `What begins as a document is none of the media behind it`() async throws {
+    @Test func `A file that begins as a document is not read as the media behind it`() async throws {
         try await hostile.run([
-            HostileFile("page.jpg", HostileFile.refused) { _ in try Self.page + Self.sample("grid.jpg") },
-            HostileFile("document.jpg", HostileFile.refused) { _ in
+            HostileFile("page.jpg", HostileFile.rejected) { _ in try Self.page + Self.sample("grid.jpg") },
+            HostileFile("document.jpg", HostileFile.rejected) { _ in
                 try Array("%PDF-1.4\n1 0 obj\n<</Length 49473>>stream\n".utf8) + Self.sample("grid.jpg")
             },
-            HostileFile("archive.png", HostileFile.refused) { _ in try Self.archive + Self.sample("grid.png") },
-            HostileFile("page.mp4", HostileFile.refused) { _ in try Self.page + Self.sample("clock.mp4") },
+            HostileFile("archive.png", HostileFile.rejected) { _ in try Self.archive + Self.sample("grid.png") },
+            HostileFile("page.mp4", HostileFile.rejected) { _ in try Self.page + Self.sample("clock.mp4") },
         ])
     }
 
-    // MARK: Words
+    // MARK: Text
 
-    @Test func `Titles and names that are hostile to terminals do not reach them`() async throws {
+    @Test func `Control characters in titles and file names do not reach the terminal`() async throws {
         let title = "\u{1B}]0;pwned\u{7}\u{1B}[2J<script>"
-        let sound = try await onOwnThread {
+        let audio = try await onOwnThread {
             try GeneratedMedia.file(
                 "title.mp3", ["-f", "lavfi", "-i", "sine=d=1", "-metadata", "title=\(title)", "-c:a", "libmp3lame"])
         }
-        let picture = try hostile.bench.folder.write(Self.sample("grid.png"), to: "name\u{1B}[2J\u{9B}31m.png")
+        let image = try hostile.bench.folder.write(Self.sample("grid.png"), to: "name\u{1B}[2J\u{9B}31m.png")
         let missing = hostile.bench.folder.path("none\u{1B}[2J\u{202E}.png")
-        for word in ["prepare", "inspect"] {
-            let options = word == "prepare" ? ["--output", hostile.bench.output] : []
-            let result = try await hostile.bench.command([word] + options + [sound.path, picture, missing]).run()
+        for subcommand in ["prepare", "inspect"] {
+            let options = subcommand == "prepare" ? ["--output", hostile.bench.output] : []
+            let result = try await hostile.bench.command([subcommand] + options + [audio.path, image, missing]).run()
             for text in [result.text, result.errorText] {
                 let controls = text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }
-                #expect(Array(controls) == [], "\(word): \(text.debugDescription)")
+                #expect(Array(controls) == [], "\(subcommand): \(text.debugDescription)")
                 #expect(!text.contains("pwned"))
             }
         }

@@ -1,18 +1,18 @@
 import Foundation
 import TestSupport
 
-/// Sounds whose tags, chunks and lengths lie.
-enum SoundShapes {
+/// Audio files with wrong tags, chunks and lengths.
+enum AudioShapes {
     private typealias Bytes = MediaBytes
 
     private static func sample(_ name: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: URL(filePath: SourceTree.sample(name))))
     }
 
-    private static let kept: Set<String> = ["passed", "converted"]
-    private static let keptOrCorrupt: Set<String> = ["passed", "converted", "shrunk", "media.corrupt"]
+    private static let readable: Set<String> = ["passed", "converted"]
+    private static let readableOrCorrupt: Set<String> = ["passed", "converted", "shrunk", "media.corrupt"]
 
-    private static let keptOrRefused = keptOrCorrupt.union(["media.unrecognized"])
+    private static let readableOrRejected = readableOrCorrupt.union(["media.unrecognized"])
 
     private static func sevenBits(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (21 - 7 * $0) & 0x7F) } }
 
@@ -34,31 +34,31 @@ enum SoundShapes {
         HostileFile("tag-declared.mp3", HostileFile.corrupt) { _ in tag(4, Bytes.zeros(100), size: 0xFFF_FFFF) ++ frames
         },
         HostileFile("tag-footer.mp3", HostileFile.corrupt) { _ in tag(4, flags: 0x10, [], size: 0xFFF_FFFF) ++ frames },
-        HostileFile("tag-frame.mp3", keptOrCorrupt) { _ in
+        HostileFile("tag-frame.mp3", readableOrCorrupt) { _ in
             tag(4, tagFrame("TIT2", Bytes.zeros(20), size: 0xFFF_FFFF)) ++ frames
         },
-        HostileFile("tag-compressed.mp3", keptOrCorrupt) { _ in
+        HostileFile("tag-compressed.mp3", readableOrCorrupt) { _ in
             let bomb = sevenBits(200_000_000) ++ Bytes.zlibBomb(200_000_000)
             return tag(4, Bytes.repeated(tagFrame("APIC", flags: [0, 0x09], bomb), 4)) ++ frames
         },
-        HostileFile("tag-frames.mp3", keptOrCorrupt) { _ in
+        HostileFile("tag-frames.mp3", readableOrCorrupt) { _ in
             tag(3, Bytes.repeated(Bytes.text("TXXX") ++ [0, 0, 0, 4, 0, 0, 0] ++ Bytes.text("a\0b"), 200_000)) ++ frames
         },
-        HostileFile("tag-unsynchronised.mp3", keptOrCorrupt) { _ in
+        HostileFile("tag-unsynchronized.mp3", readableOrCorrupt) { _ in
             tag(4, flags: 0x80, tagFrame("APIC", flags: [0, 3], Bytes.repeated([0xFF, 0], 500_000))) ++ frames
         },
-        HostileFile("tag-extended.mp3", keptOrCorrupt) { _ in
+        HostileFile("tag-extended.mp3", readableOrCorrupt) { _ in
             tag(4, flags: 0x40, [0x7F, 0x7F, 0x7F, 0x7F] ++ Bytes.zeros(60)) ++ frames
         },
-        HostileFile("tags.mp3", keptOrRefused) { _ in Bytes.repeated(tag(4, []), 200_000) ++ frames },
-        HostileFile("tag-ape.mp3", keptOrCorrupt) { _ in
+        HostileFile("tags.mp3", readableOrRejected) { _ in Bytes.repeated(tag(4, []), 200_000) ++ frames },
+        HostileFile("tag-ape.mp3", readableOrCorrupt) { _ in
             let ape =
                 Bytes.text("APETAGEX") ++ Bytes.littleEndian(2_000, 4) ++ [
                     0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0x7F,
                 ]
             return frames ++ ape ++ [0, 0, 0, 0x80] ++ Bytes.zeros(8)
         },
-        HostileFile("tag-ape-header.mp3", keptOrCorrupt) { _ in
+        HostileFile("tag-ape-header.mp3", readableOrCorrupt) { _ in
             let ape = Bytes.text("APETAGEX") ++ Bytes.littleEndian(2_000, 4) ++ [0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0]
             return ape ++ [0, 0, 0, 0xA0] ++ Bytes.zeros(8) ++ frames
         },
@@ -69,8 +69,10 @@ enum SoundShapes {
                 ]
             return table ++ Bytes.zeros(417 - table.count) ++ frames
         },
-        HostileFile("lyrics.mp3", keptOrRefused) { _ in Bytes.repeated(frame ++ Bytes.text("LYRICSBEGIN"), 20_000) },
-        HostileFile("free.mp3", keptOrRefused) { _ in
+        HostileFile("lyrics.mp3", readableOrRejected) { _ in
+            Bytes.repeated(frame ++ Bytes.text("LYRICSBEGIN"), 20_000)
+        },
+        HostileFile("free.mp3", readableOrRejected) { _ in
             Bytes.repeated([0xFF, 0xFB, 0x00, 0xC0] ++ Bytes.zeros(20), 50_000)
         },
         HostileFile("silence.mp3", ["passed", "shrunk"]) { _ in
@@ -88,10 +90,10 @@ enum SoundShapes {
 
     static let others: [HostileFile] = [
         HostileFile("samples.flac", HostileFile.corrupt) { _ in flac(samples: 0xF_FFFF_FFFF) },
-        HostileFile("picture.flac", HostileFile.corrupt) { _ in
-            let picture =
+        HostileFile("cover.flac", HostileFile.corrupt) { _ in
+            let cover =
                 [0, 0, 0, 3, 0, 0, 0, 9] ++ Bytes.text("image/png") ++ Bytes.zeros(20) ++ [0xFF, 0xFF, 0xFF, 0xFF]
-            return flac(samples: 44_100, blocks: [0x86] ++ Bytes.bigEndian(picture.count, 3) ++ picture)
+            return flac(samples: 44_100, blocks: [0x86] ++ Bytes.bigEndian(cover.count, 3) ++ cover)
         },
         HostileFile("comments.flac", HostileFile.corrupt) { _ in
             let comment = Bytes.zeros(4) ++ [0xFF, 0xFF, 0xFF, 0xFF] ++ Bytes.zeros(100)
@@ -109,7 +111,7 @@ enum SoundShapes {
                 Bytes.text("WAVE") ++ Bytes.riff("fmt ", Bytes.zeros(16), size: 0x7FFF_FFFF)
                     ++ Bytes.riff("data", Bytes.zeros(100)))
         },
-        HostileFile("rates.wav", HostileFile.refused) { _ in
+        HostileFile("rates.wav", HostileFile.rejected) { _ in
             wave(Bytes.riff("data", Bytes.zeros(10_000)), rate: 0xFFFF_FFFF, channels: 0xFFFF)
         },
         HostileFile("slow.wav", ["media.too_long", "media.corrupt", "media.unsupported"]) { _ in

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// As much of CryptoKit as the sample uses, so that it can be compiled and run on Linux. FIPS 180-4, plainly.
+/// The part of CryptoKit that the sample uses, so that it can be compiled and run on Linux. Implements FIPS 180-4.
 public struct SHA256 {
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,

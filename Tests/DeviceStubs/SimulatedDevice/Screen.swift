@@ -1,11 +1,11 @@
 import Foundation
 import UserNotifications
 
-/// Where content is handed over: what iOS would show, with the attached files moved into its store.
+/// Receives the content that iOS would display, and moves the attached files into the notification store.
 final class Screen: Sendable {
     private let store: URL
     private let start = Locked(0.0)
-    private let lines = Locked<[String: any Sendable]>([:])
+    private let content = Locked<[String: any Sendable]>([:])
     private let count = Locked(0)
 
     init(store: URL) {
@@ -19,19 +19,19 @@ final class Screen: Sendable {
     func show(_ content: UNNotificationContent) {
         let seconds = ProcessInfo.processInfo.systemUptime - start.value
         count.change { $0 += 1 }
-        lines.set([
+        self.content.set([
             "seconds": (seconds * 1_000).rounded() / 1_000, "title": content.title, "body": content.body,
             "attachments": content.attachments.map(shown),
         ])
     }
 
     var report: [String: Any] {
-        var report: [String: Any] = lines.value
+        var report: [String: Any] = content.value
         report["handedOver"] = count.value
         return report
     }
 
-    /// The most resident memory so far, in KB.
+    /// Peak resident memory in KB.
     static var memoryPeak: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

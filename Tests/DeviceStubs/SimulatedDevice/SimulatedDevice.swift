@@ -1,13 +1,13 @@
-// A device on Linux: the sample's notification service extension with RichPush behind it, run for one notification.
+// A simulated device on Linux: runs the sample's notification service extension, with RichPush, for one notification.
 //
 //     tools/simulated-device FOLDER                       builds FOLDER/simulated-device
 //     simulated-device [options] < payload.json           the payload as APNs delivers it: userInfo
 //
-//     --folder DIR           DIR/media, DIR/receipts and DIR/store are the device's; arrivals that could not be
-//                            reported wait there for the next run. Else a folder of its own, which goes at the end.
-//     --bundle DIR           what the app brings along
-//     --deadline SECONDS     of the extension (24)
-//     --expire-after SECONDS serviceExtensionTimeWillExpire is called then (30)
+//     --folder DIR           the device's folder: DIR/media, DIR/receipts and DIR/store. Unsent receipts stay there for
+//                            the next run. By default a temporary folder, which is removed at the end.
+//     --bundle DIR           the app bundle's files
+//     --deadline SECONDS     the extension's deadline (24)
+//     --expire-after SECONDS when to call serviceExtensionTimeWillExpire (30)
 //     --read                 prints what RichPush reads from the payload, and fetches nothing
 //
 // SIGUSR1 calls serviceExtensionTimeWillExpire at once. Prints one line of JSON:
@@ -18,8 +18,8 @@
 //      "left": ["paths in DIR/media that were not cleaned up"], "receipts": 0,
 //      "memoryStart": 30000, "memoryPeak": 36000}
 //
-// Times are seconds from didReceive until the content was handed over; memory is the most resident so far, in KB.
-// What was refused, and why, stands on standard error: "0: digest".
+// Times are seconds from didReceive until the content was handed over; memory is the peak resident size in KB.
+// Standard error lists what was rejected and why, such as "0: digest".
 import Foundation
 import RichPush
 import UserNotifications
@@ -29,9 +29,11 @@ struct SimulatedDevice {
     static func main() async throws {
         let options = DeviceOptions(CommandLine.arguments.dropFirst())
         let object = try JSONSerialization.jsonObject(with: FileHandle.standardInput.readDataToEndOfFile())
-        guard let userInfo = object as? [String: Any] else { throw DeviceOptions.Wrong("the payload is no object") }
+        guard let userInfo = object as? [String: Any] else {
+            throw DeviceOptions.UsageError("the payload is not a JSON object")
+        }
         if options.isReading { return try read(userInfo) }
-        // Foundation's URLSession leaves files of ended downloads on Linux, which a phone does not keep.
+        // On Linux, URLSession does not remove the files of ended downloads.
         let temporary = options.folder.appendingPathComponent("temporary", isDirectory: true)
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
         setenv("TMPDIR", temporary.path, 1)
@@ -45,8 +47,8 @@ struct SimulatedDevice {
         service.didReceive(request(userInfo), withContentHandler: screen.show)
         await service.finished()
         var report = screen.report
-        report["left"] = left(in: options.settings.mediaFolder)
-        report["receipts"] = left(in: options.settings.receiptFolder).count
+        report["left"] = files(in: options.settings.mediaFolder)
+        report["receipts"] = files(in: options.settings.receiptFolder).count
         report["memoryStart"] = memoryStart
         report["memoryPeak"] = Screen.memoryPeak
         try print(report)
@@ -68,9 +70,9 @@ struct SimulatedDevice {
         return UNNotificationRequest(identifier: UUID().uuidString, content: content)
     }
 
-    /// By the clock, and by SIGUSR1.
+    /// Ends the extension after `seconds` and on SIGUSR1.
     private static func expire(_ service: NotificationService, after seconds: Double) -> any DispatchSourceSignal {
-        // The extension is made for calls from any thread, though its class cannot say so.
+        // The extension may be called from any thread, although its class is not Sendable.
         nonisolated(unsafe) let service = service
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { service.serviceExtensionTimeWillExpire() }
         signal(SIGUSR1, SIG_IGN)
@@ -80,12 +82,46 @@ struct SimulatedDevice {
         return source
     }
 
-    private static func left(in folder: URL) -> [String] {
+    private static func files(in folder: URL) -> [String] {
         ((try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []).sorted()
     }
 
     private static func print(_ report: [String: Any]) throws {
         let data = try JSONSerialization.data(withJSONObject: report, options: [.sortedKeys, .withoutEscapingSlashes])
         FileHandle.standardOutput.write(data + Data("\n".utf8))
+    }
+}
+
+/// The command-line options; see the top of the file.
+struct DeviceOptions {
+    struct UsageError: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    var folder: URL
+    var isTemporary = true
+    var isReading = false
+    var expireSeconds = 30.0
+    var settings: DeviceSettings
+
+    init(_ arguments: ArraySlice<String>) {
+        var values: [String: String] = [:]
+        var rest = arguments
+        while let name = rest.popFirst() {
+            if name == "--read" { isReading = true } else { values[name] = rest.popFirst() }
+        }
+        isTemporary = values["--folder"] == nil
+        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent("device-\(UUID().uuidString)")
+        folder = values["--folder"].map { URL(fileURLWithPath: $0, isDirectory: true) } ?? temporary
+        expireSeconds = values["--expire-after"].flatMap(Double.init) ?? expireSeconds
+        settings = DeviceSettings(
+            mediaFolder: folder.appendingPathComponent("media", isDirectory: true),
+            receiptFolder: folder.appendingPathComponent("receipts", isDirectory: true),
+            bundleFolders: values["--bundle"].map { [URL(fileURLWithPath: $0, isDirectory: true)] } ?? [])
+        if let seconds = values["--deadline"].flatMap(Double.init) {
+            settings.deadline = FetchDeadline(seconds: seconds)
+        }
     }
 }

@@ -5,12 +5,12 @@ public let UNNotificationAttachmentOptionsThumbnailHiddenKey = "stub.thumbnailHi
 public let UNNotificationAttachmentOptionsThumbnailClippingRectKey = "stub.thumbnailClippingRect"
 public let UNNotificationAttachmentOptionsThumbnailTimeKey = "stub.thumbnailTime"
 
-/// Decides as iOS does: the hint, else the extension, exactly; then the size. The content is not looked at.
+/// Validates like iOS: the type hint, else the exact extension; then the size. The content is not checked.
 open class UNNotificationAttachment: NSObject {
     public let identifier: String
     public let url: URL
     public let type: String
-    /// Not in the SDK: what it was made with.
+    /// Not in the SDK: the options of the initializer.
     public let options: [AnyHashable: Any]
 
     public init(identifier: String, url: URL, options: [AnyHashable: Any]? = nil) throws {
@@ -44,7 +44,7 @@ open class UNNotificationAttachment: NSObject {
     ]
 }
 
-/// Apple's numbers.
+/// The errors of UserNotifications, with Apple's codes.
 public struct UNError: CustomNSError {
     public enum Code: Int, Sendable {
         case attachmentInvalidURL = 100

@@ -1,5 +1,5 @@
-// As much of UserNotifications as the sample uses, so that it can be compiled and run on Linux. Signatures are those
-// of Apple's SDK; nothing is Sendable here, so that the sample does not rely on it.
+// The part of UserNotifications that the sample uses, so that it can be compiled and run on Linux. The signatures are
+// those of Apple's SDK; no type is Sendable here, so that the sample does not rely on it.
 public import Foundation
 
 open class UNNotificationContent: NSObject, NSMutableCopying {

@@ -2,7 +2,7 @@ import Foundation
 import RichPush
 import Testing
 
-/// What a device fetches, and what it takes an answer for.
+/// Which files a device fetches, and which type it takes each of them for.
 struct FetchPlanTests {
     static func attachment(
         _ url: String, type: String? = nil, bytes: Int? = nil, sha256: String? = nil, thumbnail: String? = nil
@@ -26,7 +26,7 @@ struct FetchPlanTests {
         return try #require(FetchPlan(content).attachments.first)
     }
 
-    @Test func `Attachments come in their order, then thumbnails in theirs`() {
+    @Test func `Attachments are fetched in order, then thumbnails in order`() {
         let plan = FetchPlan(
             PushContent(attachments: [
                 Self.attachment("https://cdn.example/1", thumbnail: "https://cdn.example/t1"),
@@ -38,7 +38,7 @@ struct FetchPlanTests {
         #expect(plan.thumbnails.map(\.id) == ["https://cdn.example/1-thumbnail", "https://cdn.example/3-thumbnail"])
     }
 
-    @Test func `An attachment that hides its thumbnail has the next one that does not as its companion`() {
+    @Test func `The companion of an attachment with a hidden thumbnail is the next one with a visible one`() {
         let hidden = (1...2).map { number in
             var attachment = Self.attachment("https://cdn.example/\(number)")
             attachment.options?.thumbnailHidden = true
@@ -53,7 +53,7 @@ struct FetchPlanTests {
         #expect(alone.attachments.map { alone.companion(of: $0)?.id } == [nil, nil])
     }
 
-    @Test func `An address is fetched once`() {
+    @Test func `The same URL is fetched once`() {
         let same = "https://cdn.example/1"
         let plan = FetchPlan(
             PushContent(attachments: [Self.attachment(same, thumbnail: same), Self.attachment(same)]))
@@ -61,32 +61,32 @@ struct FetchPlanTests {
     }
 
     @Test(arguments: [("public.jpeg", 10_000_001), ("public.mp3", 5_000_001), ("public.mpeg-4", 50_000_001)])
-    func `A file that iOS would not take is not fetched`(type: String, bytes: Int) {
+    func `A file over iOS' size limit is not fetched`(type: String, bytes: Int) {
         let url = "https://cdn.example/1"
         #expect(FetchPlan(PushContent(attachments: [Self.attachment(url, type: type, bytes: bytes)])).isEmpty)
         #expect(!FetchPlan(PushContent(attachments: [Self.attachment(url, type: type, bytes: bytes - 1)])).isEmpty)
     }
 
-    @Test(arguments: ["", ".", "..", "/", "a/.."]) func `A file of the app's is a name`(name: String) {
+    @Test(arguments: ["", ".", "..", "/", "a/.."]) func `A bundle file without a valid name is ignored`(name: String) {
         var attachment = PushAttachment(id: "0")
         attachment.file = name
         #expect(FetchPlan(PushContent(attachments: [attachment])).isEmpty)
     }
 
-    @Test func `A name does not lead out of the app`() throws {
+    @Test func `A bundle file name cannot leave the app bundle`() throws {
         var attachment = PushAttachment(id: "0")
         attachment.file = "../../Documents/cat.jpg"
         #expect(FetchPlan(PushContent(attachments: [attachment])).attachments.first?.source == .bundle("cat.jpg"))
     }
 
     @Test(arguments: AttachmentType.allCases)
-    func `The file's name has the extension of its type`(type: AttachmentType) throws {
+    func `The file name has the extension of its type`(type: AttachmentType) throws {
         let candidate = try Self.candidate(type: type.uti)
         #expect(candidate.fileName(type) == "attachment.\(type.fileExtension)")
         #expect(candidate.type(in: FetchResponse(status: 200, contentType: "image/png")) == type)
     }
 
-    /// The payload's word, else Content-Type, else the suggested name, else the address.
+    /// The payload's type, else Content-Type, else the suggested name, else the URL.
     private static let sources: [(String, String?, String?, String?, AttachmentType?)] = [
         ("https://cdn.example/a.jpg", "com.compuserve.gif", "image/png", "a.mp4", .gif),
         ("https://cdn.example/a.jpg", nil, "image/png; charset=binary", "a.mp4", .png),
@@ -100,11 +100,36 @@ struct FetchPlanTests {
     ]
 
     @Test(arguments: sources)
-    func `The type is what the nearest source says`(
+    func `The type comes from the source with the highest precedence`(
         url: String, hint: String?, contentType: String?, name: String?, expected: AttachmentType?
     ) throws {
         let candidate = try Self.candidate(url, type: hint)
-        let answer = FetchResponse(status: 200, contentType: contentType, suggestedName: name)
-        #expect(candidate.type(in: answer) == expected)
+        let response = FetchResponse(status: 200, contentType: contentType, suggestedName: name)
+        #expect(candidate.type(in: response) == expected)
+    }
+}
+
+/// The time limit for fetching one file on a device.
+struct FetchDeadlineTests {
+    @Test func `The deadline is below the limits of iOS and the SDKs`() {
+        #expect(FetchDeadline().seconds < 25)
+        #expect(FetchDeadline().thumbnailAfterSeconds < 7)
+    }
+
+    @Test func `A file may take the remaining time minus the time for handing over`() {
+        let deadline = FetchDeadline(seconds: 24)
+        #expect(deadline.secondsLeft(after: 0) == 23.5)
+        #expect(deadline.secondsLeft(after: 20) == 3.5)
+    }
+
+    @Test func `A fetch that cannot finish before the deadline is not started`() {
+        #expect(FetchDeadline(seconds: 24).secondsLeft(after: 22.6) == nil)
+        #expect(FetchDeadline(seconds: 24).secondsLeft(after: 100) == nil)
+        #expect(FetchDeadline(seconds: 0).secondsLeft(after: 0) == nil)
+    }
+
+    @Test func `With a short deadline, the thumbnail is fetched after half of it`() {
+        #expect(FetchDeadline(seconds: 3).thumbnailAfterSeconds == 1.5)
+        #expect(FetchDeadline(seconds: 8).thumbnailAfterSeconds == Limits.deviceThumbnailSeconds)
     }
 }

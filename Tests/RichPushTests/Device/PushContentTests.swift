@@ -2,7 +2,7 @@ import Foundation
 import RichPush
 import Testing
 
-/// The neutral object on a device: what can be read is used.
+/// The neutral object as read on a device: valid parts are used, invalid ones ignored.
 struct PushContentTests {
     private func read(_ object: String) throws -> PushContent? {
         let json = try JSONSerialization.jsonObject(with: Data(#"{"attachprep": \#(object)}"#.utf8))
@@ -11,7 +11,7 @@ struct PushContentTests {
 
     private static let digest = String(repeating: "aB", count: 32)
 
-    @Test func `Everything in it is read`() throws {
+    @Test func `Every member of the neutral object is read`() throws {
         let content = try #require(
             try read(
                 """
@@ -41,7 +41,7 @@ struct PushContentTests {
         #expect(content == PushContent(attachments: [expected], receipt: receipt))
     }
 
-    @Test func `What an encoder writes is read back`() throws {
+    @Test func `Encoded content is read back unchanged`() throws {
         var attachment = PushAttachment(id: "0")
         attachment.url = "https://cdn.example/a.gif"
         var options = PushAttachmentOptions()
@@ -58,7 +58,7 @@ struct PushContentTests {
         "7", "null", "{}", #"{"url": 7}"#, #"{"url": "ftp://cdn.example/a.jpg"}"#, #"{"url": "file:///etc/passwd"}"#,
         #"{"url": "https://"}"#, #"{"url": "a.jpg"}"#, #"{"url": "javascript:alert(1)"}"#, #"{"id": "x"}"#, "[]",
     ])
-    func `An attachment that cannot be read does not take the others with it`(broken: String) throws {
+    func `An invalid attachment does not affect the others`(broken: String) throws {
         let content = try read(#"{"attachments": [\#(broken), {"url": "https://cdn.example/b.jpg"}]}"#)
         #expect(content?.attachments.map(\.url) == ["https://cdn.example/b.jpg"])
         #expect(content?.attachments.map(\.id) == ["1"])
@@ -72,7 +72,7 @@ struct PushContentTests {
         #""thumbnailTime": {"value": 1e300, "timescale": 600, "flags": 1}"#, #""thumbnailTime": "3""#,
         #""thumbnailTime": {"value": 1, "timescale": 600, "flags": 0}"#, #""other": {"a": [1]}"#,
     ])
-    func `An option that cannot be read does not take the others with it`(broken: String) throws {
+    func `An invalid option does not affect the others`(broken: String) throws {
         let options = #"{\#(broken), "typeHint": "public.jpeg", "thumbnailHidden": true}"#
         let content = try read(#"{"attachments": [{"url": "https://cdn.example/b.jpg", "options": \#(options)}]}"#)
         var expected = PushAttachmentOptions()
@@ -86,7 +86,7 @@ struct PushContentTests {
         #""sha256": "abc""#, #""sha256": 7"#, #""thumbnail": "https://cdn.example/t.jpg""#,
         #""thumbnail": {"url": "http:"}"#, #""options": []"#,
     ])
-    func `A fact of the wrong form says nothing`(broken: String) throws {
+    func `A member of the wrong type is ignored`(broken: String) throws {
         let content = try read(#"{"attachments": [{"url": "https://cdn.example/b.jpg", \#(broken)}]}"#)
         let attachment = try #require(content?.attachments.first)
         #expect(attachment.bytes == nil && attachment.sha256 == nil && attachment.thumbnail == nil)
@@ -97,23 +97,68 @@ struct PushContentTests {
         #"{"url": "https://push.example/r"}"#, #"{"token": "t"}"#, #"{"url": "nowhere", "token": "t"}"#,
         #"{"url": "https://push.example/r", "token": ""}"#, "true",
     ])
-    func `A receipt needs an address and a token`(receipt: String) throws {
+    func `A receipt without a valid URL and a token is ignored`(receipt: String) throws {
         #expect(try read(#"{"attachments": [], "receipt": \#(receipt)}"#) == nil)
     }
 
-    @Test func `A receipt alone is enough`() throws {
+    @Test func `A payload with a receipt and no attachments is read`() throws {
         let content = try read(#"{"receipt": {"url": "https://push.example/r", "token": "t"}}"#)
         #expect(content?.attachments == [])
         #expect(content?.receipt?.token == "t")
     }
 
-    @Test func `A list without end is cut`() throws {
+    @Test func `A long list of attachments is truncated to the limit`() throws {
         let items = (0..<1_000).map { #"{"url": "https://cdn.example/\#($0).jpg"}"# }.joined(separator: ",")
         #expect(try read(#"{"attachments": [\#(items)]}"#)?.attachments.count == Limits.payloadMediaMax)
     }
 
-    @Test func `A payload without any of it is none`() {
+    @Test func `A payload without media or a receipt has no push content`() {
         #expect(PushContent(userInfo: [:]) == nil)
         #expect(PushContent(userInfo: ["aps": ["alert": "Hello"]]) == nil)
+    }
+}
+
+/// The options dictionary for `UNNotificationAttachment`. Without that framework, keys are the constants' names.
+struct AttachmentDictionaryTests {
+    private let prefix = "UNNotificationAttachmentOptions"
+
+    private func options(_ time: ThumbnailTime?) throws -> PushAttachmentOptions {
+        var options = PushAttachmentOptions()
+        options.typeHint = "anything"
+        options.thumbnailHidden = true
+        options.thumbnailClippingRect = try ClippingRect(x: 0, y: 0.25, width: 1, height: 0.5)
+        options.thumbnailTime = time
+        return options
+    }
+
+    @Test func `The type hint is the UTI of the file`() {
+        for type in AttachmentType.allCases {
+            let dictionary = PushAttachmentOptions().dictionary(for: type)
+            #expect(dictionary.count == 1)
+            #expect(dictionary["\(prefix)TypeHintKey"] as? String == type.uti)
+        }
+    }
+
+    @Test func `The clipping rectangle has the form of CGRectCreateDictionaryRepresentation`() throws {
+        let dictionary = try options(nil).dictionary(for: .jpeg)
+        let rectangle = dictionary["\(prefix)ThumbnailClippingRectKey"] as? [String: Double]
+        #expect(rectangle == ["X": 0, "Y": 0.25, "Width": 1, "Height": 0.5])
+        #expect(dictionary["\(prefix)ThumbnailHiddenKey"] as? Bool == true)
+    }
+
+    @Test func `A movie's thumbnail time is a CMTime, a GIF's a frame, and the other form is dropped`() throws {
+        let key = "\(prefix)ThumbnailTimeKey"
+        let movie = try options(.movie(MovieTime(seconds: 3)))
+        let time = try #require(movie.dictionary(for: .mpeg4)[key] as? [String: any Sendable])
+        #expect(time["value"] as? Int64 == 1_800 && time["timescale"] as? Int32 == 600)
+        #expect(time["epoch"] as? Int64 == 0 && time["flags"] as? UInt32 == 1)
+        #expect(try options(.frame(7)).dictionary(for: .gif)[key] as? Int == 7)
+        #expect(movie.dictionary(for: .gif)[key] == nil)
+        #expect(try options(.frame(7)).dictionary(for: .mpeg4)[key] == nil)
+        #expect(try options(.frame(7)).dictionary(for: .jpeg)[key] == nil)
+    }
+
+    @Test func `Audio has no thumbnail options`() throws {
+        #expect(try options(.frame(0)).dictionary(for: .mp3).count == 1)
     }
 }

@@ -1,27 +1,28 @@
 import Foundation
+import Synchronization
 
-/// A headless Chromium, as Debian has it, for tests of what people look at; ends with its last page and holder.
+/// A headless Chromium from Debian, for tests of pages; ends when its last page and reference are released.
 ///
 /// ```swift
 /// let page = try await Browser.start().page(dark: true)
 /// try await page.open(server.url("/"))
 /// try await page.click("button")
-/// #expect(page.complaints.isEmpty)
+/// #expect(page.issues.isEmpty)
 /// ```
 ///
-/// It speaks the DevTools protocol over a socket, has a profile of its own in a temporary folder, and asks nobody but
-/// loopback addresses for anything.
+/// It speaks the DevTools protocol over a socket, has its own profile in a temporary folder, and connects only to
+/// loopback addresses.
 public final class Browser: Sendable {
-    let link: BrowserLink
+    let connection: DevToolsConnection
     private let running: RunningCommand
-    /// Its profile and whatever else it writes.
+    /// The profile and all other files that it writes.
     public let folder: TemporaryFolder
 
-    /// The number of its first process.
+    /// The ID of its main process.
     public var processID: pid_t { running.processID }
 
-    private init(link: BrowserLink, running: RunningCommand, folder: TemporaryFolder) {
-        self.link = link
+    private init(connection: DevToolsConnection, running: RunningCommand, folder: TemporaryFolder) {
+        self.connection = connection
         self.running = running
         self.folder = folder
     }
@@ -30,62 +31,63 @@ public final class Browser: Sendable {
         close()
     }
 
-    /// Starts one and waits until it answers.
+    /// Starts a browser and waits until it responds.
     public static func start() async throws -> Browser {
         let folder = try TemporaryFolder()
-        let (socket, running) = try BrowserSocket.connected { descriptor in
+        let (socket, running) = try DevToolsSocket.connected { descriptor in
             var command = RunCommand(
                 "chromium", flags + ["--user-data-dir=\(folder.path("profile"))"],
                 environment: environment(in: folder), timeoutSeconds: secondsToEnd)
-            // Commands arrive at 3, answers leave through 4: here both are one socket.
+            // Commands arrive at descriptor 3, responses leave through 4: here both are the same socket.
             command.inherited = [descriptor, descriptor]
             return try command.start()
         }
-        let browser = Browser(link: BrowserLink(socket), running: running, folder: folder)
+        let browser = Browser(connection: DevToolsConnection(socket), running: running, folder: folder)
         do {
-            try await browser.link.call("Browser.getVersion")
+            try await browser.connection.call("Browser.getVersion")
         } catch {
-            let words = (try? running.errorTextSoFar()) ?? ""
-            throw BrowserFailure(description: "\(error), and had written: \(words.suffix(1000))")
+            let output = (try? running.errorTextSoFar()) ?? ""
+            throw BrowserError(description: "\(error); its standard error: \(output.suffix(1000))")
         }
         return browser
     }
 
-    /// Opens an empty page in a window of its own, with cookies and storage of its own.
+    /// Opens an empty page in its own window, with its own cookies and storage.
     ///
-    /// - Parameters: see `BrowserPage.looks`.
+    /// - Parameters: see `BrowserPage.emulate`.
     public func page(
         width: Int = 1280, height: Int = 800, scale: Double = 1, dark: Bool = false, isPhone: Bool = false,
         hasMotion: Bool = true
     ) async throws -> BrowserPage {
-        let context = try await link.call("Target.createBrowserContext")["browserContextId"]
-        let target = try await link.call("Target.createTarget", ["url": "about:blank", "browserContextId": context])
-        let attached = try await link.call(
+        let context = try await connection.call("Target.createBrowserContext")["browserContextId"]
+        let target = try await connection.call(
+            "Target.createTarget", ["url": "about:blank", "browserContextId": context])
+        let attached = try await connection.call(
             "Target.attachToTarget", ["targetId": target["targetId"], "flatten": true])
         guard let session = attached["sessionId"].text else {
-            throw BrowserFailure(description: "Chromium opened no page: \(attached)")
+            throw BrowserError(description: "Chromium opened no page: \(attached)")
         }
         let page = BrowserPage(browser: self, session: session, context: context)
         try await page.listen()
-        try await page.looks(
+        try await page.emulate(
             width: width, height: height, scale: scale, dark: dark, isPhone: isPhone, hasMotion: hasMotion)
         return page
     }
 
-    /// Ends it with all its processes, and waits for that; its folder goes with the last reference.
+    /// Ends all its processes and waits for that; its folder is removed with the last reference.
     public func close() {
-        link.shutDown()
+        connection.shutDown()
         running.sendToGroup(SIGKILL)
-        // It was killed, so this is short; the folder must not be removed while somebody still writes there.
+        // It was killed, so this is short; the folder must not be removed while a process still writes there.
         _ = try? running.resultBlocking()
     }
 
     private static let secondsToEnd = 30.0
 
-    /// No first-run pages, no calls home, no names but loopback's, and the same pixels on every machine.
+    /// No first-run pages, no background network requests, only loopback names, the same pixels on every machine.
     private static let flags = [
         "--headless=new", "--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check",
-        // Tests may be root, and a container may allow no walls; the pages are our own.
+        // Tests may run as root, and a container may not allow a sandbox; the pages are trusted.
         "--no-sandbox",
         // Containers' /dev/shm is often 64 MB, which a large page overruns.
         "--disable-dev-shm-usage",
@@ -95,17 +97,46 @@ public final class Browser: Sendable {
         "--disable-domain-reliability", "--no-pings", "--no-proxy-server", "--password-store=basic",
         "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication",
         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.* , EXCLUDE localhost",
-        // Several pages are looked at in turn: none may be put to rest because another one is in front.
+        // Several pages are inspected in turn: none may be throttled because another one is in front.
         "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
         "--disable-renderer-backgrounding",
     ]
 
-    /// It keeps files in several places of the home folder, which may not be there, and must not be the tester's.
+    /// Chromium writes to several folders of HOME, which may not exist and must not be the developer's.
     private static func environment(in folder: TemporaryFolder) -> [String: String?] {
         [
             "HOME": folder.path, "XDG_CONFIG_HOME": folder.path, "XDG_CACHE_HOME": folder.path, "TMPDIR": folder.path,
             "LANG": "C.UTF-8", "LC_ALL": nil, "LANGUAGE": nil, "TZ": "UTC", "DISPLAY": nil, "WAYLAND_DISPLAY": nil,
             "CHROMIUM_FLAGS": nil,
         ]
+    }
+}
+
+/// One browser for all tests of a run, ended with the process. Each of its pages has its own cookies and storage.
+public actor SharedBrowser {
+    private static let shared = SharedBrowser()
+    private static let running = Mutex<Browser?>(nil)
+    private var started: Task<Browser, any Error>?
+
+    /// The browser, started by the first call.
+    public static func get() async throws -> Browser { try await shared.browser() }
+
+    private static func end() {
+        guard let browser = running.withLock({ $0 }) else { return }
+        browser.close()
+        try? FileManager.default.removeItem(at: browser.folder.url)
+    }
+
+    private func browser() async throws -> Browser {
+        if let started { return try await started.value }
+        let task = Task {
+            let browser = try await Browser.start()
+            Self.running.withLock { $0 = browser }
+            // No deinit runs when a process exits, so the profile would stay.
+            atexit { SharedBrowser.end() }
+            return browser
+        }
+        started = task
+        return try await task.value
     }
 }

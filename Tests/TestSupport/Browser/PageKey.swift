@@ -1,16 +1,16 @@
-/// A key with those held beside it, as the protocol's events spell it.
+/// A key with its modifiers, as the DevTools protocol's events describe it.
 struct PageKey {
     private let key: String
     private let code: String
-    /// Windows' number, which pages still read as `keyCode`; 0 when it has none.
+    /// The Windows virtual key code, which pages still read as `keyCode`; 0 when the key has none.
     private let number: Int
-    /// What it writes; empty when it writes nothing.
+    /// The text that it inserts; empty when it inserts none.
     private let text: String
     /// The sum of alt 1, control 2, meta 4 and shift 8.
     private let modifiers: Int
 
-    /// - Parameter name: such as "Enter", "a", "Shift+Tab" or "Control+a".
-    /// - Throws: `BrowserFailure` when there is no such key.
+    /// - Parameter name: for example "Enter", "a", "Shift+Tab" or "Control+a".
+    /// - Throws: `BrowserError` when there is no such key.
     init(_ name: String) throws {
         var (rest, modifiers) = (Substring(name), 0)
         while let (prefix, value) = Self.modifiers.first(where: { rest.hasPrefix($0.0) && rest.count > $0.0.count }) {
@@ -25,10 +25,10 @@ struct PageKey {
             return
         }
         guard rest.count == 1, let character = rest.first else {
-            throw BrowserFailure(description: "there is no key \(name)")
+            throw BrowserError(description: "there is no key \(name)")
         }
         key = String(rest)
-        (code, number) = Self.place(of: character)
+        (code, number) = Self.code(of: character)
         text = modifiers & 7 == 0 ? key : ""
     }
 
@@ -42,7 +42,7 @@ struct PageKey {
         return event
     }
 
-    private static func place(of character: Character) -> (String, Int) {
+    private static func code(of character: Character) -> (String, Int) {
         if character == " " { return ("Space", 32) }
         guard character.isASCII, let value = character.uppercased().utf8.first else { return ("", 0) }
         if character.isLetter { return ("Key\(character.uppercased())", Int(value)) }

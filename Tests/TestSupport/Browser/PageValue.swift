@@ -1,4 +1,4 @@
-/// A value of JavaScript as JSON carries it: what a page answers, and what a browser is told.
+/// A JavaScript value that JSON can hold: a result from a page, or a parameter for the browser.
 ///
 /// ```swift
 /// #expect(try await page.evaluate("[1, 'two']") == [1, "two"])
@@ -6,43 +6,43 @@
 public enum PageValue: Sendable, Hashable {
     /// Also `undefined`.
     case null
-    case truth(Bool)
+    case bool(Bool)
     case number(Double)
     case string(String)
     case array([PageValue])
     case object([String: PageValue])
 
-    /// The text, when it is one.
+    /// The text of a string; nil for other values.
     public var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The number, when it is one.
+    /// The number; nil for other values.
     public var number: Double? { if case .number(let number) = self { number } else { nil } }
 
     /// Whether it is `true` itself.
-    public var isTrue: Bool { self == .truth(true) }
+    public var isTrue: Bool { self == .bool(true) }
 
-    /// The elements of an array; nothing for all else.
+    /// The elements of an array; empty for other values.
     public var items: [PageValue] { if case .array(let items) = self { items } else { [] } }
 
-    /// A member of an object; null when it is not there.
+    /// A member of an object; null when it is missing.
     public subscript(name: String) -> PageValue {
         if case .object(let members) = self { members[name] ?? .null } else { .null }
     }
 
-    /// An element of an array, from 0; null when it is not there.
+    /// An element of an array, from 0; null when it is missing.
     public subscript(index: Int) -> PageValue { items.indices.contains(index) ? items[index] : .null }
 }
 
 extension PageValue: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Texts first: they are the most, and a screenshot is a long one.
+        // Strings first: they are the most frequent, and a screenshot is a long one.
         if let text = try? container.decode(String.self) {
             self = .string(text)
         } else if let number = try? container.decode(Double.self) {
             self = .number(number)
-        } else if let truth = try? container.decode(Bool.self) {
-            self = .truth(truth)
+        } else if let bool = try? container.decode(Bool.self) {
+            self = .bool(bool)
         } else if container.decodeNil() {
             self = .null
         } else if let members = try? container.decode([String: PageValue].self) {
@@ -56,7 +56,7 @@ extension PageValue: Codable {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
-        case .truth(let truth): try container.encode(truth)
+        case .bool(let bool): try container.encode(bool)
         case .number(let number): try container.encode(number)
         case .string(let text): try container.encode(text)
         case .array(let items): try container.encode(items)
@@ -71,7 +71,7 @@ extension PageValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(stringLiteral text: String) { self = .string(text) }
     public init(integerLiteral number: Int) { self = .number(Double(number)) }
     public init(floatLiteral number: Double) { self = .number(number) }
-    public init(booleanLiteral truth: Bool) { self = .truth(truth) }
+    public init(booleanLiteral bool: Bool) { self = .bool(bool) }
     public init(nilLiteral: ()) { self = .null }
     public init(arrayLiteral items: PageValue...) { self = .array(items) }
     public init(dictionaryLiteral members: (String, PageValue)...) {

@@ -1,4 +1,4 @@
-/// Makes the checksums of a broken file right again: else its readers look no further.
+/// Recomputes the checksums of a mutated file: readers would reject it early otherwise.
 public enum MediaChecksums {
     /// PNG chunks and Ogg pages.
     public static func repair(_ bytes: inout [UInt8]) {
@@ -9,7 +9,7 @@ public enum MediaChecksums {
         }
     }
 
-    /// CRC-32 as PNG and zlib have it.
+    /// CRC-32 as in PNG and zlib.
     public static func png(_ bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(UInt32.max) { reflected[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ $0 >> 8 }
     }
@@ -24,13 +24,13 @@ public enum MediaChecksums {
 
     private static func repairPNG(_ range: Range<Int>, _ bytes: inout [UInt8]) {
         let sum = png(bytes[range.lowerBound + 4..<range.upperBound - 4])
-        for place in 0..<4 { bytes[range.upperBound - 4 + place] = UInt8(truncatingIfNeeded: sum >> (24 - 8 * place)) }
+        for index in 0..<4 { bytes[range.upperBound - 4 + index] = UInt8(truncatingIfNeeded: sum >> (24 - 8 * index)) }
     }
 
     private static func repairOgg(_ range: Range<Int>, _ bytes: inout [UInt8]) {
         let field = range.lowerBound + 22..<range.lowerBound + 26
         bytes.replaceSubrange(field, with: [0, 0, 0, 0])
         let sum = bytes[range].reduce(0 as UInt32) { plain[Int(UInt8($0 >> 24) ^ $1)] ^ $0 << 8 }
-        for (place, index) in field.enumerated() { bytes[index] = UInt8(truncatingIfNeeded: sum >> (8 * place)) }
+        for (byte, offset) in field.enumerated() { bytes[offset] = UInt8(truncatingIfNeeded: sum >> (8 * byte)) }
     }
 }

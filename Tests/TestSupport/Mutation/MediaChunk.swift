@@ -1,13 +1,13 @@
-/// A part of a file that says its own length: an ISO box, a RIFF or PNG chunk, a JPEG segment, an EBML element.
+/// A part of a file with a length field: an ISO box, a RIFF or PNG chunk, a JPEG segment, an EBML element.
 public struct MediaChunk: Sendable, Hashable {
-    /// All of it, header included.
+    /// The whole chunk, header included.
     public let range: Range<Int>
-    /// Where its length stands.
+    /// The length field.
     public let length: Range<Int>
     public let isLittleEndian: Bool
     public let content: Range<Int>
 
-    /// Chunks of nested ones too, as far as they can be followed; none where the format has none.
+    /// All chunks, nested ones included, as far as they can be parsed; empty for formats without chunks.
     public static func all(of bytes: [UInt8]) -> [MediaChunk] {
         var finder = MediaChunkFinder(bytes: bytes)
         finder.find()
@@ -15,7 +15,7 @@ public struct MediaChunk: Sendable, Hashable {
     }
 }
 
-/// Follows the chunks of a sound file; what is broken ends it.
+/// Parses the chunks of a file up to the first invalid one.
 private struct MediaChunkFinder {
     let bytes: [UInt8]
     var chunks: [MediaChunk] = []
@@ -108,7 +108,7 @@ private struct MediaChunkFinder {
         }
     }
 
-    /// Pages; their "length" is the table of segments.
+    /// Pages; their length field is the number of segments.
     private mutating func ogg() {
         var offset = 0
         while offset + 27 <= bytes.count, text(offset) == "OggS", chunks.count < Self.chunksMax {
@@ -131,14 +131,14 @@ private struct MediaChunkFinder {
         while offset + 2 <= range.upperBound, chunks.count < Self.chunksMax {
             let idBytes = bytes[offset].leadingZeroBitCount + 1
             guard idBytes <= 4, offset + idBytes < range.upperBound else { return }
-            let place = offset + idBytes
-            let sizeBytes = bytes[place].leadingZeroBitCount + 1
-            guard sizeBytes <= 8, place + sizeBytes <= range.upperBound else { return }
-            let size = number(place..<place + sizeBytes) & ((1 << (7 * sizeBytes)) - 1)
-            guard size <= range.upperBound - place - sizeBytes else { return }
-            let end = place + sizeBytes + size
-            add(offset..<end, length: place..<place + sizeBytes, header: idBytes + sizeBytes)
-            if Self.elementsOfElements.contains(number(offset..<place)) { ebml(place + sizeBytes..<end) }
+            let sizeOffset = offset + idBytes
+            let sizeBytes = bytes[sizeOffset].leadingZeroBitCount + 1
+            guard sizeBytes <= 8, sizeOffset + sizeBytes <= range.upperBound else { return }
+            let size = number(sizeOffset..<sizeOffset + sizeBytes) & ((1 << (7 * sizeBytes)) - 1)
+            guard size <= range.upperBound - sizeOffset - sizeBytes else { return }
+            let end = sizeOffset + sizeBytes + size
+            add(offset..<end, length: sizeOffset..<sizeOffset + sizeBytes, header: idBytes + sizeBytes)
+            if Self.elementsOfElements.contains(number(offset..<sizeOffset)) { ebml(sizeOffset + sizeBytes..<end) }
             offset = end
         }
     }

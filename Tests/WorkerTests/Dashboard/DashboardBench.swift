@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A real service, an origin whose answers can change, and the service's page in a real browser.
+/// A real service, an origin whose responses can change, and the dashboard in a real browser.
 final class DashboardBench: Sendable {
     let bench: ServiceBench
     let service: RunningService
-    /// Where jobs fetch from.
+    /// The server of the sources of jobs.
     let origin: LoopbackServer
 
     init(_ options: [String] = [], environment: [String: String?] = [:]) async throws {
@@ -21,36 +21,36 @@ final class DashboardBench: Sendable {
     }
 
     func open(
-        _ place: String = "/", width: Int = 1280, height: Int = 900, dark: Bool = false, isPhone: Bool = false
+        _ path: String = "/", width: Int = 1280, height: Int = 900, dark: Bool = false, isPhone: Bool = false
     ) async throws -> BrowserPage {
         let page = try await SharedBrowser.get().page(width: width, height: height, dark: dark, isPhone: isPhone)
-        try await page.open(service.url + place)
-        // All of it is there: what is clicked stays where it is. Who has to sign in sees the form alone.
-        try await page.waits(until: "document.querySelector('.sign-in') || overview.said")
+        try await page.open(service.url + path)
+        // Waits for the complete page, so that elements do not move when they are clicked.
+        try await page.wait(until: "document.querySelector('.sign-in') || overview.said")
         return page
     }
 
-    /// A job for a file of the origin.
+    /// Submits a job for a file of the origin, and returns its ID.
     @discardableResult
     func submit(_ path: String, _ fields: String = "") async throws -> String {
         try await service.client.submit(#"{"source": "\#(origin.url(path))"\#(fields)}"#)
     }
 
-    /// The same, and its end.
+    /// Submits a job for a file of the origin, and waits until it has ended.
     @discardableResult
-    func work(_ path: String, _ fields: String = "") async throws -> JobFacts {
+    func process(_ path: String, _ fields: String = "") async throws -> ServiceJob {
         try await service.client.ended(try await submit(path, fields))
     }
 }
 
 extension BrowserPage {
-    /// Waits until an element has that text in it.
+    /// Waits until an element contains the text.
     func shows(_ text: String, in selector: String = "main") async throws {
         let wanted = String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
-        try await waits(until: "document.querySelector(\"\(selector)\")?.textContent.includes(\(wanted))")
+        try await wait(until: "document.querySelector(\"\(selector)\")?.textContent.includes(\(wanted))")
     }
 
-    /// Presses the button, or follows the link, that is called so; again when the page had drawn it anew just then.
+    /// Presses the button or link with this text; retries when the page has just replaced the element.
     func press(button name: String) async throws {
         for _ in 0..<3 where (try? await pressOnce(button: name)) != nil { return }
         try await pressOnce(button: name)

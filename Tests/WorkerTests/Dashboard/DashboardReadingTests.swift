@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the lists, charts and tables of the dashboard say (issue 19, 13 and 14).
-@Suite(.timeLimit(.minutes(3))) struct DashboardReadingTests {
-    @Test func `The caller's id is in the lists, in what a search finds, and in the titles`() async throws {
+/// The content of lists, charts and tables of the dashboard (issue 19, items 13 and 14).
+@Suite(.timeLimit(.minutes(3))) struct DashboardContentTests {
+    @Test func `The caller's ID is in lists, search results and titles`() async throws {
         let bench = try await DashboardBench()
-        let job = try await bench.work("/grid.png", #", "id": "push-4711""#)
-        try await bench.work("/grid.jpg")
-        for place in ["/", "/?view=jobs", "/?search=push-47"] {
-            let page = try await bench.open(place)
+        let job = try await bench.process("/grid.png", #", "id": "push-4711""#)
+        try await bench.process("/grid.jpg")
+        for path in ["/", "/?view=jobs", "/?search=push-47"] {
+            let page = try await bench.open(path)
             try await page.shows("push-4711", in: ".rows .caller-id")
-            if place.contains("search") {
+            if path.contains("search") {
                 #expect(try await page.evaluate("document.querySelectorAll('.rows .row').length") == 1)
             }
         }
@@ -20,9 +20,9 @@ import Testing
         #expect(try await page.evaluate("document.title") == "push-4711 · grid.png – attachprep")
     }
 
-    @Test func `A failed row says why, in full, and has a mark where others have a picture`() async throws {
+    @Test func `The row of a failed job has the complete error, and a mark instead of a thumbnail`() async throws {
         let bench = try await DashboardBench()
-        try await bench.work("/nothing.png")
+        try await bench.process("/nothing.png")
         for width in [390, 1280] {
             let page = try await bench.open("/?state=failed", width: width, height: 844, isPhone: width == 390)
             try await page.shows("no such file (status 404); check the URL.", in: ".rows .row-note")
@@ -32,10 +32,10 @@ import Testing
         }
     }
 
-    @Test func `No cell of a row lies over another one`() async throws {
+    @Test func `No two cells of a row overlap`() async throws {
         let bench = try await DashboardBench()
         let id = String(repeating: "long-id-", count: 16)
-        try await bench.work("/\(String(repeating: "long-name-", count: 12)).png", #", "id": "\#(id)""#)
+        try await bench.process("/\(String(repeating: "long-name-", count: 12)).png", #", "id": "\#(id)""#)
         let overlaps = """
             [...document.querySelectorAll('.row')].flatMap((row) => {
               const boxes = [...row.children].filter((cell) => !cell.querySelector(".unseen, .select")).map((cell) => {
@@ -58,26 +58,26 @@ import Testing
         }
     }
 
-    @Test func `Both lines of latency are named in their own colors`() async throws {
+    @Test func `The legend of the latency chart has the colors of its two lines`() async throws {
         let bench = try await DashboardBench()
-        try await bench.work("/grid.png")
+        try await bench.process("/grid.png")
         let page = try await bench.open()
         for (line, name) in [("medianSeconds", "median"), ("p95Seconds", "95th percentile")] {
-            try await page.waits(until: "document.querySelector('polyline.\(line)')")
+            try await page.wait(until: "document.querySelector('polyline.\(line)')")
             let colors = try await page.evaluate(
                 "[getComputedStyle(document.querySelector('.chart-key.\(line)')).backgroundColor, "
                     + "getComputedStyle(document.querySelector('polyline.\(line)')).stroke]")
             #expect(colors[0] == colors[1])
-            let words = try await page.evaluate(
+            let text = try await page.evaluate(
                 "(key => key.nextSibling.textContent + key.nextSibling.nextSibling.textContent)"
                     + "(document.querySelector('.chart-key.\(line)'))")
-            #expect(words.text?.contains(name) == true, "\(words)")
+            #expect(text.text?.contains(name) == true, "\(text)")
         }
     }
 
-    @Test func `A job took its whole life, and its attempts stand beside that`() async throws {
+    @Test func `The duration of a job is from its creation to its end, with the number of attempts`() async throws {
         let bench = try await DashboardBench()
-        try await bench.work("/grid.png")
+        try await bench.process("/grid.png")
         let page = try await bench.open("/?view=jobs")
         try await page.shows("grid.png", in: ".rows")
         let job = "{ createdAt: '2026-11-23T10:00:00Z', startedAt: '2026-11-23T10:00:20Z', "
@@ -87,7 +87,7 @@ import Testing
         #expect(try await page.evaluate(heads) == ["Took", "Attempts"])
     }
 
-    @Test func `Time by stage adds up, or says why it does not`() async throws {
+    @Test func `Times by stage add up to the total, or a note explains the difference`() async throws {
         let bench = try await DashboardBench()
         let page = try await bench.open()
         func text(_ timings: String) async throws -> String {
@@ -100,12 +100,12 @@ import Testing
         #expect(overlapping.contains("The stages add up to 890 ms, more than the total"), "\(overlapping)")
     }
 
-    @Test func `A failed job's page says its error once, outside its log`() async throws {
+    @Test func `The page of a failed job shows its error once, outside the log`() async throws {
         let bench = try await DashboardBench()
         for path in ["/nothing.png", "/truncated.jpg"] {
-            let job = try await bench.work(path)
+            let job = try await bench.process(path)
             let page = try await bench.open("/?job=\(job.id)")
-            try await page.waits(until: "document.querySelector('.failure-message')")
+            try await page.wait(until: "document.querySelector('.failure-message')")
             let times = try await page.evaluate(
                 """
                 [...document.querySelectorAll("main .card:not(:has(.log))")].map((card) => card.textContent).join("")

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Actions on jobs that are selected in the table (issue 19, 14).
+/// Actions on jobs selected in the table (issue 19, item 14).
 @Suite(.timeLimit(.minutes(3))) struct DashboardSelectionTests {
     @Test func `Selected jobs are retried, and no others`() async throws {
         let bench = try await DashboardBench()
         var ids: [String] = []
-        for name in ["a", "b", "c"] { ids.append(try await bench.work("/\(name).png").id) }
+        for name in ["a", "b", "c"] { ids.append(try await bench.process("/\(name).png").id) }
         let png = try Data(contentsOf: URL(fileURLWithPath: SourceTree.sample("grid.png")))
         for name in ["a", "b", "c"] { bench.origin.serve("/\(name).png", .body(png)) }
         let page = try await bench.open("/?state=failed")
@@ -21,11 +21,11 @@ import Testing
         try await page.shows("No jobs selected", in: ".bulk [role=status]")
     }
 
-    @Test func `All jobs of the page are removed, after a question whose highlighted button is not removal`()
+    @Test func `All jobs of a page are removed after a confirmation that does not preselect removal`()
         async throws
     {
         let bench = try await DashboardBench()
-        for path in ["/nothing.png", "/grid.png"] { try await bench.work(path) }
+        for path in ["/nothing.png", "/grid.png"] { try await bench.process(path) }
         let page = try await bench.open("/?view=jobs")
         try await page.click(".select.all input")
         try await page.press(button: "Remove 2")
@@ -38,9 +38,9 @@ import Testing
         #expect(try await bench.service.client.jobs().isEmpty)
     }
 
-    @Test func `An action takes those of the selected jobs that it is possible for`() async throws {
+    @Test func `An action applies to those selected jobs that allow it`() async throws {
         let bench = try await DashboardBench()
-        let done = try await bench.work("/grid.png")
+        let done = try await bench.process("/grid.png")
         let waiting = try await bench.submit("/grid.jpg", #", "notBefore": "2099-01-01T00:00:00Z""#)
         let page = try await bench.open("/?view=jobs")
         try await page.click(".select.all input")
@@ -53,11 +53,11 @@ import Testing
         #expect(try await bench.service.client.job(done.id).state == "succeeded")
     }
 
-    @Test func `The keyboard selects, a screen reader says what, and another job's arrival changes neither`()
+    @Test func `Selection works by keyboard and screen reader, and is kept when a new job arrives`()
         async throws
     {
         let bench = try await DashboardBench()
-        let job = try await bench.work("/grid.png", #", "id": "push-4711""#)
+        let job = try await bench.process("/grid.png", #", "id": "push-4711""#)
         let page = try await bench.open("/?view=jobs")
         try await page.shows("grid.png", in: ".rows")
         try await page.evaluate("document.querySelector('.select.all input').focus()")
@@ -68,21 +68,21 @@ import Testing
         let box = try #require(nodes.first { $0.role == "checkbox" && $0.name == "Select grid.png, push-4711" })
         #expect(box.isTrue("checked"))
         #expect(nodes.contains { $0.role == "button" && $0.name == "Remove 1 of 1 job selected" })
-        try await bench.work("/grid.jpg")
-        try await page.waits(until: "document.querySelectorAll('.rows .row').length === 2")
+        try await bench.process("/grid.jpg")
+        try await page.wait(until: "document.querySelectorAll('.rows .row').length === 2")
         #expect(try await page.evaluate("document.activeElement.dataset.job") == .string(job.id))
         #expect(try await page.evaluate("document.activeElement.checked").isTrue)
         try await page.shows("1 job selected", in: ".bulk [role=status]")
     }
 
-    @Test func `What another filter does not show is not selected`() async throws {
+    @Test func `A job hidden by a filter is no longer selected`() async throws {
         let bench = try await DashboardBench()
-        for path in ["/nothing.png", "/grid.png"] { try await bench.work(path) }
+        for path in ["/nothing.png", "/grid.png"] { try await bench.process(path) }
         let page = try await bench.open("/?view=jobs")
         try await page.click(".select.all input")
         try await page.shows("2 jobs selected", in: ".bulk [role=status]")
         try await page.evaluate("filterJobs({ state: 'failed' })")
-        try await page.waits(until: "document.querySelectorAll('.rows .row').length === 1")
+        try await page.wait(until: "document.querySelectorAll('.rows .row').length === 1")
         try await page.shows("No jobs selected", in: ".bulk [role=status]")
     }
 }

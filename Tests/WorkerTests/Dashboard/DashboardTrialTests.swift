@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The form to try it: an address or a file, a part pulled over the picture, a moment picked on the movie.
-@Suite(.timeLimit(.minutes(3))) struct DashboardTrialTests {
-    @Test func `An address is prepared, and drawn with the words that were given`() async throws {
+/// The Try it form: a URL or a file, a crop dragged over the image, and a thumbnail time of a movie.
+@Suite(.timeLimit(.minutes(3))) struct DashboardTryItTests {
+    @Test func `A URL is prepared, and the notification is drawn with the given title`() async throws {
         let bench = try await DashboardBench()
         let page = try await bench.open("/?view=try")
         try await page.click("#try-source")
@@ -13,15 +13,15 @@ import Testing
         try await page.press(button: "Prepare")
         try await page.shows("Result", in: ".try-result h2")
         try await page.shows("Otters", in: ".notification")
-        try await page.waits(until: "document.querySelector('canvas[data-drawn]')")
-        #expect(page.complaints.isEmpty, "\(page.complaints)")
+        try await page.wait(until: "document.querySelector('canvas[data-drawn]')")
+        #expect(page.issues.isEmpty, "\(page.issues)")
     }
 
-    @Test func `A part is pulled over a chosen file's picture, and is what the thumbnail shows`() async throws {
+    @Test func `A rectangle dragged over the image of a chosen file is the crop of the thumbnail`() async throws {
         let bench = try await DashboardBench()
         let page = try await bench.open("/?view=try", height: 1400)
         try await page.choose(file: SourceTree.sample("grid.jpg"), in: "#try-file")
-        try await page.waits(until: "document.querySelector('.try-frame img')?.naturalWidth > 0")
+        try await page.wait(until: "document.querySelector('.try-frame img')?.naturalWidth > 0")
         let (from, to) = (
             try await page.point(in: ".crop-layer", atUnitX: 0.25, y: 0.25),
             try await page.point(in: ".crop-layer", atUnitX: 0.75, y: 0.75)
@@ -39,11 +39,11 @@ import Testing
         #expect(abs((rect["X"] ?? -1) - 0.25) < 0.02 && abs((rect["Width"] ?? -1) - 0.5) < 0.02, "\(rect)")
     }
 
-    @Test func `The rectangle is moved and resized with arrows, and taken away with Delete`() async throws {
+    @Test func `The rectangle is moved and resized with arrow keys, and removed with Delete`() async throws {
         let bench = try await DashboardBench()
         let page = try await bench.open("/?view=try", height: 1400)
         try await page.choose(file: SourceTree.sample("grid.jpg"), in: "#try-file")
-        try await page.waits(until: "document.querySelector('.try-frame img')?.naturalWidth > 0")
+        try await page.wait(until: "document.querySelector('.try-frame img')?.naturalWidth > 0")
         try await page.drag(
             from: try await page.point(in: ".crop-layer", atUnitX: 0.2, y: 0.2),
             to: try await page.point(in: ".crop-layer", atUnitX: 0.6, y: 0.6))
@@ -58,15 +58,15 @@ import Testing
         #expect(try await page.evaluate("trial.crop") == .null)
     }
 
-    @Test func `A moment is picked on a movie, and is the frame of the thumbnail`() async throws {
+    @Test func `The time selected with the slider is the time of the thumbnail`() async throws {
         let bench = try await DashboardBench()
         let page = try await bench.open("/?view=try", height: 1400)
         try await page.choose(file: SourceTree.sample("clock.mp4"), in: "#try-file")
-        try await page.waits(until: "document.querySelector('.try-frame video')?.readyState > 1")
-        try await page.waits(until: "Number(document.querySelector('.time-slider').max) > 1.5")
+        try await page.wait(until: "document.querySelector('.try-frame video')?.readyState > 1")
+        try await page.wait(until: "Number(document.querySelector('.time-slider').max) > 1.5")
         try await page.evaluate("document.querySelector('.time-slider').focus()")
         for _ in 0..<50 { try await page.press("ArrowRight") }
-        try await page.waits(until: "document.querySelector('.try-frame video').currentTime > 0.45")
+        try await page.wait(until: "document.querySelector('.try-frame video').currentTime > 0.45")
         try await page.press(button: "Prepare")
         try await page.shows("Result", in: ".try-result h2")
         let job = try #require(try await bench.service.client.jobs().first)
@@ -74,7 +74,7 @@ import Testing
         #expect(abs((time ?? 0) - 0.5) < 0.05, "\(String(describing: time))")
     }
 
-    @Test func `What cannot be prepared says why, and what helps`() async throws {
+    @Test func `A missing or invalid source is reported with a remedy`() async throws {
         let bench = try await DashboardBench()
         let page = try await bench.open("/?view=try")
         try await page.press(button: "Prepare")
@@ -82,6 +82,6 @@ import Testing
         try await page.click("#try-source")
         try await page.type("ftp://example.com/a.png")
         try await page.press(button: "Prepare")
-        try await page.waits(until: "document.querySelector('.try-result').textContent.includes('source.')")
+        try await page.wait(until: "document.querySelector('.try-result').textContent.includes('source.')")
     }
 }

@@ -86,7 +86,7 @@ struct Client {
     func download(_ file: Manifest.File, into folder: String) async throws -> String {
         let (content, _) = try await URLSession.shared.data(from: file.url)
         let digest = SHA256.hash(data: content).map { String(format: "%02x", $0) }.joined()
-        guard digest == file.sha256 else { throw Failure(description: "the download is not what the manifest says") }
+        guard digest == file.sha256 else { throw Failure(description: "the download does not match its SHA-256") }
         let target = URL(fileURLWithPath: folder).appendingPathComponent((file.file as NSString).lastPathComponent)
         try content.write(to: target)
         return target.path

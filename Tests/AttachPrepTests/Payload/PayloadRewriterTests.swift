@@ -1,0 +1,70 @@
+import AttachPrep
+import Foundation
+import RichPush
+import Synchronization
+import Testing
+
+struct PayloadRewriterTests {
+    /// Returns a fixed manifest, and records the requests.
+    private final class FakePreparer: Sendable {
+        private let requests = Mutex<[AttachmentRequest]>([])
+
+        var sources: [String] { requests.withLock { $0.map(\.source) } }
+
+        @Sendable func prepare(_ request: AttachmentRequest) async throws -> Manifest {
+            requests.withLock { $0.append(request) }
+            await Task.yield()
+            var manifest = Manifest(
+                id: "a", requestDigest: "d", outcome: .passed, source: ManifestSource(url: request.source))
+            var file = ManifestFile(
+                file: "attachment.jpg", type: .jpeg, bytes: 7, sha256: String(repeating: "a", count: 64))
+            file.url = "https://push.example/a/attachment.jpg"
+            manifest.attachment = file
+            manifest.options = AttachmentOptions(typeHint: AttachmentType.jpeg.uti)
+            return manifest
+        }
+    }
+
+    private func rewritten(_ payload: String) async throws -> (text: String, result: PayloadResult, sources: [String]) {
+        let preparer = FakePreparer()
+        let result = try await PayloadRewriter(PayloadDocument(Array(payload.utf8)))
+            .rewritten(applying: AttachmentRequest(source: ""), prepare: preparer.prepare)
+        return (String(decoding: result.payload, as: UTF8.self), result, preparer.sources)
+    }
+
+    /// docs.aws.amazon.com/sns: one message for both of Apple's environments, each a string of JSON.
+    @Test func `Both environments of an SNS message are rewritten with one preparation`() async throws {
+        let inner = #"{\"aps\":{\"alert\":\"a\",\"mutable-content\":1},\"attach\":\"https://c.example/a.jpg\"}"#
+        let (text, result, sources) = try await rewritten(
+            #"{"default":"a","APNS":"\#(inner)","APNS_SANDBOX":"\#(inner)"}"#)
+        #expect(sources == ["https://c.example/a.jpg"])
+        #expect(result.isComplete && result.warnings.isEmpty && result.manifests.count == 1)
+        let value = try PayloadDocument(Array(text.utf8)).value
+        #expect(value["APNS"]?.string?.contains("https://push.example/a/attachment.jpg") == true)
+        #expect(value["APNS"] == value["APNS_SANDBOX"])
+        #expect(!text.contains("c.example"))
+    }
+
+    @Test func `Each environment keeps its own values`() async throws {
+        let (text, _, sources) = try await rewritten(
+            #"{"APNS":"{\"aps\":{},\"attach\":\"https://c.example/a.jpg\",\"e\":1}","#
+                + #""APNS_SANDBOX":"{\"aps\":{},\"attach\":\"https://c.example/b.jpg\",\"e\":2}"}"#)
+        #expect(sources == ["https://c.example/a.jpg", "https://c.example/b.jpg"])
+        #expect(text.contains(#"\"e\":1"#) && text.contains(#"\"e\":2"#) && !text.contains("c.example"))
+    }
+
+    @Test func `A sandbox message without media stays unchanged`() async throws {
+        let sandbox = #""APNS_SANDBOX":"{\"aps\":{\"alert\":\"a\"}}""#
+        let (text, _, sources) = try await rewritten(
+            #"{"APNS":"{\"aps\":{},\"attach\":\"https://c.example/a.jpg\"}",\#(sandbox)}"#)
+        #expect(sources.count == 1)
+        #expect(text.hasSuffix("\(sandbox)}"))
+    }
+
+    @Test func `Media that a payload names twice is prepared once`() async throws {
+        let (_, result, sources) = try await rewritten(
+            #"{"aps":{"alert":"a","mutable-content":1},"#
+                + #""_sw":{"media":{"url":"https://c.example/a.jpg","fallback_url":"https://c.example/a.jpg"}}}"#)
+        #expect(sources == ["https://c.example/a.jpg"] && result.isComplete)
+    }
+}

@@ -1,0 +1,87 @@
+import AttachPrep
+import MediaEngine
+import RichPush
+import Testing
+
+/// `apple-attachments.md` 1.1 and DESIGN 3, by container and codec.
+struct AttachabilityTests {
+    struct Case: Sendable, CustomStringConvertible {
+        let format: MediaFormat
+        var video: String?
+        var tag = ""
+        var depth = 8
+        var chroma420 = true
+        var audio: [String] = []
+        var frames = 1
+        let expected: AttachmentType?
+
+        var description: String { "\(format) \(video ?? "") \(tag) \(audio) -> \(expected.map { "\($0)" } ?? "no")" }
+
+        var media: InspectedMedia {
+            var media = InspectedMedia(format: format)
+            media.frames = format.kind == .image ? frames : nil
+            media.audio = audio.map { AudioStream(codec: $0, channels: 2, sampleRate: 44_100) }
+            if let video {
+                var stream = VideoStream(codec: video, codecTag: tag, storedWidth: 320, storedHeight: 240)
+                (stream.bitDepth, stream.isChroma420) = (depth, chroma420)
+                media.video = stream
+            }
+            return media
+        }
+    }
+
+    static let cases: [Case] = [
+        Case(format: .jpeg, expected: .jpeg),
+        Case(format: .png, expected: .png),
+        Case(format: .png, frames: 4, expected: nil),
+        Case(format: .gif, frames: 12, expected: .gif),
+        Case(format: .webp, expected: nil),
+        Case(format: .heic, expected: nil),
+        Case(format: .avif, expected: nil),
+        Case(format: .tiff, expected: nil),
+        Case(format: .bmp, expected: nil),
+        Case(format: .wave, audio: ["pcm_s16le"], expected: .wave),
+        Case(format: .aiff, audio: ["pcm_s16be"], expected: .aiff),
+        Case(format: .mp3, audio: ["mp3"], expected: .mp3),
+        Case(format: .mpeg4Audio, audio: ["aac"], expected: .mpeg4Audio),
+        Case(format: .mpeg4Audio, audio: ["alac"], expected: .mpeg4Audio),
+        Case(format: .mpeg4Audio, audio: ["opus"], expected: nil),
+        Case(format: .aac, audio: ["aac"], expected: nil),
+        Case(format: .aifc, audio: ["pcm_s16be"], expected: nil),
+        Case(format: .caf, audio: ["alac"], expected: nil),
+        Case(format: .flac, audio: ["flac"], expected: nil),
+        Case(format: .mpeg4, video: "h264", tag: "avc1", audio: ["aac"], expected: .mpeg4),
+        Case(format: .mpeg4, video: "h264", tag: "avc1", expected: .mpeg4),
+        Case(format: .mpeg4, video: "h264", tag: "avc1", depth: 10, expected: nil),
+        Case(format: .mpeg4, video: "h264", tag: "avc1", chroma420: false, expected: nil),
+        Case(format: .mpeg4, video: "hevc", tag: "hvc1", depth: 10, audio: ["aac"], expected: .mpeg4),
+        Case(format: .mpeg4, video: "hevc", tag: "hev1", audio: ["aac"], expected: nil),
+        Case(format: .mpeg4, video: "av1", tag: "av01", expected: nil),
+        Case(format: .mpeg4, video: "vp9", tag: "vp09", expected: nil),
+        Case(format: .mpeg4, video: "mpeg4", tag: "mp4v", expected: nil),
+        Case(format: .mpeg4, video: "h264", tag: "avc1", audio: ["opus"], expected: nil),
+        Case(format: .mpeg4, video: "h264", tag: "avc1", audio: ["ac3"], expected: .mpeg4),
+        Case(format: .quickTime, video: "h264", tag: "avc1", audio: ["aac"], expected: nil),
+        Case(format: .m4v, video: "h264", tag: "avc1", expected: nil),
+        Case(format: .threeGPP, video: "h264", tag: "avc1", expected: nil),
+        Case(format: .avi, video: "mpeg4", tag: "XVID", audio: ["mp3"], expected: .avi),
+        Case(format: .avi, video: "mjpeg", tag: "MJPG", expected: .avi),
+        Case(format: .avi, video: "h264", tag: "H264", expected: .avi),
+        Case(format: .avi, video: "msmpeg4v3", tag: "DIV3", expected: nil),
+        Case(format: .mpegProgramStream, video: "mpeg1video", audio: ["mp2"], expected: .mpeg),
+        Case(format: .mpegProgramStream, video: "mpeg2video", audio: ["ac3"], expected: .mpeg),
+        Case(format: .mpegProgramStream, video: "h264", expected: nil),
+        Case(format: .mpeg1Video, video: "mpeg1video", expected: .mpeg),
+        Case(format: .mpeg2Video, video: "mpeg2video", expected: .mpeg2Video),
+        Case(format: .webm, video: "vp9", expected: nil),
+        Case(format: .matroska, video: "h264", expected: nil),
+        Case(format: .mpegTransportStream, video: "h264", expected: nil),
+    ]
+
+    @Test(arguments: cases) func `A file's container and codecs decide whether iOS can attach it`(row: Case) {
+        switch Attachability(row.media) {
+        case .native(let type): #expect(type == row.expected)
+        case .foreign(let reason): #expect(row.expected == nil, "\(reason)")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Glibc
+import MediaEngine
+import MediaProcessing
+import RichPush
+import TestSupport
+import Testing
+
+struct IdentificationTests {
+    /// The format that the first bytes of a file are identified as.
+    private func identify(_ bytes: [UInt8], isComplete: Bool = true) throws -> MediaFormat? {
+        let file = try GeneratedMedia.file("bytes", bytes: bytes)
+        let descriptor = open(file.path, O_RDONLY)
+        defer { close(descriptor) }
+        let request = IdentifyRequest(availableBytes: bytes.count, isComplete: isComplete)
+        let answer = try MediaProcessor().perform(
+            .identify(request), descriptors: [descriptor], deadline: .now + .seconds(60))
+        guard case .identified(let media) = answer else { return nil }
+        return media.format
+    }
+
+    static let samples: [(String, MediaFormat)] = [
+        ("grid.jpg", .jpeg), ("grid.png", .png), ("grid.gif", .gif), ("grid.webp", .webp), ("grid.heic", .heic),
+        ("grid.avif", .avif), ("grid.tiff", .tiff), ("grid.bmp", .bmp), ("tone.aiff", .aiff), ("tone.wav", .wave),
+        ("tone.m4a", .mpeg4Audio), ("tone.caf", .caf), ("tone.flac", .flac), ("tone.ogg", .vorbis),
+        ("tone.opus", .opus), ("clock.mp4", .mpeg4), ("clock.mov", .quickTime), ("clock.m4v", .m4v),
+        ("clock.3gp", .threeGPP), ("clock.avi", .avi), ("clock.mpg", .mpegProgramStream), ("clock.m2v", .mpeg2Video),
+        ("clock.webm", .webm), ("clock.mkv", .matroska), ("clock.ts", .mpegTransportStream),
+    ]
+
+    @Test(arguments: samples)
+    func `The format is identified from the first bytes of a file`(name: String, format: MediaFormat) throws {
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: StillFixture.sample(name))))
+        #expect(try identify(Array(bytes.prefix(Limits.identifyBytesFirst)), isComplete: false) == format)
+    }
+
+    @Test(arguments: [
+        "<!DOCTYPE html><html><head><title>Sign in</title></head><body></body></html>", #"{"error": "not found"}"#,
+        "Not found, sorry.",
+        "PK\u{3}\u{4}\u{14}\u{0}\u{0}\u{0}\u{8}\u{0}" + String(repeating: "\u{0}", count: 16)
+            + "\u{5}\u{0}\u{0}\u{0}a.txthello world, hello world", "%PDF-1.7\n%\u{e2}\u{e3}\n1 0 obj\n",
+        "#EXTM3U\n#EXTINF:10,\nhttp://169.254.169.254/latest\n",
+    ])
+    func `Web pages, documents, archives and playlists are unrecognized`(text: String) {
+        let error = #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8), isComplete: false) }
+        #expect(error?.code == .mediaUnrecognized)
+    }
+
+    @Test(arguments: [
+        #"<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>"#, "<svg width='1' height='1'></svg>",
+        "MThd\u{0}\u{0}\u{0}\u{6}\u{0}\u{1}\u{0}\u{1}\u{0}`", "8BPS\u{0}\u{1}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{3}",
+    ])
+    func `Known media formats that cannot be decoded are unsupported`(text: String) {
+        let error = #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8)) }
+        #expect(error?.code == .mediaUnsupported)
+    }
+
+    @Test func `A file of zero bytes is empty`() {
+        let error = #expect(throws: AttachPrepError.self) { try identify([]) }
+        #expect(error?.code == .mediaEmpty)
+    }
+
+    @Test func `MP3 frames after a large ID3 tag are found once the file is complete`() throws {
+        let audio = try [UInt8](Data(contentsOf: URL(fileURLWithPath: StillFixture.sample("cover.mp3"))))
+        let frames = Array(audio.suffix(8_000))
+        let start = try #require(
+            frames.indices.dropLast().first { frames[$0] == 0xFF && frames[$0 + 1] & 0xE0 == 0xE0 })
+        // 200,000 bytes of ID3 padding: 0x0C1A40 in groups of seven bits.
+        let tag = Array("ID3".utf8) + [3, 0, 0, 0x00, 0x0C, 0x1A, 0x40] + [UInt8](repeating: 0, count: 200_000)
+        let file = tag + frames[start...]
+        #expect(try identify(file, isComplete: true) == .mp3)
+        #expect(try identify(Array(file.prefix(4_096)), isComplete: false) == nil)
+    }
+
+    @Test(arguments: [
+        ("heic", ["mif1"], MediaFormat.heic), ("mif1", ["avif", "miaf"], .avif), ("mif1", ["heic"], .heic),
+        ("mif1", ["hevx"], .heic), ("mif1", ["jpeg"], .heif), ("avis", [], .avif), ("qt  ", [], .quickTime),
+        ("M4A ", [], .mpeg4Audio), ("M4V ", [], .m4v), ("3gp5", [], .threeGPP), ("3g2a", [], .threeGPP2),
+        ("isom", ["qt  "], .mpeg4), ("mp42", [], .mpeg4), ("iso6", [], .mpeg4), ("dash", [], .mpeg4),
+    ])
+    func `The major brand gives the format, and a HEIF's compatible brands its codec`(
+        major: String, compatible: [String], format: MediaFormat
+    ) {
+        #expect(ISOBrand.format(major: major, compatible: compatible) == format)
+    }
+}
