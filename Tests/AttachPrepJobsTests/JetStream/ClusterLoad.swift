@@ -1,6 +1,7 @@
 import AttachPrep
 import AttachPrepJobs
 import Foundation
+import JetStreamQueue
 import NATS
 import RichPush
 import Synchronization

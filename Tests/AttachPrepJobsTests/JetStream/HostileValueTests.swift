@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 /// Values that a hostile server, or who can write into its bucket, may have put there.
 struct HostileValueTests {

@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import JetStreamQueue
 import NATS
 import TestSupport
 

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 @Suite struct JobMirrorTests {
     private let mirror: JobMirror

@@ -3,6 +3,7 @@ import Foundation
 import RichPush
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 extension StoredJob {
     /// One that has just been put in.

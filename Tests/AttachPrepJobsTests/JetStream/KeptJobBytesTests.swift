@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 @Suite struct KeptJobBytesTests {
     @Test(arguments: [StoredJob.full(.queued), .full(.running), .full(.failed)])

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 @Suite struct LaneStallTests {
     /// Of a lane that is looked at: the seconds at which another leader is to be elected.

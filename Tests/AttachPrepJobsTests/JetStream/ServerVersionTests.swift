@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 /// Issue 19: servers whose copies of a stream diverge are refused, wherever the connection finds one.
 @Suite(.timeLimit(.minutes(1))) struct ServerVersionTests {

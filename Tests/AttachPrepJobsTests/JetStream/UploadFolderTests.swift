@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 @Suite struct UploadFolderTests {
     private static let start = Date(timeIntervalSince1970: 1_795_294_262)

@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import SQLiteQueue
 import TestSupport
 
 /// A store in a folder of its own, with its clock in the test's hand.

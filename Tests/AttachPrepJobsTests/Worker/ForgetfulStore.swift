@@ -2,6 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import Foundation
 import RichPush
+import SQLiteQueue
 import Synchronization
 
 /// A store that can be made to take leases for lost, to have lost workers, or not to answer.

@@ -3,6 +3,7 @@ import AttachPrepJobs
 import Foundation
 import Logging
 import RichPush
+import SQLiteQueue
 import Synchronization
 import TestSupport
 
