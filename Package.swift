@@ -56,6 +56,8 @@ let package = Package(
         .library(name: "MediaProcessing", targets: ["MediaProcessing"]),
         .library(name: "AttachPrep", targets: ["AttachPrep"]),
         .library(name: "AttachPrepJobs", targets: ["AttachPrepJobs"]),
+        .library(name: "SQLiteQueue", targets: ["SQLiteQueue"]),
+        .library(name: "JetStreamQueue", targets: ["JetStreamQueue"]),
         .library(name: "AttachPrepService", targets: ["AttachPrepService"]),
         .executable(name: "attachprep", targets: ["AttachPrepCommand"]),
         .executable(name: "attachprep-media", targets: ["AttachPrepMedia"]),
@@ -121,11 +123,27 @@ let package = Package(
         room(
             "AttachPrepJobs",
             [
-                "AttachPrep", "Linux", "NATS", "SafeArithmetic",
+                "AttachPrep", "Linux", "SafeArithmetic",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ]),
+        // The queue's two drivers.
+        room(
+            "SQLiteQueue",
+            [
+                "AttachPrepJobs", "AttachPrep", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
+            ]),
+        room(
+            "JetStreamQueue",
+            [
+                "SQLiteQueue", "AttachPrepJobs", "AttachPrep", "NATS", "SafeArithmetic",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         // What people look at: the pages' own files are compiled in, so that a program is still one file.
         room(
@@ -134,7 +152,7 @@ let package = Package(
         room(
             "AttachPrepService",
             [
-                "AttachPrepJobs", "AttachPrepPages", "Linux", "SafeArithmetic",
+                "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -153,7 +171,7 @@ let package = Package(
         .executableTarget(
             name: "AttachPrepCommand",
             dependencies: [
-                "AttachPrepPages", "AttachPrepService", "SafeArithmetic",
+                "AttachPrepPages", "AttachPrepService", "SQLiteQueue", "JetStreamQueue", "SafeArithmetic",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -165,7 +183,8 @@ let package = Package(
             name: "RoundTrip", dependencies: ["AttachPrep", "MediaEngine", "MediaProcessing"],
             path: "Benchmarks/RoundTrip", swiftSettings: strict),
         .executableTarget(
-            name: "QueueRate", dependencies: ["AttachPrepJobs", "AttachPrep", "NATS", "RichPush"],
+            name: "QueueRate",
+            dependencies: ["AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrep", "NATS", "RichPush"],
             path: "Benchmarks/QueueRate", swiftSettings: strict),
 
         // Phones on slow networks, for the benchmarks.
@@ -214,7 +233,7 @@ let package = Package(
         specification(
             "AttachPrepJobsTests",
             [
-                "AttachPrepJobs", "MediaProcessing", "NATS",
+                "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "MediaProcessing", "NATS",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -230,7 +249,7 @@ let package = Package(
         specification(
             "WorkerTests",
             [
-                "AttachPrepCommand", "AttachPrepJobs", "AttachPrepMedia", "RichPush",
+                "AttachPrepCommand", "AttachPrepJobs", "SQLiteQueue", "AttachPrepMedia", "RichPush",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),
@@ -266,7 +285,7 @@ if isFuzzing {
         "MessageFuzz": ["AttachPrep", "MediaEngine"],
         "PayloadFuzz": ["RichPush"],
         "PublishFuzz": ["AttachPrep"],
-        "QueueFuzz": ["AttachPrepJobs", "NATS"],
+        "QueueFuzz": ["AttachPrepJobs", "JetStreamQueue", "NATS"],
         "MovieWalkFuzz": ["LibAV", "WalkSupport"],
         "SoundWalkFuzz": ["WalkSupport"],
         "PictureWalkFuzz": ["WalkSupport", "JPEG", "PNG", "WebP"],
@@ -279,7 +298,8 @@ if isFuzzing {
             .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
         ],
         "NATSFuzz": [
-            "AttachPrep", "AttachPrepJobs", "NATS", "RichPush", .product(name: "Logging", package: "swift-log"),
+            "AttachPrep", "AttachPrepJobs", "JetStreamQueue", "NATS", "RichPush",
+            .product(name: "Logging", package: "swift-log"),
         ],
         "ChildFuzz": ["AttachPrep", "Linux", "MediaEngine", "RichPush"],
     ]

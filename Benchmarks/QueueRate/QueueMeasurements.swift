@@ -1,6 +1,7 @@
 import AttachPrep
 import AttachPrepJobs
 import RichPush
+import SQLiteQueue
 
 /// Measures throughput: concurrent callers that repeatedly enqueue a job, claim one and finish it.
 struct RateMeasurement {

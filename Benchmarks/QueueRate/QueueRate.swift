@@ -1,8 +1,10 @@
 import AttachPrep
 import AttachPrepJobs
 import Glibc
+import JetStreamQueue
 import NATS
 import RichPush
+import SQLiteQueue
 
 /// Measures the queue alone: jobs per second through enqueue, claim and finish, and the latency of calls in a long
 /// queue.

@@ -6,6 +6,7 @@ import RichPush
 import Synchronization
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 @testable import NATS
 
 /// Fuzzes the JetStream queue against a hostile NATS server: jobs are enqueued, claimed and finished while the server's

@@ -3,6 +3,7 @@ import FuzzSupport
 import NATS
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 /// Fuzzes queue server lists, nkeys, and responses and stored messages of servers.
 @main enum QueueFuzz {

@@ -2,6 +2,7 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepJobs
 import FoundationEssentials
+import JetStreamQueue
 import Logging
 import MediaEngine
 import RichPush

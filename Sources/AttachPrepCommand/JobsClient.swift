@@ -3,8 +3,10 @@ import AttachPrep
 import AttachPrepJobs
 import AttachPrepService
 import FoundationEssentials
+import JetStreamQueue
 import Logging
 import RichPush
+import SQLiteQueue
 
 /// Access to jobs: over HTTP, in a data folder, or on NATS servers.
 protocol JobsClient: Sendable {

@@ -5,6 +5,7 @@ import AttachPrepPages
 import FoundationEssentials
 import Logging
 import RichPush
+import SQLiteQueue
 
 /// `attachprep payload FILE`
 struct PayloadCommand: AsyncParsableCommand {

@@ -5,6 +5,7 @@ import ServiceLifecycle
 import TestSupport
 
 @testable import AttachPrepService
+@testable import SQLiteQueue
 
 /// A service that really listens, on a port of its own, over a store in memory.
 final class LiveService: Sendable {

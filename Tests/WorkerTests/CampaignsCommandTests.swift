@@ -1,6 +1,7 @@
 import AttachPrepJobs
 import Foundation
 import RichPush
+import SQLiteQueue
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import AttachPrepJobs
 import AttachPrepService
 import FoundationEssentials
+import JetStreamQueue
 import RichPush
 
 /// A group of flags of `serve` and `worker`, as text; `ServeConfiguration` parses them together with the environment.

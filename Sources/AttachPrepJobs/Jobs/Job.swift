@@ -125,12 +125,12 @@ public struct JobOrigin: Codable, Sendable, Hashable {
     }
 
     /// JSON for the database or the queue; nil when both members are nil.
-    func stored() throws -> String? {
+    package func stored() throws -> String? {
         self == JobOrigin() ? nil : try StoredJSON.text(self)
     }
 
     /// - Throws: `queue.unavailable` when the text cannot be decoded.
-    init(stored text: String?) throws {
+    package init(stored text: String?) throws {
         self = try text.map { try StoredJSON.value($0, "a job's origin") } ?? JobOrigin()
     }
 }

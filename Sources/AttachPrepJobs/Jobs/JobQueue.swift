@@ -97,7 +97,7 @@ public struct ClaimedJob: Sendable {
 
 extension ClaimedJob {
     /// Computes the earlier attempts that failed from the stored counters.
-    static func failures(attempts: Int, losses: Int, crashes: Int) -> Int {
+    package static func failures(attempts: Int, losses: Int, crashes: Int) -> Int {
         max(0, attempts.subtracting(clamping: 1).subtracting(clamping: losses).subtracting(clamping: crashes))
     }
 }

@@ -144,7 +144,7 @@ public struct CampaignPage: Sendable, Hashable {
 
 /// A position in the list of campaigns.
 public struct CampaignCursor: Sendable, Hashable {
-    let number: Int64
+    package let number: Int64
 
     /// Nil for text that is not a cursor.
     public init?(_ text: String) {
@@ -154,7 +154,7 @@ public struct CampaignCursor: Sendable, Hashable {
         self.number = number
     }
 
-    init(number: Int64) {
+    package init(number: Int64) {
         self.number = number
     }
 
@@ -195,7 +195,7 @@ public struct SecondsDistribution: Codable, Sendable, Hashable {
     /// - Parameters:
     ///   - buckets: in ascending order, each with its number of durations.
     ///   - longest: the longest duration in milliseconds.
-    init?(_ buckets: [(bucket: MillisecondBucket, count: Int)], longest: Int64) {
+    package init?(_ buckets: [(bucket: MillisecondBucket, count: Int)], longest: Int64) {
         let total = buckets.reduce(0) { $0.adding(clamping: Swift.max(0, $1.count)) }
         guard total > 0 else { return nil }
         let percentile = { (share: Double) in
@@ -221,15 +221,15 @@ public struct SecondsDistribution: Codable, Sendable, Hashable {
 /// A histogram bucket of durations: 1 ms wide below 128 ms, then a 64th of each doubling.
 ///
 /// Few enough to be stored for each campaign (1,700 cover a month), and within 1 % of any duration.
-struct MillisecondBucket: Sendable, Hashable {
+package struct MillisecondBucket: Sendable, Hashable {
     /// Index, from 0.
-    let index: Int
+    package let index: Int
 
     private static let stepsBits = 6
     private static let steps = 1 << stepsBits  // Bounded: shifts by fewer than 64 bits, and masks.
 
     /// The bucket of a stored index, clamped to valid indexes.
-    init(index: Int) {
+    package init(index: Int) {
         self.index = min(max(index, 0), Self.indexMax)
     }
 
@@ -237,7 +237,7 @@ struct MillisecondBucket: Sendable, Hashable {
     private static let indexMax = MillisecondBucket(Int64.max).index
 
     /// The bucket of a duration; a negative duration is in the first bucket.
-    init(_ milliseconds: Int64) {
+    package init(_ milliseconds: Int64) {
         let value = Int(max(0, milliseconds))  // Bounded: shifts by fewer than 64 bits, and masks.
         // Bounded: shifts by fewer than 64 bits, and masks.
         let shift = max(0, Int.bitWidth - value.leadingZeroBitCount - 1 - Self.stepsBits)
@@ -246,7 +246,7 @@ struct MillisecondBucket: Sendable, Hashable {
     }
 
     /// The middle of the bucket in milliseconds.
-    var middle: Double {
+    package var middle: Double {
         let shift = max(0, index / Self.steps - 1)
         // Bounded: shifts by fewer than 64 bits, and masks.
         let first = (index - shift * Self.steps) << shift

@@ -99,7 +99,7 @@ public struct DispatchID: Sendable, Hashable {
     }
 
     /// The database representation.
-    var number: Int64 { Int64(bitPattern: bits) }
+    package var number: Int64 { Int64(bitPattern: bits) }
 
     /// The eight bytes, most significant first.
     // Bounded: shifts by fewer than 64 bits, and masks.

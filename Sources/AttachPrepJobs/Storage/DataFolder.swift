@@ -1,22 +1,24 @@
 import AttachPrep
 import FoundationEssentials
 import Glibc
-import RichPush
+package import RichPush
 import Synchronization
 
 /// Paths in the data folder, which only its owner can access.
-struct DataFolder: Sendable {
-    let path: String
+package struct DataFolder: Sendable {
+    package let path: String
 
-    var database: String { "\(path)/jobs.sqlite" }
-    var lock: String { "\(path)/jobs.lock" }
-    var content: String { "\(path)/content" }
-    var uploads: String { "\(path)/uploads" }
+    package init(path: String) { self.path = path }
+
+    package var database: String { "\(path)/jobs.sqlite" }
+    package var lock: String { "\(path)/jobs.lock" }
+    package var content: String { "\(path)/content" }
+    package var uploads: String { "\(path)/uploads" }
 
     /// Creates the missing folders, including parents.
     ///
     /// - Throws: `queue.unavailable`.
-    func make() throws {
+    package func make() throws {
         try makePath()
         for folder in [content, uploads] { try Self.makeFolder(folder) }
     }
@@ -24,7 +26,7 @@ struct DataFolder: Sendable {
     /// Creates the folder itself and its parents.
     ///
     /// - Throws: `queue.unavailable`.
-    func makePath() throws {
+    package func makePath() throws {
         do {
             try PrivateFolder.make(path, holding: Self.names)
         } catch {
@@ -47,16 +49,16 @@ struct DataFolder: Sendable {
     }
 
     /// Creates the empty database file with mode 0600; SQLite gives the files beside it the same mode.
-    func makeDatabaseFile() throws {
+    package func makeDatabaseFile() throws {
         let descriptor = unsafe open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.unusableError(database, errno) }
         close(descriptor)
     }
 
-    var hasDatabase: Bool { unsafe access(database, F_OK) == 0 }
+    package var hasDatabase: Bool { unsafe access(database, F_OK) == 0 }
 
     /// An error for the operator; it contains the path.
-    static func unusableError(_ path: String, _ code: CInt) -> AttachPrepError {
+    package static func unusableError(_ path: String, _ code: CInt) -> AttachPrepError {
         let reason = unsafe String(cString: strerror(code))
         return AttachPrepError(
             .queueUnavailable, "Cannot use the data folder: \(path): \(reason); choose another --state.",
@@ -67,12 +69,12 @@ struct DataFolder: Sendable {
 /// An exclusive lock on a data folder, held by one process until it ends.
 ///
 /// Linux: flock(2). The kernel releases it however the process ends.
-final class FolderLock: Sendable {
+package final class FolderLock: Sendable {
     private let descriptor: CInt
     private let isReleased = Mutex(false)
 
     /// - Throws: `queue.unavailable` when another process holds it.
-    init(_ folder: DataFolder, for command: String = "serve") throws {
+    package init(_ folder: DataFolder, for command: String = "serve") throws {
         descriptor = unsafe open(folder.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DataFolder.unusableError(folder.lock, errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -90,7 +92,7 @@ final class FolderLock: Sendable {
         release()
     }
 
-    func release() {
+    package func release() {
         let isFirst = isReleased.withLock { isReleased in
             defer { isReleased = true }
             return !isReleased

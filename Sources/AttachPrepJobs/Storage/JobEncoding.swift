@@ -1,17 +1,17 @@
-import AttachPrep
+package import AttachPrep
 import FoundationEssentials
-import RichPush
+package import RichPush
 
 /// Encodes and decodes the single-line JSON that the database stores.
-enum StoredJSON {
-    static func text(_ value: some Encodable) throws -> String {
+package enum StoredJSON {
+    package static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
     /// - Throws: `queue.unavailable` when the text cannot be decoded.
-    static func value<Value: Decodable>(_ text: String, _ what: String) throws -> Value {
+    package static func value<Value: Decodable>(_ text: String, _ what: String) throws -> Value {
         do {
             return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
         } catch {
@@ -20,7 +20,7 @@ enum StoredJSON {
     }
 
     /// - Throws: `queue.unavailable` when the text cannot be decoded.
-    static func request(_ text: String) throws -> AttachmentRequest {
+    package static func request(_ text: String) throws -> AttachmentRequest {
         do {
             return try AttachmentRequest(json: Array(text.utf8), defaults: AttachmentRequest(source: ""))
         } catch {
@@ -30,16 +30,16 @@ enum StoredJSON {
 }
 
 /// The secrets of a request, stored separately from it while its job can still run.
-struct JobSecrets: Codable, Sendable, Hashable {
+package struct JobSecrets: Codable, Sendable, Hashable {
     /// The database value of secrets that were deleted.
-    static let wiped = ""
+    package static let wiped = ""
 
-    var source: String
-    var headers: [String: String]
-    var callbackURL: String?
+    package var source: String
+    package var headers: [String: String]
+    package var callbackURL: String?
 
     /// Nil when the request contains no secrets.
-    init?(_ request: AttachmentRequest) {
+    package init?(_ request: AttachmentRequest) {
         let shown = request.shown
         let showsAll =
             request.headers.isEmpty && shown.source == request.source
@@ -51,7 +51,7 @@ struct JobSecrets: Codable, Sendable, Hashable {
     }
 
     /// Returns the redacted request with its secrets put back.
-    func restored(to shown: AttachmentRequest) -> AttachmentRequest {
+    package func restored(to shown: AttachmentRequest) -> AttachmentRequest {
         var request = shown
         request.source = source
         request.headers = headers
@@ -60,7 +60,7 @@ struct JobSecrets: Codable, Sendable, Hashable {
     }
 
     /// The error for retrying a job whose secrets were deleted.
-    static func wipedError(_ id: JobID) -> AttachPrepError {
+    package static func wipedError(_ id: JobID) -> AttachPrepError {
         AttachPrepError(
             .requestConflict,
             "The secrets of job \(id) were deleted when it was cancelled; submit its request again.")
@@ -68,14 +68,14 @@ struct JobSecrets: Codable, Sendable, Hashable {
 }
 
 /// The end of a job, encoded for the database.
-struct EncodedCompletion: Sendable {
-    let state: JobState
-    let media: MediaID?
-    let result: String?
-    let error: String?
-    let errorCode: String?
+package struct EncodedCompletion: Sendable {
+    package let state: JobState
+    package let media: MediaID?
+    package let result: String?
+    package let error: String?
+    package let errorCode: String?
 
-    init(_ ending: JobCompletion) throws {
+    package init(_ ending: JobCompletion) throws {
         switch ending {
         case .succeeded(let manifest, let media): try self.init(.succeeded, manifest, media)
         case .failed(let manifest): try self.init(.failed, manifest)
@@ -92,5 +92,36 @@ struct EncodedCompletion: Sendable {
         let failure = state == .succeeded ? nil : manifest?.error
         error = try failure.map { try StoredJSON.text($0) }
         errorCode = failure?.code.rawValue
+    }
+}
+
+/// Why a queued job is due when it is.
+package enum JobWait: Int {
+    /// No wait: due since its submission.
+    case none = 0
+    /// Back-off after a failed attempt or a lost worker.
+    case backOff = 1
+    /// The caller set `notBefore`.
+    case notBefore = 2
+}
+
+extension JobPriority {
+    /// The number of the lane in the database.
+    package var lane: Int {
+        switch self {
+        case .high: 0
+        case .normal: 1
+        case .bulk: 2
+        }
+    }
+}
+
+extension JobSecrets {
+    /// Returns the callback URL of stored secrets; nil when they were deleted or contain none.
+    package static func callbackURL(in text: String?) -> String? {
+        guard let text, text != wiped, let secrets: JobSecrets = try? StoredJSON.value(text, "a job's secrets") else {
+            return nil
+        }
+        return secrets.callbackURL
     }
 }

@@ -88,7 +88,7 @@ public struct SweepReport: Sendable, Hashable {
 
     public init() {}
 
-    mutating func add(_ other: SweepReport) {
+    package mutating func add(_ other: SweepReport) {
         jobs = jobs.adding(clamping: other.jobs)
         idempotencyKeys = idempotencyKeys.adding(clamping: other.idempotencyKeys)
         receipts = receipts.adding(clamping: other.receipts)
@@ -101,36 +101,21 @@ public struct SweepReport: Sendable, Hashable {
     }
 }
 
-/// The position of sweeps that continue over several rounds.
-final class SweepProgress: Sendable {
-    private struct State {
-        var count = 0
-        var lastResult: ResultPosition?
-    }
+/// A removed file.
+package struct RemovedFile: Sendable {
+    package var name: String
+    package var bytes: Int
 
-    /// Folders are walked in the first round and then every 60 rounds (once an hour): unnamed files are left by crashes
-    /// only.
-    private static let walkEvery = 60
-
-    private let state = Mutex(State())
-
-    /// - Returns: whether folders are walked in this round.
-    func begin() -> Bool {
-        state.withLock { state in
-            defer { state.count += 1 }
-            return state.count % Self.walkEvery == 0
-        }
-    }
-
-    /// The last result that was examined; nil starts from the beginning.
-    var lastResult: ResultPosition? {
-        get { state.withLock { $0.lastResult } }
-        set { state.withLock { $0.lastResult = newValue } }
+    package init(name: String, bytes: Int) {
+        self.name = name
+        self.bytes = bytes
     }
 }
 
-/// The position of a result in the order of last use.
-struct ResultPosition: Sendable, Hashable {
-    var usedAt: Int64
-    var media: String
+extension SweepReport {
+    package init(_ removed: [RemovedFile]) {
+        self.init()
+        files = removed.count
+        bytes = removed.map(\.bytes).reduce(0, +)
+    }
 }

@@ -1,11 +1,12 @@
 import Glibc
 import Linux
+import Logging
 import RichPush
 import SafeArithmetic
 import Synchronization
 
 /// How the previous process ended.
-enum PreviousExit: Sendable, Hashable {
+package enum PreviousExit: Sendable, Hashable {
     /// An orderly end, or there was no previous process.
     case orderly
     /// A crash with this signal.
@@ -18,11 +19,11 @@ enum PreviousExit: Sendable, Hashable {
 ///
 /// Line 1 is the `CrashMark`. Line 2 is the name of the process's worker, so that each of several machines that share a
 /// queue can identify its own jobs.
-final class RunRecord: Sendable {
+package final class RunRecord: Sendable {
     /// How the previous process ended.
-    let previousExit: PreviousExit
+    package let previousExit: PreviousExit
     /// Name of the previous process's worker; nil when it had none.
-    let previousWorker: String?
+    package let previousWorker: String?
     private let path: String
     private let marksCrashes: Bool
 
@@ -40,7 +41,7 @@ final class RunRecord: Sendable {
     /// - Parameters:
     ///   - folder: locked by this process.
     ///   - marksCrashes: whether a crash of this process writes a mark; the program installs the signal handlers.
-    init(folder: String, marksCrashes: Bool) {
+    package init(folder: String, marksCrashes: Bool) {
         path = "\(folder)/run"
         self.marksCrashes = marksCrashes
         (previousExit, previousWorker) = Self.parse(Self.read(path))
@@ -50,7 +51,7 @@ final class RunRecord: Sendable {
     private static let bytesMax = 4_096
 
     /// Parses a record. Unknown content counts as no mark.
-    static func parse(_ text: String?) -> (PreviousExit, worker: String?) {
+    package static func parse(_ text: String?) -> (PreviousExit, worker: String?) {
         guard let text else { return (.orderly, nil) }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let worker = lines.dropFirst().first.flatMap { $0.isEmpty ? nil : String($0) }
@@ -74,7 +75,7 @@ final class RunRecord: Sendable {
     /// Starts this process's record, after the previous one has been acted on.
     ///
     /// - Throws: `queue.unavailable` when it cannot be written.
-    func begin() throws {
+    package func begin() throws {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw DataFolder.unusableError(path, errno) }
         Self.write(CrashMark.running, at: 0, to: descriptor)
@@ -86,7 +87,7 @@ final class RunRecord: Sendable {
     }
 
     /// Writes the name of this process's worker, once.
-    func note(worker: String) {
+    package func note(worker: String) {
         state.withLock { state in
             guard state.worker == nil, state.descriptor >= 0 else { return }
             state.worker = worker
@@ -98,7 +99,7 @@ final class RunRecord: Sendable {
     private static let nameCharactersMax = 256
 
     /// Writes the mark of an orderly end.
-    func end() {
+    package func end() {
         state.withLock { state in
             guard state.descriptor >= 0 else { return }
             Self.write(CrashMark.ended, at: 0, to: state.descriptor)
@@ -118,5 +119,32 @@ final class RunRecord: Sendable {
         // Opened but never ended: leave the file as after a kill.
         let descriptor = state.withLock { state in state.mark == nil ? state.descriptor : -1 }
         if descriptor >= 0 { close(descriptor) }
+    }
+}
+
+/// A job that a process was running when it crashed.
+package struct CrashedJob: Sendable, Hashable {
+    package var id: JobID
+    /// Number of crashes, including this one.
+    package var crashes: Int
+
+    package init(id: JobID, crashes: Int) {
+        self.id = id
+        self.crashes = crashes
+    }
+}
+
+extension Logger {
+    /// Logs one line for the crash, and one for each job that was in flight.
+    package func report(_ jobs: [CrashedJob], webhooks: Int = 0, signal: Int) {
+        error(
+            "the previous process crashed",
+            metadata: ["signal": "\(signal)", "jobs": "\(jobs.count)", "webhooks": "\(webhooks)"])
+        for job in jobs {
+            error(
+                job.crashes >= CrashPolicy.crashesMax
+                    ? "a job crashed the process too often; it is dead" : "a job was in flight; it runs alone next",
+                metadata: ["job": "\(job.id)", "crashes": "\(job.crashes)", "signal": "\(signal)"])
+        }
     }
 }

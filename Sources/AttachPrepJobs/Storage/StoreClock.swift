@@ -39,31 +39,31 @@ public struct StoreClock: Sendable {
 }
 
 /// One moment on both clocks, in milliseconds.
-struct StoreMoment: Sendable {
-    var wall: Int64
-    var steady: Int64
-    var bootID: String
+package struct StoreMoment: Sendable {
+    package var wall: Int64
+    package var steady: Int64
+    package var bootID: String
 }
 
 extension StoreClock {
-    func now() -> StoreMoment {
+    package func now() -> StoreMoment {
         StoreMoment(wall: wall().milliseconds, steady: steadyMilliseconds(), bootID: bootID)
     }
 }
 
 extension Date {
     /// Milliseconds since 1970, as the database stores times; clamped to 64 bits.
-    var milliseconds: Int64 {
+    package var milliseconds: Int64 {
         Int64(exactly: (timeIntervalSince1970 * 1000).rounded()) ?? (timeIntervalSince1970 < 0 ? .min : .max)
     }
 
-    init(milliseconds: Int64) {
+    package init(milliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 }
 
 extension Duration {
-    var milliseconds: Int64 {
+    package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds.multiplied(clamping: 1000).adding(clamping: attoseconds / 1_000_000_000_000_000)
     }

@@ -1,7 +1,7 @@
-internal import AttachPrep
-internal import FoundationEssentials
-internal import RichPush
-internal import SafeArithmetic
+import AttachPrep
+import FoundationEssentials
+import RichPush
+import SafeArithmetic
 
 /// The HTTP request of one delivery attempt.
 struct WebhookRequest: Sendable {
@@ -60,14 +60,16 @@ enum WebhookResponse: Sendable {
 }
 
 /// The retry schedule of webhooks.
-struct WebhookSchedule: Sendable, Hashable {
+package struct WebhookSchedule: Sendable, Hashable {
     /// Seconds between an attempt and the one before; the first element is not used, because the first attempt is
     /// immediate.
-    var stepsSeconds = Limits.webhookScheduleSeconds
+    package var stepsSeconds = Limits.webhookScheduleSeconds
 
     /// Delays are extended by a random part of up to 10 %, so that attempts that failed together are not repeated
     /// together.
     private static let jitter = 0.1
+
+    package init() {}
 
     /// Decides whether a webhook is delivered, retried or given up.
     ///
@@ -84,7 +86,7 @@ struct WebhookSchedule: Sendable, Hashable {
     /// Returns the seconds until the next attempt; nil after the last one.
     ///
     /// The receiver's `Retry-After` can extend the delay up to the next step of the schedule.
-    func delay(afterTries tries: Int, retryAfter: Duration?, chance: Double) -> Double? {
+    package func delay(afterTries tries: Int, retryAfter: Duration?, chance: Double) -> Double? {
         guard stepsSeconds.indices.contains(tries) else { return nil }
         let own = stepsSeconds[tries] * (1 + Self.jitter * chance)  // Bounded: floating-point arithmetic.
         let longest = stepsSeconds[min(tries + 1, stepsSeconds.count - 1)]  // Bounded: an index into the schedule.

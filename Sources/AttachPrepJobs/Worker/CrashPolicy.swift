@@ -8,15 +8,15 @@ import SafeArithmetic
 /// one of the jobs in flight is the cause, but not which one. So each of them is run alone next: most succeed, and the
 /// one that crashes the process again is the cause. An end without a mark (SIGKILL, out of memory, power loss) mostly
 /// has an external cause and is counted separately.
-enum CrashPolicy {
+package enum CrashPolicy {
     /// Number of crashes after which a job is dead: it is retried twice.
-    static let crashesMax = 3
+    package static let crashesMax = 3
     /// Number of ends without a mark from which a job runs alone: a process that runs out of memory leaves no mark.
-    static let lossesAloneMin = 5
+    package static let lossesAloneMin = 5
     /// Delay after the first crash in seconds, multiplied by 4 for each further crash, so that other jobs run first.
-    static let backOffSeconds = 1.0
+    package static let backOffSeconds = 1.0
 
-    enum Verdict: Sendable, Hashable {
+    package enum Verdict: Sendable, Hashable {
         case runs
         /// No other job runs in the process at the same time.
         case runsAlone
@@ -26,47 +26,18 @@ enum CrashPolicy {
         case lost
     }
 
-    static func verdict(crashes: Int, losses: Int) -> Verdict {
+    package static func verdict(crashes: Int, losses: Int) -> Verdict {
         if crashes >= crashesMax { return .crashed }
         if losses > Limits.jobLossesMax { return .lost }
         return crashes > 0 || losses >= lossesAloneMin ? .runsAlone : .runs
     }
 
     /// Returns the delay after a number of crashes; 0 for a job that is dead, which is reported at once.
-    static func backOffMilliseconds(crashes: Int) -> Int64 {
+    package static func backOffMilliseconds(crashes: Int) -> Int64 {
         guard crashes < crashesMax else { return 0 }
         // Bounded: the exponent is below 2 × `crashesMax`.
         let factor = 1 << (2 * (max(crashes, 1) - 1))
         return Int64(clamping: backOffSeconds * Double(factor) * 1000)
-    }
-}
-
-/// Decides whether a claim takes an ordinary job or one that must run alone.
-enum IsolationDecision: Sendable, Hashable {
-    /// Claim ordinary jobs.
-    case ordinary
-    /// Claim ordinary jobs; when there are none, one that runs alone.
-    case ordinaryFirst
-    /// Claim one job that runs alone.
-    case alone
-    /// Claim nothing until the jobs in flight have ended.
-    case wait
-
-    /// - Parameters:
-    ///   - hasAlone: whether a job that runs alone is in flight.
-    ///   - inFlight: whether any job is in flight.
-    ///   - isAloneDue: whether a job that runs alone is due.
-    ///   - wasAlone: whether the last claimed job ran alone; ordinary jobs then go first.
-    init(hasAlone: Bool, inFlight: Bool, isAloneDue: Bool, wasAlone: Bool) {
-        if hasAlone {
-            self = .wait
-        } else if !isAloneDue {
-            self = .ordinary
-        } else if inFlight {
-            self = .wait
-        } else {
-            self = wasAlone ? .ordinaryFirst : .alone
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 public import AttachPrep
 public import AttachPrepJobs
 import FoundationEssentials
+public import JetStreamQueue
 public import Logging
 import RichPush
 import SafeArithmetic

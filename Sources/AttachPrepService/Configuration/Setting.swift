@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import JetStreamQueue
 import RichPush
 
 /// The settings of `attachprep serve` and `attachprep worker`: each is a flag and an environment variable.

@@ -1,7 +1,8 @@
 import AttachPrep
-public import AttachPrepJobs
+import AttachPrepJobs
 import Configuration
 import FoundationEssentials
+public import JetStreamQueue
 import RichPush
 import SafeArithmetic
 

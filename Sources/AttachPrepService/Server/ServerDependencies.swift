@@ -2,9 +2,11 @@ import AttachPrep
 import AttachPrepJobs
 import FoundationEssentials
 import Glibc
+import JetStreamQueue
 import Logging
 import Metrics
 import RichPush
+import SQLiteQueue
 import ServiceLifecycle
 
 /// The HTTP front end of a server: `AttachmentService` or `ProbeService`.

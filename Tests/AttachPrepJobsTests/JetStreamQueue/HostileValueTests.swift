@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 /// Values that a hostile server, or another writer to its bucket, may have stored.
 struct HostileValueTests {

@@ -1,3 +1,4 @@
+import JetStreamQueue
 import AttachPrep
 import AttachPrepJobs
 import Foundation

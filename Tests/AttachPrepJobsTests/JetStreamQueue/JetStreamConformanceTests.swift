@@ -1,3 +1,4 @@
+import JetStreamQueue
 import AttachPrepJobs
 import NATS
 import TestSupport

@@ -1,3 +1,4 @@
+@testable import JetStreamQueue
 import AttachPrep
 import Crypto
 import Foundation

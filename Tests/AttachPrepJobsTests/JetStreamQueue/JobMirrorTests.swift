@@ -1,3 +1,4 @@
+@testable import JetStreamQueue
 import Foundation
 import NATS
 import TestSupport

@@ -3,6 +3,7 @@ import RichPush
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 @Suite struct LaneDecisionTests {
     private static let moment = StoreMoment(wall: 1_000_000_000, steady: 500_000, bootID: "")

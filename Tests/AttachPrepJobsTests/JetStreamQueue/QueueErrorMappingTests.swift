@@ -1,5 +1,6 @@
 import AttachPrepJobs
 import Foundation
+import JetStreamQueue
 import Logging
 import NATS
 import RichPush

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 /// Issue 19: a replica of the bucket that has diverged shows revisions that the stream's leader rejects.
 @Suite(.timeLimit(.minutes(1))) struct RevisionConflictTests {

@@ -4,6 +4,7 @@ import RichPush
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 @Suite struct StoredJobTests {
     @Test(arguments: [StoredJob.full(.queued), .full(.running), .full(.failed)])

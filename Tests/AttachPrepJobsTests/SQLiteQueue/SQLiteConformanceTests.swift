@@ -1,3 +1,4 @@
+import SQLiteQueue
 import AttachPrepJobs
 import TestSupport
 import Testing

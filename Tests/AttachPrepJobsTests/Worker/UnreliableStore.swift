@@ -2,6 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import Foundation
 import RichPush
+import SQLiteQueue
 import Synchronization
 
 /// A store that a test can have report lost leases, report a number of losses, or fail.

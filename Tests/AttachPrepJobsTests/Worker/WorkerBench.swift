@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import Metrics
 import RichPush
+import SQLiteQueue
 import Synchronization
 import TestSupport
 

@@ -1,0 +1,331 @@
+import AttachPrep
+package import AttachPrepJobs
+import FoundationEssentials
+import Glibc
+package import Logging
+package import NATS
+import RichPush
+import SQLiteQueue
+import SafeArithmetic
+import Synchronization
+
+/// The job queue on NATS JetStream, which any number of machines share.
+///
+/// A job is one value in a key-value bucket; each change is conditional on the revision that it replaces. A message in
+/// a work-queue stream, on the job's own subject in its lane, delivers the job to workers; a lease is the
+/// acknowledgment timeout of that message. Lists and counts come from the local read model, `JobMirror`.
+public final class NATSJobQueue: Sendable {
+    let names: QueueNames
+    let connection: NATSConnection
+    let stream: JetStream
+    let jobs: KeyValueBucket
+    let logs: KeyValueBucket
+    let results: KeyValueBucket
+    let uploads: ObjectBucket
+    let uploadCache: UploadCache
+    let lanes: [JobPriority: PullConsumer]
+    let mirror: JobMirror
+    let held = HeldLeases()
+    let deferredDeliveries = DeferredDeliveries()
+    let laneRotation = LaneRotation()
+    let claimCoalescer = ClaimCoalescer()
+    let conflicts = RevisionConflicts()
+    let isolation = IsolationState()
+    let laneStalls = Mutex<[JobPriority: LaneStall]>([:])
+    /// The record of this run, from which the next process on this machine detects a crash.
+    let run: RunRecord
+    /// The acknowledgment timeout of lane messages.
+    let lease: Duration
+    let limits: StoreLimits
+    let clock: StoreClock
+    let logger: Logger
+    let errorLog: NATSErrorLog
+    private let watcher = Mutex<Task<Void, Never>?>(nil)
+    private let folder: LocalStateFolder
+
+    init(
+        _ storage: QueueStorage, names: QueueNames, folder: LocalStateFolder, mirror: JobMirror, lease: Duration,
+        limits: StoreLimits, clock: StoreClock, logger: Logger, errorLog: NATSErrorLog, marksCrashes: Bool
+    ) {
+        run = RunRecord(folder: folder.path, marksCrashes: marksCrashes)
+        self.names = names
+        self.folder = folder
+        connection = storage.stream.connection
+        stream = storage.stream
+        jobs = storage.jobs
+        logs = storage.logs
+        results = storage.results
+        uploads = storage.uploads
+        lanes = storage.lanes
+        uploadCache = folder.uploads
+        self.mirror = mirror
+        self.lease = lease
+        self.limits = limits
+        self.clock = clock
+        self.logger = logger
+        self.errorLog = errorLog
+    }
+
+    /// Closes the connection to the servers and the read model. Later calls fail with `queue.unavailable`.
+    public func close() async {
+        let task = watcher.withLock { $0 }
+        task?.cancel()
+        connection.close()
+        await task?.value
+        do {
+            try await BlockingThread().run { [mirror] in try mirror.close() }
+        } catch {
+            logger.error("the read model could not be closed", metadata: ["error": "\(error)"])
+        }
+        run.end()
+        folder.close()
+    }
+
+    /// Starts to watch the bucket of jobs; returns when the read model contains all existing jobs.
+    ///
+    /// - Throws: `queue.unavailable` when that takes longer than `Limits.mirrorSecondsMax`.
+    func startWatching() async throws {
+        let start = InitialSync()
+        let task = Task { [jobs, mirror, clock, logger] in
+            let watcher = JobWatcher(bucket: jobs, mirror: mirror, clock: clock, logger: logger)
+            await watcher.run(start)
+        }
+        watcher.withLock { $0 = task }
+        try await start.wait(atMost: .seconds(Limits.mirrorSecondsMax))
+    }
+
+    deinit {
+        watcher.withLock { $0 }?.cancel()
+    }
+}
+
+extension NATSJobQueue {
+    /// Opens the queue. Missing streams and buckets are created; existing ones are checked and not changed.
+    ///
+    /// - Parameters:
+    ///   - settings: addresses, credentials and timeouts of the connection.
+    ///   - prefix: the prefix of all stream, bucket and subject names.
+    ///   - replicas: the number of servers with a copy; nil means three in a cluster and one on a single server.
+    ///   - folder: the local folder for the read model, which is rebuilt at each start, and for copies of uploads; nil
+    ///     uses a temporary one.
+    ///   - lease: the acknowledgment timeout of lane messages; must be the same on all machines.
+    ///   - feed: receives every change, also those of other machines.
+    ///   - marksCrashes: whether to install signal handlers that mark a crash in the folder, so that the next process
+    ///     can tell a crash from a kill.
+    /// - Throws: `queue.unavailable` with the reason.
+    package static func open(
+        _ settings: NATSSettings, prefix: String = "attachprep", replicas: Int? = nil, folder: String? = nil,
+        lease: Duration = .seconds(Limits.leaseSeconds), limits: StoreLimits = StoreLimits(),
+        clock: StoreClock = .system, feed: JobFeed, logger: Logger = Logger(label: "attachprep.jobs"),
+        marksCrashes: Bool = false
+    ) async throws -> NATSJobQueue {
+        var servers = QueueServers(settings)
+        (servers.prefix, servers.replicas) = (prefix, replicas)
+        return try await open(
+            servers, folder: folder, lease: lease, limits: limits, clock: clock, feed: feed, logger: logger,
+            marksCrashes: marksCrashes)
+    }
+
+    /// Opens the queue on configured servers.
+    ///
+    /// - Parameter errorLog: logs the reasons of rejected requests; nil uses a new one. Callers that retry pass the
+    ///   same one each time, so that a reason is logged once.
+    package static func open(
+        _ servers: QueueServers, folder: String? = nil, lease: Duration = .seconds(Limits.leaseSeconds),
+        limits: StoreLimits = StoreLimits(), clock: StoreClock = .system, feed: JobFeed,
+        logger: Logger = Logger(label: "attachprep.jobs"), errorLog: NATSErrorLog? = nil, marksCrashes: Bool = false
+    ) async throws -> NATSJobQueue {
+        let errorLog = errorLog ?? NATSErrorLog(logger)
+        let connection = try await QueueErrorMapping.mapError {
+            try await NATSConnection.connect(servers.checkedSettings)
+        }
+        do {
+            let layout = QueueLayout(
+                names: QueueNames(prefix: servers.prefix), replicas: servers.replicas, lease: lease, limits: limits)
+            let storage = try await QueueStorage(layout, in: JetStream(connection))
+            let (own, mirror) = try await BlockingThread().run {
+                let own = try LocalStateFolder(folder)
+                return (own, try JobMirror(path: own.mirrorPath, feed: feed, at: clock.now()))
+            }
+            let queue = NATSJobQueue(
+                storage, names: layout.names, folder: own, mirror: mirror, lease: lease, limits: limits, clock: clock,
+                logger: logger, errorLog: errorLog, marksCrashes: marksCrashes)
+            do {
+                try await queue.startWatching()
+                try await queue.beginRun()
+            } catch {
+                await queue.close()
+                throw error
+            }
+            return queue
+        } catch {
+            errorLog.note(error, from: connection.serverAddress)
+            connection.close()
+            throw QueueErrorMapping.error(error)
+        }
+    }
+}
+
+extension NATSJobQueue {
+    /// Counts a crash for the jobs of the previous process on this machine if that crashed, then begins a new run
+    /// record.
+    ///
+    /// Crashes on other machines are counted by the next process there.
+    fileprivate func beginRun() async throws {
+        if case .crashed(let signal) = run.previousExit, let worker = run.previousWorker {
+            let now = clock.now().wall
+            var crashed: [CrashedJob] = []
+            for id in try await mirror.held(by: worker) {
+                let changed = try await change(id, from: nil) { $0.crashed(worker, at: now) }
+                guard let changed, let job = JobID(id) else { continue }
+                crashed.append(CrashedJob(id: job, crashes: changed.value.crashes ?? 0))
+            }
+            logger.report(crashed, signal: signal)
+        }
+        try run.begin()
+    }
+}
+
+/// The opened streams, consumers and buckets of the queue.
+struct QueueStorage: Sendable {
+    let stream: JetStream
+    let lanes: [JobPriority: PullConsumer]
+    let jobs: KeyValueBucket
+    let logs: KeyValueBucket
+    let results: KeyValueBucket
+    let uploads: ObjectBucket
+
+    init(_ layout: QueueLayout, in stream: JetStream) async throws {
+        self.stream = stream
+        try await stream.ensure(layout.lanes)
+        try await stream.ensure(layout.deadLetters)
+        var lanes: [JobPriority: PullConsumer] = [:]
+        for lane in JobPriority.allCases {
+            lanes[lane] = try await stream.consumer(lane.rawValue, layout.consumer(lane))
+        }
+        self.lanes = lanes
+        jobs = try await .open(layout.jobs, in: stream)
+        logs = try await .open(layout.logs, in: stream)
+        results = try await .open(layout.results, in: stream)
+        uploads = try await .open(layout.uploads, in: stream)
+    }
+}
+
+/// The configurations of the queue's streams, consumers and buckets.
+struct QueueLayout: Sendable {
+    let names: QueueNames
+    let replicas: Int?
+    let lease: Duration
+    let limits: StoreLimits
+
+    /// All streams, including those behind the buckets.
+    var streams: [StreamConfiguration] {
+        [lanes, deadLetters] + [jobs, logs, results].map(\.stream) + [uploads.objectStream]
+    }
+
+    var lanes: StreamConfiguration {
+        var configuration = StreamConfiguration(
+            names.lanes, subjects: [names.laneSubjects], description: "attachprep: queued and running jobs")
+        configuration.retention = .workQueue
+        configuration.replicas = replicas
+        return configuration
+    }
+
+    var deadLetters: StreamConfiguration {
+        var configuration = StreamConfiguration(
+            names.deadLetters, subjects: [names.deadLetterSubjects], description: "attachprep: dead letters")
+        configuration.maxAge = .seconds(clamping: limits.deadRetentionSeconds)
+        configuration.replicas = replicas
+        return configuration
+    }
+
+    func consumer(_ lane: JobPriority) -> ConsumerConfiguration {
+        var configuration = ConsumerConfiguration(stream: names.lanes, filter: names.laneFilter(lane))
+        configuration.description = "attachprep: the lane \(lane.rawValue)"
+        configuration.ackWait = lease
+        return configuration
+    }
+
+    /// Has no maximum age, because a job may wait for any time.
+    var jobs: BucketConfiguration {
+        BucketConfiguration(names.jobs, maxAge: nil, replicas: replicas, description: "attachprep: jobs")
+    }
+
+    var logs: BucketConfiguration {
+        BucketConfiguration(
+            names.logs, maxAge: .seconds(clamping: limits.retentionSeconds), replicas: replicas,
+            description: "attachprep: job logs")
+    }
+
+    var results: BucketConfiguration {
+        BucketConfiguration(
+            names.results, maxAge: .seconds(clamping: limits.retentionSeconds), replicas: replicas,
+            description: "attachprep: results by work key")
+    }
+
+    /// Kept for as long as a job with the upload can be retried.
+    var uploads: BucketConfiguration {
+        BucketConfiguration(
+            names.uploads, maxAge: .seconds(clamping: max(limits.retentionSeconds, limits.deadRetentionSeconds)),
+            replicas: replicas,
+            description: "attachprep: uploads")
+    }
+}
+
+/// The names of streams, buckets and subjects on the servers.
+struct QueueNames: Sendable, Hashable {
+    /// The common prefix: letters, digits, `-` and `_`.
+    let prefix: String
+
+    /// The stream with one message for each queued or running job, on the job's own subject in its lane.
+    var lanes: String { "\(prefix)_lanes" }
+    var laneSubjects: String { "\(prefix).lanes.*.*" }
+    func laneSubject(_ lane: JobPriority, _ job: String) -> String { "\(prefix).lanes.\(lane.rawValue).\(job)" }
+    func laneFilter(_ lane: JobPriority) -> String { "\(prefix).lanes.\(lane.rawValue).*" }
+
+    /// The stream of dead letters: jobs as JSON, without secrets.
+    var deadLetters: String { "\(prefix)_dead" }
+    var deadLetterSubjects: String { "\(prefix).dead.*" }
+    func deadLetterSubject(_ job: String) -> String { "\(prefix).dead.\(job)" }
+
+    /// The bucket of jobs.
+    var jobs: String { "\(prefix)_jobs" }
+    /// The bucket of job log lines.
+    var logs: String { "\(prefix)_logs" }
+    /// The bucket of results by work key.
+    var results: String { "\(prefix)_results" }
+    /// The bucket of uploads.
+    var uploads: String { "\(prefix)_uploads" }
+}
+
+/// The local folder of a queue on NATS servers, with the read model and copies of uploads. All of it can be rebuilt.
+final class LocalStateFolder: Sendable {
+    let uploads: UploadCache
+    let mirrorPath: String
+    let path: String
+    /// Nil when a folder is configured.
+    private let temporary: TemporaryDataFolder?
+    private let lock: FolderLock
+
+    /// Opens and locks the folder.
+    ///
+    /// - Parameter path: a folder that no other process uses; nil uses a temporary one, which `close()` removes.
+    /// - Throws: `queue.unavailable` when another process has locked it, or it cannot be used.
+    init(_ path: String?) throws {
+        temporary = path == nil ? try TemporaryDataFolder() : nil
+        let folder = DataFolder(path: path ?? temporary?.path ?? "")
+        try folder.makePath()
+        lock = try FolderLock(folder, for: "serve or worker")
+        // A subfolder, separate from the files of the SQLite driver.
+        let own = DataFolder(path: "\(folder.path)/nats")
+        try own.makePath()
+        uploads = try UploadCache(path: own.path)
+        self.path = folder.path
+        mirrorPath = "\(own.path)/mirror.sqlite"
+    }
+
+    func close() {
+        temporary?.remove()
+        lock.release()
+    }
+}

@@ -1,0 +1,124 @@
+import AttachPrepJobs
+import NATS
+import RichPush
+import SQLiteQueue
+import SafeArithmetic
+
+/// Read-only diagnostics of a queue's servers.
+public struct QueueDiagnostics: Codable, Sendable, Hashable {
+    /// A stream or a bucket.
+    public struct Part: Codable, Sendable, Hashable {
+        public var name: String
+        /// Nil when it does not exist yet; the first process that starts creates it.
+        public var messages: Int?
+        /// The size of each copy in bytes.
+        public var bytes: Int?
+        public var replicas: Int?
+        /// The name of the leader; nil on a single server.
+        public var leader: String?
+    }
+
+    /// A NATS server, probed at its own address.
+    public struct Server: Codable, Sendable, Hashable {
+        /// The address without credentials.
+        public var address: String
+        /// Nil when it could not be reached from here.
+        public var version: String?
+        /// The server's ID: one server may have several addresses.
+        var id: String?
+    }
+
+    /// All configured and discovered servers.
+    public var servers: [Server]
+    /// The mean time of a request, in milliseconds.
+    public var roundTripMilliseconds: Double
+    public var parts: [Part]
+    /// Whether a process can start with these servers.
+    public var isUsable: Bool
+    /// Problems that put jobs at risk or keep them from being accepted, each with its remedy.
+    public var faults: [String]
+
+    /// Queries the servers.
+    ///
+    /// - Throws: `queue.unavailable` with the reason: no server reachable, credentials rejected, JetStream disabled, or
+    ///   streams of the same name with another configuration.
+    public init(of servers: QueueServers) async throws {
+        // Connects to any version; an old one is reported among the faults.
+        let connection = try await QueueErrorMapping.mapError { try await NATSConnection.connect(servers.settings) }
+        defer { connection.close() }
+        self.servers = await Self.probe(at: connection.knownServers, as: servers.settings)
+        let layout = QueueLayout(
+            names: QueueNames(prefix: servers.prefix), replicas: servers.replicas,
+            lease: .seconds(Limits.leaseSeconds), limits: StoreLimits())
+        (roundTripMilliseconds, parts, faults, isUsable) = (0, [], [], true)
+        let stream = JetStream(connection)
+        let start = ContinuousClock.now
+        for configuration in layout.streams {
+            let status = try await QueueErrorMapping.mapError { try await stream.status(configuration) }
+            add(configuration.name, status)
+        }
+        let milliseconds = start.duration(to: .now) / .milliseconds(1) / Double(layout.streams.count)
+        roundTripMilliseconds = (milliseconds * 100).rounded() / 100
+        let reasons = blockingProblems(as: servers)
+        isUsable = reasons.isEmpty
+        faults += reasons  // Bounded: arrays, not numbers.
+    }
+
+    /// The problems that keep a process from starting, each with its remedy.
+    private func blockingProblems(as named: QueueServers) -> [String] {
+        var blockingProblems = named.allowsDivergingServer ? [] : servers.compactMap(Self.versionProblem)
+        let isMade = parts.allSatisfy { $0.messages != nil }
+        if let replicas = named.replicas, !isMade, replicas > serverCountMax {
+            blockingProblems.append(
+                "--queue-replicas \(replicas) needs \(replicas) NATS servers with JetStream, and there "
+                    // Bounded: strings, not numbers.
+                    + (serverCountMax == 1 ? "is 1" : "are \(serverCountMax)")
+                    + "; start more of them, or set --queue-replicas \(serverCountMax).")
+        }
+        return blockingProblems
+    }
+
+    private static func versionProblem(_ server: Server) -> String? {
+        guard let text = server.version, let version = NATSServerVersion(text), version < QueueServers.minimumVersion
+        else { return nil }
+        let error = NATSError.serverTooOld(version, least: QueueServers.minimumVersion)
+        return "\(server.address): \(QueueErrorMapping.sentence(error))"
+    }
+
+    /// The maximum possible number of servers: each unreachable address may be another server.
+    private var serverCountMax: Int {
+        let reached = Set(servers.compactMap(\.id)).count
+        return reached.adding(clamping: servers.count { $0.id == nil })
+    }
+
+    /// Probes each server at its own address, all concurrently.
+    private static func probe(at addresses: [String], as settings: NATSSettings) async -> [Server] {
+        await withTaskGroup(of: Server.self) { group in
+            for address in addresses { group.addTask { await probe(at: address, as: settings) } }
+            return await group.reduce(into: [Server]()) { $0.append($1) }.sorted { $0.address < $1.address }
+        }
+    }
+
+    private static func probe(at address: String, as settings: NATSSettings) async -> Server {
+        var own = settings
+        own.servers = [settings.address(like: address)]
+        own.discoversServers = false
+        guard let connection = try? await NATSConnection.connect(own) else { return Server(address: address) }
+        defer { connection.close() }
+        return Server(address: address, version: "\(connection.serverVersion)", id: connection.serverID)
+    }
+
+    private mutating func add(_ name: String, _ status: StreamStatus?) {
+        guard let status else { return parts.append(Part(name: name)) }
+        parts.append(
+            Part(
+                name: name, messages: status.messages, bytes: status.bytes, replicas: status.replicas,
+                leader: status.leader))
+        for server in status.laggingServers {
+            faults.append("Server \(server) is offline, or its copy of \(name) is behind; check its log.")
+        }
+        if status.replicas > 1, status.leader == nil {
+            faults.append("\(name) has no leader: at least half of its servers are offline; start them.")
+        }
+    }
+}

@@ -1,0 +1,281 @@
+import AttachPrep
+public import AttachPrepJobs
+import GRDB
+import Logging
+import RichPush
+import SafeArithmetic
+import Synchronization
+
+extension SQLiteStore {
+    public func claim(
+        _ count: Int, by worker: String, lease: Duration, hostLimit: Int
+    ) async throws -> [ClaimedJob] {
+        let claim = JobClaim(worker: worker, leaseMilliseconds: lease.milliseconds, hostLimit: hostLimit)
+        var taken = ClaimBatch()
+        // Each step is its own transaction, so that other changes can run while a long backlog is parked.
+        repeat { taken = try await take(count, claim) } while taken.records.isEmpty && taken.mayBeMore
+        return taken.records.compactMap { record in
+            do {
+                return try record.claimed()
+            } catch {
+                // An unreadable row must not block other jobs; its lease expires, and its delay grows with each loss.
+                logger.error(
+                    "cannot read a claimed job", metadata: ["job": "\(record.record.uuid)", "error": "\(error)"])
+                return nil
+            }
+        }
+    }
+
+    private func take(_ count: Int, _ claim: JobClaim) async throws -> ClaimBatch {
+        let moment = clock.now()
+        try await jumps.follow(moment, in: commits)
+        let (laneRotation, isolation) = (laneRotation, isolation)
+        return try await write { database, changes in
+            changes += try ExpiredLeases.reclaim(database, at: moment)  // Bounded: array concatenation.
+            try JobParking.admit(database, hostLimit: claim.hostLimit)
+            let taken = try claim.take(count, laneRotation, isolation, database, at: moment)
+            changes += taken.records.compactMap { record in  // Bounded: array concatenation.
+                JobID(record.record.uuid).map { JobFeed.Change(job: $0, state: .running) }
+            }
+            return taken
+        }
+    }
+}
+
+/// The result of one step of a claim.
+struct ClaimBatch: Sendable {
+    var records: [ClaimedRecord] = []
+    /// Whether the step ended before it had examined all due jobs.
+    var mayBeMore = false
+}
+
+/// Claims jobs: one statement finds a job and gives it a lease.
+struct JobClaim: Sendable {
+    var worker: String
+    var leaseMilliseconds: Int64
+    var hostLimit: Int
+
+    func take(
+        _ count: Int, _ laneRotation: LaneRotation, _ isolation: IsolationState, _ database: Database,
+        at moment: StoreMoment
+    ) throws -> ClaimBatch {
+        guard count > 0 else { return ClaimBatch() }
+        let facts = try JobIsolation.facts(database, at: moment)
+        let decision = IsolationDecision(
+            hasAlone: facts.hasAlone, inFlight: facts.inFlight, isAloneDue: facts.isAloneDue,
+            wasAlone: isolation.wasAlone)
+        switch decision {
+        case .wait: return ClaimBatch()
+        case .alone: return try takeAlone(isolation, database, at: moment)
+        case .ordinary, .ordinaryFirst:
+            let taken = try take(count, laneRotation, database, at: moment)
+            if taken.records.isEmpty, !taken.mayBeMore, decision == .ordinaryFirst {
+                return try takeAlone(isolation, database, at: moment)
+            }
+            if !taken.records.isEmpty { isolation.note(alone: false) }
+            return taken
+        }
+    }
+
+    /// Claims one job for a process with no other work in flight; none when only a webhook waits to be sent alone.
+    private func takeAlone(
+        _ isolation: IsolationState, _ database: Database, at moment: StoreMoment
+    ) throws -> ClaimBatch {
+        guard let id = try database.number(JobIsolation.nextJob, [moment.wall]) else { return ClaimBatch() }
+        isolation.note(alone: true)
+        let token = Int64.random(in: 1 ... .max)
+        let row = try database.row(
+            """
+            UPDATE job SET \(Self.begun) WHERE id = ?1 RETURNING \(ClaimedRecord.columns)
+            """, [id, 0, moment.wall, token, worker, moment.steady.adding(clamping: leaseMilliseconds)])
+        return ClaimBatch(records: row.map { [ClaimedRecord($0, token: token)] } ?? [])
+    }
+
+    /// The columns that a claim sets: `?3` is the time, `?4` the token, `?5` the worker, `?6` the end of the lease.
+    private static let begun = """
+        state = 'running', attempts = attempts + 1, started_at = ?3, wait = 0, token = ?4, worker = ?5, lease_until = ?6
+        """
+
+    private func take(
+        _ count: Int, _ laneRotation: LaneRotation, _ database: Database, at moment: StoreMoment
+    ) throws -> ClaimBatch {
+        var taken = ClaimBatch()
+        var empty: Set<JobPriority> = []
+        while taken.records.count < count, empty.count < JobPriority.allCases.count {
+            for lane in laneRotation.next() where !empty.contains(lane) {
+                if let record = try takeOne(lane, &taken.mayBeMore, database, at: moment) {
+                    taken.records.append(record)
+                    break
+                }
+                empty.insert(lane)
+            }
+        }
+        return taken
+    }
+
+    /// Claims the first job of a lane that can run, and parks the jobs before it that cannot.
+    private func takeOne(
+        _ lane: JobPriority, _ mayBeMore: inout Bool, _ database: Database, at moment: StoreMoment
+    ) throws -> ClaimedRecord? {
+        for _ in 0..<JobParking.windowsMax {
+            if let record = try takeFromWindow(lane, database, at: moment) { return record }
+            guard try JobParking.park(database, lane: lane, hostLimit: hostLimit, at: moment) else { return nil }
+        }
+        mayBeMore = true
+        return nil
+    }
+
+    private func takeFromWindow(
+        _ lane: JobPriority, _ database: Database, at moment: StoreMoment
+    ) throws -> ClaimedRecord? {
+        let token = Int64.random(in: 1 ... .max)
+        let row = try database.row(
+            """
+            UPDATE job SET \(Self.begun)
+            WHERE id = (SELECT id FROM (\(JobParking.window)) AS candidate WHERE \(JobParking.canRun) LIMIT 1)
+            RETURNING \(ClaimedRecord.columns)
+            """,
+            [lane.lane, hostLimit, moment.wall, token, worker, moment.steady.adding(clamping: leaseMilliseconds)])
+        return row.map { ClaimedRecord($0, token: token) }
+    }
+}
+
+/// Parks jobs that cannot run for now, so that claims do not have to examine them.
+///
+/// A claim examines a window of the first jobs of a lane. When all of them belong to busy hosts or to work keys that
+/// are running, they are parked; when the host or key is free again, as many jobs as can run are unparked. So a backlog
+/// of 100,000 jobs for one slow host costs one parking per job, and does not slow down others.
+enum JobParking {
+    /// Number of jobs of a lane in a window.
+    static let windowCount = 64
+    /// Maximum number of windows per transaction: parking this many takes about 20 ms, during which other changes wait.
+    static let windowsMax = 32
+
+    /// Whether the job `candidate` can run: its host has fewer than `?2` running jobs, and no job with its work key is
+    /// running.
+    static let canRun = """
+        NOT EXISTS (SELECT 1 FROM job AS other INDEXED BY job_alive_key
+            WHERE other.state IN ('queued', 'running') AND other.state = 'running' AND other.key = candidate.key)
+        AND (candidate.host IS NULL OR ?2 >
+            (SELECT count(*) FROM job AS other INDEXED BY job_running_host
+                WHERE other.state = 'running' AND other.host = candidate.host))
+        """
+
+    /// The first jobs of lane `?1` that are due at `?3`, in order.
+    static let window = """
+        SELECT id, host, key FROM job INDEXED BY job_queued
+        WHERE state = 'queued' AND parked = 0 AND lane = ?1 AND due_at <= ?3 ORDER BY due_at, id LIMIT \(windowCount)
+        """
+
+    /// Parks the jobs of a window that cannot run.
+    ///
+    /// - Returns: whether another window may contain more jobs: false when this one was not full.
+    static func park(_ database: Database, lane: JobPriority, hostLimit: Int, at moment: StoreMoment) throws -> Bool {
+        try database.run(
+            """
+            UPDATE job SET parked = CASE WHEN EXISTS (SELECT 1 FROM job AS other INDEXED BY job_alive_key
+                WHERE other.state IN ('queued', 'running') AND other.state = 'running' AND other.key = job.key)
+                THEN 2 ELSE 1 END
+            WHERE id IN (SELECT id FROM (\(window)) AS candidate WHERE NOT (\(canRun)))
+            """, [lane.lane, hostLimit, moment.wall])
+        return database.changesCount >= windowCount
+    }
+
+    /// Unparks jobs that can run again.
+    static func admit(_ database: Database, hostLimit: Int) throws {
+        for (host, running) in try parked("host", mark: 1, database) where running < hostLimit {
+            try admit(database, "host", host, mark: 1, count: hostLimit.subtracting(clamping: running))
+        }
+        for (key, running) in try parked("key", mark: 2, database) where running == 0 {
+            try admit(database, "key", key, mark: 2, count: 1)
+        }
+    }
+
+    /// Returns the hosts or keys with parked jobs, and their numbers of running jobs; one index seek each.
+    private static func parked(
+        _ column: String, mark: Int, _ database: Database
+    ) throws -> [(name: String, running: Int)] {
+        let alive = column == "key" ? "AND other.state IN ('queued', 'running')" : ""
+        let rows = try database.rows(
+            """
+            WITH RECURSIVE found (name) AS (
+                SELECT min(\(column)) FROM job INDEXED BY job_\(column)_parked
+                WHERE state = 'queued' AND parked = \(mark)
+                UNION ALL
+                SELECT (SELECT min(\(column)) FROM job INDEXED BY job_\(column)_parked
+                    WHERE state = 'queued' AND parked = \(mark) AND \(column) > found.name)
+                FROM found WHERE found.name IS NOT NULL
+            )
+            SELECT name, (SELECT count(*) FROM job AS other
+                WHERE other.state = 'running' \(alive) AND other.\(column) = found.name)
+            FROM found WHERE name IS NOT NULL
+            """)
+        return rows.map { ($0[0], $0[1]) }
+    }
+
+    /// Unparks the oldest jobs of each lane; the claim chooses among the lanes.
+    private static func admit(
+        _ database: Database, _ column: String, _ name: String, mark: Int, count: Int
+    ) throws {
+        for lane in JobPriority.allCases {
+            try database.run(
+                """
+                UPDATE job SET parked = 0 WHERE id IN (
+                    SELECT id FROM job INDEXED BY job_\(column)_parked
+                    WHERE state = 'queued' AND parked = \(mark) AND \(column) = ? AND lane = ?
+                    ORDER BY due_at, id LIMIT ?)
+                """, [name, lane.lane, count])
+        }
+    }
+}
+
+/// Jobs and webhooks that run alone, because a process crashed or was lost while it had them (`CrashPolicy`).
+///
+/// Such a job is parked with its own mark, so that ordinary claims skip it; it keeps the mark until it has ended. A
+/// webhook that was being sent during a crash is sent alone too, because its response may have caused the crash.
+enum JobIsolation {
+    /// The value in `job.parked`; `JobParking` uses 1 and 2.
+    static let mark = 3
+
+    /// Whether work that runs alone is in flight, whether any work is in flight, and whether work that runs alone is
+    /// due. Each is one seek in an index that is nearly always empty.
+    static func facts(
+        _ database: Database, at moment: StoreMoment
+    ) throws -> (hasAlone: Bool, inFlight: Bool, isAloneDue: Bool) {
+        let row = try database.row(
+            """
+            SELECT EXISTS (SELECT 1 FROM job INDEXED BY job_lease WHERE state = 'running' AND parked = \(mark))
+                    OR EXISTS (SELECT 1 FROM webhook INDEXED BY webhook_leased
+                        WHERE state = 'pending' AND lease_until IS NOT NULL AND crashes > 0),
+                EXISTS (SELECT 1 FROM job INDEXED BY job_lease WHERE state = 'running')
+                    OR EXISTS (SELECT 1 FROM webhook INDEXED BY webhook_leased
+                        WHERE state = 'pending' AND lease_until IS NOT NULL),
+                EXISTS (SELECT 1 FROM job INDEXED BY job_alone
+                        WHERE state = 'queued' AND parked = \(mark) AND due_at <= ?1)
+                    OR EXISTS (SELECT 1 FROM webhook INDEXED BY webhook_alone
+                        WHERE state = 'pending' AND lease_until IS NULL AND crashes > 0 AND next_at <= ?1)
+            """, [moment.wall])
+        return (row?[0] ?? false, row?[1] ?? false, row?[2] ?? false)
+    }
+
+    /// The next job that runs alone; fewest crashes first, because those are less likely to be the cause.
+    static let nextJob = """
+        SELECT id FROM job INDEXED BY job_alone
+        WHERE state = 'queued' AND parked = \(mark) AND due_at <= ?1 ORDER BY crashes, due_at, id LIMIT 1
+        """
+
+    static let nextWebhook = """
+        SELECT id FROM webhook INDEXED BY webhook_alone
+        WHERE state = 'pending' AND lease_until IS NULL AND crashes > 0 AND next_at <= ?1
+        ORDER BY crashes, next_at, id LIMIT 1
+        """
+
+    /// Since schema version 4.
+    static let schema = """
+        ALTER TABLE job ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE webhook ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX job_alone ON job (due_at) WHERE state = 'queued' AND parked = \(mark);
+        CREATE INDEX webhook_alone ON webhook (next_at)
+            WHERE state = 'pending' AND lease_until IS NULL AND crashes > 0;
+        """
+}

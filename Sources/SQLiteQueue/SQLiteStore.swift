@@ -1,0 +1,214 @@
+import AttachPrep
+public import AttachPrepJobs
+import GRDB
+public import Logging
+import RichPush
+import Synchronization
+
+/// The store of a worker and a service: one SQLite database and the files beside it.
+///
+/// ```swift
+/// let store = try await SQLiteStore.open(folder: "/var/lib/attachprep", role: .service, feed: feed)
+/// await store.close()
+/// ```
+/// Two clocks are used: leases use the boot clock, so that a step of the wall clock neither loses nor extends them; all
+/// visible times use the wall clock.
+public final class SQLiteStore: Sendable {
+    let folder: DataFolder
+    let limits: StoreLimits
+    let durability: StoreDurability
+    let clock: StoreClock
+    let pool: DatabasePool
+    let commits: GroupCommit
+    let laneRotation = LaneRotation()
+    let isolation = IsolationState()
+    /// The run record of this process; nil for a command.
+    let run = Mutex<RunRecord?>(nil)
+    let jumps: ClockJumps
+    let files: ContentFiles
+    let sweepProgress = SweepProgress()
+    /// Whether files exceeded the quota after the last sweep.
+    let isOverQuota = Atomic(false)
+    let logger: Logger
+    /// Held while the store is open; nil for a command.
+    private let lock: FolderLock?
+
+    init(
+        folder: DataFolder, lock: FolderLock?, pool: DatabasePool, durability: StoreDurability, limits: StoreLimits,
+        clock: StoreClock, feed: JobFeed, logger: Logger
+    ) throws {
+        self.folder = folder
+        self.lock = lock
+        self.pool = pool
+        self.durability = durability
+        self.limits = limits
+        self.clock = clock
+        self.logger = logger
+        commits = GroupCommit(pool: pool, feed: feed)
+        jumps = ClockJumps(clock.now())
+        files = try ContentFiles(folder: folder, durability: durability)
+    }
+
+    /// Closes the database and releases the folder. Later calls fail with `queue.unavailable`.
+    public func close() async {
+        let pool = pool
+        do {
+            try await files.run {
+                try pool.emptyLog()
+                try pool.close()
+            }
+        } catch {
+            logger.error("the job database could not be closed", metadata: ["error": "\(error)"])
+        }
+        run.withLock { $0 }?.end()
+        lock?.release()
+    }
+
+    /// Whether new jobs and uploads are rejected because files exceeded the quota after the last sweep.
+    public var isFull: Bool { isOverQuota.load(ordering: .relaxed) }
+
+    /// Always nil: SQLite has no connection state, each call reports its own error.
+    public var fault: String? { nil }
+
+    /// Runs a change and returns after it is committed.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, inout [JobFeed.Change]) throws -> Value
+    ) async throws -> Value {
+        try await commits.write(body)
+    }
+
+    /// Runs a query on the last committed state, concurrently with changes.
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        do {
+            return try await pool.read(body)
+        } catch {
+            throw StorageErrors.error(error)
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// Runs arbitrary SQL, for tests that simulate another program, another version or disk corruption.
+    package func alter(_ sql: String) async throws {
+        try await pool.writeWithoutTransaction { try $0.execute(sql: sql) }
+    }
+
+    /// Limits the database to a number of pages, or to its current size, for tests that simulate a full disk.
+    ///
+    /// - Returns: the previous limit.
+    package func limitPages(to count: Int) async throws -> Int {
+        try await pool.writeWithoutTransaction { database in
+            let before = try Int.fetchOne(database, sql: "PRAGMA max_page_count") ?? 0
+            try database.execute(sql: "PRAGMA max_page_count = \(count)")
+            return before
+        }
+    }
+}
+
+extension SQLiteStore: JobQueue {
+    /// How long a change waits for another process's lock.
+    static let busySeconds = 5.0
+
+    /// Opens the store of a folder; a service creates it when it does not exist.
+    ///
+    /// - Parameters:
+    ///   - feed: receives every change that this process makes.
+    ///   - marksCrashes: whether to install signal handlers that leave a mark in the folder after a crash, by which the
+    ///     next service distinguishes a crash from a kill.
+    /// - Throws: `queue.unavailable`, which names the cause: another service, permissions, or a database that is
+    ///   damaged, of another program or of a newer version. None of the files is changed then.
+    public static func open(
+        folder path: String, durability: StoreDurability = .normal, role: StoreRole,
+        limits: StoreLimits = StoreLimits(),
+        clock: StoreClock = .system, feed: JobFeed, logger: Logger = Logger(label: "attachprep.jobs"),
+        marksCrashes: Bool = false
+    ) async throws -> SQLiteStore {
+        try await BlockingThread().run {
+            let store = try openBlocking(path, durability, role, limits, clock, feed, logger)
+            if role == .service { try store.begin(marksCrashes: marksCrashes) }
+            return store
+        }
+    }
+
+    private static func openBlocking(
+        _ path: String, _ durability: StoreDurability, _ role: StoreRole, _ limits: StoreLimits, _ clock: StoreClock,
+        _ feed: JobFeed, _ logger: Logger
+    ) throws -> SQLiteStore {
+        let folder = DataFolder(path: path)
+        let lock = try prepare(folder, role)
+        try DatabaseCheck(path: folder.database, isThorough: role == .service).run()
+        do {
+            let pool = try DatabasePool(path: folder.database, configuration: configuration)
+            try pool.writeWithoutTransaction { database in
+                try StoreSchema.make(in: database)
+                // DatabasePool has set NORMAL.
+                if durability == .always { try database.execute(sql: "PRAGMA synchronous = FULL") }
+            }
+            return try SQLiteStore(
+                folder: folder, lock: lock, pool: pool, durability: durability, limits: limits, clock: clock,
+                feed: feed, logger: logger)
+        } catch {
+            throw StorageErrors.error(error)
+        }
+    }
+
+    private static func prepare(_ folder: DataFolder, _ role: StoreRole) throws -> FolderLock? {
+        switch role {
+        case .service:
+            try folder.make()
+            let lock = try FolderLock(folder)
+            try folder.makeDatabaseFile()
+            return lock
+        case .command:
+            guard folder.hasDatabase else {
+                throw AttachPrepError(
+                    .queueUnavailable,
+                    "\(folder.path) has no job database; start attachprep serve with this --state first.",
+                    isRetryable: false)
+            }
+            return nil
+        }
+    }
+
+    private static var configuration: GRDB.Configuration {
+        var configuration = GRDB.Configuration()
+        configuration.label = "attachprep.jobs"
+        configuration.busyMode = .timeout(busySeconds)
+        configuration.prepareDatabase { database in
+            // Overwrite deleted content, so that deleted secrets are not left in the file.
+            try database.execute(sql: "PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY")
+        }
+        return configuration
+    }
+
+    /// Starts a service: recovers from the end of the previous one, then starts a new run record.
+    private func begin(marksCrashes: Bool) throws {
+        let record = RunRecord(folder: folder.path, marksCrashes: marksCrashes)
+        do {
+            try recover(record.previousExit)
+        } catch {
+            throw StorageErrors.error(error)
+        }
+        try record.begin()
+        run.withLock { $0 = record }
+    }
+
+    /// Reclaims everything that earlier processes held; the lock guarantees that none of them is running.
+    private func recover(_ previousExit: PreviousExit) throws {
+        let moment = clock.now()
+        var (crashed, webhooks): ([CrashedJob], Int) = ([], 0)
+        let lost = try pool.write { database in
+            if case .crashed = previousExit {
+                crashed = try ExpiredLeases.reclaimCrashed(database, at: moment)
+                webhooks = try ExpiredLeases.reclaimCrashedWebhooks(database, at: moment)
+            }
+            let lost = try ExpiredLeases.reclaimAll(database, at: moment)
+            try database.run("UPDATE webhook SET lease_until = NULL WHERE lease_until IS NOT NULL")
+            try ClockJumps.follow(database, at: moment)
+            return lost
+        }
+        if case .crashed(let signal) = previousExit { logger.report(crashed, webhooks: webhooks, signal: signal) }
+        if !lost.isEmpty { logger.notice("requeued jobs of an earlier process", metadata: ["jobs": "\(lost.count)"]) }
+        try files.sweepUploadsInProgress()
+    }
+}
