@@ -4,34 +4,34 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-# What building and the demo need: the C libraries, what SwiftPM's linking needs beside the Swift toolchain, git and
+# For building and the demo: the C libraries, what SwiftPM needs for linking beside the Swift toolchain, git and
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
     libjpeg62-turbo-dev libspng-dev libwebp-dev \
     libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
     zlib1g-dev git ca-certificates python3
-# What the tests and samples/make-media run: generators of real media, an HTTP/2 server, certificates, a system call
-# tracer, a font for the burnt-in clock and for pages, a browser to look at those with, and OpenStack Swift, which
-# speaks S3 and checks signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler).
-# tools/nats-server has the server for jobs on several machines: Debian's is older than attachprep takes.
+# For the tests and samples/make-media: generators of real media, an HTTP/2 server, certificates, a system call tracer,
+# a font for the burnt-in clock and for pages, a browser for the pages, and OpenStack Swift as an S3 server that checks
+# signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler). tools/nats-server installs
+# nats-server, because Debian's version is older than the oldest that attachprep accepts.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core chromium nghttp2-server openssl \
     strace libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
     swift-proxy swift-account swift-container swift-object
-# What the comparison measures beside what the tests have already, the bare programs' libraries, and an origin.
+# For the benchmarks, beside the packages of the tests: other tools, libraries of the bare programs, an origin server.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
     liblcms2-dev make
 
 release_build := swift build -c release --static-swift-stdlib
-# Our tests are Swift Testing; without the flag a second, empty summary is printed.
-# One at a time, in two halves side by side (tools/tests): tests that start programs and block on them would else keep
-# each other's tasks from their threads.
+# All tests use Swift Testing; without --disable-xctest a second, empty summary is printed. One test at a time, in two
+# halves that run concurrently (tools/tests): tests that block while a program runs would otherwise take the threads
+# that other tests need.
 swift_test := tools/tests --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps deps-test build demo test lint check test-long test-hostile test-asan test-tsan fuzz fuzz-ci install \
-    bench bench-on-time bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign bench-budget \
-    bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
+    bench bench-on-time bench-sandbox bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign \
+    bench-budget bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,18 +78,18 @@ test-long: deps deps-test ## Run all tests, those with kills and full disks incl
 test-hostile: deps deps-test ## Run the attack tests and print whether each promise of SECURITY.md held [QUICK=1]
 	tools/test-hostile
 
-# A child that is locked down cannot run under a sanitizer (ASan's shadow does not fit its address space, and it opens
-# /proc), so these runs have the in-process engine: PreparationTests is the whole recipe with it. Left out are the tests
-# that start the child or the command, the house rules, and those whose subject is the time that encoding takes, which
-# a sanitizer multiplies; PreparationTests encodes a movie, a sound and an animation all the same.
+# A sandboxed media process cannot run under a sanitizer (ASan's shadow does not fit its address space, and it opens
+# /proc), so these runs use the in-process engine; PreparationTests runs the whole pipeline with it. Left out are tests
+# that start a media process or the command, the house rules, and tests of encoding under a deadline, because a
+# sanitizer multiplies the time; PreparationTests also encodes a movie, audio and an animation.
 sanitized := RichPushTests|MediaEngineTests|MediaProcessingTests|CurlTests|NATSTests|AttachPrepTests|PreparationTests
 sanitized := $(sanitized)|AttachPrepJobsTests|AttachPrepServiceTests
 with_child := MediaProcessPoolTests|AnswerValidationTests|MediaProcessErrorTests|ChildRecyclingTests
 with_child := $(with_child)|MediaProcessSandboxTests|MemoryLeakTests|EarlyProcessingTests|CorruptStillTests
 with_clock := $(shell cat tools/paced-tests)
-# A tester in Python that has a minute, and needs it without a sanitizer.
+# A tester in Python with a time limit of one minute, which it needs without a sanitizer.
 with_tester := SchemathesisTests
-# The Swift runtime's own report of a crash would wait for a debugger and hide the sanitizer's.
+# The Swift runtime's crash report would wait for a debugger and hide the sanitizer's report.
 sanitizer_environment := SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(CURDIR)/tools/sanitizers/lsan.txt \
     TSAN_OPTIONS=suppressions=$(CURDIR)/tools/sanitizers/tsan.txt
 
@@ -109,11 +109,11 @@ test-tsan: deps deps-test ## Run the tests in one process under the thread sanit
 
 # Seconds for each target; TARGET=HeaderFuzz runs one.
 TIME ?= 60
-fuzz: deps ## Fuzz our own parsers: make fuzz TIME=60 [TARGET=HeaderFuzz]
+fuzz: deps ## Fuzz the project's parsers: make fuzz TIME=60 [TARGET=HeaderFuzz]
 	Fuzz/run $(TIME) $(TARGET)
 
-# A target that breaks at once, or does not build, is seen before it is forgotten. The seed is fixed: a run of five
-# seconds is no search, and must not break another's change by chance.
+# Notices a target that does not build or fails at once. The seed is fixed, because a search of five seconds must not
+# fail another change by chance.
 fuzz-ci: deps ## Build every fuzz target and run each for five seconds
 	FUZZ_SEED=1 Fuzz/run 5
 
@@ -122,7 +122,7 @@ install: build ## Install into PREFIX (/usr/local) below DESTDIR: both programs,
 	install -s -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
 	tools/install-share .build/release/attachprep $(DESTDIR)$(PREFIX)/share
 
-# What the benchmarks run beside the product's own binaries.
+# Programs that the benchmarks run beside attachprep.
 bench-programs: build deps-bench
 	$(release_build) --product ShapingServer
 	$(release_build) --product QueueRate
@@ -134,18 +134,21 @@ bench: bench-programs ## Measure the time budget, other tools beside it, and pho
 	Benchmarks/campaign
 	Benchmarks/report
 
-bench-calls: build ## Measure one picture and a batch against a pipeline, and a call to the media process
+bench-calls: build ## Measure one image and a batch against a pipeline, and a call to a media process
 	Benchmarks/run
 	$(release_build) --product RoundTrip
 	.build/release/RoundTrip .build/release/attachprep-media samples/media/grid.png
 
-bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s and count what came back late
+bench-on-time: build deps-test ## Prepare heavy files with budgets of 1 to 30 s and count late results
 	Benchmarks/on-time
 
-bench-walls: build ## Measure what the walls around the media child cost
-	Benchmarks/walls
+bench-sandbox: build ## Measure what the sandbox of the media processes costs
+	Benchmarks/sandbox
 
-bench-memory: build ## Prepare a thousand mixed files and show that memory stays flat
+# The former name.
+bench-walls: bench-sandbox
+
+bench-memory: build ## Prepare a thousand mixed files and measure how memory grows
 	Benchmarks/flat-memory
 
 bench-service: build ## Measure the queue alone, the service from end to end, and how long a job takes to be accepted
@@ -159,12 +162,12 @@ bench-scale: bench-programs ## Measure two workers beside one on NATS servers, a
 bench-campaign: bench-programs ## Send the sample campaign to phones on 3G, LTE and Wi-Fi, raw and prepared
 	Benchmarks/campaign
 
-# Of each source on each network; what encodes for seconds has fewer. A hundred are the least that have a p99.
+# Samples of each source on each network, fewer for sources that are encoded for seconds. 100 is the least for a p99.
 SAMPLES ?= 100
 bench-budget: bench-programs ## Measure download to attachment by kind, network and stage [SAMPLES=100]
 	Benchmarks/budget --samples $(SAMPLES)
 
-bench-report: ## Write .build/bench/report.html and report.json from what was measured, and print the README's table
+bench-report: ## Write .build/bench/report.html and report.json from the measurements, and print the README's table
 	Benchmarks/report
 
 # The comparison's options: make bench-peers OPTIONS='--rows one-jpeg,help --quick'
@@ -172,11 +175,11 @@ OPTIONS ?=
 bench-peers: bench-programs ## Measure attachprep against other tools and a bare program, on the same files
 	Benchmarks/side-by-side $(OPTIONS)
 
-bench-compare: bench-programs ## The same, and report what got more than 15 % worse than recorded
+bench-compare: bench-programs ## The same, and report rows more than 15 % worse than recorded
 	Benchmarks/compare $(OPTIONS)
 
-bench-damage: build deps-bench ## Measure what is noticed of damaged movies, GIFs and audio [OPTIONS='--label before']
+bench-damage: build deps-bench ## Measure how much damage in movies, GIFs and audio is found [OPTIONS='--label before']
 	nice Benchmarks/damage $(OPTIONS)
 
-clean: ## Remove what building and the demo made
+clean: ## Remove the output of building and of the demo
 	rm -rf .build prepared

@@ -23,7 +23,7 @@ let isFuzzing = Context.environment["ATTACHPREP_FUZZ"] != nil
 let fuzzed: [SwiftSetting] =
     isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address", "-enable-testing"])] : []
 
-/// Rooms whose loops go over every pixel: without optimization a test of theirs takes minutes.
+/// Modules whose loops go over every pixel: without optimization a test of theirs takes minutes.
 let optimized: [SwiftSetting] = isFuzzing ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// Tests read fixtures and talk to sockets; spelling `unsafe` there would hide the specification.
@@ -37,7 +37,7 @@ func cLibrary(_ name: String, pkgConfig: String, package: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
-func room(
+func module(
     _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = [],
     resources: [Resource] = []
 ) -> Target {
@@ -78,7 +78,8 @@ let package = Package(
     ],
     targets: [
         // The C libraries: a module map and one page of shims each.
-        // gobject-2.0 gives glib's include path; libvips itself is linked by CVips' module map (see ARCHITECTURE.md).
+        // gobject-2.0 gives glib's include path; libvips itself is linked by CVips' module map: see
+        // docs/explanation/dependencies.md.
         cLibrary("CVips", pkgConfig: "gobject-2.0", package: "libvips-dev"),
         cLibrary(
             "CLibAV", pkgConfig: "libavformat libavcodec libavutil libswscale libswresample",
@@ -93,34 +94,34 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
 
         // Their owners: the only importers of C.
-        room("Vips", ["CVips", "SafeArithmetic"]),
-        room("LibAV", ["CLibAV", "SafeArithmetic"]),
-        room("JPEG", ["CJPEG", "SafeArithmetic"], optimized),
-        room("PNG", ["CSPNG", "SafeArithmetic"]),
-        room("WebP", ["CWebP", "SafeArithmetic"]),
-        room("Magic", ["CMagic"]),
-        room("Zlib", ["CZlib", "SafeArithmetic"]),
-        room("Curl", ["CCurl", "SafeArithmetic"]),
-        room("NATS", ["CNATS", "SafeArithmetic"]),
-        room("Linux", ["CLinux", "SafeArithmetic"]),
+        module("Vips", ["CVips", "SafeArithmetic"]),
+        module("LibAV", ["CLibAV", "SafeArithmetic"]),
+        module("JPEG", ["CJPEG", "SafeArithmetic"], optimized),
+        module("PNG", ["CSPNG", "SafeArithmetic"]),
+        module("WebP", ["CWebP", "SafeArithmetic"]),
+        module("Magic", ["CMagic"]),
+        module("Zlib", ["CZlib", "SafeArithmetic"]),
+        module("Curl", ["CCurl", "SafeArithmetic"]),
+        module("NATS", ["CNATS", "SafeArithmetic"]),
+        module("Linux", ["CLinux", "SafeArithmetic"]),
 
         // The domain.
-        room("SafeArithmetic"),
-        room("RichPush", ["SafeArithmetic"]),
-        room("MediaEngine", ["RichPush", "SafeArithmetic"]),
-        room(
+        module("SafeArithmetic"),
+        module("RichPush", ["SafeArithmetic"]),
+        module("MediaEngine", ["RichPush", "SafeArithmetic"]),
+        module(
             "MediaProcessing",
             ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux", "SafeArithmetic"], optimized),
-        room("MediaChild", ["MediaProcessing", "Linux", "SafeArithmetic"]),
+        module("MediaChild", ["MediaProcessing", "Linux", "SafeArithmetic"]),
         .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaChild"], swiftSettings: strict),
-        room(
+        module(
             "AttachPrep",
             [
                 "MediaEngine", "Curl", "Zlib", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        room(
+        module(
             "AttachPrepJobs",
             [
                 "AttachPrep", "Linux", "SafeArithmetic",
@@ -129,7 +130,7 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
             ]),
         // The queue's two drivers.
-        room(
+        module(
             "SQLiteQueue",
             [
                 "AttachPrepJobs", "AttachPrep", "Linux", "SafeArithmetic",
@@ -137,7 +138,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        room(
+        module(
             "JetStreamQueue",
             [
                 "SQLiteQueue", "AttachPrepJobs", "AttachPrep", "NATS", "SafeArithmetic",
@@ -146,10 +147,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // What people look at: the pages' own files are compiled in, so that a program is still one file.
-        room(
+        module(
             "AttachPrepPages", ["RichPush", .product(name: "Crypto", package: "swift-crypto")],
             resources: [.embedInCode("Assets")]),
-        room(
+        module(
             "AttachPrepService",
             [
                 "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "Linux", "SafeArithmetic",

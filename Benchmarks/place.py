@@ -1,4 +1,4 @@
-"""Where things are: the programs that are measured, and what is made."""
+"""Paths of the measured programs and of generated files."""
 
 import os
 
@@ -6,5 +6,5 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, ".build/release")
 ATTACHPREP = os.environ.get("ATTACHPREP", os.path.join(BUILD, "attachprep"))
 SHAPING_SERVER = os.environ.get("SHAPING_SERVER", os.path.join(BUILD, "ShapingServer"))
-# What the benchmarks write down, for the report.
+# Results of the benchmarks, for the report.
 RESULTS = os.path.join(ROOT, ".build/bench")

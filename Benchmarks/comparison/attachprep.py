@@ -1,4 +1,4 @@
-"""The product as its users call it."""
+"""Runs attachprep as users do."""
 
 import json
 import os
@@ -10,8 +10,10 @@ from process import run
 
 
 def batch(urls, concurrency=8, slots=2, side=None):
-    """One batch over these addresses; the manifests are in `manifests`. Ends the benchmark if one was rejected.
-    `side` is the thumbnail's, if not the default."""
+    """Prepares these URLs in one batch; the manifests are in `manifests`. Ends the benchmark if one was rejected.
+
+    `side` is the size of the thumbnail; None is the default.
+    """
     folder = tempfile.mkdtemp(prefix="out-", dir=BENCH)
     path = os.path.join(folder, "list.jsonl")
     write_list(path, urls)
@@ -23,7 +25,7 @@ def batch(urls, concurrency=8, slots=2, side=None):
 
 
 def write_list(path, urls):
-    """Results stand in folders f0, f1 and so on."""
+    """Results are in folders f0, f1 and so on."""
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(json.dumps({"source": url, "id": f"f{index}"}) + "\n" for index, url in enumerate(urls))
 
@@ -38,5 +40,5 @@ def check(manifests, count):
     rejected = [manifest for manifest in manifests if manifest["outcome"] in ("rejected", "bestAttempt")]
     if rejected or len(manifests) != count:
         first = rejected[0] if rejected else {}
-        raise SystemExit(f"side-by-side: attachprep prepared {len(manifests)} of {count}, {len(rejected)} not as it "
-                         f"should: {first.get('source', {}).get('url')} {first.get('error')} {first.get('warnings')}")
+        raise SystemExit(f"side-by-side: attachprep prepared {len(manifests)} of {count}, {len(rejected)} not as "
+                         f"expected: {first.get('source', {}).get('url')} {first.get('error')} {first.get('warnings')}")

@@ -1,4 +1,4 @@
-"""The files the comparison is done with, by kind."""
+"""The files of the comparison, by kind."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from places import CORPUS, ROOT
 
 
 class File:
-    """One of them."""
+    """One file of the corpus."""
 
     def __init__(self, folder, row):
         self.name, self.kind, self.bytes = row["name"], row["kind"], row["bytes"]
@@ -18,12 +18,12 @@ class File:
         self.path = os.path.join(folder, self.name)
 
 
-# The same order in every run; kinds come as they happen to come.
+# The same shuffled order in every run.
 ORDER = 20
 
 
 def prepare(parts):
-    """Makes what is missing of these parts."""
+    """Makes the missing files of these parts."""
     subprocess.run([sys.executable, os.path.join(ROOT, "Benchmarks/corpus/make"), "--parts", ",".join(parts)],
                    check=True)
 
@@ -49,7 +49,7 @@ def files(part):
 
 
 def by_kind(files):
-    """The files of each kind, in the order in which kinds come."""
+    """The files of each kind, in order of first occurrence."""
     kinds = {}
     for file in files:
         kinds.setdefault(file.kind, []).append(file)

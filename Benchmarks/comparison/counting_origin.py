@@ -1,20 +1,20 @@
-"""An origin that sends as fast as it is taken, and counts what the receiver's system has taken of each answer."""
+"""An origin that sends at full speed and counts the bytes that the receiver's kernel has acknowledged."""
 
 import os
 import socket
 import struct
 import threading
 
-# Where `tcpi_bytes_acked` stands in struct tcp_info.
+# Offset of `tcpi_bytes_acked` in struct tcp_info.
 BYTES_ACKED = 120
 PIECE = 65536
 
 
 class CountingOrigin:
-    """Serves one file while it is entered; with `declares` false as chunks without a length. One answer, then no more.
+    """Serves one file, once, as a context manager; with `declares` false in chunks without a length.
 
-    `acknowledged` is known once the connection is over: body and headers that reached the receiver's system, read by
-    the process or not.
+    `acknowledged` is set when the connection has ended: headers and body that reached the receiver's kernel, whether
+    the process has read them or not.
     """
 
     def __init__(self, path, kind, declares=True):
@@ -44,7 +44,7 @@ class CountingOrigin:
                 while connection.recv(PIECE):
                     pass
             except OSError:
-                # Hung up on, as it should be.
+                # The client disconnected, as expected.
                 pass
             information = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
             self.acknowledged = struct.unpack_from("Q", information, BYTES_ACKED)[0]

@@ -1,4 +1,4 @@
-"""The bare program: the least work for each file."""
+"""The floor: a C program with the least work for each file."""
 
 import contextlib
 import json
@@ -14,8 +14,10 @@ def build():
 
 
 def batch(files, folder=None):
-    """What each file takes, in order: kind, file, cpu and wall seconds. `attachment` and `thumbnail` of the last one
-    stay in the folder."""
+    """Kind, file, CPU and wall seconds of each file, in order.
+
+    `attachment` and `thumbnail` of the last file stay in the folder.
+    """
     with temporary(folder) as folder:
         path = os.path.join(folder, "list")
         with open(path, "w", encoding="utf-8") as file:
@@ -24,19 +26,19 @@ def batch(files, folder=None):
 
 
 def frame(file, seconds, rounds, folder=None):
-    """The exact frame of a movie, so many times in one process; `thumbnail` stays in the folder."""
+    """Decodes the exact frame of a movie `count` times in one process; `thumbnail` stays in the folder."""
     with temporary(folder) as folder:
         return rows(["frame", file.path, seconds, os.path.join(folder, "thumbnail"), rounds])
 
 
 def movie(file, seconds, rounds):
-    """The same frame and the proof that the movie is sound, so many times in one process."""
+    """Decodes the same frame and validates the movie, repeatedly in one process."""
     with temporary() as folder:
         return rows(["movie", file.path, seconds, os.path.join(folder, "thumbnail"), rounds])
 
 
 def remux(file, rounds):
-    """The streams in an MP4 with its index in front, so many times in one process."""
+    """Copies the streams into an MP4 with its index at the front, repeatedly in one process."""
     with temporary() as folder:
         return rows(["remux", file.path, os.path.join(folder, "out.mp4"), rounds])
 

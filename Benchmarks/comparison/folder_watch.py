@@ -1,4 +1,4 @@
-"""What happens in a folder and in those that appear in it, with the moment of each event (inotify)."""
+"""Events in a folder and in its new subfolders, with their times (inotify)."""
 
 import ctypes
 import os
@@ -13,14 +13,14 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Event:
-    """Something that happened: `file` stands in `folder`, which is empty for the watched one itself."""
+    """An event of `file` in `folder`, which is empty for the watched folder itself."""
 
     def __init__(self, at, mask, folder, file):
         self.at, self.mask, self.folder, self.file = at, mask, folder, file
 
 
 class FolderWatch:
-    """Collects events while it is entered; with `is_shallow` only of what is moved into the folder itself."""
+    """Collects events as a context manager; with `is_shallow` only moves into the folder itself."""
 
     def __init__(self, path, is_shallow=False):
         self.path = path
@@ -61,6 +61,6 @@ class FolderWatch:
         os.close(self.descriptor)
 
     def arrivals(self):
-        """When each folder came into its place, by name."""
+        """The time at which each folder was published, by name."""
         return {event.file: event.at for event in self.events
                 if event.folder == "" and event.mask & MOVED_TO and not event.file.startswith(".")}

@@ -1,16 +1,16 @@
-"""The peak of a process tree's memory: the sum of all its processes' proportional shares (PSS), sampled."""
+"""The peak memory of a process tree: the sum of the proportional set sizes (PSS) of all processes, sampled."""
 
 import os
 import subprocess
 import threading
 import time
 
-# Seconds between samples. Each stops the processes for as long as the kernel counts, so nothing is timed meanwhile.
+# Seconds between samples. Sampling stops the processes, so no times are measured in these runs.
 INTERVAL = 0.02
 
 
 class Peak:
-    """The most that was seen, when, and what each process had then."""
+    """The peak, its time, and the share of each process."""
 
     def __init__(self):
         self.bytes, self.at, self.processes, self.samples = 0, 0.0, {}, 0
@@ -22,7 +22,7 @@ class Peak:
 
 
 def watch(command):
-    """Runs a command; the peak, and each line it printed with the moment it came."""
+    """Runs a command; returns the peak, and each output line with its time."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     start, lines = time.perf_counter(), []
     reader = threading.Thread(target=read, args=(process, start, lines))
@@ -50,13 +50,13 @@ def shares(root):
             with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
                 found[f"{file.read().strip()} {pid}"] = pss
         except (OSError, StopIteration):
-            # Ended meanwhile.
+            # The process has ended.
             continue
     return found
 
 
 def tree(root):
-    """The processes that descend from one, itself included."""
+    """A process and its descendants."""
     children = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():

@@ -1,4 +1,4 @@
-"""The origin on loopback: nginx with sendfile, so that it costs next to nothing; started and ended by the benchmark."""
+"""The origin: nginx on loopback with sendfile, which uses little processor time; run by the benchmark."""
 
 import math
 import os
@@ -35,12 +35,12 @@ http {{
     server {{
         listen 127.0.0.1:{port};
         root {root};
-        # A link that keeps many downloads in flight at a time.
+        # A slow link, so that many downloads are in flight at a time.
         location /slow/ {{
             alias {root}/;
             limit_rate 256k;
         }}
-        # Requests whose beginnings are asked for.
+        # Requests whose start times are logged.
         location /timed/ {{
             alias {root}/;
             access_log {folder}/times times;
@@ -51,7 +51,7 @@ http {{
 
 
 class Origin:
-    """Serves a folder while it is entered: `with Origin(folder) as origin: origin.url(file)`."""
+    """Serves a folder: `with Origin(folder) as origin: origin.url(file)`."""
 
     def __init__(self, root):
         self.root = root
@@ -62,14 +62,14 @@ class Origin:
         if program is None:
             raise SystemExit("side-by-side: nginx is missing; make deps-bench, or apt-get install nginx-light")
         self.folder = tempfile.mkdtemp(prefix="origin-", dir=BENCH)
-        # The workers must be able to look in, whoever started us.
+        # Readable for nginx's worker user, whichever user runs the benchmark.
         os.chmod(self.folder, 0o755)
         self.port = free_port()
         path = os.path.join(self.folder, "nginx.conf")
         with open(path, "w", encoding="utf-8") as file:
             user = "user root;\n" if os.geteuid() == 0 else ""
             file.write(user + CONFIGURATION.format(folder=self.folder, port=self.port, root=self.root))
-        # A benchmark that is killed leaves no server behind.
+        # Ends the server if the benchmark is killed.
         self.process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", program, "-p", self.folder, "-c", path],
                                         stderr=subprocess.DEVNULL)
         self.wait()
@@ -90,19 +90,19 @@ class Origin:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def url(self, file):
-        """An address of its own each time, so that nothing can be taken from an earlier one."""
+        """A different URL each time, so that no result is reused."""
         return self.address(f"{file.part}/{file.name}")
 
     def slow_url(self, file):
-        """The same at 256 KiB a second."""
+        """The same, limited to 256 KiB/s."""
         return self.address(f"slow/{file.part}/{file.name}")
 
     def timed_url(self, file):
-        """The same, and when it was asked for is known afterwards."""
+        """The same, with a log of the request time."""
         return self.address(f"timed/{file.part}/{file.name}")
 
     def begun(self):
-        """When the first request for each timed address came, by its number; seconds of `time.time`."""
+        """The time of the first request for each timed URL, by its number; seconds of `time.time`."""
         found = {}
         with open(os.path.join(self.folder, "times"), encoding="ascii") as file:
             for line in file:

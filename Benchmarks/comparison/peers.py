@@ -1,4 +1,4 @@
-"""What people use today, each over a list of addresses; None where it is not here."""
+"""Runs each peer over a list of URLs; None if it is not installed."""
 
 import json
 import os
@@ -15,12 +15,12 @@ from process import run
 PYTHON = os.path.join(VENV, "bin/python")
 MODULES = {"python worker": "pycurl, magic, pyvips, av", "thumbor": "thumbor"}
 PROGRAMS = ["curl", "file", "vips", "vipsthumbnail", "ffmpeg", "ffprobe"]
-# Kinds that every thumbor answers; moving pictures stay moving there, which is other work.
+# Kinds that every thumbor supports; it keeps animations animated, which is different work.
 THUMBOR_KINDS = ["jpeg", "png", "webp"]
 
 
 def missing(name):
-    """What is not here of a peer; nothing when it can be measured."""
+    """What is missing for a peer; None if it can be measured."""
     if name == "shell pipeline":
         return ", ".join(program for program in PROGRAMS if shutil.which(program) is None)
     if name in MODULES:
@@ -30,7 +30,7 @@ def missing(name):
 
 
 class Work:
-    """A folder with a list of addresses, for one run."""
+    """A folder with a list of URLs, for one run."""
 
     def __init__(self, urls):
         self.urls = urls
@@ -60,7 +60,7 @@ def python_worker(urls, concurrency=8, side=None):
 
 
 def expect_all(urls, output):
-    """All of the Python worker's lines say that it is done."""
+    """Checks that every output line of the Python worker reports success."""
     answers = [json.loads(line) for line in output.splitlines()]
     for answer in answers:
         if "error" in answer:
@@ -85,7 +85,7 @@ def expect(name, count, done):
 
 
 class Thumbor:
-    """As many thumbors as there are cores, each a process of its own, warm, while it is entered."""
+    """One warm thumbor process for each core, as a context manager."""
 
     def __enter__(self):
         self.ports = [free_port() for _ in os.sched_getaffinity(0)]

@@ -1,4 +1,4 @@
-"""Where everything is that the comparison uses."""
+"""Paths of the comparison."""
 
 import os
 

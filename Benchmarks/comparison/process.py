@@ -1,4 +1,4 @@
-"""A program run to its end: wall seconds, and processor seconds of all its descendants."""
+"""Runs a program to its end; measures wall seconds, and processor seconds of all its descendants."""
 
 import ctypes
 import os
@@ -10,19 +10,19 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 class Spent:
-    """What a run took."""
+    """The measurements of a run."""
 
     def __init__(self, wall, cpu, output):
         self.wall, self.cpu, self.output = wall, cpu, output
 
 
 def adopt_orphans():
-    """Whoever loses its parent becomes our child: else what it spent would be counted for nobody."""
+    """Makes orphaned descendants children of this process, so that their processor time is counted."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def run(command, may_fail=False, **options):
-    """Runs a command; its standard output is kept."""
+    """Runs a command and captures its standard output."""
     before, start = processor_seconds(), time.perf_counter()
     ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     wall = time.perf_counter() - start
@@ -39,7 +39,7 @@ def processor_seconds():
 
 
 def reap_orphans():
-    """Waits for what the command left behind, which is about to end."""
+    """Waits for remaining descendants of the command, which are about to end."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -1,4 +1,4 @@
-"""How near a picture is to the best that can be made of its source at that size: SSIM, by ffmpeg."""
+"""SSIM of a thumbnail against the best one that can be made from its source at that size, by ffmpeg."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from places import PEERS, VENV
 
 
 class Reference:
-    """The source decoded whole, and reduced in floats with Lanczos' filter; upright and in sRGB."""
+    """The source decoded at full size and reduced in floats with a Lanczos filter; upright, in sRGB."""
 
     def __init__(self, source, folder, seconds=None):
         self.folder = folder
@@ -22,17 +22,17 @@ class Reference:
             self.make(self.full)
 
     def make(self, source):
-        """Both pictures, by libvips, in a process of its own."""
+        """Both images, made by libvips in a separate process."""
         subprocess.run([os.path.join(VENV, "bin/python"), os.path.join(PEERS, "reference"), source, self.full,
                         self.reduced], check=True, stderr=subprocess.DEVNULL)
 
     def ssim(self, picture, full=False):
-        """1 is the same; nothing where the sides differ."""
+        """1 for equal images; None if their sizes differ."""
         return ssim(picture, self.full if full else self.reduced)
 
 
 def frame(source, seconds, path):
-    """The last frame that is not later, by decoding everything up to it."""
+    """The last frame not later than the time, by decoding everything before it."""
     subprocess.run(["ffmpeg", "-v", "error", "-y", "-nostdin", "-i", source, "-vf", f"select='lte(t,{seconds})'",
                     "-t", str(seconds), "-vsync", "0", "-update", "1", path], check=True)
 

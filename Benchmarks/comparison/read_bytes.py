@@ -1,4 +1,4 @@
-"""What a program reads from a port, by the calls it makes (strace)."""
+"""The bytes that a program reads from a port, by its system calls (strace)."""
 
 import os
 import re
@@ -13,7 +13,7 @@ RESULT = re.compile(r"= (-?\d+)")
 
 
 def read_from(command, port):
-    """Bytes that the command and its children read of connections to a port, headers included."""
+    """Bytes that the command and its children read from connections to a port, including headers."""
     with tempfile.TemporaryDirectory(dir=BENCH) as folder:
         path = os.path.join(folder, "calls")
         subprocess.run(["strace", "-f", "--seccomp-bpf", "-qq", "-s", "0", "-o", path, "-e",
@@ -24,7 +24,7 @@ def read_from(command, port):
 
 
 def counted(lines, port):
-    """The same, from strace's lines: a call of a thread may be cut in two by those of others."""
+    """The same, from strace's lines: a call may be split by those of other threads."""
     begun, connected, total = {}, set(), 0
     for line in lines:
         if call := CALL.match(line):

@@ -1,5 +1,7 @@
-"""What the rows of the real mix have in common: its files through attachprep and the Python worker, with thumbnails as
-large as senders order them."""
+"""Shared code of the rows of the real mix: prepares its files with attachprep and the Python worker.
+
+Thumbnails have the size that senders usually request.
+"""
 
 import attachprep
 import corpus
@@ -19,5 +21,5 @@ def theirs(run, files, concurrency=8):
 
 
 def start_up(run, batch):
-    """Processor seconds of a batch of one tiny PNG, which is next to nothing but start-up."""
+    """Processor seconds of a batch of one tiny PNG, which is almost only start-up."""
     return batch(run, [corpus.special("tiny.png")], 1).cpu

@@ -1,4 +1,4 @@
-"""What a run of the comparison found: one row for each claim, a table of them, and a file."""
+"""The results of a comparison: one row for each claim, as a table and as a file."""
 
 import json
 import os
@@ -12,26 +12,26 @@ THRESHOLDS = os.path.join(ROOT, "Benchmarks/thresholds.json")
 
 
 class Run:
-    """A run under way: its origin, how often to measure, what was found."""
+    """A run: its origin, the number of rounds, the results."""
 
     def __init__(self, origin, rounds=None):
         self.origin = origin
         self.forced_rounds = rounds
         self.found = []
         self.notes = []
-        # What else this machine was doing, which no lock tells afterwards.
+        # The machine's load at the start, for the report.
         self.begun = {"at": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "load": os.getloadavg()}
         with open(THRESHOLDS, encoding="utf-8") as file:
             self.thresholds = json.load(file)
 
     def rounds(self, usual):
-        """Counts rounds; the machine is ours while one lasts, if there is a lock to say so."""
+        """Yields the rounds; holds the lock during each, if BENCH_LOCK is set."""
         for number in range(self.forced_rounds or usual):
             with quiet():
                 yield number
 
     def row(self, name, title, ours, other, against, unit, details=None):
-        """Notes a claim; thresholds say which way is better."""
+        """Adds a claim; the thresholds define whether less or more is better."""
         limit = self.thresholds[name]
         ratio = ours / other if other else None
         value = ours if ratio is None else ratio
@@ -40,11 +40,11 @@ class Run:
                            "isMet": meets(value, limit), "details": details or {}})
 
     def note(self, name, title, details):
-        """Notes what has no limit."""
+        """Adds details without a limit."""
         self.notes.append({"row": name, "title": title, "details": details})
 
     def absent(self, name, title, against, why):
-        """Notes a peer that is not here: it is named, never left out in silence."""
+        """Adds a peer that is not installed, so that the report names it."""
         self.found.append({"row": name, "title": title, "against": against, "notHere": why})
 
     def finish(self, path):
@@ -52,11 +52,11 @@ class Run:
         with open(path, "w", encoding="utf-8") as file:
             json.dump({**self.begun, "rows": self.found, "notes": self.notes}, file, indent=1)
         show(self.found)
-        print(f"load average when it began: {self.begun['load'][0]:.2f}; details in {os.path.relpath(path)}")
+        print(f"load average at the start: {self.begun['load'][0]:.2f}; details in {os.path.relpath(path)}")
 
 
 def write_thresholds(thresholds):
-    """A line for each row, so that a change is a line of a diff."""
+    """One line for each row, so that a change is one line of a diff."""
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(each)}" for name, each in thresholds.items())
     with open(THRESHOLDS, "w", encoding="utf-8") as file:
         file.write("{\n" + lines + "\n}\n")
@@ -72,7 +72,7 @@ def show(found):
 
 def outcome(row):
     if "notHere" in row:
-        return f"not here: {row['notHere']}"
+        return f"not installed: {row['notHere']}"
     limit, unit = row["limit"], row["unit"]
     sign = "at most" if limit["better"] == "less" else "at least"
     theirs = "" if row["other"] is None else amount(row["other"], unit)

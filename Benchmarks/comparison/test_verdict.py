@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The decision of Benchmarks/compare, case by case: Benchmarks/comparison/test_verdict.py"""
+"""Tests of the decisions of Benchmarks/compare: Benchmarks/comparison/test_verdict.py"""
 
 import unittest
 

@@ -1,9 +1,9 @@
-"""An origin that knows when the last byte of a file left.
+"""An origin that records the time at which the last byte of a file was sent.
 
-It sends as fast as loopback takes it, and the last byte has left when the last call to send it is back: the receiver
-may still have much to read then. With `holds` all but the last kilobyte goes out at once, and when the receiver's
-system has taken it, and had a moment to read it, the rest follows: as on any network that is slower than loopback,
-where whoever works on what is there already is nearly done with the last byte.
+It sends at the speed of loopback; the last byte counts as sent when the last send call returns, although the receiver
+may still have much to read. With `holds`, the last kilobyte is sent only when the receiver's kernel has accepted the
+rest and the receiver had time to read it. This simulates a network slower than loopback, where early work is nearly
+finished when the last byte arrives.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ MOMENT = 0.03
 
 
 class TimedOrigin:
-    """Serves the bytes of one file under any path while it is entered."""
+    """Serves the bytes of one file under any path, as a context manager."""
 
     def __init__(self, path, kind="application/octet-stream", holds=False):
         with open(path, "rb") as file:
@@ -36,7 +36,7 @@ class TimedOrigin:
         self.listener.close()
 
     def since(self, request):
-        """When the last byte of a request of `warm` left."""
+        """The time at which the last byte for a request of `warm` was sent."""
         return self.sent[request.manifest["source"]["url"].rsplit("/", 1)[1]]
 
     def urls(self, count):
@@ -65,7 +65,7 @@ class TimedOrigin:
                 self.sent[name] = time.perf_counter()
 
     def request(self, connection):
-        """The path that is asked for; nothing when there is no more."""
+        """The path of the next request; None at the end of the connection."""
         data = b""
         while b"\r\n\r\n" not in data:
             more = connection.recv(65536)

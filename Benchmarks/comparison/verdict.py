@@ -1,13 +1,13 @@
-"""Whether a row is where it was, better, or worse by more than measuring alone explains. Pure."""
+"""Decides whether a row is unchanged, better, or worse by more than the error of measurement. Pure functions."""
 
-# The share by which a value may be worse than the recorded one.
+# Tolerated relative change for the worse.
 TOLERANCE = 0.15
 
 
 class Verdict:
-    """What is to be said of a row."""
+    """The result for a row."""
 
-    REGRESSION, BETTER, SAME, NEW, ABSENT = "REGRESSION", "better", "same", "not recorded yet", "not here"
+    REGRESSION, BETTER, SAME, NEW, ABSENT = "REGRESSION", "better", "same", "not recorded yet", "not installed"
 
     def __init__(self, row, kind, value=None, recorded=None, is_met=None):
         self.row, self.kind, self.value, self.recorded, self.is_met = row, kind, value, recorded, is_met
@@ -20,12 +20,12 @@ class Verdict:
 
 
 def verdicts(found, thresholds):
-    """A verdict for each row of a report, those of peers that are not here included."""
+    """A verdict for each row of a report, including rows of peers that are not installed."""
     return [verdict(row, thresholds[row["row"]]) for row in found]
 
 
 def verdict(row, threshold):
-    """The decision for one row."""
+    """The verdict for one row."""
     if "notHere" in row:
         return Verdict(row["row"], Verdict.ABSENT)
     value, recorded = row["value"], threshold["recorded"]
@@ -37,7 +37,7 @@ def verdict(row, threshold):
 
 
 def change(value, recorded, better):
-    """How a ratio stands to the recorded one."""
+    """Compares a ratio with the recorded one."""
     if recorded is None:
         return Verdict.NEW
     worse, best = (value, recorded) if better == "less" else (recorded, value)
@@ -47,7 +47,7 @@ def change(value, recorded, better):
 
 
 def crossing(value, recorded, threshold):
-    """Seconds and bytes are this machine's and this moment's: only the limit can be compared."""
+    """Compares with the limit only, because seconds and bytes depend on the machine."""
     if recorded is None:
         return Verdict.NEW
     was, now = meets(recorded, threshold), meets(value, threshold)

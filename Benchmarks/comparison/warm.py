@@ -1,4 +1,4 @@
-"""A warm worker of ours: a batch whose requests come one after another, the first ones not counted."""
+"""A warm attachprep: a batch of sequential requests, of which the first ones are not counted."""
 
 import json
 import os
@@ -14,14 +14,14 @@ WARM_UP = 3
 
 
 class Request:
-    """One of them: its manifest, when its folder was in place, and what happened in its staging folder."""
+    """One request: its manifest, the time of publication, and the events in its staging folder."""
 
     def __init__(self, name, manifest, at, events):
         self.name, self.manifest, self.at, self.events = name, manifest, at, events
 
 
 def requests(urls, **request):
-    """Prepares addresses one by one; `request` is added to each line. What comes back has lost its warm-up."""
+    """Prepares URLs one by one; `request` is added to each line. Returns the results without the warm-up."""
     folder = tempfile.mkdtemp(prefix="warm-", dir=BENCH)
     try:
         path, output = os.path.join(folder, "list"), os.path.join(folder, "prepared")

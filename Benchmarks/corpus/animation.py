@@ -1,5 +1,4 @@
-"""Animations as people send them: a camera that moves over a scene, a sticker that bounces, a recorded screen, a
-drawing of flat areas."""
+"""Typical animations: a camera pan over a scene, a bouncing sticker, a screen recording, a drawing of flat areas."""
 
 import numpy
 from PIL import ImageDraw
@@ -9,7 +8,7 @@ from screen import INK, screen, sticker
 
 
 def gif(path, seed, width, height, frames, motif="panned", colours=128):
-    """Only what changes is written of a frame, as most encoders do."""
+    """Writes only the changed part of a frame, as most encoders do."""
     pictures = [indexed(picture, colours) for picture in MOTIFS[motif](seed, width, height, frames)]
     disposal = {"disposal": 2} if motif == "sticker" else {}
     pictures[0].save(path, "GIF", save_all=True, append_images=pictures[1:], duration=80, loop=0, **disposal)
@@ -21,7 +20,7 @@ def apng(path, seed, width, height, frames, motif="panned"):
 
 
 def indexed(picture, colours):
-    """Transparent pixels need Pillow's octree; its median cut takes none."""
+    """Uses Pillow's octree for images with transparency, which its median cut does not support."""
     return picture.quantize(colours, method=2) if picture.mode == "RGBA" else picture.quantize(colours)
 
 
@@ -32,13 +31,13 @@ def webp(path, seed, width, height, frames, is_sticker=False):
 
 
 def panned(seed, width, height, frames):
-    """Cut out of a wider picture, three pixels further each time."""
+    """A pan over a wider image, three pixels a frame."""
     scene = photograph(seed, width + 3 * frames, height, grain=1.5)
     return [scene.crop((3 * number, 0, 3 * number + width, height)) for number in range(frames)]
 
 
 def bounced(seed, side, frames):
-    """On a canvas that stays, transparent around."""
+    """A sticker that moves on a transparent canvas."""
     whole = sticker(seed, side)
     pictures = []
     for number in range(frames):
@@ -48,7 +47,7 @@ def bounced(seed, side, frames):
 
 
 def recorded(seed, width, height, frames):
-    """A screen on which a pointer moves and words are written."""
+    """A screen on which a pointer moves and text appears."""
     page, dice = screen(seed, width, height), numpy.random.default_rng(seed)
     draw = ImageDraw.Draw(page)
     left, top = 40, height // 2
@@ -63,7 +62,7 @@ def recorded(seed, width, height, frames):
 
 
 def drawn(seed, width, height, frames):
-    """Flat areas of few colours, of which one moves."""
+    """Flat areas of few colors, of which one moves."""
     page, dice = screen(seed, 64, 64).resize((width, height), resample=0), numpy.random.default_rng(seed)
     draw, side = ImageDraw.Draw(page), min(width, height)
     for _ in range(30):

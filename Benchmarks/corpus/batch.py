@@ -1,4 +1,4 @@
-"""The mixed batch: 200 distinct files, 70 in 100 of them JPEG, in the sizes that people send."""
+"""The mixed batch: 200 distinct files, 70 % of them JPEG, in typical sizes."""
 
 import animation
 import movie
@@ -6,17 +6,17 @@ import sound
 import still
 import tiled
 
-# Sides of a landscape picture, and how many of the 140 JPEGs have them.
+# Width and height of landscape images, and the number of the 140 JPEGs that have them.
 JPEG_SIZES = [
     (4032, 3024, 30), (4000, 2250, 8), (3264, 2448, 12), (2592, 1944, 16), (2048, 1536, 22), (1600, 1200, 22),
     (1920, 1080, 14), (1280, 960, 16),
 ]
-# Phones write upright pictures turned: EXIF's 6, seldom 8 or 3.
+# Phones store portrait images rotated: EXIF orientation 6, rarely 8 or 3.
 ORIENTATIONS = [1, 1, 1, 6, 1, 6, 1, 1, 8, 1, 1, 3]
 
 
 def entries():
-    """Name, kind, maker and its arguments of each file; the name says what is in it."""
+    """Name, kind, function and arguments of each file; the name describes the content."""
     yield from jpegs()
     yield from pngs()
     yield from webps()
@@ -37,10 +37,10 @@ def jpegs():
                 "quality": 82 if is_web else [88, 90, 92][number % 3],
                 "orientation": 1 if is_web else ORIENTATIONS[number % len(ORIENTATIONS)],
                 "progressive": is_web and number % 2 == 0, "has_exif": not is_web, "grain": 3.5 + number % 4,
-                # One maker of phones does, others do not.
+                # One phone manufacturer does, others do not.
                 "is_wide": not is_web and number % 2 == 0,
             }
-            # Some cameras turn the pixels themselves.
+            # Some cameras rotate the pixels.
             sides = (height, width) if number % 7 == 0 else (width, height)
             yield f"jpeg-{number:03}.jpg", "jpeg", still.jpeg, (1000 + number, *sides), options
 
@@ -79,7 +79,7 @@ def gifs():
 def heics():
     for number, (width, height) in enumerate([(4032, 3024), (4032, 3024), (4032, 3024), (2048, 1536), (3024, 4032),
                                               (2048, 1536), (1920, 1440), (3264, 2448)]):
-        # Large ones are a phone's, small ones a program's.
+        # Large images are a phone's, small ones an encoder program's.
         maker = tiled.heic if width * height > 6_000_000 else still.heic
         yield f"heic-{number}.heic", "heic", maker, (5000 + number, width, height), {}
 

@@ -1,4 +1,4 @@
-"""An EXIF block as phones write it: camera, exposure, place, a maker's note and a small thumbnail."""
+"""An EXIF block as phones write it: camera, exposure, location, a maker note and a small thumbnail."""
 
 import struct
 
@@ -7,7 +7,7 @@ SIZES = {ASCII: 1, SHORT: 2, LONG: 4, RATIONAL: 8, UNDEFINED: 1}
 
 
 def block(orientation, width, height, number, thumbnail=b"", has_place=True):
-    """The body of an APP1 segment, `Exif` mark included; `thumbnail` is a JPEG."""
+    """The content of an APP1 segment, including the `Exif` identifier; `thumbnail` is a JPEG."""
     exposure = [
         (0x829A, RATIONAL, [(1, 60 + number)]), (0x829D, RATIONAL, [(18, 10)]), (0x8827, SHORT, [64 + number % 300]),
         (0x9000, UNDEFINED, b"0232"), (0x9003, ASCII, f"2026:06:{number % 28 + 1:02} 12:34:56\0".encode()),
@@ -27,12 +27,12 @@ def block(orientation, width, height, number, thumbnail=b"", has_place=True):
 
 
 def makers_note(number):
-    """What a maker keeps to itself: two kilobytes of no sense."""
+    """A maker note: two kilobytes of opaque data."""
     return bytes((position * 31 + number * 17) & 0xFF for position in range(2048))
 
 
 def tiff(main, children, thumbnail):
-    """Directories one behind the other: the main one, its children, and the thumbnail's."""
+    """Consecutive directories: the main one, its subdirectories, and that of the thumbnail."""
     main = sorted(main + [(tag, LONG, [0]) for tag in children])
     small = [(0x0103, SHORT, [6]), (0x0201, LONG, [0]), (0x0202, LONG, [len(thumbnail)])] if thumbnail else []
     places, offset = {}, 8 + length(main)
@@ -47,13 +47,13 @@ def tiff(main, children, thumbnail):
 
 
 def length(entries):
-    """Bytes of a directory with what its entries point at."""
+    """The bytes of a directory with the values of its entries."""
     outside = (size(kind, value) for _, kind, value in entries)
     return 6 + 12 * len(entries) + sum(even(count) for count in outside if count > 4)
 
 
 def directory(entries, place, following):
-    """A directory as it stands at a place of the block."""
+    """A directory at an offset of the block."""
     head, tail, behind = struct.pack("<H", len(entries)), b"", place + 6 + 12 * len(entries)
     for tag, kind, value in entries:
         data = packed(kind, value)

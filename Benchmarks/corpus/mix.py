@@ -1,8 +1,8 @@
-"""The real mix: 200 files of the kinds, sizes and oddities that people send, most of which iOS attaches as they are.
+"""The real mix: 200 files of typical kinds, sizes and oddities, most of which iOS attaches unchanged.
 
-Its shape is that of 200 files from public repositories: 96 JPEGs, 23 PNGs, 18 GIFs, 18 of WebP, HEIC, AVIF, TIFF and
-APNG together, 18 sounds and 27 movies. JPEGs, PNGs, GIFs, sounds and movies keep to Apple's limits, so that they are
-delivered unchanged.
+The distribution is that of 200 files from public repositories: 96 JPEGs, 23 PNGs, 18 GIFs, 18 WebP, HEIC, AVIF, TIFF and
+APNG files, 18 audio files and 27 movies. JPEGs, PNGs, GIFs, audio files and movies are within Apple's limits, so that
+they are delivered unchanged.
 """
 
 import animation
@@ -12,7 +12,7 @@ import sound
 import still
 import tiled
 
-# Sides of a picture and how many of the JPEGs have them, 0.05 to 24 MP.
+# Width and height, and the number of JPEGs that have them; 0.05 to 24 MP.
 JPEG_SIZES = [
     (6000, 4000, 2), (5472, 3648, 2), (4608, 3456, 3), (4032, 3024, 13), (3264, 2448, 8), (3000, 2000, 8),
     (2400, 1600, 8), (1920, 1080, 10), (1600, 1200, 6), (1280, 853, 12), (1024, 768, 4), (800, 600, 6), (640, 360, 4),
@@ -21,7 +21,7 @@ JPEG_SIZES = [
 
 
 def entries():
-    """Name, kind, maker and its arguments of each file; the name says what is in it."""
+    """Name, kind, function and arguments of each file; the name describes the content."""
     yield from jpegs()
     yield from odd_jpegs()
     yield from pngs()
@@ -32,7 +32,7 @@ def entries():
 
 
 def jpegs():
-    """Cameras' ones are the large ones; from 2400 pixels down most come from a web server."""
+    """Large JPEGs are from cameras; up to 2400 pixels most are from web servers."""
     number = 0
     for width, height, count in JPEG_SIZES:
         for index in range(count):
@@ -76,7 +76,7 @@ def pngs():
 
 
 def gifs():
-    """2 to 300 frames, 50 KB to 9 MB, and a canvas that is large where the file is small."""
+    """2 to 300 frames, 50 KB to 9 MB; some small files have a large canvas."""
     shapes = [
         ("panned", 480, 270, 24), ("panned", 320, 240, 40), ("panned", 498, 280, 64), ("panned", 240, 240, 30),
         ("panned", 600, 400, 88), ("panned", 200, 150, 10), ("panned", 400, 225, 90),
@@ -129,7 +129,7 @@ def sounds():
 
 
 def movies():
-    """Width, height, frames a second, seconds, seconds between key frames, kilobits a second of 0.2 to 45 MB."""
+    """Width, height, frame rate, seconds, seconds between keyframes, kbit/s; 0.2 to 45 MB."""
     h264 = [
         (1920, 1080, 30, 60, 10, 7100), (1920, 1080, 60, 2, 2, 20000), (1920, 1080, 30, 6, 4, 6500),
         (1920, 1080, 24, 20, 10, 8000), (1920, 1080, 60, 8, 5, 9000), (1080, 1920, 30, 10, 1, 8000),

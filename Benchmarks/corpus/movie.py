@@ -1,18 +1,20 @@
-"""Movies as phones and web services write them: H.264 with long groups of pictures, and AAC."""
+"""Movies as phones and web services write them: H.264 with long GOPs, and AAC."""
 
 import os
 import subprocess
 
 from photograph import photograph
 
-# Slow drift with a hand's shake, over a still that is larger than the frame.
+# A slow pan with camera shake, over a still larger than the frame.
 SHAKE = "x='(iw-ow)/2*(1+0.9*sin(t/3))+6*sin(t*5)':y='(ih-oh)/2*(1+0.9*cos(t/4))+5*sin(t*7)'"
 
 
 def mp4(path, seed, width, height, seconds, rotation=0, group=250, rate=None, index_first=True, preset="medium",
         crf=23, noise=5, fps=30, codec="h264", profile=None, has_sound=True):
-    """A movie; `rotation` is what the display matrix says, `rate` in bits a second instead of a constant quality.
-    `profile` is H.264's, if not the encoder's own choice."""
+    """A movie with a display matrix of `rotation`; `rate` in bit/s replaces the constant quality.
+
+    `profile` is an H.264 profile; None for the encoder's default.
+    """
     still = path + ".png"
     photograph(seed, width * 5 // 4, height * 5 // 4, grain=0.5).save(still, "PNG", compress_level=1)
     try:
@@ -26,7 +28,7 @@ def mp4(path, seed, width, height, seconds, rotation=0, group=250, rate=None, in
 
 
 def encoder(codec, profile, preset, group, amount):
-    """ffmpeg's options; key frames stand exactly `group` frames apart."""
+    """ffmpeg's options, with a keyframe every `group` frames exactly."""
     if codec == "hevc":
         parameters = f"keyint={group}:min-keyint={group}:scenecut=0:log-level=error"
         return ["-c:v", "libx265", "-preset", preset, *amount, "-x265-params", parameters, "-tag:v", "hvc1"]
@@ -43,7 +45,7 @@ def write(path, still, width, height, seconds, index_first, noise, fps, video, h
 
 
 def rotate(path, rotation, index_first):
-    """The same pictures, to be shown turned."""
+    """The same frames with a rotation flag."""
     turned = "turned." + path.rsplit(".", 1)[1]
     target = os.path.join(os.path.dirname(path), os.path.basename(path) + turned)
     run("-i", path, "-c", "copy", "-metadata:s:v", f"rotate={rotation}", *faststart(index_first), target)

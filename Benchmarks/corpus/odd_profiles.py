@@ -1,5 +1,5 @@
-"""Colour profiles that few pictures have and a preparer meets all the same: an editor's wide ones, a scanner's gamma,
-grey, a press' table of CMYK, and one that belongs to another kind of picture.
+"""Rare color profiles: wide gamuts of editors, a scanner's gamma, gray, a press's CMYK table, and a profile for another
+color space than that of its image.
 
 Source: ICC.1:2010, 8.3.2 (N-component LUT-based profiles), 8.4 (monochrome), 10.10 (lut8Type).
 """
@@ -13,14 +13,14 @@ from wide_gamut import CONNECTION_WHITE, DAYLIGHT, adaptation, document, place, 
 ADOBE = [(0.640, 0.330), (0.210, 0.710), (0.150, 0.060)]
 PHOTO = [(0.7347, 0.2653), (0.1596, 0.8404), (0.0366, 0.0001)]
 SRGB = [(0.640, 0.330), (0.300, 0.600), (0.150, 0.060)]
-# Points on each side of the press' table: with them the profile is as large as real ones are, a quarter of a megabyte.
+# Grid points per axis of the CMYK table; the profile has a typical size of 250 KB.
 GRID = 17
-# How much of red, green and blue each ink leaves, as a press' inks do: none is pure.
+# Share of red, green and blue that each ink of the press reflects: none is pure.
 INKS = numpy.array([[0.05, 0.62, 0.90], [0.86, 0.07, 0.50], [0.98, 0.90, 0.06], [0.10, 0.10, 0.10]])
 
 
 def named(name):
-    """One of them as bytes."""
+    """A profile as bytes."""
     return {
         "adobe": lambda: profile(ADOBE, 2.2), "photo": lambda: profile(PHOTO, 1.8),
         "scanner": lambda: profile(SRGB, 1.9), "grey": grey, "press": press,
@@ -34,7 +34,7 @@ def grey():
 
 
 def press():
-    """Inks over each other on paper, each point of the table in CIELAB."""
+    """The mixed inks on paper, each point of the table in CIELAB."""
     return document({
         b"desc": text("A press of the benchmarks"), b"cprt": text("No rights reserved"),
         b"wtpt": place(CONNECTION_WHITE), b"A2B0": table()}, b"prtrCMYKLab ")

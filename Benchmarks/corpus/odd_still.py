@@ -1,5 +1,4 @@
-"""Stills of the rarer kinds: JPEGs in CMYK, in grey and with odd profiles; PNGs with a palette, in grey, with sixteen
-bits, interlaced; TIFF."""
+"""Rare stills: JPEGs in CMYK, gray or with unusual profiles; PNGs with a palette, gray, 16-bit or interlaced; TIFF."""
 
 import numpy
 from PIL import Image
@@ -10,7 +9,7 @@ from screen import screen
 
 
 def press_jpeg(path, seed, width, height, profile="press"):
-    """CMYK as an editor writes it, its inks inverted; without a profile where that is empty."""
+    """CMYK as editors write it, inverted; without a profile if that is empty."""
     picture = photograph(seed, width, height, 3)
     light = 255 - numpy.asarray(picture, numpy.int16)
     black = light.min(axis=-1) // 2
@@ -37,7 +36,7 @@ def grey_png(path, seed, width, height):
 
 
 def deep_png(path, seed, width, height):
-    """Sixteen bits a sample, as renderers write."""
+    """16 bits a sample, as renderers write."""
     deep(photograph(seed, width, height, 1)).pngsave(path, bitdepth=16)
 
 
@@ -46,7 +45,7 @@ def interlaced_png(path, seed, width, height):
 
 
 def tiff(path, seed, width, height, is_deep=False):
-    """LZW, or sixteen bits a sample and Deflate."""
+    """LZW, or 16 bits a sample and Deflate."""
     picture = photograph(seed, width, height, 2)
     if is_deep:
         deep(picture).tiffsave(path, compression="deflate", predictor="horizontal")
@@ -55,7 +54,7 @@ def tiff(path, seed, width, height, is_deep=False):
 
 
 def in_libvips(picture):
-    """For what Pillow cannot write. Imported here, after the fork, which libvips' threads do not live through."""
+    """libvips, for formats that Pillow cannot write. Imported after the fork, which its threads do not survive."""
     import pyvips
 
     return pyvips.Image.new_from_array(numpy.asarray(picture), interpretation="srgb")

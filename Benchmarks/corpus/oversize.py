@@ -1,11 +1,11 @@
-"""What is to be refused: a page, and media that begin as they should and go on for too long."""
+"""Files to be rejected: a web page, and media that begin correctly but are too large."""
 
 import movie as movies
 import still
 
 
 def page(path, size):
-    """A page of HTML of that many bytes."""
+    """An HTML page of a given size in bytes."""
     row = "<p>A paragraph of no interest, again and again, as pages have them.</p>\n"
     head = "<!DOCTYPE html>\n<html><head><title>Not a picture</title></head><body>\n"
     text = head + row * ((size - len(head)) // len(row))
@@ -14,7 +14,7 @@ def page(path, size):
 
 
 def movie(path, seed, size):
-    """A real movie's beginning, and then nothing but zeros."""
+    """The beginning of a real movie, followed by zeros."""
     movies.mp4(path, seed, 640, 360, 2)
     pad(path, size)
 

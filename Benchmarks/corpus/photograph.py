@@ -1,19 +1,19 @@
-"""A photograph that never was: light, shapes, texture in octaves and a sensor's grain, from a seed alone.
+"""A synthetic photograph from a seed: light, shapes, texture in octaves and sensor noise.
 
-What matters of a photograph to a decoder is how many bits a pixel takes and that detail lies unevenly: smooth here,
-dense there. Texture is therefore multiplied with a slow mask, and grain is added that grows with the light.
+For a decoder, the bits per pixel and the uneven distribution of detail matter. Texture is therefore multiplied with a
+slowly varying mask, and noise that increases with brightness is added.
 """
 
 import numpy
 from PIL import Image, ImageDraw
 
-# Cells of the texture's octaves in pixels, and how strong each is, in steps of 8 bits.
+# Cell size of each texture octave in pixels, and its amplitude in 8-bit steps.
 OCTAVES = [(700, 60), (180, 34), (48, 22), (14, 16), (5, 12), (2, 9.0)]
 TEXTURED_FROM = 48
 
 
 def photograph(seed, width, height, grain=5.0):
-    """An RGB picture of that size."""
+    """An RGB image of this size."""
     dice = numpy.random.default_rng(seed)
     detail = numpy.clip(1.6 * field(dice, width, height, 600) + 0.55, 0.05, 1.6)
     light = numpy.full((height, width), 120, numpy.float32)
@@ -26,13 +26,13 @@ def photograph(seed, width, height, grain=5.0):
 
 
 def field(dice, width, height, cell):
-    """Smooth noise between -1 and 1 of about that many pixels a cell."""
+    """Smooth noise between -1 and 1 with cells of about this many pixels."""
     small = dice.uniform(-1, 1, (height // cell + 3, width // cell + 3)).astype(numpy.float32)
     return numpy.asarray(Image.fromarray(small).resize((width, height), Image.Resampling.BICUBIC))
 
 
 def shapes(dice, width, height):
-    """Things with edges: buildings, faces, leaves, to be added to the light."""
+    """Shapes with edges, to be added to the light."""
     canvas = Image.new("L", (width, height), 128)
     draw = ImageDraw.Draw(canvas)
     for _ in range(int(dice.integers(12, 40))):
@@ -45,7 +45,7 @@ def shapes(dice, width, height):
 
 
 def coloured(dice, light, width, height):
-    """Three bands of it: colour drifts slowly, as under real light."""
+    """The three bands: color varies slowly, as under real light."""
     bands = []
     for _ in range(3):
         drift = field(dice, width, height, 350) * 28 + field(dice, width, height, 40) * 7 + dice.uniform(-14, 14)

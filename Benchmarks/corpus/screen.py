@@ -1,4 +1,4 @@
-"""A screen as it is photographed by a key press: flat areas, rows of text, icons; and a sticker with soft edges."""
+"""A screenshot: flat areas, rows of text, icons; and a sticker with soft edges."""
 
 import numpy
 from PIL import Image, ImageDraw, ImageFilter
@@ -9,7 +9,7 @@ INK = [(17, 24, 39), (55, 65, 81), (37, 99, 235), (220, 38, 38), (107, 114, 128)
 
 
 def screen(seed, width, height):
-    """An RGB picture of an application: a bar, a photograph, paragraphs, buttons."""
+    """An RGB image of an application: a bar, a photograph, paragraphs, buttons."""
     dice = numpy.random.default_rng(seed)
     canvas = Image.new("RGB", (width, height), (249, 250, 251))
     draw = ImageDraw.Draw(canvas)
@@ -22,7 +22,7 @@ def screen(seed, width, height):
 
 
 def paragraph(dice, draw, width, top):
-    """Rows of words, each a row of strokes as antialiased letters leave them."""
+    """Rows of words, drawn as strokes like antialiased letters."""
     ink = INK[int(dice.integers(0, len(INK)))]
     for _ in range(int(dice.integers(2, 7))):
         left = 40
@@ -49,7 +49,7 @@ def button(dice, draw, width, top):
 
 
 def sticker(seed, side):
-    """An RGBA picture: a cut-out of a photograph on nothing, its edge soft."""
+    """An RGBA image: a photograph cut out with a soft edge on a transparent background."""
     dice = numpy.random.default_rng(seed)
     mask = Image.new("L", (side, side), 0)
     draw = ImageDraw.Draw(mask)

@@ -1,4 +1,4 @@
-"""Sounds as shops, podcasts, games and recorders write them, with a cover or without."""
+"""Audio files as shops, podcasts, games and recorders write them, with or without a cover image."""
 
 import os
 
@@ -12,8 +12,10 @@ CODERS = {
 
 
 def mp3(path, seed, seconds, cover=0, rate="192k", cover_height=0, channels=2, quality=None):
-    """`cover` is its width in pixels, 0 for none, and its height, too, unless that is told. `quality` of a variable
-    rate, 0 to 9."""
+    """`cover` is the cover's width in pixels, 0 for none, and its height without `cover_height`.
+
+    `quality` is that of a variable bit rate, 0 to 9.
+    """
     amount = ["-b:a", rate] if quality is None else ["-q:a", str(quality)]
     coded(path, seed, seconds, ["-c:a", "libmp3lame", *amount], cover, cover_height, channels)
 

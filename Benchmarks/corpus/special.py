@@ -1,4 +1,4 @@
-"""The files of single rows of the table."""
+"""Files for single rows of the table."""
 
 import movie
 import oversize
@@ -7,7 +7,7 @@ import tiled
 
 
 def entries():
-    """Name, kind, maker and its arguments of each file."""
+    """Name, kind, function and arguments of each file."""
     yield "tiny.png", "png", still.png, (8999, 16, 16), {}
     yield "photo-12mp.jpg", "jpeg", still.jpeg, (9000, 4032, 3024), {}
     yield "photo-12mp-upright.jpg", "jpeg", still.jpeg, (9001, 4032, 3024), {"orientation": 6}

@@ -9,14 +9,13 @@ from photograph import photograph
 from screen import screen, sticker
 from wide_gamut import profile
 
-# Pillow's numbers: no subsampling, half across, half both ways.
+# Pillow's numbers for 4:4:4, 4:2:2 and 4:2:0.
 CHROMA = {"4:4:4": 0, "4:2:2": 1, "4:2:0": 2}
 
 
 def jpeg(path, seed, width, height, chroma="4:2:0", quality=90, orientation=1, progressive=False, has_exif=True,
          grain=5.0, is_wide=False):
-    """A phone's JPEG, `is_wide` with the profile of those that show more than sRGB; or with `has_exif` false one that a
-    web server made of it."""
+    """A phone's JPEG, with a wide-gamut profile if `is_wide`; without `has_exif`, as a web server re-encodes it."""
     picture = photograph(seed, width, height, grain)
     small = picture.resize((160, max(1, 160 * height // width)))
     body = io.BytesIO()
@@ -27,7 +26,7 @@ def jpeg(path, seed, width, height, chroma="4:2:0", quality=90, orientation=1, p
 
 
 def png(path, seed, width, height, motif="photograph"):
-    """A screen, a photograph or a sticker without loss."""
+    """A screenshot, a photograph or a sticker, lossless."""
     painted(motif, seed, width, height).save(path, "PNG")
 
 
@@ -40,7 +39,7 @@ def gif(path, seed, width, height, motif="photograph"):
 
 
 def heic(path, seed, width, height, quality=60):
-    """One picture without tiles, as software writes it."""
+    """One image without tiles, as software writes it."""
     encoded(path, seed, width, height, ["-q", str(quality)])
 
 
@@ -49,7 +48,7 @@ def avif(path, seed, width, height, quality=60):
 
 
 def encoded(path, seed, width, height, options):
-    """Written by heif-enc, which takes a file."""
+    """Written with heif-enc, which needs an input file."""
     source = path + ".png"
     photograph(seed, width, height).save(source, "PNG", compress_level=1)
     try:

@@ -1,6 +1,6 @@
-"""HEIC as phones write it: a grid of tiles of 512 pixels, each a picture of HEVC of its own, and maybe a small preview.
+"""HEIC as phones write it: a grid of tiles of 512 pixels, each a separate HEVC image, optionally with a small preview.
 
-Nothing in Debian writes grids, so the boxes are written here; ffmpeg codes the tiles as a movie of key frames.
+No tool in Debian writes grids, so the boxes are written here; ffmpeg encodes the tiles as a movie of keyframes.
 Source: ISO/IEC 23008-12 (HEIF), 6.6.2.3 (grid), 9 (items); ISO/IEC 14496-15 (hvcC).
 """
 
@@ -24,14 +24,14 @@ def heic(path, seed, width, height, has_preview=False, crf=18):
 
 
 def cells(picture):
-    """Row by row; the last ones reach over the edge and repeat it, as decoders cut them."""
+    """Tiles row by row; the last ones extend over the edge and repeat it, because decoders crop them."""
     for top in range(0, picture.height, TILE):
         for left in range(0, picture.width, TILE):
             yield picture.crop((left, top, left + TILE, top + TILE))
 
 
 def coded(path, pictures, width, height, crf):
-    """The decoder configuration and each picture's bytes."""
+    """The decoder configuration and the bytes of each image."""
     movie = path + ".tiles.mp4"
     encoder = subprocess.Popen(
         ["ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", "1",
@@ -42,7 +42,7 @@ def coded(path, pictures, width, height, crf):
         encoder.stdin.write(each.tobytes())
     encoder.stdin.close()
     if encoder.wait():
-        raise RuntimeError("ffmpeg cannot code the tiles")
+        raise RuntimeError("ffmpeg cannot encode the tiles")
     with open(movie, "rb") as file:
         data = file.read()
     os.remove(movie)
@@ -57,7 +57,7 @@ def found(data, kind):
 
 
 def samples(data):
-    """The movie's frames, which stand one behind the other in its one chunk or few."""
+    """The frames of the movie, which are consecutive in its few chunks."""
     sizes = found(data, b"stsz")
     same, count = struct.unpack_from(">II", sizes, 4)
     lengths = [same] * count if same else struct.unpack_from(f">{count}I", sizes, 12)
@@ -104,7 +104,7 @@ def places(bodies, start):
 
 
 def properties(width, height, configuration, numbers, preview, last):
-    """1 the grid's size, 2 a tile's, 3 the tiles' decoder, 4 the colours, 5 and 6 size and decoder of the preview."""
+    """1: size of the grid, 2: of a tile, 3: decoder of the tiles, 4: colors, 5 and 6: size and decoder of the preview."""
     colours = box(b"colr", b"prof" + profile())
     held = [size(width, height), size(TILE, TILE), box(b"hvcC", configuration), colours]
     linked = [(1, [1, 4])] + [(number, [2, 0x83, 4]) for number in numbers]

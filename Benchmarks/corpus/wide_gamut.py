@@ -1,5 +1,4 @@
-"""The colour profile that phones put into their pictures: P3's primaries, daylight white, sRGB's curve; and others
-of three primaries and a curve.
+"""The color profile of phones' images (P3 primaries, D65 white point, sRGB curve), and other matrix profiles.
 
 Source: ICC.1:2010 (profile version 4.3), 8.3.3 (three-component matrix-based profiles); SMPTE RP 431-2.
 """
@@ -11,14 +10,14 @@ import numpy
 PRIMARIES = [(0.680, 0.320), (0.265, 0.690), (0.150, 0.060)]
 DAYLIGHT = (0.3127, 0.3290)
 CONNECTION_WHITE = (0.9642, 1.0, 0.8249)
-# Bradford's cone responses, by which a white is adapted to another.
+# The Bradford matrix for chromatic adaptation.
 CONES = numpy.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
-# Gamma, then a, b, c and d of sRGB's curve.
+# Gamma, a, b, c and d of the sRGB curve.
 CURVE = (2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
 
 
 def profile(primaries=PRIMARIES, gamma=None):
-    """The whole profile as bytes; `gamma` instead of sRGB's curve."""
+    """The profile as bytes; with `gamma` instead of the sRGB curve."""
     red, green, blue = colorants(primaries).T
     curve = b"para" + bytes(4) + (struct.pack(">HH", 0, 0) + fixed(gamma) if gamma else
                                   struct.pack(">HH", 3, 0) + b"".join(fixed(value) for value in CURVE))
@@ -32,7 +31,7 @@ def profile(primaries=PRIMARIES, gamma=None):
 
 
 def document(tags, kinds):
-    """A profile of these tags; `kinds` are device class, colour space and connection space."""
+    """A profile of these tags; `kinds` are device class, color space and connection space."""
     table, body, start = struct.pack(">I", len(tags)), b"", 128 + 4 + 12 * len(tags)
     for name, data in tags.items():
         table += name + struct.pack(">II", start + len(body), len(data))
@@ -52,7 +51,7 @@ def xyz(x, y):
 
 
 def adaptation():
-    """From daylight to the connection space's white."""
+    """The adaptation from D65 to the connection space's white point."""
     scale = (CONES @ CONNECTION_WHITE) / (CONES @ xyz(*DAYLIGHT))
     return numpy.linalg.inv(CONES) @ numpy.diag(scale) @ CONES
 
@@ -64,7 +63,7 @@ def colorants(primaries):
 
 
 def fixed(number):
-    """A signed number with 16 bits behind the point."""
+    """A signed number with 16 fractional bits."""
     return struct.pack(">i", round(float(number) * 65536))
 
 

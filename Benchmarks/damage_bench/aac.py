@@ -1,4 +1,4 @@
-"""What an MP4 says of its AAC, and the first element of a frame."""
+"""The AAC configuration in an MP4, and the first element of a frame."""
 
 from bit_reader import BitReader
 from sample_table import Broken
@@ -7,12 +7,12 @@ RATES = [96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 1
 # Main, LC, SSR, LTP, SBR and PS.
 OBJECT_TYPES = {1, 2, 3, 4, 5, 29}
 ES, DECODER, SPECIFIC = 3, 4, 5
-# Elements that may stand in front of the channels: data, and what fills.
+# Elements that may precede the channels: data and fill elements.
 OTHER_ELEMENTS = {4, 6}
 
 
 def first_element(channels):
-    """The kind of element that a frame begins with, where that is certain: 0 is one channel, 1 a pair."""
+    """The type of the first element of a frame if it is certain: 0 is a single channel, 1 a channel pair."""
     return {1: 0, 2: 1}.get(channels)
 
 
@@ -22,7 +22,7 @@ def is_frame(byte, channels):
 
 
 def channels(entry):
-    """Of the decoder's configuration in a sample entry, which has to agree with the entry about the rate."""
+    """The element from the decoder configuration in a sample entry; both must have the same sample rate."""
     try:
         bits = BitReader(specific(entry))
         if bits.read(5) not in OBJECT_TYPES:
@@ -30,7 +30,7 @@ def channels(entry):
         index = bits.read(4)
         rate = bits.read(24) if index == 15 else RATES[index]
         shown = int.from_bytes(entry[24:26], "big")
-        # Where high frequencies are made up by the decoder, half the rate is coded.
+        # With spectral band replication, half the sample rate is coded.
         if shown and rate not in (shown, shown // 2):
             raise Broken("audio configuration")
         return bits.read(4)
@@ -39,7 +39,7 @@ def channels(entry):
 
 
 def specific(entry):
-    """The decoder's own configuration, inside the descriptors of esds."""
+    """The decoder configuration inside the descriptors of esds."""
     position = entry.find(b"esds")
     if position < 0:
         raise Broken("audio configuration")
@@ -58,7 +58,7 @@ def expect(tag, expected):
 
 
 def descriptor(data, position):
-    """Tag, where its content begins, and its length."""
+    """Tag, start of the content and its length."""
     tag, size = data[position], 0
     for _ in range(4):
         position += 1

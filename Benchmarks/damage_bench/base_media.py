@@ -1,7 +1,7 @@
-"""The intact files: movies, GIFs and audio in the forms in which they come, small, from seeds.
+"""The intact files: small movies, GIFs and audio files of common forms, made from seeds.
 
-Movies and audio are made without perceptual noise substitution: a decoder fills in random numbers there, whose sequence
-depends on every frame before, so that after one lost frame all that follows would look damaged.
+Audio is encoded without perceptual noise substitution: decoders insert random numbers there, whose sequence depends on
+all preceding frames, so that after one lost frame all following audio would appear damaged.
 """
 
 import os
@@ -19,7 +19,7 @@ HEVC = ["-c:v", "libx265", "-preset", "fast", "-tag:v", "hvc1", "-x265-params", 
 AAC = ["-c:a", "aac", "-aac_pns", "0"]
 FRONT = ["-movflags", "+faststart"]
 FRAGMENTED = ["-movflags", "+frag_keyframe+empty_moov+default_base_moof"]
-# Name: seed, width, height, seconds, frames of a group of pictures, codec, constant quality, options of the container.
+# Name: seed, width, height, seconds, frames per GOP, codec, constant quality, container options.
 MOVIES = {
     "movie-h264-480p-front.mp4": (1, 854, 480, 6, 250, H264, 24, FRONT),
     "movie-h264-480p-behind.mp4": (2, 854, 480, 6, 60, H264, 21, []),
@@ -82,10 +82,10 @@ def transparent(path, seed, side, frames):
 
 
 def one_palette(path, seed, width, height, frames, flags):
-    """As converters write them: a palette for all, and of each frame only what changed."""
+    """GIFs as converters write them: a global palette, and only the changed part of each frame."""
     still = path + ".png"
     photograph(seed, width * 5 // 4, height * 5 // 4, grain=0.5).save(still, "PNG", compress_level=1)
-    # Above and below it is dark and still, as in a letterbox: so frames are smaller than the canvas.
+    # The top and the bottom are black and static, as in a letterbox, so frames are smaller than the canvas.
     bars = f"drawbox=0:0:{width}:{height // 6}:black:fill,drawbox=0:{height * 5 // 6}:{width}:{height // 6}:black:fill"
     try:
         run("-loop", "1", "-framerate", "12", "-t", str(frames / 12), "-i", still, "-vf",
@@ -109,13 +109,13 @@ ANIMATIONS = {
 
 
 def bases():
-    """All of them, in their order."""
+    """All intact files, in order."""
     return ([Base(name, MOVIE) for name in MOVIES] + [Base(name, GIF) for name in ANIMATIONS]
             + [Base(name, AUDIO) for name in SOUNDS])
 
 
 def make_bases():
-    """Writes what is not there yet."""
+    """Writes the missing files."""
     os.makedirs(BASE, exist_ok=True)
     for base in bases():
         path = os.path.join(BASE, base.name)

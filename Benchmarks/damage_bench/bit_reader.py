@@ -1,9 +1,9 @@
-"""Bits of a NAL unit, without the bytes that keep its content from looking like a start code."""
+"""Reads the bits of a NAL unit without its emulation prevention bytes."""
 
 
 class BitReader:
     def __init__(self, data, length=64):
-        """Of the first so many bytes."""
+        """Reads the first bytes only."""
         data = bytes(data[:length]).replace(b"\0\0\3", b"\0\0")
         self.value, self.left = int.from_bytes(data, "big"), 8 * len(data)
 

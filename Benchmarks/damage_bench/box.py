@@ -1,4 +1,4 @@
-"""The boxes of an MP4 or MOV, as far as the benchmark has to find or change them."""
+"""The boxes of an MP4 or MOV that the benchmark finds or changes."""
 
 import dataclasses
 import struct
@@ -10,7 +10,7 @@ CONTAINERS = {b"moov", b"trak", b"mdia", b"minf", b"stbl", b"moof", b"traf", b"m
 class Box:
     type: bytes
     start: int
-    # Where its content begins and ends.
+    # Start and end of the content.
     body: int
     end: int
 
@@ -20,7 +20,7 @@ class Box:
 
 
 def boxes(data, start=0, end=None):
-    """Those of one level. Ends without an error at what is no box; the last may reach over the end."""
+    """Boxes of one level. Stops without an error at invalid data; the last box may exceed the end."""
     end = len(data) if end is None else end
     while start + 8 <= end:
         size, kind = struct.unpack_from(">I4s", data, start)
@@ -36,7 +36,7 @@ def boxes(data, start=0, end=None):
 
 
 def find(data, path, start=0, end=None):
-    """All boxes of a path such as b"moov/trak"."""
+    """All boxes at a path such as b"moov/trak"."""
     first, _, rest = path.partition(b"/")
     for box in boxes(data, start, end):
         if box.type == first:

@@ -1,4 +1,4 @@
-"""A file of the benchmark: an intact one, one with a harmless oddity, or a damaged one."""
+"""A file of the benchmark: intact, with a harmless oddity, or damaged."""
 
 import dataclasses
 import os
@@ -12,7 +12,7 @@ INTACT, ODDITY = "intact", "oddity"
 
 @dataclasses.dataclass(frozen=True)
 class Base:
-    """An intact file that damaged ones are made of."""
+    """An intact file from which damaged ones are made."""
 
     name: str
     kind: str
@@ -23,7 +23,7 @@ class Base:
 
     @property
     def format(self):
-        """What decides how much damage can be known at all."""
+        """The format, which determines how much damage can be detected."""
         names = {".gif": "GIF", ".wav": "PCM", ".aiff": "PCM", ".mp3": "MP3", ".m4a": "AAC", ".aac": "AAC"}
         return names.get(self.extension) or ("HEVC" if "hevc" in self.name else "H.264")
 
@@ -34,7 +34,7 @@ class Base:
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`damage` is its class, which is a row of the table; `variant` says where and with which seed."""
+    """`damage` is the class, a row of the table; `variant` has the position and the seed."""
 
     base: Base
     damage: str

@@ -14,7 +14,7 @@ CATALOGUE = os.path.join(WORK, "catalogue.json")
 
 
 def make_cases():
-    """Makes what is missing; gives all cases."""
+    """Makes the missing files and returns all cases."""
     make_bases()
     os.makedirs(FILES, exist_ok=True)
     cases = [case for base in bases() for case in cases_of(base)]

@@ -1,4 +1,4 @@
-"""What happens to files on their way: pure functions of bytes, places and seeds.
+"""Damage that files suffer in transfer or storage: pure functions of bytes, positions and seeds.
 
 Each yields (class, variant, bytes). A class is a row of the table.
 """
@@ -12,12 +12,12 @@ from payload import payload
 
 BLOCK, LARGE_BLOCK = 4096, 65536
 RANDOM_PLACES = 4
-# What is swapped, overwritten or rotted is chosen so often.
+# Number of random choices of what is swapped, overwritten or flipped.
 SWAPS, OVERWRITES, ROTS = 3, 3, 4
 
 
 def damaged(base, data):
-    """All damaged files of one, and the intact one; none that is like the intact one, none twice."""
+    """The intact file and all its damaged variants, without duplicates."""
     dice = random.Random(zlib.crc32(base.name.encode()))
     yield INTACT, "", data
     known = {data}
@@ -37,7 +37,7 @@ def cuts(_, data, __):
 
 
 def places(data, length, dice):
-    """Name and offset of every tenth, and of some places between."""
+    """Name and offset of every tenth, and of some positions between."""
     for tenth in range(10):
         yield f"at-{tenth}0", len(data) * tenth // 10
     for number in range(RANDOM_PLACES):
@@ -45,7 +45,7 @@ def places(data, length, dice):
 
 
 def replaced(data, start, content):
-    """With other bytes from an offset on, as long as before."""
+    """The same length with other bytes from an offset on."""
     content = content[:max(0, len(data) - start)]
     return data[:start] + content + data[start + len(content):]
 
@@ -68,7 +68,7 @@ def overwritten(_, data, dice):
 
 
 def swapped(_, data, dice):
-    """Two ranges of the media data exchanged, which do not overlap."""
+    """Two disjoint ranges of the media data swapped."""
     start, end = payload(data)
     for length, name in [(BLOCK, "4k"), (LARGE_BLOCK, "64k")]:
         if end - start < 3 * length:
@@ -92,7 +92,7 @@ def bit_rot(_, data, dice):
 
 
 def index_damage(base, data, dice):
-    """What says where things are is missing or wrong."""
+    """The index is missing or wrong."""
     if base.extension in (".mp4", ".mov", ".m4a"):
         yield from missing_index(data, dice)
     elif base.kind == GIF:

@@ -1,4 +1,4 @@
-"""A whole file decoded by ffmpeg, as far as it goes: its pictures, small, and its samples."""
+"""A file decoded by ffmpeg as far as possible: its frames, reduced, and its audio samples."""
 
 import dataclasses
 import os
@@ -11,23 +11,23 @@ import numpy
 WIDTH = 160
 TIMEOUT = 120
 SHOWN = re.compile(rb"\] n: *\d+ pts: *\S+ pts_time:(\S+)")
-# What ffmpeg's own conversion says of timestamps, not of damage in the media.
+# Messages of ffmpeg's conversion about timestamps, not about damage in the media.
 HARMLESS = re.compile(rb"non monotonically increasing dts|Timestamps are unset|Last message repeated")
 
 
 @dataclasses.dataclass
 class Pictures:
-    """`times` in seconds, one for each picture of `pixels` (number, height, width, components)."""
+    """`times` in seconds, one for each frame in `pixels` (number, height, width, components)."""
 
     times: numpy.ndarray
     pixels: numpy.ndarray
-    # What the decoder complained of.
+    # Errors of the decoder.
     messages: list
 
 
 @dataclasses.dataclass
 class Samples:
-    """16 bits, (number, channels)."""
+    """16-bit samples (number, channels)."""
 
     values: numpy.ndarray
     messages: list
@@ -39,7 +39,7 @@ def height(shape):
 
 
 def pictures(path, shape, is_gif, count_max):
-    """`shape` is the intact movie's width and height: all is brought to one size."""
+    """`shape` is the width and height of the intact movie: all frames are scaled to one size."""
     form, components = ("rgba", 4) if is_gif else ("yuv444p", 3)
     tall = height(shape)
     ended = ffmpeg("-i", path, "-map", "0:v:0", "-vf", f"scale={WIDTH}:{tall}:flags=bilinear,format={form},showinfo",
@@ -63,7 +63,7 @@ def seconds(text):
 
 
 def samples(path, channels, rate, seconds_max):
-    """As many channels and at the rate of the intact file."""
+    """With the number of channels and the sample rate of the intact file."""
     with tempfile.NamedTemporaryFile(dir=os.environ.get("TMPDIR")) as file:
         ended = ffmpeg("-i", path, "-map", "0:a:0", "-ac", str(channels), "-ar", str(rate), "-t", str(seconds_max),
                        "-f", "s16le", "-y", file.name)
@@ -72,7 +72,7 @@ def samples(path, channels, rate, seconds_max):
 
 
 def ffmpeg(*words):
-    """Levels stand in front of messages, so that errors can be told from showinfo's lines."""
+    """Messages have their level as a prefix, to distinguish errors from showinfo lines."""
     command = ["ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "level+info", "-threads", "1", *words]
     try:
         return subprocess.run(command, capture_output=True, timeout=TIMEOUT)
@@ -81,7 +81,7 @@ def ffmpeg(*words):
 
 
 def messages(ended):
-    """What was an error, shortened."""
+    """The errors, shortened."""
     lines = [line for line in re.split(rb"[\r\n]+", ended.stderr)
              if re.search(rb"\[(error|fatal|panic)\]", line) and not HARMLESS.search(line)]
     found = [re.sub(rb"0x[0-9a-f]+", b"", line).decode(errors="replace")[:120] for line in lines[:3]]

@@ -1,4 +1,4 @@
-"""What is delivered of a file that lost nothing: itself, its streams in a new file, something encoded, or nothing."""
+"""How an undamaged file is delivered: unchanged, with its streams copied, re-encoded, or not at all."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def intact_streams(base):
 
 
 def streams(path):
-    """A hash of the packets of each stream; ADTS as it is in an MP4."""
+    """A hash of the packets of each stream; ADTS frames as in an MP4."""
     adts = ["-bsf:a", "aac_adtstoasc"] if path.endswith(".aac") else []
     ended = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", path, "-map", "0", "-c", "copy", *adts,
                             "-f", "streamhash", "-hash", "md5", "-"], capture_output=True, text=True)

@@ -1,11 +1,11 @@
-"""The judge: what a viewer or listener would lose of a file, found by decoding all of it with ffmpeg.
+"""The judge: what a viewer or listener would lose of a file, found by decoding it completely with ffmpeg.
 
-- unreadable: no picture of a movie or GIF, or no sample of audio, comes out; or only ffmpeg finds the index, which
-  looks for one in boxes that are marked as free.
-- visible: pictures are missing or visibly different, or audio is lost or audibly different, for 0.1 s or 1 % of the
+- unreadable: no frame of a movie or GIF, or no audio sample, can be decoded; or only ffmpeg finds the index, because it
+  searches boxes that are marked as free.
+- visible: frames are missing or visibly different, or audio is lost or audibly different, for 0.1 s or 1 % of the
   time, whichever is less.
 - slight: something differs, but less than that.
-- same: all that is shown and heard is as in the intact file.
+- same: all frames and audio are as in the intact file.
 """
 
 import functools
@@ -21,7 +21,7 @@ from decode import pictures as decoded_pictures
 from decode import samples as decoded_samples
 from locations import BASE
 
-# Changes with what the judge would say of the same files.
+# Increment when the judge's results for the same files change.
 VERSION = 1
 SAME, SLIGHT, VISIBLE, UNREADABLE = "same", "slight", "visible", "unreadable"
 SECONDS, SHARE = 0.1, 0.01
@@ -57,7 +57,7 @@ def reference(base):
 
 
 def judge(case):
-    """The class of a file, what was measured, and what the decoder complained of."""
+    """The class of a file, the measurements, and the errors of the decoder."""
     known, parts, messages = reference(case.base), {}, []
     if known.pictures:
         count = len(known.pictures.times)
@@ -90,7 +90,7 @@ def worst(parts):
 
 
 def graded(part):
-    # A little more at the beginning or the end is an encoder's delay.
+    # Slightly more audio at the beginning or the end is encoder delay.
     if part["visible"] >= min(SECONDS, SHARE * part["seconds"]) or part.get("added", 0) >= SECONDS:
         return VISIBLE
     return SLIGHT if part["different"] > 0 else SAME

@@ -1,6 +1,6 @@
-"""What the judge says of every file, and what other methods notice, kept between runs: it is the slow part.
+"""The judge's result for every file, and what other methods detect, stored between runs because they are slow.
 
-It is known by a file's content and the versions of judge and methods, and does not depend on attachprep.
+The key is the file's content with the version of the judge or method; attachprep does not affect it.
 """
 
 import json
@@ -15,12 +15,12 @@ from locations import JUDGEMENT
 
 NICE = 19
 SAVED_EVERY = 100
-# What is done with each file, in this order; a number changes with what would come of the same file.
+# The steps for each file, in order; increment a number when its results for the same file change.
 STEPS = {"judge": judge.VERSION, **{name: version for name, (version, _) in methods.STEPS.items()}}
 
 
 def judged(cases, jobs):
-    """By the name of a file: its class, measures, and what methods notice."""
+    """By file name: class, measurements, and what the methods detect."""
     known = load()
     with multiprocessing.Pool(jobs, initializer=os.nice, initargs=(NICE,)) as pool:
         for step in STEPS:
@@ -37,10 +37,10 @@ def stamp(step, case):
 
 
 def add(known, pool, step, cases):
-    """Takes a step for these files, and saves now and then what has come of it."""
+    """Runs a step for these files and saves the results regularly."""
     started = time.monotonic()
     work = [(step, case, known.get(case.name)) for case in cases]
-    # Files of one origin follow each other, so that it is decoded once by each process.
+    # Variants of the same intact file are consecutive, so that each process decodes it once.
     for number, (name, entry) in enumerate(pool.imap_unordered(taken, work, 25), 1):
         known[name] = entry
         if number % SAVED_EVERY == 0 or number == len(cases):
@@ -50,7 +50,7 @@ def add(known, pool, step, cases):
 
 
 def taken(work):
-    """The entry of a file after one step more."""
+    """The entry of a file after the next step."""
     step, case, entry = work
     if step == "judge":
         entry = {**judge.judge(case), "noticed": {}, "stamps": {}}

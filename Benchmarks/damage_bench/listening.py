@@ -1,14 +1,14 @@
-"""What a listener hears differently: the samples of a damaged file beside those of the intact one.
+"""Audible differences between a damaged file and the intact one.
 
-A frame that is lost moves all that follows, so what does not match at its place is looked for near it: it counts as
-heard wherever it comes in its order. What is nowhere is lost, or differs; it is audible when the difference is above a
-tenth of the signal and above -50 dB of full scale.
+A lost frame shifts all following audio, so samples that do not match at their position are searched nearby, in order.
+Samples that are not found are lost or different; a difference is audible above a tenth of the signal and above -50 dB
+of full scale.
 """
 
 import numpy
 
 WINDOW = 0.02
-# How far ahead a window is looked for, in seconds.
+# Search range ahead of a window, in seconds.
 REACH = 0.5
 AUDIBLE, AUDIBLE_SHARE = 32768 * 10 ** (-50 / 20), 0.1
 
@@ -40,7 +40,7 @@ def compare(intact, damaged, rate):
 
 
 def search(piece, raw, width, start, end):
-    """Where the same samples stand from `start` on; nothing where they are silent."""
+    """Position of the same samples from `start` on; None for silence."""
     if (piece == piece[0]).all():
         return None
     needle, position = piece.tobytes(), start * width

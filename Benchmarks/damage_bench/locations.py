@@ -1,4 +1,4 @@
-"""Where the damage benchmark keeps its files, and the modules of the other benchmarks that it uses."""
+"""Paths of the damage benchmark, and of the modules that it uses from other benchmarks."""
 
 import os
 import sys
@@ -10,9 +10,9 @@ for part in ["corpus", "comparison"]:
 from places import BENCH as RESULTS, ROOT, VENV  # noqa: E402, F401
 
 WORK = os.path.join(RESULTS, "damage")
-# Intact files, and what is made of them.
+# Intact files, and those made from them.
 BASE = os.path.join(WORK, "base")
 FILES = os.path.join(WORK, "files")
-# What the intact files decode to.
+# The decoded intact files.
 REFERENCES = os.path.join(WORK, "references")
 JUDGEMENT = os.path.join(WORK, "judgement.json")

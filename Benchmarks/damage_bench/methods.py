@@ -1,12 +1,12 @@
-"""What other methods would notice of the same files, so that decisions can be made.
+"""What other detection methods find in the same files, for comparison.
 
-- ffprobe: the header is read, nothing else; it notices when that fails or a stream is missing.
-- structure: our own walk over index, NAL units, LZW codes and frame headers (structure_*.py); no decoding.
-- places: ffmpeg decodes the first key frame, the last, the movie from the key frame before its middle up to there, and
-  some audio at both ends; a GIF's first picture.
-- full: ffmpeg decodes everything; it notices when that reports an error, or fails when it is told to be strict.
+- ffprobe: reads only the header; detects that this fails or that a stream is missing.
+- structure: checks index, NAL units, LZW codes and frame headers (structure_*.py) without decoding.
+- places: ffmpeg decodes the first keyframe, the last keyframe, the movie from the keyframe before its middle up to the
+  middle, and some audio at both ends; of a GIF, the first frame.
+- full: ffmpeg decodes everything; detects a reported error, or a failure in strict mode.
 
-Each gives what it noticed as a list of names.
+Each returns the names of what it found as a list.
 """
 
 import json
@@ -22,7 +22,7 @@ from judge import reference
 METHODS = ["ffprobe", "structure", "places", "structure+places", "full", "structure+full"]
 STRICT = ["ffmpeg", "-nostdin", "-v", "error", "-xerror", "-err_detect", "explode", "-threads", "1"]
 AUDIO_FRAMES = 20
-# Seconds before the end at which the last pictures and samples are looked for.
+# Seconds before the end from which the last frames and samples are decoded.
 BEFORE_END = 0.3
 # One line for each output that has frames.
 HASHES = ["-f", "streamhash", "-hash", "md5", "pipe:1"]
@@ -34,7 +34,7 @@ def catches(entry, method):
 
 
 def structure(case, _):
-    """The checks of its structure that fail."""
+    """The structure checks that fail."""
     with open(case.path, "rb") as file:
         data = file.read()
     if case.base.kind == MOVIE:
@@ -53,7 +53,7 @@ def ffprobe(case, _):
 
 
 def places(case, _):
-    """Few moments, decoded strictly."""
+    """Few positions, decoded in strict mode."""
     intact = reference(case.base)
     video = ["-map", "0:v:0", "-frames:v", "1", *HASHES] if case.base.kind != AUDIO else []
     audio = ["-map", "0:a:0", "-frames:a", str(AUDIO_FRAMES), *HASHES] if intact.samples else []
@@ -71,7 +71,7 @@ def places(case, _):
 
 
 def full(case, messages):
-    """What the judge's own decode complained of, which conceals what it can; else whether a strict one fails."""
+    """Errors of the judge's decode, which conceals errors; else whether a strict decode fails."""
     if messages:
         return messages[:1]
     found = run(*STRICT, "-i", case.path, "-map", "0:v?", "-map", "0:a?", "-f", "null", "-")
@@ -85,5 +85,5 @@ def run(*command):
         return subprocess.CompletedProcess(command, 124, b"", b"")
 
 
-# A number changes with what a method would notice of the same file.
+# Increment a number when the method's results for the same file change.
 STEPS = {"ffprobe": (1, ffprobe), "structure": (2, structure), "places": (1, places), "full": (1, full)}

@@ -1,6 +1,6 @@
-"""What can be known of a video sample without decoding it: its NAL units fill it, and their heads make sense.
+"""Checks of a video sample without decoding it: its NAL units fill it, and their headers are plausible.
 
-`checked(track, data)` gives the names of the checks that failed.
+`checked(track, data)` returns the names of the failed checks.
 """
 
 import struct
@@ -15,7 +15,7 @@ VISUAL_ENTRY = 70
 
 
 class H264:
-    """Of avcC: what slices refer to."""
+    """Parameter sets from avcC, to which slices refer."""
 
     def __init__(self, box):
         self.length_size = (box[4] & 3) + 1
@@ -44,7 +44,7 @@ class H264:
         self.frame_bits = bits.golomb() + 4
 
     def check(self, units, is_sync):
-        """Yields what is wrong with the units of one sample."""
+        """Yields the failed checks of one sample."""
         pictures, first = 0, True
         for unit in units:
             kind = unit[0] & 31
@@ -75,7 +75,7 @@ class H264:
             yield "slice header"
 
     def order(self, frame, kind, reference):
-        """Numbers of frames count those that others refer to, so a swapped one shows."""
+        """frame_num counts reference frames, so a swapped frame is detected."""
         expected = self.frame
         self.frame = (frame + (1 if reference else 0)) % (1 << self.frame_bits)
         if kind == 5:
@@ -140,7 +140,7 @@ def configuration(track):
 
 
 def tiled(sample, length_size):
-    """Its units; raises where they do not fill it exactly."""
+    """The units of a sample; raises if they do not fill it exactly."""
     units, position = [], 0
     while position < len(sample):
         size = int.from_bytes(sample[position:position + length_size], "big")
@@ -153,7 +153,7 @@ def tiled(sample, length_size):
 
 
 def checked(track, data):
-    """Names of what is wrong, over all samples."""
+    """Names of the failed checks over all samples."""
     failed = set()
     try:
         rules = configuration(track)

@@ -1,6 +1,6 @@
-"""What is odd about a file and harms nobody: it must neither be refused nor encoded again.
+"""Harmless oddities: such files must be neither rejected nor re-encoded.
 
-Each yields (variant, bytes); all of them are of real recorders, editors and servers.
+Each function yields (variant, bytes); all oddities occur in files of real recorders, editors and servers.
 """
 
 import struct

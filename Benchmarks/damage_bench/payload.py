@@ -1,4 +1,4 @@
-"""Where the media data of a file lies, between its head and its end."""
+"""The range of a file's media data, between header and trailer."""
 
 import struct
 
@@ -6,7 +6,7 @@ import box
 
 
 def payload(data):
-    """First byte and the one past the last."""
+    """First byte, and the byte after the last."""
     if data[4:8] == b"ftyp":
         found = [found for found in box.boxes(data) if found.type == b"mdat"]
         return found[0].body, min(found[-1].end, len(data))
@@ -19,7 +19,7 @@ def payload(data):
 
 
 def chunk(data, name):
-    """Where the content of a chunk begins, and its length."""
+    """Start of a chunk's content, and its length."""
     order = "<" if data[:4] == b"RIFF" else ">"
     start = 12
     while data[start:start + 4] != name:

@@ -1,23 +1,23 @@
-"""What a viewer sees differently: the pictures of a damaged file beside those of the intact one, at the same times.
+"""Visible differences between the frames of a damaged file and those of the intact one, at the same times.
 
-A picture differs visibly when it is not there, when one cell of 1/20 of its width is off by 8 of 255 on average, or the
-whole picture by 1.
+A frame differs visibly if it is missing, if a cell of 1/20 of its width differs by 8 of 255 on average, or if the whole
+frame differs by 1.
 """
 
 import numpy
 
 CELL = 8
 CELL_DIFFERENCE, PICTURE_DIFFERENCE = 8.0, 1.0
-# Times are compared with this much of tolerance in seconds.
+# Tolerance of times, in seconds.
 EPSILON = 0.002
 
 
 def compare(intact, damaged):
-    """Shares of the time in which pictures are lost, visibly different, or different at all; and of what length."""
+    """Shares of the time in which frames are lost, visibly different, or different at all; and the durations."""
     count = len(intact.times)
     durations = numpy.diff(intact.times, append=intact.times[-1] + typical(intact.times))
     shown = numpy.searchsorted(damaged.times, intact.times + EPSILON, side="right") - 1
-    # After its last picture a shorter movie is over.
+    # A shorter movie ends with its last frame.
     end = damaged.times[-1] + 1.5 * durations.max() if len(damaged.times) else 0
     lost = (shown < 0) | (intact.times > end)
     differs, visible = lost.copy(), lost.copy()
@@ -33,7 +33,7 @@ def typical(times):
 
 
 def difference(first, second):
-    """Whether two pictures differ, and whether one sees it."""
+    """Whether two frames differ, and whether the difference is visible."""
     if first is second or numpy.array_equal(first, second):
         return False, False
     amount = numpy.abs(first.astype(numpy.int16) - second).max(axis=-1).astype(numpy.float32)

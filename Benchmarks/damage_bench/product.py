@@ -1,7 +1,7 @@
-"""All files through `attachprep batch`, and what it made of each.
+"""Prepares all files with `attachprep batch` and collects the outcomes.
 
-The first pass refuses conversion: so a damaged file is known at once, and no time goes into mending it. A second pass
-with the usual options takes those that lost nothing and did not pass all the same, to see what is delivered of them.
+The first pass rejects conversion, so that a damaged file is detected without spending time on its repair. A second pass
+with default options processes undamaged files that were not delivered unchanged, to find how they are delivered.
 """
 
 import json
@@ -16,14 +16,14 @@ from locations import FILES, RESULTS
 from origin import Origin
 
 CONCURRENCY, BUDGET = 8, "300s"
-# What became of a file.
+# The outcome of a file.
 UNNOTICED, REPAIRED, REJECTED = "unnoticed", "repaired", "rejected"
-# How the sentence begins that refuses to mend a file.
+# Start of the error message for a damaged file that may not be repaired.
 IS_DAMAGED = "The source is damaged"
 
 
 def measure(binary, cases, judgement):
-    """By the name of a file what became of it, and what the first pass cost."""
+    """Outcomes by file name, and the cost of the first pass."""
     process.adopt_orphans()
     with Origin(FILES) as origin:
         spent, manifests = batch(binary, origin, cases, ["--unsupported", "reject"])
@@ -39,7 +39,7 @@ def measure(binary, cases, judgement):
 
 
 def batch(binary, origin, cases, options, each=None):
-    """One run of the command; `each` looks at every result while its files are there."""
+    """One run of the command; `each` is called for every result while its files exist."""
     folder = tempfile.mkdtemp(prefix="damage-", dir=RESULTS)
     path, output = os.path.join(folder, "list.jsonl"), os.path.join(folder, "prepared")
     try:
@@ -61,7 +61,7 @@ def batch(binary, origin, cases, options, each=None):
 
 
 def result(manifest, intact):
-    """What became of it, beside the intact file: a MOV is converted either way."""
+    """The outcome, compared with that of the intact file: a MOV is converted in any case."""
     error = manifest["error"] or {}
     return {"became": became(manifest, intact), "outcome": manifest["outcome"], "code": error.get("code"),
             "reason": (manifest["reasons"] or [error.get("message")])[0], "warnings": manifest["warnings"],

@@ -1,6 +1,6 @@
-"""The samples of an MP4 or MOV as its index has them, of moov or of fragments, for the check of their structure.
+"""The samples of an MP4 or MOV from its index, in moov or in fragments, for the structure checks.
 
-Raises `Broken` where the index cannot be read or contradicts itself.
+Raises `Broken` if the index cannot be parsed or is inconsistent.
 """
 
 import dataclasses
@@ -12,19 +12,19 @@ SAMPLES_MAX = 200_000
 
 
 class Broken(Exception):
-    """Its text is the name of the check that failed."""
+    """The message is the name of the failed check."""
 
 
 @dataclasses.dataclass
 class Track:
     number: int
     handler: bytes
-    # The first sample entry: its type, and the boxes in it.
+    # The first sample entry: its type and its boxes.
     codec: bytes
     configuration: bytes
     offsets: list = dataclasses.field(default_factory=list)
     sizes: list = dataclasses.field(default_factory=list)
-    # Numbers of samples from 0 that are marked as sync; None when all are.
+    # Indices of the sync samples, from 0; None if all are.
     sync: object = None
     duration: int = 0
     declared: int = 0
@@ -69,7 +69,7 @@ def track(data, outer):
 
 
 def numbers(data, box, form, width):
-    """A table's entries behind version and count."""
+    """The entries of a table after version and count."""
     count = struct.unpack_from(">I", data, box.body + 4)[0]
     if count > SAMPLES_MAX or box.body + 8 + count * width > box.end:
         raise Broken("index does not parse")
@@ -103,7 +103,7 @@ def read_table(data, table, result):
 
 
 def spread(result, starts, runs):
-    """Gives each sample its offset, from chunks and runs of them."""
+    """Sets the offset of each sample, from chunks and runs of chunks."""
     firsts = [run[0] for run in runs]
     if starts and (not runs or firsts[0] != 1 or firsts != sorted(set(firsts)) or firsts[-1] > len(starts)):
         raise Broken("index contradicts itself")

@@ -8,10 +8,10 @@ from bit_reader import BitReader
 from payload import id3_length
 
 RATES = [44100, 48000, 32000]
-# Layer III in kilobits, of MPEG 1 and of 2.
+# Bit rates of Layer III in kbit/s, of MPEG-1 and MPEG-2.
 BIT_RATES = [[0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
              [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]]
-# Silence and tags behind the last frame.
+# Silence and tags after the last frame.
 TAIL_MAX = 65536
 
 
@@ -24,7 +24,7 @@ def failures(data, extension):
 
 
 def chunks(data):
-    """A format and media data, which lies inside the file; an unknown length is the rest of it."""
+    """A format chunk, and media data inside the file; an unknown length means the rest of the file."""
     is_wave = data[:4] == b"RIFF" and data[8:12] == b"WAVE"
     if not is_wave and (data[:4] != b"FORM" or data[8:12] not in (b"AIFF", b"AIFC")):
         return {"header"}
@@ -50,12 +50,12 @@ def wave_format(data, position):
 
 
 def mp3(data):
-    """Frames that follow each other without a gap, and side data that fits what frames before have left over."""
+    """Contiguous frames, and side information that fits the bit reservoir of the preceding frames."""
     position, failed, first, reservoir, frames = id3_length(data), set(), None, 0, 0
     while position + 4 <= len(data):
         head = struct.unpack_from(">I", data, position)[0]
         found = mp3_header(head)
-        # Of all frames of a file version, layer, rate and whether it has one channel are the same.
+        # Version, layer, sample rate and mono or stereo are the same for all frames of a file.
         key = (head & 0xFFFE0C00, (head >> 6 & 3) == 3)
         if not found or first and key != first:
             break
@@ -74,7 +74,7 @@ def mp3(data):
 
 
 def mp3_header(head):
-    """Bytes of a frame of layer III, and of its side data."""
+    """Bytes of a Layer III frame, and of its side information."""
     version, layer, rate, frequency = head >> 19 & 3, head >> 17 & 3, head >> 12 & 15, head >> 10 & 3
     if head >> 21 != 0x7FF or version == 1 or layer != 1 or rate in (0, 15) or frequency == 3:
         return None
@@ -86,7 +86,7 @@ def mp3_header(head):
 
 
 def side_data(body, side, head, reservoir):
-    """What is wrong with it, and how many bytes the next frame may go back to."""
+    """The failed check, and the size of the bit reservoir for the next frame."""
     is_first, channels = head >> 19 & 3 == 3, 1 if (head >> 6 & 3) == 3 else 2
     body = body[0 if head >> 16 & 1 else 2:]
     bits = BitReader(b"\x80" + body[:side].replace(b"\0\0\3", b"\0\0\3\3"), 4096)

@@ -1,4 +1,4 @@
-"""The structure of a GIF: its blocks, and the LZW codes of each frame walked without drawing anything."""
+"""The structure of a GIF: its blocks, and the LZW codes of each frame, without composing frames."""
 
 import struct
 
@@ -42,7 +42,7 @@ def table_size(flags):
 
 
 def blocks(data, position):
-    """The content of sub-blocks, and where they end."""
+    """The content of sub-blocks, and the offset of their end."""
     parts = []
     while size := data[position]:
         if position + 1 + size > len(data):
@@ -53,7 +53,7 @@ def blocks(data, position):
 
 
 def codes(content, bits, pixels):
-    """What is wrong with a frame's codes: nothing when they make its pixels exactly and then end."""
+    """The failed check of a frame's codes; None if they fill its pixels exactly and then end."""
     if not 1 <= bits <= 11:
         return "code size"
     clear, end = 1 << bits, (1 << bits) + 1

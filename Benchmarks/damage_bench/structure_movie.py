@@ -1,4 +1,4 @@
-"""The structure of an MP4, MOV or M4A: names of the checks that fail, none for an intact file."""
+"""The structure of an MP4, MOV or M4A: names of the failed checks, none for an intact file."""
 
 import aac
 from box import boxes
@@ -28,7 +28,7 @@ def failures(data):
 
 
 def audio(track, data):
-    """Each AAC frame begins as its channels want it."""
+    """Each AAC frame begins with the element that its channel configuration requires."""
     if track.codec != b"mp4a":
         return {"parameter sets"}
     try:

@@ -9,7 +9,7 @@ CONTROLS = [INTACT, ODDITY]
 
 
 def is_lost(row):
-    """Whether a viewer would lose something of it."""
+    """Whether a viewer would lose something."""
     return row["class"] not in (SAME, SLIGHT) and row["damage"] not in CONTROLS
 
 
@@ -22,7 +22,7 @@ def is_false_alarm(row):
 
 
 def groups(rows):
-    """Rows of each kind and damage in their order, and of each kind."""
+    """Rows by kind and damage in order, and by kind."""
     for kind in KINDS:
         of_kind = [row for row in rows if row["kind"] == kind]
         for damage in dict.fromkeys(row["damage"] for row in of_kind):
@@ -35,13 +35,13 @@ def share(part, whole):
 
 
 def single(report):
-    """What was lost and what was caught of it, by attachprep and by others; by kind and damage."""
+    """How many files lost something and how many of them are caught, by attachprep and by other methods."""
     return [*head("kind | damage"), *[line(f"{kind} | {damage}", found) for kind, damage, found in
                                       groups(report["rows"])]]
 
 
 def by_format(report):
-    """The same of all that is damaged, by format."""
+    """The same for all damaged files, by format."""
     damaged = [row for row in report["rows"] if row["damage"] not in CONTROLS]
     formats = dict.fromkeys(row["format"] for row in damaged)
     return [*head("format"), *[line(name, [row for row in damaged if row["format"] == name]) for name in formats],
@@ -67,7 +67,7 @@ def caught(rows):
 
 
 def alarms(rows):
-    """How many of what lost nothing did not pass; how many of them are refused or encoded again."""
+    """Number of undamaged files that were not delivered unchanged, by what happened to them."""
     found = caught(rows)
     if not found:
         return "0"
@@ -76,7 +76,7 @@ def alarms(rows):
 
 
 def of_method(method, lost, same):
-    """Caught of what is lost; behind a plus what it finds wrong with files that lost nothing."""
+    """Number of caught files that lost something; after a plus the number of false alarms."""
     found = [row for row in lost if catches(row["noticed"], method)]
     wrong = sum(catches(row["noticed"], method) for row in same)
     return share(found, lost) + (f" +{wrong}" if wrong else "")
@@ -90,7 +90,7 @@ def cost(report):
 
 
 def beside(first, second):
-    """Two runs over the same files."""
+    """Comparison of two runs over the same files."""
     names = {row["name"] for row in first["rows"]} & {row["name"] for row in second["rows"]}
     both = [[row for row in report["rows"] if row["name"] in names] for report in (first, second)]
     labels = [first["label"], second["label"]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the judge compares, case by case, without a decoder: Benchmarks/damage_bench/test_judge.py"""
+"""Tests of the judge's comparisons, without a decoder: Benchmarks/damage_bench/test_judge.py"""
 
 import unittest
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "colours.h"
+#include "colors.h"
 #include "jpeg.h"
 #include "picture.h"
 #include "png.h"
@@ -26,11 +26,11 @@ static Picture pixels(const struct heif_image *image, int bands, int *is_own) {
     return picture;
 }
 
-static void convert_colours(const struct heif_image_handle *handle, Picture *picture) {
+static void convert_colors(const struct heif_image_handle *handle, Picture *picture) {
     size_t size = heif_image_handle_get_raw_color_profile_size(handle);
     void *profile = malloc(size + 1);
     if (size) check(heif_image_handle_get_raw_color_profile(handle, profile));
-    colours_to_srgb(picture, profile, size);
+    colors_to_srgb(picture, profile, size);
     free(profile);
 }
 
@@ -45,7 +45,7 @@ void heif_convert(Source source, const char *attachment, const char *thumbnail) 
                             bands == 4 ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB, NULL));
     int is_own;
     Picture picture = pixels(image, bands, &is_own);
-    convert_colours(handle, &picture);
+    convert_colors(handle, &picture);
     thumbnail_of(&picture, thumbnail);
     if (picture_is_transparent(&picture))
         png_write(&picture, attachment);

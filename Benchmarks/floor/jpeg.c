@@ -6,7 +6,7 @@
 
 #include <jpeglib.h>
 
-#include "colours.h"
+#include "colors.h"
 #include "png.h"
 #include "reduction.h"
 
@@ -103,7 +103,7 @@ void jpeg_thumbnail(Source source, const char *path) {
     jpeg_finish_decompress(&info);
     jpeg_destroy_decompress(&info);
     Picture reduced = reduction_close(reduction);
-    colours_to_srgb(&reduced, profile, profile_size);
+    colors_to_srgb(&reduced, profile, profile_size);
     free(profile);
     picture_turn(&reduced, turn);
     jpeg_write(&reduced, THUMBNAIL_QUALITY, path);

@@ -1,4 +1,4 @@
-"""Three NATS servers on loopback that know each other, with their disks in a folder of the benchmark's."""
+"""A cluster of three NATS servers on loopback, with its storage in a folder of the benchmark."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ cluster {{ name: "bench", listen: "127.0.0.1:{route}", routes: [{routes}] }}
 
 
 class Cluster:
-    """`with Cluster() as cluster: cluster.addresses`; with one server there is nothing to agree on."""
+    """`with Cluster() as cluster: cluster.addresses`; a single server needs no consensus."""
 
     def __init__(self, servers=3):
         self.count = servers
@@ -33,7 +33,7 @@ class Cluster:
             text = CONFIGURATION.format(number=number, client=clients[number], route=routes[number], routes=known,
                                         folder=self.folder)
             with open(path, "w", encoding="utf-8") as file:
-                # A server alone would wait for others that never come.
+                # A single server with a cluster configuration would wait for peers forever.
                 file.write(text if self.count > 1 else "\n".join(
                     line for line in text.splitlines() if not line.startswith("cluster")))
             self.processes.append(subprocess.Popen(
@@ -63,7 +63,7 @@ def wait_for(port):
 
 
 def free_ports(count):
-    """Held until all are known, so that no two are the same."""
+    """Free ports, all bound before the first is released, so that no two are equal."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for one in sockets:

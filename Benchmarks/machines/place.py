@@ -1,6 +1,6 @@
-"""An origin of files and a place to publish to, both by one nginx, so that they cost next to nothing.
+"""An origin and a publish target, both served by one nginx, so that they use little processor time.
 
-It takes what is put into it, as S3 would, and looks at no signature: what is measured are workers.
+It accepts PUT requests like S3 and checks no signatures, because workers are measured.
 """
 
 import os
@@ -38,7 +38,7 @@ http {{
             root {folder}/published;
             dav_methods PUT;
             create_full_put_path on;
-            # S3 names what it has taken.
+            # S3 returns an ETag for an accepted object.
             add_header ETag taken always;
         }}
     }}
@@ -77,7 +77,7 @@ class Place:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def url(self, name):
-        """An address of its own each time, so that nothing is used again."""
+        """A different URL each time, so that no result is reused."""
         self.count += 1
         return f"http://127.0.0.1:{self.port}/sources/{name}?n={self.count}"
 
@@ -90,5 +90,5 @@ class Place:
         }
 
     def published(self):
-        """How many manifests there are."""
+        """The number of published manifests."""
         return sum("manifest.json" in names for _, _, names in os.walk(os.path.join(self.folder, "published")))

@@ -1,11 +1,11 @@
-"""The budget as it is written down: percentiles of all samples, and what they were measured on."""
+"""The report of the budget benchmark: percentiles of all samples, and the machine."""
 
 from measure import stage
 from media.case import CASES
 
 
 def report(samples, runs, networks, budget_seconds):
-    """Cases in the order of their table, networks in theirs; what was never measured is left out."""
+    """Cases and networks in the order of their tables, without those that were not measured."""
     found = {network: {case.name: [] for case in CASES} for network in networks}
     for sample in samples:
         if sample["case"] in found.get(sample["network"], {}):

@@ -1,11 +1,11 @@
-"""The budget as lines of text."""
+"""The report of the budget benchmark as text."""
 
 from measure.stage import STAGES
 
 
 def lines(report):
     for network in report["networks"]:
-        yield f"{network}: milliseconds; stages in the middle (p50), which overlap"
+        yield f"{network}: milliseconds; medians (p50) of the stages, which overlap"
         yield (f"  {'':32}{'p50':>8}{'p95':>8}{'p99':>8}  " + "".join(f"{name[:8]:>9}" for name in STAGES)
                + "  delivered")
         for case in report["cases"]:
@@ -14,8 +14,8 @@ def lines(report):
 
 
 def overview(report):
-    """The whole of each source on each network: in the middle, and for the slowest of a hundred."""
-    yield f"{'seconds until the files are in place':34}" + "".join(f"{name:^20}" for name in report["networks"])
+    """The total time of each source on each network: p50 and p99."""
+    yield f"{'seconds until the files are ready':34}" + "".join(f"{name:^20}" for name in report["networks"])
     yield f"{'':34}" + f"{'p50':>8}{'p99':>11} " * len(report["networks"])
     for case in report["cases"]:
         cells = [pair(case["networks"].get(name)) for name in report["networks"]]
@@ -23,7 +23,7 @@ def overview(report):
 
 
 def pair(found):
-    """A p95 where there are too few samples for more, and says so."""
+    """The p99, or a marked p95 if there are too few samples."""
     if not found:
         return "", ""
     whole = found["whole"]

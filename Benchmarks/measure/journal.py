@@ -1,4 +1,4 @@
-"""Files of JSON lines, to which runs add."""
+"""JSON Lines files to which runs append."""
 
 import json
 import os

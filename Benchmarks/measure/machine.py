@@ -1,4 +1,4 @@
-"""What was measured on, and how busy it was with other things."""
+"""The machine, and its load by other programs."""
 
 import datetime
 import os
@@ -19,7 +19,7 @@ def version():
 
 
 def facts():
-    """To be asked for at the beginning: the load is that of the minute before."""
+    """Call this at the start of a run: the load is that of the preceding minute."""
     return {
         "at": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "processor": processor(), "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),

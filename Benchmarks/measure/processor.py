@@ -1,4 +1,4 @@
-"""Processor time: the whole machine's, and that of this process and what it started."""
+"""Processor time of the whole machine, and of this process with its descendants."""
 
 import os
 import time
@@ -7,7 +7,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Clock:
-    """Sums of stretches in which something was measured."""
+    """Sums over the measured intervals."""
 
     def __init__(self):
         self.wall = self.machine = self.ours = 0.0
@@ -18,7 +18,7 @@ class Clock:
         self.ours += after[2] - before[2]
 
     def summary(self, cores):
-        """Seconds, and the shares of the cores that were at work: for anyone, and for strangers."""
+        """Seconds, and the utilization of the cores: by all processes, and by other processes."""
         if not self.wall:
             return {"seconds": 0.0, "coresBusy": 0.0, "others": 0.0}
         return {"seconds": round(self.wall, 1), "coresBusy": round(self.machine / self.wall / cores, 3),
@@ -26,25 +26,25 @@ class Clock:
 
 
 def reading():
-    """Seconds: by the clock, of the machine, of ours."""
+    """Seconds: wall time, processor time of the machine, processor time of the benchmark."""
     return time.perf_counter(), machine_seconds(), our_seconds()
 
 
 def machine_seconds():
-    """Since the machine was started, idle time and waiting left out."""
+    """Busy time since boot, without idle and I/O wait."""
     with open("/proc/stat", encoding="ascii") as file:
         user, nice, system, _, _, interrupts, soft = map(int, file.readline().split()[1:8])
     return (user + nice + system + interrupts + soft) / TICKS
 
 
 def our_seconds():
-    """Of this process, its descendants, and those of theirs that have ended."""
+    """Processor time of this process and its descendants, including those that have ended."""
     processes = dict(found for name in os.listdir("/proc") if name.isdigit() and (found := process(name)))
     return sum(spent for number, (_, spent) in processes.items() if is_ours(number, processes)) / TICKS
 
 
 def process(name):
-    """Number, parent and ticks; None when it has ended meanwhile."""
+    """Process id, parent and ticks; None if the process has ended."""
     try:
         with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()

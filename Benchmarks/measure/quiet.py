@@ -1,4 +1,4 @@
-"""The machine for ourselves, where others measure on it too: BENCH_LOCK names a file that is locked meanwhile."""
+"""Exclusive use of a shared machine: BENCH_LOCK is the path of a file that is locked during measurements."""
 
 import contextlib
 import fcntl

@@ -1,4 +1,4 @@
-"""The stages of a job, in the order in which they begin, and their percentiles."""
+"""The stages of a job in order of their start, and their percentiles."""
 
 import math
 
@@ -7,12 +7,12 @@ from measure.percentile import percentiles
 WAITING = ["dns", "connect", "tls", "firstByte", "transfer"]
 WORK = ["identify", "inspect", "render", "publish"]
 STAGES = [*WAITING, *WORK, "queue"]
-# What a phone's extension is known to have, and what it has by Apple's word.
+# Time of the extension on a phone: observed values, and the value that Apple documents.
 LIMITS = [8, 10, 30]
 
 
 def summary(samples):
-    """Of the samples of one case on one network. A job without an attachment never arrived, however soon it ended."""
+    """Percentiles of one case on one network. A job without an attachment counts as never arrived."""
     delivered = [sample for sample in samples if sample["delivered"] is not None]
     wholes = [whole(sample) if sample["delivered"] is not None else math.inf for sample in samples]
     return {
@@ -26,12 +26,12 @@ def summary(samples):
 
 
 def whole(sample):
-    """Until the files are in place. A manifest's total is time of work: waiting for other jobs is counted beside it."""
+    """Time until the files are ready: the manifest's total plus the time in the queue."""
     return sample["timings"]["total"] + sample["timings"]["queue"]
 
 
 def finite(values):
-    """JSON has no infinity: "never" says that so many did not arrive at all."""
+    """JSON has no infinity: "never" means that this share did not arrive."""
     return {name: "never" if value == math.inf else value for name, value in values.items()}
 
 

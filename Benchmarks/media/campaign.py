@@ -1,4 +1,4 @@
-"""The media that samples/campaign.jsonl names: the samples, and larger ones that are made once."""
+"""The media of samples/campaign.jsonl: the samples, and larger files that are made once."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from place import ROOT
 FOLDER = os.path.join(ROOT, ".build/campaign")
 SAMPLES = os.path.join(ROOT, "samples/media")
 JPEG = ["-pix_fmt", "yuvj420p", "-q:v", "4"]
-# Always made: the HEIC comes of it.
+# Always made: the HEIC is made from it.
 PHOTO = "photo-2mp.jpg"
 LARGE = {
     "photo-12mp.jpg": still("4000x3000", 24, *JPEG),
@@ -36,7 +36,7 @@ LARGE = {
 
 
 def make_media(sent):
-    """The samples, and the large files that payloads ask for, in one folder."""
+    """The samples and the large files of the payloads, in one folder."""
     os.makedirs(FOLDER, exist_ok=True)
     for name in os.listdir(SAMPLES):
         shutil.copy2(os.path.join(SAMPLES, name), FOLDER)

@@ -1,4 +1,4 @@
-"""The sources of the budget report: one of each kind and course, from a banner to a phone's movie."""
+"""The sources of the budget report: one for each kind and processing, from a banner to a phone's movie."""
 
 import dataclasses
 import os
@@ -14,14 +14,14 @@ VP9 = ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8"]
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A source, and what is expected to become of it."""
+    """A source and its expected outcome."""
 
     kind: str
     what: str
     course: str
     file: str
     options: dict = dataclasses.field(default_factory=dict)
-    # One sample for so many of the others: what encodes for seconds leaves no time for more.
+    # This case gets 1/`every` of the samples, because it encodes for seconds.
     one_in: int = 1
 
     @property
@@ -64,7 +64,7 @@ CASES = [
 
 
 def recipes():
-    """In the order in which they need each other."""
+    """Recipes in the order of their dependencies."""
     return {
         "banner.jpg": still("1038x519", 20, *JPEG, "4"),
         "photo-3mp.jpg": still("2048x1536", 20, *JPEG, "4"),

@@ -1,6 +1,6 @@
-"""Commands that make media of the sizes that campaigns have; each lacks its last word, the name of the file.
+"""Commands that make media of the sizes that are common in campaigns; the last argument, the file name, is appended.
 
-A number of noise decides how large a picture becomes.
+The amount of noise determines the size of an image file.
 """
 
 import os
@@ -33,7 +33,7 @@ def animation(size, seconds, noise, *output):
 
 
 def make(folder, recipes):
-    """The files of recipes in a folder, in their order; what is there already is kept."""
+    """The files of the recipes in a folder, in order; existing files are kept."""
     os.makedirs(folder, exist_ok=True)
     for name, command in recipes.items():
         path = os.path.join(folder, name)

@@ -1,14 +1,14 @@
-"""A certificate authority of this run, and a certificate for the names of its origins."""
+"""A certificate authority for one run, and a certificate for the names of its origins."""
 
 import os
 import subprocess
 
-# Elliptic curves, as CDNs have: a signature with RSA would take the origin longer than a phone's whole handshake.
+# Elliptic curves, as CDNs use: an RSA signature would take the origin longer than a phone's whole handshake.
 KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
 
 
 class Authority:
-    """PEM files in a folder: `trusted` is what a worker is given, `certificate` and `key` are the server's."""
+    """PEM files in a folder: `trusted` for the worker, `certificate` and `key` for the server."""
 
     def __init__(self, folder, domain):
         self.trusted = os.path.join(folder, "authority.pem")

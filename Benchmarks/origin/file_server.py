@@ -1,6 +1,6 @@
 """Serves a folder over https: python3 file_server.py FOLDER CERTIFICATE KEY. Prints its port; SIGTERM ends it.
 
-Nothing it says can be used twice: no ETag, no date, no session tickets, and Cache-Control forbids to keep it.
+No response can be reused: no ETag, no date, no session tickets, and Cache-Control forbids caching.
 """
 
 import functools
@@ -35,12 +35,12 @@ class Server(http.server.ThreadingHTTPServer):
         self.context.num_tickets = 0
 
     def get_request(self):
-        """The handshake is left to the connection's own thread: it takes as long as the network is far."""
+        """The handshake runs on the connection's thread, because it waits for the network's round trips."""
         connection, address = super().get_request()
         return self.context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), address
 
     def handle_error(self, request, client_address):
-        """A client that hangs up at its deadline is no error."""
+        """A client that disconnects at its deadline is not an error."""
 
 
 if __name__ == "__main__":

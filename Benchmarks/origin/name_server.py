@@ -1,6 +1,6 @@
 """A name server on loopback: python3 name_server.py NAME=MILLISECONDS... Prints a line when it listens.
 
-Every name that ends in one of these is 127.0.0.1, said so many milliseconds later: the way to a resolver and back.
+Every name that ends in one of these names resolves to 127.0.0.1, after the given delay: the round trip to a resolver.
 """
 
 import socket
@@ -13,7 +13,7 @@ ADDRESS = socket.inet_aton("127.0.0.1")
 
 
 def question(query):
-    """The name that is asked for, its type, and where the question ends."""
+    """The name in the question, its type, and the offset of the question's end."""
     labels, at = [], 12
     while query[at]:
         labels.append(query[at + 1:at + 1 + query[at]].decode("ascii", "replace").lower())

@@ -1,4 +1,4 @@
-"""The networks of DESIGN, as an origin may have them, and the one that is none."""
+"""The networks of the product's table (`NetworkProfile`) for origins, and unshaped loopback."""
 
 import dataclasses
 
@@ -7,20 +7,20 @@ UNSHAPED = "unshaped"
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """How fast and how far away, and how many of its origins are asked at a time.
+    """Rate, round trip and number of concurrent downloads.
 
-    Each download has a link of its own. More in flight would make this machine, not the links, the slowest part.
+    Each download has a separate link. With more in flight, this machine instead of the links would be the bottleneck.
     """
 
     name: str
     kilobits: int
     milliseconds: int
     in_flight: int
-    # Of jobs that encode for a second or longer.
+    # Concurrent jobs that encode for a second or longer.
     heavy_in_flight: int
 
     def seconds(self, count):
-        """That so many bytes take at least."""
+        """The minimum time for this number of bytes."""
         return count * 8 / self.kilobits / 1000 if self.kilobits else 0
 
 
@@ -33,6 +33,6 @@ NETWORKS = {network.name: network for network in [
 
 
 def bits_per_second(name):
-    """Of a network of the table, or of KBIT,MILLISECONDS."""
+    """The rate of a network in the table, or of KBIT,MILLISECONDS."""
     network = NETWORKS.get(name)
     return network.kilobits * 1000 if network else float(name.split(",")[0]) * 1000

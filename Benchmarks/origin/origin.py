@@ -1,28 +1,28 @@
-"""A folder behind https and a name, once for each network: as fast and as far away as that network is."""
+"""A folder on an https server with a host name, with the rate and round trip of each network."""
 
 import os
 import subprocess
 import sys
 import urllib.parse
 
-from origin import room
+from origin import namespace
 from origin.authority import Authority
 from origin.network import UNSHAPED
 from origin.shaping_server import ShapingServer
 
 DOMAIN = "origin.test"
 HERE = os.path.dirname(os.path.abspath(__file__))
-# TCP's handshake; those of TLS and of HTTP are made by who speaks them.
+# Round trip of TCP's handshake; those of TLS and HTTP are made by client and server themselves.
 ROUND_TRIPS = "2"
 
 
 class Origin:
-    """Its servers run until it is closed. `options` are what a worker needs to reach it."""
+    """The servers run until `close`. `options` are the options that a worker needs to connect."""
 
     def __init__(self, folder, work, networks):
         authority = Authority(work, DOMAIN)
         self.networks = networks
-        self.has_names = room.is_inside()
+        self.has_names = namespace.is_inside()
         if self.has_names:
             self.names = started("name_server.py", *[f"{host(network)}={network.milliseconds}" for network in networks])
             self.names.stdout.readline()
@@ -36,14 +36,14 @@ class Origin:
         self.options = ["--ca-file", authority.trusted, *self.told_names()]
 
     def told_names(self):
-        """Where there is no name server of ours."""
+        """Options for when no name server can be started."""
         if self.has_names:
             return []
         return [word for network in self.networks for word in
                 ["--resolve", f"{host(network)}:{self.ports[network.name]}:127.0.0.1"]]
 
     def address(self, network, file, number):
-        """Of a file, as another one for each number."""
+        """The URL of a file, different for each number."""
         return f"https://{host(network)}:{self.ports[network.name]}/{urllib.parse.quote(file)}?{number}"
 
     def __enter__(self):

@@ -1,4 +1,4 @@
-"""Ports of loopback behind which files, or another server, are as slow and as far away as on a network."""
+"""Loopback ports through which files, or another server, have the rate and round trip of a network."""
 
 import subprocess
 
@@ -6,7 +6,7 @@ from place import SHAPING_SERVER
 
 
 class ShapingServer:
-    """A running ShapingServer, and the ports it says it has, one for each network that is named."""
+    """A running ShapingServer and the ports that it printed, one for each network."""
 
     def __init__(self, networks, *options):
         listen = [word for network in networks for word in ["--listen", f"{network}=0"]]

@@ -1,4 +1,4 @@
-"""What arrives on phones: the campaign, raw and prepared."""
+"""Notifications that arrive on phones: the campaign, raw and prepared."""
 
 from page.bars import bar, behind, chart
 from page.legend import legend
@@ -7,7 +7,7 @@ from page.quantity import milliseconds, share, size
 from page.scale import Scale
 from phone.campaign_text import NAMES
 
-VARIANTS = {"raw": "as it is", "original": "prepared", "display": "prepared, display"}
+VARIANTS = {"raw": "unprepared", "original": "prepared", "display": "prepared, display"}
 
 
 def section(report):
@@ -16,16 +16,15 @@ def section(report):
     entries = [(f"in{limit}", f"attached within {limit} s") for limit in limits]
     return element(
         "section", element("h2", "What arrives"),
-        element("p", f"{count} notifications, as push services send them, on phones that fetch over 3G, LTE and "
-                "Wi\u2011Fi. iOS ends the extension that fetches after 8, 10 or 30 s; what is not there by then is not "
-                "shown."),
-        legend([*entries, ("thumb", "the thumbnail instead")]),
+        element("p", f"{count} typical notifications on phones that download over 3G, LTE and Wi\u2011Fi. iOS ends the "
+                "extension after 8, 10 or 30 s; attachments that have not arrived by then are not shown."),
+        legend([*entries, ("thumb", "only the thumbnail")]),
         chart("Notifications that arrive with their attachment", Scale(1), lambda value: f"{value * 100:.0f} %",
               [arrival(network, variant, found, limits) for network, variant, found in rows(report)],
               head=[f"{limits[0]} s", f"{limits[-1]} s"]),
         fetched(report),
-        behind("The numbers", "Share of notifications with attachment (attachment or thumbnail), bytes fetched",
-               ["network, sent", *[f"within {limit} s" for limit in limits], "median", "fetched", "saved"],
+        behind("The numbers", "Share of notifications with attachment (attachment or thumbnail), bytes downloaded",
+               ["network, sent", *[f"within {limit} s" for limit in limits], "median", "downloaded", "saved"],
                [numbers(network, variant, found, limits) for network, variant, found in rows(report)]),
         id="arrival")
 
@@ -41,7 +40,7 @@ def label(network, variant):
 
 
 def arrival(network, variant, found, limits):
-    """Each limit adds to the one before; thumbnails stand behind the last one."""
+    """A segment for each limit after the previous one; thumbnails after the last."""
     scale, start, pieces = Scale(1), 0, []
     for limit in limits:
         end = found[limit]["attached"]
@@ -53,13 +52,13 @@ def arrival(network, variant, found, limits):
 
 
 def fetched(report):
-    """How much phones fetch for it."""
+    """The chart of downloaded bytes."""
     most = max(found["bytes"] for _, _, found in rows(report)) or 1
     scale = Scale(most / 1e6)
-    return chart("Megabytes that all phones fetched for it", scale, lambda value: f"{value:g}",
+    return chart("Megabytes that all phones downloaded", scale, lambda value: f"{value:g}",
                  [(label(network, variant), [bar(scale, 0, found["bytes"] / 1e6, "bytes", size(found["bytes"]))],
                    [size(found["bytes"]), saved(found, variant)]) for network, variant, found in rows(report)],
-                 head=["fetched", "saved"])
+                 head=["downloaded", "saved"])
 
 
 def saved(found, variant):

@@ -1,7 +1,7 @@
-"""A chart of bars: a row of HTML for each, whose bar is an SVG as wide as there is room.
+"""A bar chart: HTML rows, each with an SVG bar of the available width.
 
-Positions are percentages and texts are HTML's, so that nothing shrinks on a phone. For who does not see it, the same
-numbers stand in the table behind it.
+Positions are percentages and texts are HTML, so that they keep their size on phones. For screen readers, the table
+after the chart has the same numbers.
 """
 
 from page.markup import element
@@ -9,7 +9,7 @@ from page.table import table
 
 
 def chart(title, scale, tick, rows, *, lines=(), head=(), note=None, class_="chart"):
-    """`rows` are (label, shapes, numbers); `lines` are values that every row is held against, with their names."""
+    """`rows` are (label, shapes, numbers); `lines` are reference values with their names."""
     marks = [upright(scale, value, "limit") for value, _ in lines if scale.holds(value)]
     grid = [upright(scale, value, "grid") for value in scale.ticks()]
     body = [row(label, [grid, middle(shapes), marks], numbers) for label, shapes, numbers in rows]
@@ -23,12 +23,12 @@ def upright(scale, value, kind):
 
 
 def middle(shapes):
-    """Heights are counted from the middle of the row, which may be as high as two lines of text."""
+    """Vertical positions are relative to the middle of the row, which may have two lines of text."""
     return element("svg", shapes, y="50%", overflow="visible")
 
 
 def axis(scale, tick, lines, head):
-    """Ticks above the rows; a line that lies inside has its name there."""
+    """Ticks above the rows, with the names of visible reference lines."""
     texts = [element("text", tick(value), x=scale.at(value), y="28", class_=end_class(scale, value))
              for value in scale.ticks()]
     names = [element("text", name, x=scale.at(value), y="12", class_=f"{end_class(scale, value)} limit")
@@ -38,7 +38,7 @@ def axis(scale, tick, lines, head):
 
 
 def end_class(scale, value):
-    """Texts at the ends stay inside."""
+    """Keeps texts at the ends inside the chart."""
     share = value / scale.end
     return "first" if share < 0.02 else "last" if share > 0.96 else "mid"
 
@@ -53,11 +53,11 @@ def plot(*shapes):
 
 
 def bar(scale, start, end, kind, title, y=-7):
-    """A piece of a bar; what is too short to be seen is left out."""
+    """A segment of a bar; None if it is empty."""
     return element("rect", element("title", title), x=scale.at(start), y=str(y), width=scale.length(start, end),
                    height="14", class_=kind) if end > start else None
 
 
 def behind(summary, caption, head, rows, class_=None):
-    """The numbers of a chart."""
+    """The table with the numbers of a chart."""
     return element("details", element("summary", summary), table(caption, head, rows, class_))

@@ -1,4 +1,4 @@
-"""From a source to its attachment: how long it takes, of which stages, on which network."""
+"""The time from a source to its attachment, by stage and network."""
 
 from measure.stage import LIMITS, STAGES, WAITING, WORK
 from page.bars import behind
@@ -15,14 +15,14 @@ def section(report):
     networks = [name for name in NETWORKS if name in report["networks"]]
     return element(
         "section", element("h2", "From a source to its attachment"),
-        element("p", "A warm worker is asked for one attachment after another. Each source is another address on an "
-                "https server that is as fast and as far away as the network; nothing is fetched from a cache. The "
-                "time runs from the beginning of a job until its files are in place, waiting for other jobs included."),
+        element("p", "A warm worker prepares one attachment after another. Each source has a different URL on an https "
+                "server with the rate and round trip of the network; there are no caches. The time is measured from "
+                "the start of a job until its files are published, including waiting for other jobs."),
         legend([("soon", "within 8 s (p99)"), ("late", "within 30 s"), ("never", "not within 30 s")]),
         overview(report, networks),
         element("h3", "Stage by stage"),
-        element("p", "Bars are the stages in the middle (p50 of each). Stages overlap: a source is identified while it "
-                "arrives, so a bar may be longer than the whole took. The marks under it are the whole."),
+        element("p", "Bars show the median (p50) of each stage. Stages overlap: a source is identified while it arrives, "
+                "so a bar may be longer than the total. The marks below it show the total."),
         legend([*[(f"s-{name}", NAMES[name]) for name in WAITING], *[(f"s-{name}", NAMES[name]) for name in WORK],
                 ("s-queue", NAMES["queue"])]),
         element("p", "● p50  ○ p95  | p99", class_="note"),
@@ -30,8 +30,8 @@ def section(report):
 
 
 def overview(report, networks):
-    """Every case on every network at a glance."""
-    return table("Time until the attachment is there: p50, and p99 below it (p95 where there are too few samples)",
+    """An overview of all cases on all networks."""
+    return table("Time until the attachment is ready: p50, and p99 below it (p95 if there are too few samples)",
                  ["source", *[NETWORKS[name] for name in networks]],
                  [[case_label(case), *[glance(case["networks"].get(name)) for name in networks]]
                   for case in report["cases"]], class_="glance")
@@ -42,7 +42,7 @@ def case_label(case):
 
 
 def glance(found):
-    """p50 and the furthest percentile that there is; coloured by whether it is within the limits."""
+    """p50 and the highest available percentile, colored by whether it is within the limits."""
     if not found:
         return "–"
     whole = found["whole"]
@@ -59,7 +59,7 @@ def standing(value):
 
 
 def tabs(report, networks):
-    """One network at a time, without a script: radio buttons in front of what they show."""
+    """Tabs for the networks without a script: radio buttons before their panels."""
     buttons = [[empty("input", type="radio", name="network", id=f"tab-{name}", checked=name == networks[0]),
                 element("label", NETWORKS[name], for_=f"tab-{name}")] for name in networks]
     return element("fieldset", element("legend", "Network of the origin", class_="unseen"), buttons,
@@ -68,7 +68,7 @@ def tabs(report, networks):
 
 def panel(report, name):
     cases = [(case, case["networks"][name]) for case in report["cases"] if name in case["networks"]]
-    caption = f"Milliseconds on {NETWORKS[name]}: each stage, the whole, and until the caller had its answer"
+    caption = f"Milliseconds on {NETWORKS[name]}: each stage, the total, and the time until the caller received the response"
     return element("div", stage_chart(f"Origins on {described(report, name)}", cases),
                    behind("The numbers", caption,
                           ["source", "", *[NAMES[stage] for stage in STAGES], "whole", "caller", "jobs"],

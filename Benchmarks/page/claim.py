@@ -1,4 +1,4 @@
-"""A claim of the side-by-side run, and how it stands to its limit."""
+"""A claim of the side-by-side run, compared with its limit."""
 
 import dataclasses
 
@@ -14,7 +14,7 @@ class Claim:
     ratio: float | None
     unit: str
     limit: float
-    # Whether the limit is one of the ratio, and not of our own figure.
+    # Whether the limit applies to the ratio instead of attachprep's value.
     is_of_ratio: bool
     is_less_better: bool
     is_met: bool
@@ -25,7 +25,7 @@ class Claim:
 
     @property
     def used(self):
-        """How much of its limit it takes: one is all of it, whichever way is better."""
+        """Share of the limit that is used: 1 is the limit, whether less or more is better."""
         if not self.value:
             return None
         return self.value / self.limit if self.is_less_better else self.limit / self.value
@@ -45,7 +45,7 @@ class Claim:
 
 
 def claims(report):
-    """Of the rows that were measured."""
+    """The claims of the measured rows."""
     return [claim(row) for row in (report or {}).get("rows", []) if "limit" in row]
 
 
@@ -57,6 +57,6 @@ def claim(row):
 
 
 def absent(report):
-    """What was not measured, and why."""
-    return [f"{row['title']}, {row.get('against', '')}: not here, {row['notHere']}" for row in report["rows"]
+    """The rows that were not measured, with the reason."""
+    return [f"{row['title']}, {row.get('against', '')}: not installed, {row['notHere']}" for row in report["rows"]
             if "notHere" in row]

@@ -1,4 +1,4 @@
-"""The page as one file: no script, no request, and a policy that allows neither."""
+"""The page as one file, without scripts and requests, which its policy forbids."""
 
 import base64
 import hashlib
@@ -12,15 +12,15 @@ STYLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "style.css")
 
 
 def document(budget, campaign, comparison):
-    """The sections of what was measured."""
+    """The sections of the measured parts."""
     parts = [("arrival", "What arrives", campaign and arrival_section.section(campaign)),
              ("budget", "Stage by stage", budget and budget_section.section(budget)),
              ("side-by-side", "Side by side", comparison and ratio_section.section(comparison)),
              ("method", "How", method_section.section(budget, campaign, comparison))]
     parts = [part for part in parts if part[2]]
     head = element("header", element("p", "attachprep", class_="brand"), element("h1", "The time budget, measured"),
-                   element("p", "What push notifications wait for: a source is fetched, checked, prepared and put in "
-                           "place, and a phone fetches the result.", class_="lead"),
+                   element("p", "The time that a push notification waits: a source is downloaded, validated, prepared "
+                           "and published, and a phone downloads the result.", class_="lead"),
                    key_figures(campaign, budget, comparison),
                    element("nav", [element("a", name, href=f"#{anchor}") for anchor, name, _ in parts],
                            aria_label="Sections"))

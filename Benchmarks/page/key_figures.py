@@ -1,11 +1,11 @@
-"""What the page says in three numbers."""
+"""The key figures of the page."""
 
 from page.claim import claims
 from page.markup import element
 from page.quantity import milliseconds, share, size
 from phone.campaign_text import NAMES
 
-# The source that most notifications have, and the network of most phones.
+# The most common source, and the most common network of phones.
 USUAL_CASE, USUAL_NETWORK = "JPEG 3 MP, passed", "lte"
 
 
@@ -16,17 +16,17 @@ def key_figures(campaign, budget, comparison):
 
 
 def arrival(campaign):
-    """Of the slowest network."""
+    """Key figures of the slowest network."""
     if not campaign:
         return
     network, variants = next(iter(campaign["networks"].items()))
     limit = str(campaign["limits"][0])
     name = NAMES.get(network, network)
     yield (f"attached within {limit} s on {name}", share(variants["display"][limit]["attached"]),
-           f"{share(variants['raw'][limit]['attached'])} as they are")
+           f"{share(variants['raw'][limit]['attached'])} unprepared")
     last, variants = list(campaign["networks"].items())[-1]
-    yield (f"fetched by phones on {NAMES.get(last, last)}", size(variants["display"]["bytes"]),
-           f"{size(variants['raw']['bytes'])} as it is")
+    yield (f"downloaded by phones on {NAMES.get(last, last)}", size(variants["display"]["bytes"]),
+           f"{size(variants['raw']['bytes'])} unprepared")
 
 
 def usual(budget):

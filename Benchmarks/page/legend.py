@@ -1,10 +1,10 @@
-"""What the colours of a chart mean."""
+"""The legend of a chart."""
 
 from page.markup import element
 
 
 def legend(entries):
-    """(class, name) of each."""
+    """`entries` are (class, name)."""
     return element("ul", [element("li", swatch(kind), element("span", name)) for kind, name in entries],
                    class_="legend")
 

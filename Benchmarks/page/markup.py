@@ -1,21 +1,21 @@
-"""Elements of HTML and SVG. Every text is escaped; only what was made here is markup."""
+"""Elements of HTML and SVG. All text is escaped, except `Markup` made here."""
 
 import html
 
 
 class Markup(str):
-    """Text that is markup already."""
+    """Text that is already markup."""
 
 
 def element(name, /, *content, **attributes):
-    """`class_` is class and `aria_label` is aria-label; an attribute of None is left out, True stands alone."""
+    """`class_` is class and `aria_label` is aria-label; None omits an attribute, True writes it without a value."""
     words = "".join(written(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items()
                     if value is not None and value is not False)
     return Markup(f"<{name}{words}>{joined(content)}</{name}>")
 
 
 def empty(name, /, **attributes):
-    """An element that HTML does not close."""
+    """A void element."""
     return Markup(element(name, **attributes).removesuffix(f"</{name}>"))
 
 

@@ -1,4 +1,4 @@
-"""How it was measured, and on what."""
+"""How the measurements were made, and on which machine."""
 
 from page.budget_section import NETWORKS
 from page.markup import element
@@ -14,23 +14,23 @@ def section(budget, campaign, comparison):
 def notes(budget, campaign):
     if budget:
         yield ("Origins speak https (TLS 1.3, a full handshake each time) through a shaping relay on loopback. "
-               "Loopback connects at once, so the round trip of TCP's handshake stands under TLS; connect is next to "
-               "nothing.")
+               "Loopback connects immediately, so the round trip of TCP's handshake is counted under TLS; connect is "
+               "almost zero.")
         yield name_note(budget)
-        yield ("There is no loss and no slow start. Each download has a link of its own; how many run at a time is in "
+        yield ("There is no packet loss and no slow start. Each download has a separate link; the number at a time is in "
                "the table below.")
-        yield ("A percentile is a nearest rank over all jobs, and a job without an attachment counts as one that never "
-               "comes. p95 needs 20 samples, p99 a hundred: with fewer there is a dash.")
+        yield ("Percentiles are nearest ranks over all jobs; a job without an attachment counts as never ready. p95 needs "
+               "20 samples, p99 a hundred; with fewer there is a dash.")
     if campaign:
-        yield (f"Phones make {campaign['roundTrips']} round trips until an answer begins. The bytes of what was given "
-               "up are counted as if the link had been full until then.")
+        yield (f"Phones make {campaign['roundTrips']} round trips until a response begins. The bytes of aborted "
+               "downloads are counted as if the link had been fully used until then.")
 
 
 def name_note(budget):
     if all(run["hasNameServer"] for run in budget["runs"]):
-        return ("Names are asked of a name server of ours that answers one round trip later, through the system's "
-                "resolver, in a network namespace.")
-    return "This system allows no namespaces, so names were told beforehand: looking them up took no time."
+        return ("Names are resolved through the system's resolver by a name server that answers one round trip later, in a "
+                "network namespace.")
+    return "This system allows no namespaces, so addresses were set in advance, and lookups took no time."
 
 
 def runs(budget):

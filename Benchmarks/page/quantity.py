@@ -1,8 +1,8 @@
-"""How numbers are written."""
+"""Formatting of numbers."""
 
 
 def milliseconds(value):
-    """Two or three digits, in the unit that suits; a dash where nothing was measured."""
+    """Two or three digits in a suitable unit; a dash if there is no value."""
     if value is None:
         return "–"
     if value == "never":
@@ -25,7 +25,7 @@ def size(count):
 
 
 def amount(value, unit):
-    """A figure of the side-by-side run."""
+    """A value of the side-by-side run."""
     if value is None:
         return "–"
     if unit == "s":

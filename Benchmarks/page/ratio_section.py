@@ -1,4 +1,4 @@
-"""Side by side: what people use today and the floor, each claim against its limit."""
+"""Side by side: attachprep against peers and the floor, each claim with its limit."""
 
 from page import tools_table
 from page.bars import bar, behind, chart
@@ -7,7 +7,7 @@ from page.markup import element
 from page.quantity import amount
 from page.scale import Scale
 
-# A claim that takes more than that of its limit is as long as the chart.
+# The right end of the chart, as a share of the limit; longer bars are cut.
 END = 2.0
 
 
@@ -16,13 +16,13 @@ def section(report):
     met = sum(claim.is_met for claim in found)
     return element(
         "section", element("h2", "Side by side"),
-        element("p", "The same files through attachprep and through what people use today, or the least work there is, "
-                f"in turn in one run. {met} of {len(found)} claims are met. A bar is how much of its limit a claim "
-                "takes: shorter is better, and what passes the line is not met."),
+        element("p", "The same files with attachprep and with other tools or minimal programs, in alternating rounds of "
+                f"one run. {met} of {len(found)} claims are met. A bar shows the share of the limit that a claim uses: "
+                "shorter is better, and claims beyond the line are not met."),
         chart("Share of the limit", Scale(END), lambda value: f"{value:g}", [shown(claim) for claim in found],
               lines=[(1, "limit")], head=["is", "must be"], class_="chart wide"),
         [element("p", text, class_="note") for text in absent(report)],
-        behind("The numbers", "Medians of rounds in turn",
+        behind("The numbers", "Medians of alternating rounds",
                ["what", "attachprep", "against", "peer or floor", "ratio", "must be", ""],
                [numbers(claim) for claim in found]),
         tools_table.tools(report), id="side-by-side")

@@ -1,4 +1,4 @@
-"""Where a value lies on an axis from nothing to its end, in percent of the width."""
+"""The position of a value on an axis from 0 to its end, in percent of the width."""
 
 import math
 
@@ -10,7 +10,7 @@ class Scale:
         self.end = end
 
     def at(self, value):
-        """Never beyond the end."""
+        """The position, at most the end."""
         return f"{min(100, max(0, value) / self.end * 100):.3f}%"
 
     def length(self, start, end):
@@ -20,7 +20,7 @@ class Scale:
         return value <= self.end
 
     def ticks(self, count=5):
-        """Round numbers, about so many, from nothing on."""
+        """Round tick values from 0, about `count` of them."""
         rough = self.end / count
         power = 10 ** math.floor(math.log10(rough))
         step = next(power * step for step in STEPS if power * step >= rough * 0.999)

@@ -1,4 +1,4 @@
-"""The stages of each source as one bar, and the whole as marks below it."""
+"""The stages of each source as one bar, with the total as marks below it."""
 
 from measure.stage import LIMITS, STAGES
 from page.bars import bar, chart
@@ -12,16 +12,16 @@ LINES = [(limit * 1000, f"{limit} s") for limit in (LIMITS[0], LIMITS[-1])]
 
 
 def stage_chart(title, cases):
-    """`cases` are (case, what was found of it)."""
+    """`cases` are pairs of case and results."""
     scale = Scale(end([found for _, found in cases]))
     beyond = [name for value, name in LINES if not scale.holds(value)]
-    note = f"{' and '.join(beyond)} {'lies' if len(beyond) == 1 else 'lie'} beyond the right edge" if beyond else None
+    note = f"{' and '.join(beyond)} {'is' if len(beyond) == 1 else 'are'} beyond the right edge" if beyond else None
     return chart(title, scale, lambda value: f"{value / 1000:g} s",
                  [row(scale, case, found) for case, found in cases], lines=LINES, head=["p50", "p95", "p99"], note=note)
 
 
 def end(cases):
-    """Where the slowest ends, or where the last limit is if some never came, and a little room."""
+    """The largest value, or the last limit if some never arrived, plus a margin."""
     values = [value for found in cases for value in [*found["whole"].values(), stacked(found)] if value is not None]
     return max((LINES[-1][0] if value == "never" else value for value in values), default=1000) * 1.03
 
@@ -39,7 +39,7 @@ def row(scale, case, found):
 
 
 def pieces(scale, found):
-    """One after the other, as long as each takes in the middle."""
+    """Consecutive segments, as long as the median of each stage."""
     start, shapes = 0, []
     for stage in STAGES:
         length = found["stages"][stage]["p50"]
@@ -49,7 +49,7 @@ def pieces(scale, found):
 
 
 def marks(scale, whole):
-    """p50 a dot, p95 a ring, p99 a stroke, and a line through them. What never came has no end."""
+    """p50 as a dot, p95 as a ring, p99 as a bar, connected by a line; open-ended for "never"."""
     found = {name: scale.end if value == "never" else value for name, value in whole.items() if value is not None}
     shapes = [element("line", x1=scale.at(found["p50"]), x2=scale.at(max(found.values())), y1="8", y2="8",
                       class_="span")]

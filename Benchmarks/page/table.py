@@ -4,7 +4,7 @@ from page.markup import element
 
 
 def table(caption, head, rows, class_=None):
-    """Cells are texts, elements, or (text, class)."""
+    """Cells are texts, elements or pairs of text and class."""
     top = element("tr", [element("th", text, scope="col") for text in head])
     return element("div", element("table", element("caption", element("span", caption)), element("thead", top),
                                   element("tbody", [line(cells) for cells in rows]), class_=class_),

@@ -1,4 +1,4 @@
-"""One file at a time through each tool: how fast, how much memory, and how good the thumbnail is."""
+"""One file at a time with each tool: speed, memory and quality of the thumbnail."""
 
 from page.markup import element
 from page.quantity import milliseconds, size
@@ -11,8 +11,8 @@ def tools(report):
         return None
     rows = [line(file, tool, found) for file, each in note["details"].items() for tool, found in each.items()]
     return [element("h3", "One file at a time"),
-            element("p", "A new process each, so that attachprep's start is counted, too. Beside speed stands how near "
-                    "the thumbnail is to the best there is (SSIM, 1 is the same) and how many bytes it takes."),
+            element("p", "Each run is a new process, so attachprep's start is included. The table also has the similarity of "
+                    "the thumbnail to the best possible one (SSIM, 1 is equal) and its size in bytes."),
             table("Medians; peak memory is that of the whole process tree",
                   ["file, tool", "wall", "processor", "peak memory", "thumbnail", "SSIM"], rows)]
 

@@ -1,4 +1,4 @@
-"""What iOS attaches as it is, by the name it comes under, and what is in a file."""
+"""File types that iOS attaches, by extension, and the kind of a file by its content."""
 
 import os
 import urllib.parse
@@ -23,7 +23,7 @@ STARTS = [(b"\xff\xd8\xff", "image"), (b"\x89PNG", "image"), (b"GIF8", "image"),
 
 
 def refusal(address, answer, head, received):
-    """Why iOS attaches no such file; None when it does."""
+    """The reason why iOS does not attach the file; None if it does."""
     extension = os.path.splitext(urllib.parse.urlsplit(address).path)[1][1:].lower()
     if extension not in ATTACHABLE:
         extension = extension if extension else TYPES.get(answer.headers.get_content_type(), "")
@@ -36,7 +36,7 @@ def refusal(address, answer, head, received):
 
 
 def content_kind(head):
-    """What a decoder would make of the first bytes; None for no media."""
+    """The kind of media by the first bytes; None if it is not media."""
     if head[4:8] == b"ftyp":
         brand = head[8:12]
         if brand in [b"heic", b"heix", b"mif1", b"avif", b"msf1"]:

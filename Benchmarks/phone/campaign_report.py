@@ -1,4 +1,4 @@
-"""What arrived of a campaign, in numbers."""
+"""The results of a campaign as numbers."""
 
 import statistics
 
@@ -6,7 +6,7 @@ from measure.stage import LIMITS
 
 
 def report(entries, found, round_trips):
-    """`found` is what each phone showed, by network and by what it was sent."""
+    """`found` is what each phone showed, by network and variant."""
     networks = {network: {variant: summary(results) for variant, results in variants.items()}
                 for network, variants in found.items()}
     for variants in networks.values():
@@ -20,7 +20,7 @@ def report(entries, found, round_trips):
 
 
 def summary(results):
-    """Shares within each limit, the median time of what was attached, and bytes."""
+    """Shares within each limit, the median time of attached media, and bytes."""
     lines = {}
     for limit in map(str, LIMITS):
         outcomes = [result[limit]["outcome"] for result in results]

@@ -1,26 +1,26 @@
-"""What arrived of a campaign, as lines of text, and as the table that stands in the README."""
+"""The results of a campaign as text, and as the table of the README."""
 
 from measure.stage import LIMITS
 
 NAMES = {"3g": "3G", "lte": "LTE", "wifi": "Wi-Fi"}
-VARIANTS = {"raw": "as it is", "original": "prepared", "display": "prepared, `--rendition display`"}
+VARIANTS = {"raw": "unprepared", "original": "prepared", "display": "prepared, `--rendition display`"}
 
 
 def lines(report):
-    yield (f"{len(report['notifications'])} notifications, {report['roundTrips']} round trips until an answer begins; "
+    yield (f"{len(report['notifications'])} notifications, {report['roundTrips']} round trips until a response begins; "
            "attached (attached or thumbnail) within")
-    yield f"{'':18}" + "".join(f"{limit:>14} s   " for limit in LIMITS) + "  median    fetched      saved"
+    yield f"{'':18}" + "".join(f"{limit:>14} s   " for limit in LIMITS) + "  median downloaded      saved"
     for network, variant, found in rows(report):
         shares = "".join(f"{share(found[str(limit)]['attached'])} ({share(found[str(limit)]['attachedOrThumbnail'])})  "
                          for limit in LIMITS)
         median = "      -" if found["medianSeconds"] is None else f"{found['medianSeconds']:6.2f} s"
         yield f"{network:6}{variant:10}  {shares}{median} {megabytes(found['bytes'])}  {saving(found, variant):>9}"
-    yield (f"why raw ones were text within {LIMITS[-1]} s on {list(report['networks'])[-1]}: "
+    yield (f"reasons for raw notifications without media within {LIMITS[-1]} s on {list(report['networks'])[-1]}: "
            + (", ".join(f"{why} {number}" for why, number in report["rawReasons"].items()) or "none"))
 
 
 def markdown(report):
-    yield line("network", "sent", *[f"within {limit} s" for limit in LIMITS], "fetched", "saved")
+    yield line("network", "sent", *[f"within {limit} s" for limit in LIMITS], "downloaded", "saved")
     yield line("---", "---", *["--:"] * (len(LIMITS) + 2))
     for network, variant, found in rows(report):
         name = NAMES.get(network, network) if variant == "raw" else ""
@@ -39,7 +39,7 @@ def rows(report):
 
 
 def cell(found):
-    """The thumbnail's share only where it adds something."""
+    """With the share including thumbnails in parentheses if it differs."""
     attached, either = share(found["attached"]).strip(), share(found["attachedOrThumbnail"]).strip()
     return attached if attached == either else f"{attached} ({either})"
 

@@ -1,4 +1,4 @@
-"""What `attachprep payload` makes of a payload, and what it says is in one."""
+"""Payloads prepared with `attachprep payload`, and the media that it finds in them."""
 
 import concurrent.futures
 import json
@@ -15,7 +15,7 @@ RENDITIONS = ["original", "display"]
 
 
 def prepare_all(sent, origin, files):
-    """The media of each payload, and its renditions."""
+    """The media of each payload, and the payload prepared in each rendition."""
     looked = [media(text) for _, text in sent]
     entries = [{"name": name, "raw": text, "media": look["media"], "dialect": look["dialect"],
                 "runs": starts_extension(json.loads(text))} for (name, text), look in zip(sent, looked)]
@@ -30,18 +30,18 @@ def prepare_all(sent, origin, files):
 
 
 def prepared(name, text, origin, files, rendition):
-    """The payload to send, its time in seconds and what was said on the way."""
+    """The payload to send, the preparation time in seconds and the warnings."""
     start = time.perf_counter()
     ended = run_attachprep(
         text, "--base-url", f"{PUBLIC}/{rendition}/{name}", "--output", os.path.join(files, rendition, name),
         "--rendition", rendition, "--allow-private-network", "--resolve", f"plain.example:{origin}:127.0.0.1")
     return {"payload": ended.stdout, "seconds": time.perf_counter() - start, "notes": ended.stderr.splitlines(),
-            # A request to a service's API has no room for our object: its app's own SDK reads it.
+            # A request to a service's API gets no neutral object: the SDK in the app reads the service's keys.
             "media": None if "aps" in json.loads(text) else media(ended.stdout)["media"]}
 
 
 def media(text):
-    """What an app's own SDK finds in a payload, and whose payload it is."""
+    """The media that an app's SDK finds in a payload, and the dialect."""
     ended = subprocess.run([ATTACHPREP, "payload", "-", "--check", "--format", "json"], input=text,
                            capture_output=True, text=True)
     return json.loads(ended.stdout) if ended.stdout else {"media": [], "dialect": None}

@@ -1,4 +1,4 @@
-"""The phone with a prepared payload: samples/NotificationService itself, built for Linux by tools/simulated-device."""
+"""A phone with a prepared payload: samples/NotificationService, built for Linux by tools/simulated-device."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from phone.raw_phone import raw_phone, raw_results
 from place import ROOT
 
 DEVICE = os.environ.get("SIMULATED_DEVICE", os.path.join(ROOT, ".build/simulated-device/simulated-device"))
-# From then on the extension fetches the thumbnail beside an attachment (RichPush, deviceThumbnailSeconds).
+# After this time the extension downloads the thumbnail in parallel (RichPush, deviceThumbnailSeconds).
 THUMBNAIL_SECONDS = 4.0
 
 
 def prepared_phone(rendition, runs, network, port):
-    """What is shown within each limit. Who had an attachment before a limit is not asked again."""
+    """What is shown within each limit. A phone that had its attachment before a limit is not run again."""
     if rendition["media"] is not None:
         return raw_results(raw_phone(rendition["media"], runs, port))
     payload = rendition["payload"]
@@ -30,7 +30,7 @@ def prepared_phone(rendition, runs, network, port):
 
 
 def device(payload, runs, network, port, limit):
-    """The sample extension, which iOS ends after so many seconds."""
+    """Runs the sample extension, which iOS ends after `limit` seconds."""
     if not runs:
         return {"outcome": "text", "seconds": 0.0, "bytes": 0, "why": "not started"}
     text = payload.replace(PUBLIC, f"http://127.0.0.1:{port}")
@@ -51,7 +51,7 @@ def shown(report):
 
 
 def fetched(payload, report, outcome, network):
-    """Bytes, and rather too many: of a file that was given up, as much as the link could carry in that time."""
+    """Bytes, an upper bound: for an aborted download, what the link could transfer in that time."""
     files = json.loads(payload).get("attachprep", {}).get("attachments", [])
     thumbnails = sum(file["thumbnail"]["bytes"] for file in files if file.get("thumbnail"))
     taken = sum(attachment["bytes"] for attachment in report["attachments"])

@@ -1,4 +1,4 @@
-"""The phone with the payload as it is, and an extension that makes the best of it."""
+"""A phone with the unprepared payload and a tolerant extension."""
 
 import http.client
 import time
@@ -10,7 +10,7 @@ from phone.prepared_payload import PUBLIC
 
 
 def raw_results(result):
-    """A raw phone's one try, looked at within each limit."""
+    """The result of one run, evaluated at each limit."""
     is_late = {str(limit): result["outcome"] == "attached" and result["seconds"] > limit for limit in LIMITS}
     return {limit: {**result, "outcome": "text", "why": "late"} if late else result
             for limit, late in is_late.items()}
@@ -32,7 +32,7 @@ def raw_phone(media, runs, port):
 
 
 def raw_fetch(address, port, deadline):
-    """How many bytes came, and why they cannot be attached, if they cannot."""
+    """The number of bytes received, and the reason if they cannot be attached."""
     parts = urllib.parse.urlsplit(address)
     is_public = address.startswith(f"{PUBLIC}/")
     left = deadline - time.monotonic()

@@ -1,4 +1,4 @@
-"""Jobs for a service: so many callers, each of whom asks for the next one when the last one is there."""
+"""Load for a service: each caller submits its next job when the previous one has ended."""
 
 import concurrent.futures
 import datetime
@@ -14,7 +14,7 @@ WAIT = {"Prefer": "wait=50"}
 
 
 def carry_out(service, requests, callers):
-    """The manifest of each request in their order, and the seconds until its caller had it."""
+    """The manifest of each request in order, and the seconds until its caller received it."""
     free = queue.SimpleQueue()
     for _ in range(callers):
         free.put(service.connection())
@@ -40,11 +40,11 @@ def wait_for(connection, request):
 
 
 def with_end(request):
-    """What was not there within its budget is not tried again: the notification would have been sent without it."""
+    """Jobs that exceed their budget are not retried: the notification would have been sent without the attachment."""
     end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=request["budget"] + 1)
     return {**request, "notAfter": end.strftime("%Y-%m-%dT%H:%M:%SZ")}
 
 
 def forget(service):
-    """Removes what is finished, with its files: a thousand results would fill the disk."""
+    """Deletes finished jobs with their files, because a thousand results would fill the disk."""
     ask(service.connection(), "POST", "/v1/jobs/purge", json.dumps({"states": ["succeeded", "failed", "dead"]}))

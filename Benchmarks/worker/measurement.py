@@ -1,4 +1,4 @@
-"""Jobs for a warm worker: which, how many, and what became of them."""
+"""Jobs for a warm worker: selection, number and results."""
 
 import itertools
 import math
@@ -10,18 +10,18 @@ from worker.load import carry_out, forget
 from worker.service import Service
 
 BUDGET_SECONDS = 30
-# Jobs for each caller before the worker's disk is cleared, and before others may measure.
+# Jobs for each caller before the worker's disk is cleared and the lock is released.
 BATCH = 20
-# Of what the network cannot carry within the budget: arithmetic says how it ends.
+# Samples for files that the network cannot transfer within the budget: the result is known in advance.
 HOPELESS_SAMPLES = 3
 
 
 def measure(network, cases, count, origin, state, numbers):
-    """Light cases first, and those that encode by themselves: what waits for them would be their time, not its own."""
+    """Light cases first; encoding cases run separately, because others would wait for them."""
     light, heavy = ([case for case in cases if case.heavy == is_heavy] for is_heavy in [False, True])
     samples, runs = [], []
     with Service(state, *origin.options, "--concurrency", "64", "--per-host", "64") as service:
-        # Children are up then, libraries are loaded, files are in memory.
+        # Warm-up: starts media processes, loads libraries, fills the page cache.
         take(service, jobs(light, 1, origin, network, numbers), network.in_flight, network)
         for some, callers in [(light, network.in_flight), (heavy, network.heavy_in_flight)]:
             if not some:
@@ -34,7 +34,7 @@ def measure(network, cases, count, origin, state, numbers):
 
 
 def jobs(cases, count, origin, network, numbers):
-    """A case and its request, `count` times each, in an order in which what disturbs the machine disturbs all."""
+    """Each case and its request `count` times, interleaved, so that other load affects all cases alike."""
     sent = [(case, {"source": origin.address(network, case.file, number), "budget": BUDGET_SECONDS, **case.options})
             for case in cases for number in itertools.islice(numbers, worthwhile(case, count, network))]
     random.Random(7).shuffle(sent)
@@ -42,13 +42,13 @@ def jobs(cases, count, origin, network, numbers):
 
 
 def worthwhile(case, count, network):
-    """How many samples of a case."""
+    """The number of samples of a case."""
     own = math.ceil(count / case.one_in)
     return min(own, HOPELESS_SAMPLES) if network.seconds(case.bytes) > BUDGET_SECONDS else own
 
 
 def take(service, sent, callers, network, clock=None):
-    """The samples of jobs, and the worker's disk cleared of them. The clock stands while others have the machine."""
+    """The samples of jobs; clears the worker's disk. Time does not count while others hold the lock."""
     samples = []
     for start in range(0, len(sent), BATCH * callers):
         batch = sent[start:start + BATCH * callers]

@@ -1,4 +1,4 @@
-"""A running `attachprep serve` or `worker`, and how it is talked to."""
+"""A running `attachprep serve` or `worker`, and requests to it."""
 
 import http.client
 import json
@@ -10,7 +10,7 @@ from place import ATTACHPREP
 
 
 class Process:
-    """A running `attachprep` that listens at a port that it says itself; held to one core if it is told which."""
+    """A running `attachprep` on a free port that it prints; optionally pinned to a core."""
 
     def __init__(self, command, options, environment=None, core=None):
         held = [] if core is None else ["taskset", "--cpu-list", str(core)]
@@ -23,7 +23,7 @@ class Process:
                 break
         else:
             sys.exit(f"attachprep {command} did not start")
-        # Nobody may wait because its log is not read.
+        # The log is drained, so that the process never blocks on it.
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
 
     def connection(self):
@@ -41,14 +41,14 @@ class Process:
 
 
 class Service(Process):
-    """The service on a data folder of its own."""
+    """The service with a separate data folder."""
 
     def __init__(self, folder, *options):
         super().__init__("serve", ["--state", folder, *options])
 
 
 def ask(connection, method, path, body=None, kind="application/json", headers=None):
-    """The JSON of an answer; any status but success ends the benchmark."""
+    """The JSON of a response; any status other than success ends the benchmark."""
     connection.request(method, path, body, {**({"Content-Type": kind} if body else {}), **(headers or {})})
     answer = connection.getresponse()
     data = answer.read()

@@ -100,8 +100,8 @@ public enum Limits {
     public static let displayAnimationSidePixelsMax = 480
     /// The bit rate from which AAC stereo sounds uncompressed on a phone's loudspeaker.
     public static let displayAudioBitsPerSecondMax = 96_000
-    /// The time that a service extension has in practice: 7 to 8 s were measured (`docs/reference/apple-attachment-
-    /// rules.md` 1.7).
+    /// The time that a service extension has in practice: 7 to 8 s were measured
+    /// (`docs/reference/apple-attachment-rules.md` 1.7).
     public static let displayDeviceBudgetSeconds = 8.0
     /// Reserved from it for the TLS handshake, headers, the thumbnail that is fetched in parallel, and attaching.
     /// Without it, simulated phones on 3G were up to 0.3 s late.

@@ -7,12 +7,12 @@ import TestSupport
 @testable import AttachPrepService
 @testable import SQLiteQueue
 
-/// A service that really listens, on a port of its own, over a store in memory.
+/// A service that listens on its own port, with a store in memory.
 final class LiveService: Sendable {
     let folder: TemporaryFolder
     let feed: JobFeed
     let store: MemoryStore
-    /// Receipts are kept in a store of their own, a real one.
+    /// Receipts are stored in a separate SQLite store.
     let receiptService: ReceiptService
     let port: Int
     let service: AttachmentService
@@ -62,7 +62,7 @@ final class LiveService: Sendable {
         running = Task { try await group.run() }
         guard let port = await service.boundPort.value else {
             try await running.value
-            throw HTTPCaller.NoAnswer(description: "the service ended before it listened")
+            throw TestHTTPClient.ResponseError(description: "the service ended before it listened")
         }
         self.port = port
     }
@@ -71,13 +71,13 @@ final class LiveService: Sendable {
         running.cancel()
     }
 
-    /// With the token, if there is one.
-    var caller: HTTPCaller {
-        HTTPCaller(port: port, headers: token.map { [("Authorization", "Bearer \($0)")] } ?? [], service: self)
+    /// A client with the service's token, if there is one.
+    var caller: TestHTTPClient {
+        TestHTTPClient(port: port, headers: token.map { [("Authorization", "Bearer \($0)")] } ?? [], service: self)
     }
 
-    /// Without a token.
-    var stranger: HTTPCaller { HTTPCaller(port: port, service: self) }
+    /// A client without a token.
+    var anonymous: TestHTTPClient { TestHTTPClient(port: port, service: self) }
 
     func beginToStop() async {
         await group.triggerGracefulShutdown()
@@ -87,11 +87,11 @@ final class LiveService: Sendable {
         try await running.value
     }
 
-    /// A job that was taken in.
+    /// Submits a job.
     func job(_ source: String = "https://media.example.org/cat.webp") async throws -> JobID {
-        let answer = try await caller.post("/v1/jobs", json: #"{"source": "\#(source)"}"#)
-        guard let id = (answer.object["id"] as? String).flatMap(JobID.init) else {
-            throw HTTPCaller.NoAnswer(description: "no job: \(answer.text)")
+        let response = try await caller.post("/v1/jobs", json: #"{"source": "\#(source)"}"#)
+        guard let id = (response.object["id"] as? String).flatMap(JobID.init) else {
+            throw TestHTTPClient.ResponseError(description: "no job: \(response.text)")
         }
         return id
     }

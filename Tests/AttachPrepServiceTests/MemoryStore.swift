@@ -4,7 +4,7 @@ import Foundation
 import RichPush
 import Synchronization
 
-/// Everything a service asks for, in memory: what it says is up to the test.
+/// A job store in memory, whose contents and errors the test sets.
 final class MemoryStore: JobStore {
     struct State {
         var jobs: [JobID: Job] = [:]
@@ -15,9 +15,9 @@ final class MemoryStore: JobStore {
         var uploads: [MediaID: Upload] = [:]
         var discarded = 0
         var pace: JobPace?
-        /// How often numbers were asked for.
-        var counted = 0
-        var fault: AttachPrepError?
+        /// The number of queries for counts.
+        var countQueries = 0
+        var error: AttachPrepError?
     }
 
     let state = Mutex(State())
@@ -40,7 +40,7 @@ final class MemoryStore: JobStore {
     }
 
     private func check() throws {
-        if let fault = state.withLock(\.fault) { throw fault }
+        if let error = state.withLock(\.error) { throw error }
     }
 
     func enqueue(_ submissions: [JobSubmission], idempotency: IdempotencyKey?) async throws -> EnqueuedJobs {
@@ -119,7 +119,7 @@ final class MemoryStore: JobStore {
     func counts() async throws -> JobCounts {
         try check()
         return state.withLock { state in
-            state.counted += 1
+            state.countQueries += 1
             let queued = state.jobs.values.filter { $0.state == .queued }
             return JobCounts(
                 byState: Dictionary(grouping: state.jobs.values, by: \.state).mapValues(\.count),
@@ -145,13 +145,13 @@ final class MemoryStore: JobStore {
 
     func purge(_ filter: JobFilter) async throws -> Int {
         state.withLock { state in
-            let gone = state.jobs.values.filter { job in
+            let purged = state.jobs.values.filter { job in
                 job.state.isFinished && (filter.states?.contains(job.state) ?? true)
                     && (filter.ids?.contains(job.id) ?? true)
                     && filter.createdBefore.map { job.createdAt < $0 } ?? true
             }
-            for job in gone { state.jobs[job.id] = nil }
-            return gone.count
+            for job in purged { state.jobs[job.id] = nil }
+            return purged.count
         }
     }
 

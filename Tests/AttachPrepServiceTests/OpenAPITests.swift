@@ -8,9 +8,9 @@ import Testing
 /// `openapi.json` describes the routes. When a test fails, change the document.
 struct OpenAPITests {
     @Test func `The document is served unchanged`() async throws {
-        let answer = try await LiveService().stranger.get("/openapi.json")
-        #expect(answer.status == 200 && answer.field("content-type") == "application/json")
-        #expect(answer.body == Array(try OpenAPIFile().bytes))
+        let response = try await LiveService().anonymous.get("/openapi.json")
+        #expect(response.status == 200 && response.field("content-type") == "application/json")
+        #expect(response.body == Array(try OpenAPIFile().bytes))
     }
 
     @Test func `Each route has an operation, and each operation a route`() async throws {
@@ -123,9 +123,9 @@ struct OpenAPITests {
     func `A callbackURL that the service accepts matches the pattern`(url: String) async throws {
         #expect(url.wholeMatch(of: try callbackURLPattern()) != nil)
         let service = try await LiveService()
-        let answer = try await service.caller.post(
+        let response = try await service.caller.post(
             "/v1/jobs", json: #"{"source": "https://a.example/1.png", "callbackURL": "\#(url)"}"#)
-        #expect(answer.status == 202, "\(answer.text)")
+        #expect(response.status == 202, "\(response.text)")
     }
 
     @Test(arguments: [
@@ -135,9 +135,9 @@ struct OpenAPITests {
     func `A callbackURL that the service rejects does not match the pattern`(url: String) async throws {
         #expect(url.wholeMatch(of: try callbackURLPattern()) == nil)
         let service = try await LiveService()
-        let answer = try await service.caller.post(
+        let response = try await service.caller.post(
             "/v1/jobs", json: #"{"source": "https://a.example/1.png", "callbackURL": "\#(url)"}"#)
-        #expect(answer.status == 400, "\(answer.text)")
+        #expect(response.status == 400, "\(response.text)")
     }
 
     @Test func `Each reference has a component, and each component a reference`() throws {

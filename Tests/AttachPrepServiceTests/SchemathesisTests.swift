@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct SchemathesisTests {
-    @Test func `the description is true: a tester that knows nothing else finds nothing`() async throws {
+    @Test func `Schemathesis finds no deviation from the OpenAPI document`() async throws {
         let tools = SourceTree.root.appendingPathComponent("tools/schemathesis")
         let install = try await RunCommand(tools.appendingPathComponent("install").path, timeoutSeconds: 300).run()
         let program = try #require(install.lines.last, "make deps-test installs schemathesis: \(install.errorText)")
@@ -15,7 +15,7 @@ struct SchemathesisTests {
         let media = try await Self.media(in: store, folder)
         let service = try await LiveService(keptIn: store, feed: feed) { settings in
             settings.wrongTokensPerSecondMax = 0
-            // Nobody works on the jobs here.
+            // No worker runs here.
             settings.payloadSecondsMax = 0.05
         }
         let receipt = try await service.receiptService.receipt(campaign: "spring", recipients: 100)
@@ -41,10 +41,10 @@ struct SchemathesisTests {
                 "--config-file", folder.path("schemathesis.toml"), "run",
                 "http://127.0.0.1:\(service.port)/openapi.json", "--header",
                 "Authorization: Bearer \(LiveService.token)", "--seed", "20261121",
-                // All checks but that what was deleted is gone: DELETE cancels a job, and it can still be seen.
+                // All checks except use_after_free: DELETE cancels a job, which still exists.
                 "--checks", "all", "--exclude-checks", "use_after_free",
                 "--generation-deterministic", "--max-examples", "8", "--request-timeout", "20", "--no-color",
-                // A stream that never ends is the matter of EventTests.
+                // The endless event stream is tested in EventRouteTests.
                 "--exclude-operation-id", "listen",
             ],
             environment: [
@@ -58,7 +58,7 @@ struct SchemathesisTests {
         #expect(generated.flatMap { Int($0.filter(\.isNumber)) } ?? 0 > 1_000, "\(result.text.suffix(1_000))")
     }
 
-    /// A file that can be fetched.
+    /// Stores a result with a file.
     private static func media(in store: SQLiteStore, _ folder: TemporaryFolder) async throws -> MediaID {
         let result = try folder.makeFolder("result")
         let bytes: [UInt8] = Array(repeating: 7, count: 1_000)

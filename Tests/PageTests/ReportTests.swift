@@ -32,7 +32,7 @@ import Testing
         let page = try await ReportBench.report(Self.lines).open()
         let text = try await page.evaluate("document.querySelector('.failures').textContent").text ?? ""
         #expect(text.contains("media.corrupt") && text.contains("check the file at its source"))
-        #expect(text.contains("media.unsupported") && text.contains("send a picture, sound or movie"))
+        #expect(text.contains("media.unsupported") && text.contains("send an image, audio or movie file"))
     }
 
     @Test func `Filters select results and are part of the URL`() async throws {
@@ -123,7 +123,8 @@ import Testing
     private func expectNoFindings(_ bench: ReportBench, at fragment: String = "", ready: String) async throws {
         for (width, height, isPhone) in Self.screens {
             for dark in [false, true] {
-                let page = try await bench.open(at: fragment, width: width, height: height, dark: dark, isPhone: isPhone)
+                let page = try await bench.open(
+                    at: fragment, width: width, height: height, dark: dark, isPhone: isPhone)
                 try await page.wait(until: ready)
                 let findings = try await page.accessibilityFindings()
                 #expect(findings.isEmpty, "\(width), dark: \(dark): \(findings)")

@@ -1,7 +1,7 @@
 import RichPush
 import Testing
 
-/// The attachment types of `apple-attachments.md` 1.1, row by row.
+/// The attachment types of `docs/reference/apple-attachment-rules.md` 1.1, row by row.
 struct AttachmentTypeTests {
     struct Row: Sendable {
         let type: AttachmentType

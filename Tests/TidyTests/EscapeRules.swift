@@ -2,7 +2,7 @@
 enum EscapeRules {
     /// What ends the process when the world surprises us.
     static func crashes(_ file: TextFile) -> [Finding] {
-        guard file.isSwift, file.room != nil else { return [] }
+        guard file.isSwift, file.module != nil else { return [] }
         return occurrences(of: ["try!", "as!"], in: file) { word in
             "\(word) ends the process when it is wrong; throw an AttachPrepError or use a guard"
         }
@@ -10,7 +10,7 @@ enum EscapeRules {
 
     /// Escapes that need their reason beside them.
     static func unexplained(_ file: TextFile) -> [Finding] {
-        guard file.isSwift, file.room != nil else { return [] }
+        guard file.isSwift, file.module != nil else { return [] }
         let lines = file.lines
         return occurrences(of: ["@unchecked Sendable", "nonisolated(unsafe)"], in: file) { word in
             "\(word): say in a comment on the line before why it holds"

@@ -1,8 +1,9 @@
 /// Sentences that callers of the HTTP service may read name no command-line flag: they have no command line.
 enum FlagRules {
     /// Modules whose messages reach callers.
-    static let rooms: Set<String> = [
-        "RichPush", "MediaProcessing", "AttachPrep", "AttachPrepJobs", "AttachPrepService",
+    static let modules: Set<String> = [
+        "RichPush", "MediaProcessing", "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue",
+        "AttachPrepService",
     ]
 
     /// Files whose messages only the operator reads: at the start of a command or in the log.
@@ -11,9 +12,9 @@ enum FlagRules {
         "Sources/AttachPrep/Network/IPAddress.swift",
         "Sources/AttachPrep/Publish/PublishTarget.swift",
         "Sources/AttachPrep/Publish/S3Bucket.swift",
-        "Sources/AttachPrepJobs/JetStream/QueueDiagnostics.swift",
-        "Sources/AttachPrepJobs/SQLite/DatabaseCheck.swift",
-        "Sources/AttachPrepJobs/SQLite/SQLiteStore.swift",
+        "Sources/JetStreamQueue/QueueDiagnostics.swift",
+        "Sources/SQLiteQueue/DatabaseCheck.swift",
+        "Sources/SQLiteQueue/SQLiteStore.swift",
         "Sources/AttachPrepJobs/Storage/DataFolder.swift",
         "Sources/AttachPrepJobs/Webhooks/WebhookSecret.swift",
         "Sources/AttachPrepService/Access/AccessTokens.swift",
@@ -25,7 +26,7 @@ enum FlagRules {
     ]
 
     static func check(_ file: TextFile) -> [Finding] {
-        guard file.isSwift, let room = file.room, rooms.contains(room), !operators.contains(file.path) else {
+        guard file.isSwift, let module = file.module, modules.contains(module), !operators.contains(file.path) else {
             return []
         }
         return file.lines.enumerated().compactMap { index, line in

@@ -25,6 +25,8 @@ enum ForeignNumberRules {
         "Sources/AttachPrepCommand/BatchSummary.swift",
         "Sources/AttachPrepCommand/Terminal/TerminalText.swift",
         "Sources/AttachPrepJobs/",
+        "Sources/SQLiteQueue/",
+        "Sources/JetStreamQueue/",
         "Sources/AttachPrepMedia/",
         "Sources/AttachPrepService/Access/RateLimiter.swift",
         "Sources/AttachPrepService/Access/SessionCookie.swift",
@@ -211,7 +213,7 @@ enum ForeignNumberRules {
         if operand.contains("\"") { return true }
         let isTyped = ["[", "Double(", "pow(", "Array(", "StatementArguments("].contains { operand.hasPrefix($0) }
         if isTyped || operand.contains("timeInterval") || operand.contains(").rounded(") { return true }
-        // A span of a constant: clocks have room for it, and a quotient of spans is a floating-point number.
+        // A span of a constant: every clock can hold it, and a quotient of spans is a floating-point number.
         for unit in [".seconds(", ".milliseconds("] where operand.hasPrefix(unit) {
             let span = operand.dropFirst(unit.count)
             return span.hasPrefix("clamping:") || isConstant(String(span))

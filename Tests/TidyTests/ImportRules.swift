@@ -12,15 +12,15 @@ enum ImportRules {
     }
 
     static func imports(_ file: TextFile) -> [Finding] {
-        guard file.isSwift, let room = file.room else { return [] }
-        guard let allowed = Rooms.arrows[room] else {
-            return [Finding(file.path, nil, "the room \(room) has no arrows; add it to Rooms and ARCHITECTURE.md")]
+        guard file.isSwift, let owner = file.module else { return [] }
+        guard let allowed = Modules.arrows[owner] else {
+            return [Finding(file.path, nil, "the module \(owner) has no arrows; add it to Modules and ARCHITECTURE.md")]
         }
         return file.code.enumerated().compactMap { index, line in
-            guard let module = module(importedBy: line), let remedy = objection(to: module, in: room, allowed) else {
+            guard let module = module(importedBy: line), let remedy = objection(to: module, in: owner, allowed) else {
                 return nil
             }
-            return Finding(file.path, index + 1, "\(room) imports \(module): \(remedy)")
+            return Finding(file.path, index + 1, "\(owner) imports \(module): \(remedy)")
         }
     }
 
@@ -28,20 +28,20 @@ enum ImportRules {
     static func testImports(_ file: TextFile) -> [Finding] {
         guard file.isSwift, file.path.hasPrefix("Tests/") else { return [] }
         return file.code.enumerated().compactMap { index, line in
-            guard let module = module(importedBy: line), Rooms.cRooms.contains(module) else { return nil }
+            guard let module = module(importedBy: line), Modules.cModules.contains(module) else { return nil }
             return Finding(file.path, index + 1, "imports \(module); test it through its wrapper")
         }
     }
 
     /// Dependencies declared in Package.swift.
     static func manifest(_ file: TextFile) -> [Finding] {
-        let ours = Set(Rooms.arrows.keys).union(Rooms.cRooms)
+        let ours = Set(Modules.arrows.keys).union(Modules.cModules)
         return declarations(in: file.text).flatMap { declaration -> [Finding] in
-            guard let allowed = Rooms.arrows[declaration.name] else {
+            guard let allowed = Modules.arrows[declaration.name] else {
                 return [
                     Finding(
                         file.path, declaration.line,
-                        "the room \(declaration.name) has no arrows; add it to Rooms and ARCHITECTURE.md")
+                        "the module \(declaration.name) has no arrows; add it to Modules and ARCHITECTURE.md")
                 ]
             }
             return declaration.strings.filter { ours.contains($0) && !allowed.contains($0) }.map {
@@ -52,18 +52,18 @@ enum ImportRules {
         }
     }
 
-    private static func objection(to module: String, in room: String, _ allowed: Set<String>) -> String? {
-        if let portable = Rooms.portable[room], !portable.contains(module) {
+    private static func objection(to module: String, in owner: String, _ allowed: Set<String>) -> String? {
+        if let portable = Modules.portable[owner], !portable.contains(module) {
             return "it also compiles into an app; it may import \(portable.sorted().joined(separator: ", ")) only"
         }
-        if Rooms.arrows[module] != nil || Rooms.cRooms.contains(module) {
+        if Modules.arrows[module] != nil || Modules.cModules.contains(module) {
             return allowed.contains(module)
                 ? nil : "arrows allow it \(allowed.sorted().joined(separator: ", ")); move the code or ask why"
         }
-        if let rooms = Rooms.guests[module], !rooms.contains(room) {
-            return "only \(rooms.sorted().joined(separator: ", ")) may"
+        if let owners = Modules.dependencies[module], !owners.contains(owner) {
+            return "only \(owners.sorted().joined(separator: ", ")) may"
         }
-        return Rooms.banned[module]
+        return Modules.banned[module]
     }
 
     private struct Declaration {
@@ -72,12 +72,12 @@ enum ImportRules {
         let strings: [String]
     }
 
-    /// The calls `room("Name", …)` and `.executableTarget(name: "Name", …)` with the strings inside.
+    /// The calls `module("Name", …)` and `.executableTarget(name: "Name", …)` with the strings inside.
     private static func declarations(in text: String) -> [Declaration] {
         let masked = Array(MaskedSwift(text).lines.joined(separator: "\n"))
         let original = Array(text)
         var declarations: [Declaration] = []
-        for call in [" room(\"", ".executableTarget("].map(Array.init) {
+        for call in [" module(\"", ".executableTarget("].map(Array.init) {
             for start in masked.indices.dropLast(call.count)
             where masked[start..<(start + call.count)].elementsEqual(call) {
                 let end = closing(masked, from: start)

@@ -59,6 +59,37 @@ import Testing
         #expect(lines(NameRules.types(TextFile("a.swift", text))) == [2])
     }
 
+    @Test(arguments: [
+        ("final class ServiceDesk {}", 1), ("let deskURL = 1", 1), ("let desktop = 1", 0), ("case isGrey", 1),
+        ("func colourTurn() {}", 1), ("// the desk", 0), ("let text = \"let desk = 1\"", 0), ("let wallet = 1", 0),
+    ])
+    func `Names outside the vocabulary are found`(line: String, count: Int) {
+        #expect(VocabularyRules.names(TextFile("Sources/A/B.swift", "\(line)\n")).count == count)
+    }
+
+    @Test func `Files named outside the vocabulary are found`() {
+        #expect(VocabularyRules.files("Sources/A/ReceiptOffice.swift").count == 1)
+        #expect(VocabularyRules.files("Sources/Rooms/A.swift").count == 1)
+        #expect(VocabularyRules.files("Sources/A/ReceiptService.swift").isEmpty)
+    }
+
+    @Test func `Phrases outside the vocabulary are found in code and documents`() {
+        #expect(lines(VocabularyRules.sentences(TextFile("Sources/A/B.swift", "let a = 1\n/// Written anew.\n"))) == [2])
+        #expect(lines(VocabularyRules.sentences(TextFile("docs/a.md", "Its colour is lost.\n"))) == [1])
+        #expect(VocabularyRules.sentences(TextFile("docs/a.md", "Its color is kept.\n")).isEmpty)
+        #expect(VocabularyRules.sentences(TextFile("CHANGELOG.md", "Its colour is lost.\n")).isEmpty)
+    }
+
+    @Test func `Thrown types without Error in their name are found`() {
+        let text = "struct StoreFault: Error {}\nenum QueueError: Swift.Error {}\nstruct Plain: Sendable {}\n"
+        #expect(lines(VocabularyRules.errorTypes(TextFile("Sources/A/B.swift", text))) == [1])
+    }
+
+    @Test func `Types that share a name are found across modules`() {
+        let files = ["A", "B"].map { TextFile("Sources/\($0)/C.swift", "struct Arrival {}\nprivate struct Inner {}\n") }
+        #expect(VocabularyRules.sharedNames(files).map(\.path) == ["Sources/B/C.swift"])
+    }
+
     @Test func `Import statements are read`() {
         #expect(ImportRules.module(importedBy: "import Foundation") == "Foundation")
         #expect(ImportRules.module(importedBy: "public import RichPush") == "RichPush")
@@ -88,15 +119,15 @@ import Testing
     }
 
     @Test func `Dependencies against the arrows`() {
-        let good = "targets: [\n    room(\"Vips\", [\"CVips\"]),\n    room(\"RichPush\"),\n]\n"
+        let good = "targets: [\n    module(\"Vips\", [\"CVips\"]),\n    room(\"RichPush\"),\n]\n"
         #expect(ImportRules.manifest(TextFile("Package.swift", good)).isEmpty)
         let bad = """
             targets: [
-                room("MediaEngine", ["RichPush", "Vips"]),
+                module("MediaEngine", ["RichPush", "Vips"]),
                 .executableTarget(
                     name: "AttachPrepCommand",
                     dependencies: ["AttachPrep", "MediaProcessing", .product(name: "Logging", package: "swift-log")]),
-                room("Attic", []),
+                module("Attic", []),
             ]
             """
         #expect(Set(lines(ImportRules.manifest(TextFile("Package.swift", bad)))) == [2, 3, 6])

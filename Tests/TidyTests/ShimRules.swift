@@ -3,14 +3,14 @@
 /// Constants that stand together without a blank line share the comment above them.
 enum ShimRules {
     static func check(_ file: TextFile) -> [Finding] {
-        guard let room = file.room, Rooms.cRooms.contains(room), file.name.hasSuffix(".h") else { return [] }
+        guard let module = file.module, Modules.cModules.contains(module), file.name.hasSuffix(".h") else { return [] }
         return file.lines.indices.flatMap { index -> [Finding] in
             guard declares(file.lines[index]) else { return [] }
             var findings: [Finding] = []
             let name = declaredName(file.lines, at: index)
-            if !name.hasPrefix("\(room)_") {
+            if !name.hasPrefix("\(module)_") {
                 findings.append(
-                    Finding(file.path, index + 1, "\(name): call it \(room)_…, so that calls show the border"))
+                    Finding(file.path, index + 1, "\(name): call it \(module)_…, so that each call shows which C module it enters"))
             }
             if !hasComment(file.lines, before: index) {
                 findings.append(

@@ -24,7 +24,7 @@ struct TextFile {
     var isSwift: Bool { name.hasSuffix(".swift") }
 
     /// `Vips` for `Sources/Vips/Image.swift`; nil outside of Sources.
-    var room: String? {
+    var module: String? {
         guard components.count > 2, components[0] == "Sources" else { return nil }
         return String(components[1])
     }

@@ -35,6 +35,19 @@ import Testing
         expectNone(try Self.tree.get().paths.flatMap(NameRules.files))
     }
 
+    @Test func `Names use the field's words`() throws {
+        try check(VocabularyRules.names)
+        expectNone(try Self.tree.get().paths.flatMap(VocabularyRules.files))
+    }
+
+    @Test func `Sentences use plain technical English`() throws { try check(VocabularyRules.sentences) }
+
+    @Test func `Thrown types are named Error`() throws { try check(VocabularyRules.errorTypes) }
+
+    @Test func `No two types share a name`() throws {
+        expectNone(VocabularyRules.sharedNames(try Self.tree.get().texts))
+    }
+
     @Test func `Imports follow the arrows, and only a wrapper imports its C module`() throws {
         try check(ImportRules.imports)
         try check(ImportRules.testImports)

@@ -1,7 +1,7 @@
 """The rows of the table, in its order."""
 
-from . import batch_cpu, batch_memory, batch_rate, frame, help, one_jpeg, passed, phone_pictures, queue_rate, refusal
-from . import mix_instructions, mix_kinds, mix_latency, mix_memory, mix_rate, remux, tools
+from . import batch_cpu, batch_memory, batch_rate, frame, help, one_jpeg, passed, phone_pictures, queue_rate
+from . import mix_instructions, mix_kinds, mix_latency, mix_memory, mix_rate, rejection, remux, tools
 
 ROWS = {
     "batch-cpu": batch_cpu,
@@ -17,7 +17,7 @@ ROWS = {
     "frame": frame,
     "phone-pictures": phone_pictures,
     "remux": remux,
-    "refusal": refusal,
+    "refusal": rejection,
     "help": help,
     "queue": queue_rate,
     "tools": tools,

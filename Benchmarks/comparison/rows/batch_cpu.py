@@ -1,4 +1,4 @@
-"""The mixed batch: processor seconds a file against the sum of the floor's, and the same for each kind alone."""
+"""The mixed batch: processor seconds a file against those of the floor, also by kind."""
 
 import statistics
 

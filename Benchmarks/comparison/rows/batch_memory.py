@@ -11,7 +11,7 @@ import peers
 
 TITLE = "mixed batch, peak PSS, 64 in flight, 2 slots"
 CONCURRENCY = 64
-# Of each kind, the files that are looked at alone.
+# Number of files of each kind that are measured alone.
 LARGEST = 2
 
 
@@ -54,13 +54,13 @@ def watched(command):
 
 
 def heaviest(files):
-    """Few of each kind, the largest ones."""
+    """The largest files of each kind."""
     return [file for each in corpus.by_kind(files).values()
             for file in sorted(each, key=lambda file: -file.bytes)[:LARGEST]]
 
 
 def under_way(peak, lines):
-    """The files whose media work went on at the peak, by the manifests that came after it."""
+    """The files in progress at the peak, by the manifests that were printed after it."""
     names = []
     for at, line in lines:
         manifest = json.loads(line)
@@ -73,7 +73,7 @@ def under_way(peak, lines):
 
 def show(ours, theirs):
     print(f"peak PSS: attachprep {ours[0].bytes / 1e6:.0f} MB, of it", processes(ours[0]))
-    print("  under way then:", ", ".join(under_way(*ours)) or "nothing that can be told")
+    print("  in progress:", ", ".join(under_way(*ours)) or "unknown")
     print(f"python worker {theirs.bytes / 1e6:.0f} MB, of it", processes(theirs))
 
 

@@ -1,4 +1,4 @@
-"""The mixed batch, eight requests at a time: files a second against what people use today."""
+"""The mixed batch, eight requests at a time: files a second against the peers."""
 
 import statistics
 
@@ -17,13 +17,13 @@ def measure(run):
         return run.absent("batch-rate-thumbor", TITLE + ", its images", "thumbor", absent)
     with peers.Thumbor() as thumbor:
         pictures = [file for file in files if file.kind in peers.THUMBOR_KINDS]
-        # A first picture for each of them, so that all are warm.
+        # A first image for each process, to warm it up.
         thumbor.batch([run.origin.url(corpus.special("tiny.png")) for _ in range(8)])
         against(run, "batch-rate-thumbor", "thumbor", pictures, thumbor.batch, ", its images")
 
 
 def against(run, row, peer, files, batch, suffix=""):
-    """Ours and a peer's in turn."""
+    """Alternating rounds of attachprep and a peer."""
     if absent := peers.missing(peer):
         return run.absent(row, TITLE + suffix, peer, absent)
     ours, theirs = [], []

@@ -1,8 +1,8 @@
-"""An exact frame of a movie with long groups of pictures, from the last byte until the files are in place.
+"""An exact frame of a movie with long GOPs, from the last byte until the files are published.
 
-The product proves a movie sound by the very decode that makes its thumbnail, so the frame alone cannot be seen from
-outside: the floor does both too, each group of pictures once. Near a key frame it stands against ffmpegthumbnailer,
-which takes the key frame and proves nothing. What the bare frame takes stands among the details.
+attachprep validates a movie with the same decode that makes its thumbnail, so the frame alone cannot be measured. The
+floor therefore does both too, and decodes each GOP once. Near a keyframe the peer is ffmpegthumbnailer, which uses the
+keyframe and validates nothing. The details contain the time for the frame alone.
 """
 
 import os
@@ -19,7 +19,7 @@ from timed_origin import TimedOrigin
 
 TITLE = "exact frame and proof, 1080p H.264, 250 frames a group"
 NEAR_TITLE = "the same, within 2 s of a key frame"
-# Seconds. Groups begin at 0, 8.33 and 16.67.
+# Seconds. GOPs begin at 0, 8.33 and 16.67.
 FAR, NEAR = [5.0, 8.0, 12.5, 19.0], [1.0, 9.5, 18.0]
 REPEATS = 4
 
@@ -35,14 +35,14 @@ def measure(run):
 
 
 def report(run, row, title, against, found, other):
-    """The worst moment is the row's."""
+    """The row is the worst of these times."""
     worst = max(found, key=lambda seconds: found[seconds]["ours"] / found[seconds][other])
     run.row(row, title, ours=found[worst]["ours"], other=found[worst][other], against=against, unit="s",
             details={"at": worst, "all": {str(seconds): each for seconds, each in found.items()}})
 
 
 def at(run, file, seconds):
-    """Medians of everything that makes the frame of a moment."""
+    """Medians of all programs for the frame at a time."""
     samples = {"ours": [], "floor": [], "bareFrame": []}
     if seconds in NEAR and not peers.missing("ffmpegthumbnailer"):
         samples |= {"thumbnailer": [], "thumbnailerStartUp": []}

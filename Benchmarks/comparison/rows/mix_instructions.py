@@ -1,6 +1,6 @@
-"""A few files of the real mix, one after another: instructions of user space, against the Python worker.
+"""Some files of the real mix, one after another: user-space instructions, against the Python worker.
 
-Start-up is left out, as a batch of one tiny PNG counts it.
+Start-up, measured with a batch of one tiny PNG, is subtracted.
 """
 
 import json
@@ -12,7 +12,7 @@ import peers
 import real_mix
 
 TITLE = "real mix, instructions of a file, 12 of its files"
-# One or two of each kind, not the largest: valgrind is fifty times slower than the processor.
+# One or two small files of each kind, because valgrind is fifty times slower than the processor.
 FILES = [
     "jpeg-019.jpg", "jpeg-060.jpg", "png-screen-3.png", "png-photo-2.png", "gif-panned-1.gif", "webp-1.webp",
     "webp-moving-1.webp", "avif-3.avif", "sound-3.mp3", "sound-0.m4a", "movie-13.mp4", "movie-hevc-4.mp4",

@@ -1,7 +1,6 @@
 """The real mix, one request at a time: processor seconds of each kind without start-up, against the Python worker.
 
-A few files of a kind that takes a millisecond each would drown in what start-up varies by: these are asked for again
-and again.
+Files of kinds that take a millisecond are requested many times, so that the variation of start-up does not dominate.
 """
 
 import statistics
@@ -11,9 +10,9 @@ import peers
 import real_mix
 
 TITLE = "real mix, CPU a file, worst kind"
-# How often each file of a kind is asked for.
+# Number of requests for each file of a kind.
 TIMES = {"wav": 25, "aiff": 30, "m4a": 15, "mp3": 8, "tiff": 8, "webp": 8, "apng": 4, "webp-moving": 4, "avif": 3}
-# Seconds a file; less than this cannot be told from nothing.
+# Seconds a file; smaller values are within the error of measurement.
 LEAST = 0.0002
 
 
@@ -45,7 +44,7 @@ def a_file(samples, start, count):
 
 
 def show(kinds, found, start):
-    print(f"CPU of one request at a time; start-up, which is left out: ours {start['ours']:.3f} s, Python worker "
+    print(f"CPU of one request at a time; start-up, which is subtracted: ours {start['ours']:.3f} s, Python worker "
           f"{start['peer']:.3f} s")
     print(f"{'kind':12} {'files':>5} {'ours':>9} {'Python':>9} {'ratio':>7} {'ours a file':>12} {'Python a file':>14}")
     for kind, files in kinds.items():

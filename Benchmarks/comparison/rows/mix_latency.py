@@ -1,8 +1,8 @@
-"""The real mix: from the start of each request until its files are in place, with one and with eight in flight.
+"""The real mix: from the start of each request until its files are published, with one and with eight in flight.
 
-A request starts when the origin has read its first byte, as the origin's log tells; the files are in place when the
-result's folder gets its name, as inotify tells. The same holds for both workers. The first requests, of a tiny PNG,
-are not counted: processes start meanwhile.
+A request starts when the origin reads its first byte, by the origin's log; the files are published when the result
+folder is renamed, by inotify. Both workers are measured in the same way. The first requests, of a tiny PNG, are not
+counted, because processes are starting.
 """
 
 import json
@@ -49,7 +49,7 @@ def through(run, concurrency, worker):
         numbers.append(run.origin.count)
     with peers.Work(urls) as work:
         with FolderWatch(work.output, is_shallow=True) as watch:
-            # From inotify's moments to the log's.
+            # Offset between inotify's clock and the log's.
             offset = time.time() - time.perf_counter()
             places = worker(work, concurrency)
         arrivals = watch.arrivals()
@@ -59,7 +59,7 @@ def through(run, concurrency, worker):
 
 
 def ours_of(work, concurrency):
-    """The folder of each address's results."""
+    """The result folder of each URL."""
     path = os.path.join(work.folder, "list.jsonl")
     attachprep.write_list(path, work.urls)
     spent = process.run(attachprep.batch_command(path, work.output, concurrency, side=real_mix.SIDE), may_fail=True)

@@ -1,4 +1,4 @@
-"""One JPEG of 12 MP in a warm worker: from its last byte until its files are in place."""
+"""One JPEG of 12 MP in a warm worker: from its last byte until its files are published."""
 
 import statistics
 

@@ -1,4 +1,4 @@
-"""A passed-through attachment over a shaped link of 100 Mbit/s: until all its files are in place, against curl -o."""
+"""An unchanged attachment over a link of 100 Mbit/s until all files are published, against curl -o."""
 
 import os
 import statistics
@@ -17,7 +17,7 @@ REPEATS = 4
 
 
 class Link:
-    """ShapingServer with a port for each request, so that nobody finds a connection open."""
+    """ShapingServer with a port for each request, so that no connection is reused."""
 
     def __init__(self, count):
         self.command = [SHAPING_SERVER, "--root", os.path.join(CORPUS, "special")]
@@ -38,7 +38,7 @@ def measure(run):
     for row, name in FILES.items():
         title = f"{name} of 5+ MB at 100 Mbit/s, thumbnail included"
         if not os.path.exists(SHAPING_SERVER):
-            run.absent(row, title, "curl -o", f"{SHAPING_SERVER}; SHAPING_SERVER names it")
+            run.absent(row, title, "curl -o", f"{SHAPING_SERVER}; set SHAPING_SERVER")
         elif absent := peers.missing("curl"):
             run.absent(row, title, "curl -o", absent)
         else:
@@ -52,7 +52,7 @@ def one(run, row, title, file):
         with Link(count + REPEATS) as link:
             urls = [f"http://127.0.0.1:{port}/{file.name}" for port in link.ports]
             requests = warm.requests(urls[:count])
-            # One begins when the one before it is in place.
+            # A request starts when the previous result is published.
             ours += [late.at - early.at for early, late in zip(requests, requests[1:])]
             outcomes |= {request.manifest["outcome"] for request in requests}
             theirs += [curled(url) for url in urls[count:]]
@@ -61,7 +61,7 @@ def one(run, row, title, file):
 
 
 def curled(url):
-    """curl's own time, its start-up left out."""
+    """curl's time without its start-up."""
     with tempfile.TemporaryDirectory(dir=BENCH) as folder:
         spent = process.run(["curl", "-s", "-o", os.path.join(folder, "file"), "-w", "%{time_total}", url])
     return float(spent.output)

@@ -1,5 +1,8 @@
-"""HEIC and AVIF as phones write them: until the thumbnail is written, against vipsthumbnail; and until both files are
-in place, against vipsthumbnail and a conversion, which decode twice."""
+"""HEIC and AVIF as phones write them.
+
+Measured until the thumbnail is written, against vipsthumbnail, and until both files are published, against
+vipsthumbnail and a conversion, which decode twice.
+"""
 
 import os
 import statistics
@@ -48,7 +51,7 @@ def one(run, row, file):
 
 
 def written(request, name):
-    """When the last byte went into a working file of the request, before it is copied to where nobody else writes."""
+    """The time of the last write to a working file of the request, before it is copied by the parent."""
     sealed = min(event.at for event in request.events if event.file == name + ".sealed")
     return max(event.at for event in request.events
                if event.file == name and event.mask & MODIFY and event.at <= sealed)

@@ -13,7 +13,7 @@ TITLE = "queue alone, SQLite, NORMAL, jobs a second"
 
 def measure(run):
     if not os.path.exists(QUEUE_RATE):
-        return run.absent("queue", TITLE, "", f"{QUEUE_RATE}; QUEUE_RATE names it")
+        return run.absent("queue", TITLE, "", f"{QUEUE_RATE}; set QUEUE_RATE")
     rates = {"normal": [], "always": []}
     for _ in run.rounds(3):
         with tempfile.TemporaryDirectory(dir=BENCH) as folder:

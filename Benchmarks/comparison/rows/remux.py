@@ -1,4 +1,4 @@
-"""A MOV of 45 MB into an MP4: the copy alone in a warm worker, against ffmpeg without its start-up."""
+"""A MOV of 45 MB to MP4: the stream copy in a warm worker, against ffmpeg without its start-up."""
 
 import os
 import statistics
@@ -34,7 +34,7 @@ def measure(run):
 
 
 def took(request):
-    """From the making of the output to the last byte written into it, the index in front included."""
+    """From the creation of the output to its last write, including the index at the front."""
     begun = min(event.at for event in request.events if event.file == "attachment.new" and event.mask & CREATE)
     sealed = min(event.at for event in request.events
                  if event.file == "attachment.new.sealed" and event.mask & CREATE)

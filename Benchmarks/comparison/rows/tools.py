@@ -1,7 +1,7 @@
-"""One file at a time through the tools themselves: wall, processor seconds, peak memory, and how good the thumbnail is.
+"""One file at a time with each tool: wall and processor seconds, peak memory, and quality of the thumbnail.
 
-Every tool makes the same picture of 300 x 300 at most, JPEG of quality 85 or what comes nearest to it; attachprep does
-all that it does: checks, attachment, manifest. Each is a new process, so attachprep's start is counted too.
+Every tool makes a thumbnail of at most 300 x 300, as JPEG of quality 85 or similar; attachprep also validates the file
+and makes attachment and manifest. Each run is a new process, so attachprep's start is included.
 """
 
 import glob
@@ -24,7 +24,7 @@ FILES = ["photo-12mp.jpg", "photo-12mp-upright.jpg", "passed.png", "still.webp",
 FIT = "300:300:force_original_aspect_ratio=decrease"
 ALL = {"jpg", "png", "webp", "heic", "avif"}
 
-# Program and its arguments; {file} and {out} are filled in. Kinds that it takes.
+# Program and its arguments, with {file} and {out} replaced; supported kinds.
 TOOLS = {
     "vipsthumbnail": (["vipsthumbnail", "{file}", "--size", "300x300", "--output", "{out}[Q=85,optimize_coding,strip]"],
                       ALL),
@@ -64,7 +64,7 @@ def one(run, file):
 
 
 def bare(file, folder, reference):
-    """The bare program, in a process that is up already."""
+    """The floor, in a running process."""
     is_movie = file.name == MOVIE
     rows = floor.frame(file, SECONDS, 4, folder)[1:] if is_movie else floor.batch([file] * 3, folder)
     path = os.path.join(folder, "thumbnail")
@@ -87,7 +87,7 @@ def output(tool, folder):
 
 
 def through(tool, file, folder, run):
-    """One run; nothing where the tool is not here or cannot do it."""
+    """One run; without measurements if the tool is missing or does not support the file."""
     words = command(tool, file, folder)
     if tool != "attachprep" and peers.missing(words[0]):
         return None

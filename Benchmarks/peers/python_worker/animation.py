@@ -1,7 +1,7 @@
 """Animated WebP and PNG to GIF.
 
-Where nothing is transparent by libav's palette filters, through PyAV: as exact and as small as what libvips writes, at
-a third of the cost. Where something is, by libvips: it costs the same there, and is more exact.
+Opaque animations use libav's palette filters through PyAV: as exact and as small as libvips, in a third of the time.
+Animations with transparency use libvips, which takes the same time for them and is more exact.
 """
 
 import fractions
@@ -15,7 +15,7 @@ import movie
 import picture
 
 NAME = "attachment.gif"
-# GIF's delays are counted in these.
+# The unit of GIF delays.
 TICK = fractions.Fraction(1, 100)
 
 
@@ -42,20 +42,20 @@ def of_webp(path, folder):
 
 
 def plays(path):
-    """How often it is played, 0 for ever, as the chunk says that makes a PNG move."""
+    """The number of plays from the acTL chunk; 0 is forever."""
     with open(path, "rb") as file:
         beginning = file.read(65536)
     return struct.unpack_from(">I", beginning, beginning.index(b"acTL") + 8)[0]
 
 
 def by_libvips(whole, folder):
-    # Half the default's effort; dithering makes moving pictures large.
+    # Half the default effort; dithering makes animations large.
     whole.gifsave(os.path.join(folder, NAME), dither=0, effort=3)
     return described(whole.width, whole.get_page_height(), folder), picture.middle_page(whole, folder)
 
 
 def by_libav(frames, delays, count, folder):
-    """One palette for all frames, of each frame what has changed."""
+    """One palette for all frames; of each frame only the changed part."""
     width, height = frames[0].width, frames[0].height
     graph, source, sink = palette_graph(frames[0])
     at = 0
@@ -63,7 +63,7 @@ def by_libav(frames, delays, count, folder):
         frame.pts, frame.time_base, at = at, TICK, at + delay
         source.push(frame)
     source.push(None)
-    # Played once has no count in a GIF.
+    # A GIF that is played once has no loop count.
     options = {"loop": str({0: 0, 1: -1}.get(count, count - 1)), "final_delay": str(delays[-1])}
     with av.open(os.path.join(folder, NAME), "w", format="gif", options=options) as output:
         stream = output.add_stream("gif", rate=100)

@@ -1,6 +1,6 @@
-"""What a process of the pool does with a file: look what it is, make what is needed, put it in place.
+"""The work of a pool process on a file: identify, convert, publish.
 
-Everything that iOS attaches is taken as it is, every other kind of picture is converted.
+Files that iOS attaches are kept unchanged, other images are converted.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import movie
 import picture
 
 STILLS = {"image/jpeg": "jpg", "image/png": "png", "image/gif": "gif"}
-# libmagic knows some MP3s by nothing; an MP4 may turn out to be a sound.
+# libmagic does not recognize some MP3s; an MP4 may contain only audio.
 MOVIES = {"video/mp4": "mp4"}
 SOUNDS = {
     "audio/mpeg": "mp3", "application/octet-stream": "mp3", "audio/x-wav": "wav", "audio/x-aiff": "aiff",
@@ -25,14 +25,14 @@ CONVERTED = {"image/webp", "image/heic", "image/heif", "image/avif", "image/tiff
 
 
 def warm(side):
-    """Before the first file: what takes time at the start of a process."""
+    """Runs slow initialization before the first file."""
     global COOKIE
     picture.warm(side)
     COOKIE = magic.Magic(mime=True)
 
 
 def prepare(number, url, path, digest, output):
-    """One line of JSON: the manifest, or what is wrong."""
+    """One line of JSON: the manifest or the error."""
     folder = f"{path}.partial"
     os.mkdir(folder)
     try:
@@ -58,7 +58,7 @@ def made(path, folder, digest, url):
         attachment = {"file": "attachment." + NATIVE[kind], "bytes": size, "sha256": digest}
         os.rename(path, os.path.join(folder, attachment["file"]))
     else:
-        raise ValueError(f"{kind} is no media")
+        raise ValueError(f"{kind} is not media")
     if thumbnail:
         thumbnail["sha256"] = file_digest(folder, thumbnail)
     return {"source": {"url": url, "mimeType": kind, "bytes": size, "sha256": digest}, "attachment": attachment,
@@ -69,7 +69,7 @@ def mime_type(path):
     with open(path, "rb") as file:
         beginning = file.read(4096)
     kind = COOKIE.from_buffer(beginning)
-    # The chunk that makes a PNG move stands before its pixels.
+    # The acTL chunk precedes the pixels.
     return "image/apng" if kind == "image/png" and b"acTL" in beginning.split(b"IDAT")[0] else kind
 
 

@@ -1,4 +1,4 @@
-"""Movies and sounds through PyAV."""
+"""Movies and audio through PyAV."""
 
 import av
 
@@ -6,11 +6,11 @@ import picture
 
 
 def thumbnail(path, folder):
-    """The exact frame in the middle: from the key frame before it, leaving out what no other frame needs."""
+    """The exact middle frame, decoded from the keyframe before it without non-reference frames."""
     with av.open(path) as container:
         stream = container.streams.video[0]
         if stream.codec_context.name not in ("h264", "hevc"):
-            raise ValueError(f"{stream.codec_context.name} is not passed on here")
+            raise ValueError(f"{stream.codec_context.name} is not supported")
         stream.thread_type = "FRAME"
         stream.codec_context.thread_count = 2
         target = int(container.duration / 2 / av.time_base / stream.time_base)
@@ -23,7 +23,7 @@ def thumbnail(path, folder):
 
 
 def frame_at(container, stream, target):
-    """The last frame that is not later."""
+    """The last frame not later than the time."""
     stream.codec_context.skip_frame = "NONREF"
     packets, wanted = [], None
     for packet in container.demux(stream):
@@ -40,11 +40,11 @@ def frame_at(container, stream, target):
                 return frame
         if packet is not None:
             stream.codec_context.skip_frame = "NONREF"
-    raise ValueError("the frame did not come")
+    raise ValueError("the frame was not found")
 
 
 def reduced(frame):
-    """RGB of the thumbnail's size in one step of swscale."""
+    """RGB in the thumbnail's size, with one swscale conversion."""
     scale = min(1, picture.SIDE / max(frame.width, frame.height))
     width, height = max(1, round(frame.width * scale)), max(1, round(frame.height * scale))
     small = frame.reformat(width, height, "rgb24", interpolation="BICUBIC")
@@ -57,7 +57,7 @@ def reduced(frame):
 
 
 def turned(image, rotation):
-    """PyAV counts against the clock."""
+    """PyAV's angles are counterclockwise."""
     return {90: image.rot270, 180: image.rot180, 270: image.rot90}.get(rotation % 360, lambda: image)()
 
 

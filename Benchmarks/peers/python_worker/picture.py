@@ -1,10 +1,10 @@
-"""Stills through pyvips, and animations as it holds them: page below page."""
+"""Stills through pyvips, and animations as a column of pages."""
 
 import os
 
 
 def warm(side):
-    """`side` is the longer one of a thumbnail, in pixels."""
+    """`side` is the longer side of the thumbnail in pixels."""
     global pyvips, SIDE
     import pyvips
 
@@ -13,7 +13,7 @@ def warm(side):
 
 
 def thumbnail(path, folder, kind):
-    """Decoded to its end, smaller on the way where the format can."""
+    """Decodes completely, with shrink-on-load if the format supports it."""
     page = ""
     if kind == "image/gif":
         pages = pyvips.Image.new_from_file(path).get_n_pages()
@@ -39,7 +39,7 @@ def all_pages(path):
 
 
 def stacked(frames, delays, plays):
-    """The same of arrays of RGBA; delays in hundredths of a second."""
+    """The same from RGBA arrays; delays in hundredths of a second."""
     whole = pyvips.Image.arrayjoin([pyvips.Image.new_from_array(frame, interpretation="srgb") for frame in frames],
                                    across=1).copy_memory()
     whole.set_type(pyvips.GValue.gint_type, "page-height", frames[0].shape[0])
@@ -66,7 +66,7 @@ def in_srgb(image):
 
 
 def write(image, folder, stem, quality):
-    """JPEG, or PNG when something in it is transparent."""
+    """JPEG, or PNG for images with transparency."""
     has_holes = is_transparent(image)
     name = f"{stem}.{'png' if has_holes else 'jpg'}"
     path = os.path.join(folder, name)

@@ -63,7 +63,7 @@ extension SQLiteUnderTest {
 }
 
 extension WebhookNotice {
-    static func sample(_ url: String = "https://hooks.example/told?token=secret") -> WebhookNotice {
+    static func sample(_ url: String = "https://hooks.example/prepared?token=secret") -> WebhookNotice {
         WebhookNotice(url: url, event: .attachmentPrepared, body: #"{"type":"attachment.prepared"}"#)
     }
 }

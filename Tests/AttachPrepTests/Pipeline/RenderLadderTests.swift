@@ -5,7 +5,8 @@ import RichPush
 import TestSupport
 import Testing
 
-/// What is delivered when the time is too short for the request, in the order of DESIGN 2.
+/// What is delivered when the time is too short for the request, in the order of
+/// `docs/explanation/time-budget.md`.
 struct RenderLadderTests {
     private let late = AttachPrepError(.deadlineExceeded, "Late.")
 

@@ -3,7 +3,7 @@ import MediaEngine
 import RichPush
 import Testing
 
-/// `apple-attachments.md` 1.1 and DESIGN 3, by container and codec.
+/// `docs/reference/apple-attachment-rules.md` 1.1, by container and codec.
 struct AttachabilityTests {
     struct Case: Sendable, CustomStringConvertible {
         let format: MediaFormat

@@ -78,3 +78,58 @@ struct HostileBench: Sendable {
         return [UInt8](try Data(contentsOf: URL(filePath: bench.path(manifest, file))))
     }
 }
+
+/// A file made to cause harm, and its allowed outcomes.
+struct HostileFile: Sendable {
+    let name: String
+    /// Error codes and outcomes.
+    let allowedOutcomes: Set<String>
+    private let content: @Sendable (HostileTraps) throws -> [UInt8]
+
+    init(
+        _ name: String, _ allowedOutcomes: Set<String>, _ content: @escaping @Sendable (HostileTraps) throws -> [UInt8]
+    ) {
+        self.name = name
+        self.allowedOutcomes = allowedOutcomes
+        self.content = content
+    }
+
+    init(_ name: String, _ outcome: String, _ content: @autoclosure @escaping @Sendable () -> [UInt8]) {
+        self.init(name, [outcome]) { _ in content() }
+    }
+
+    func bytes(_ traps: HostileTraps) throws -> [UInt8] { try content(traps) }
+
+    static let unrecognized: Set<String> = ["media.unrecognized"]
+    static let rejected: Set<String> = ["media.unrecognized", "media.unsupported", "media.corrupt"]
+    static let corrupt: Set<String> = ["media.corrupt"]
+}
+
+/// The targets of references in hostile files: a file and a server that detect every access.
+final class HostileTraps: Sendable {
+    /// The path of a text file.
+    let file: String
+    private let server: LoopbackServer
+    private let watch: Int32
+
+    init(in folder: TemporaryFolder) throws {
+        // A playlist itself, so that a reader that opens it continues.
+        file = try folder.write("#EXTM3U\n#EXTINF:1,\nsecret\n", to: "secret.txt")
+        server = try LoopbackServer()
+        watch = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+        guard watch >= 0, inotify_add_watch(watch, file, UInt32(IN_OPEN | IN_ACCESS)) >= 0 else {
+            throw TestError(description: "inotify: errno \(errno)")
+        }
+    }
+
+    deinit { close(watch) }
+
+    /// A URL that must not be requested.
+    var address: String { server.url("/secret") }
+
+    /// Whether the file was opened since the last call, or the URL was ever requested.
+    func wereTouched() -> Bool {
+        var events = [UInt8](repeating: 0, count: 4_096)
+        return read(watch, &events, events.count) > 0 || !server.requests.isEmpty
+    }
+}

@@ -60,7 +60,7 @@ struct NeutralObjectTests {
         #expect(written.text.contains(#""thumbnailTime":{"value":1800,"timescale":600,"epoch":0,"flags":1}"#))
     }
 
-    @Test func `A URL used in several places appears once`() throws {
+    @Test func `A URL used several times appears once`() throws {
         let written = try RewrittenPayload(
             #"{"att":{"one":"https://c/a","two":"https://c/a"}}"#, [PreparedSample.ready(), PreparedSample.ready()])
         #expect(try written.value["attachprep"]?["attachments"]?.elements?.map { $0["id"]?.string } == ["one"])

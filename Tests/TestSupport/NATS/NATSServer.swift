@@ -121,7 +121,7 @@ public final class NATSServer: Sendable {
         _ = try await former.result()
         let command = try Self.launch(folder)
         running.lock.withLock { running.command = command }
-        try await untilReady()
+        try await waitUntilReady()
     }
 }
 

@@ -58,7 +58,7 @@ extension BrowserPage {
 
     private func pressOnce(button name: String) async throws {
         let wanted = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
-        try await waits(
+        try await wait(
             until: """
                 (() => {
                   for (const marked of document.querySelectorAll("[data-pressed]")) delete marked.dataset.pressed

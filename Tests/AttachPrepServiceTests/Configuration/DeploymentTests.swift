@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AttachPrepService
+
+/// The files in `deploy/` match the product.
+@Suite struct DeploymentTests {
+    private func text(_ name: String) throws -> String {
+        try String(contentsOfFile: SourceTree.path("deploy/\(name)"), encoding: .utf8)
+    }
+
+    @Test func `Alert rules use existing metrics`() throws {
+        let names = try text("prometheus-rules.yml").matches(of: /attachprep_[a-z_]+/).map { String($0.output) }
+        let known = Set(MetricDescription.service.keys).union([PrometheusRegistry.refusedLabel])
+        #expect(names.count >= 10)
+        for name in names {
+            #expect(known.contains(name) || known.contains(name.replacing("_bucket", with: "")), "\(name)")
+        }
+    }
+
+    @Test(arguments: [
+        "attachprep.service", "attachprep-worker.service", "Dockerfile", "attachprep-health", "compose.yml",
+        "cluster/environment.example",
+    ])
+    func `Deployment files use existing flags and variables of serve`(name: String) throws {
+        let text = try text(name)
+        let variables = Set(Setting.allCases.map(\.variable))
+        for found in text.matches(of: /ATTACHPREP_[A-Z0-9_]+/) {
+            #expect(variables.contains(String(found.output)), "\(found.output) in \(name)")
+        }
+        let flags = Set(Setting.allCases.map(\.flag))
+        for line in text.split(separator: "\n") where line.hasPrefix("ExecStart=") || line.contains("command: [\"serve")
+        {
+            for found in line.matches(of: /--[a-z-]+/) {
+                #expect(flags.contains(String(found.output)), "\(found.output)")
+            }
+        }
+    }
+
+    @Test func `The files that the image copies are in the repository`() async throws {
+        let lines = try text("Dockerfile").split(separator: "\n").filter { $0.hasPrefix("COPY ") }
+        let sources = lines.filter { !$0.contains("--from=") }.flatMap { line in
+            line.split(separator: " ").dropFirst().filter { !$0.hasPrefix("--") }.dropLast().map(String.init)
+        }
+        #expect(sources.count >= 4)
+        for source in sources where source != "." {
+            let tracked = try await RunCommand(
+                "git", ["ls-files", "--error-unmatch", source], folder: SourceTree.path(".")
+            )
+            .run()
+            #expect(tracked.exitCode == 0, "\(source)")
+        }
+    }
+
+    @Test func `The compose file configures a complete cluster and mounts existing files`() throws
+    {
+        let text = try text("compose.yml")
+        let environment = try self.text("cluster/environment.example")
+        let pairs = (text + environment).matches(of: /(ATTACHPREP_[A-Z_0-9]+)[:=] *"?([^"\n]*)/)
+        var variables = ["AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"]
+        for pair in pairs { variables[String(pair.1)] = String(pair.2) }
+        let worker = try ServeConfiguration(flags: [:], environment: variables, role: .work)
+        #expect("\(worker.queue?.description ?? "")" == "nats://nats-1:4222,nats://nats-2:4222,nats://nats-3:4222")
+        #expect(worker.preparer.publish.isRemote && worker.stateFolder.isEmpty && worker.unknownVariables.isEmpty)
+        for found in text.matches(of: /{file: (cluster\/[a-z0-9.]+)}/) { _ = try self.text(String(found.1)) }
+    }
+
+    @Test(arguments: ["attachprep.service", "attachprep-worker.service"])
+    func `systemd's stop timeout is longer than the drain time`(name: String) throws {
+        let line = try #require(try text(name).firstMatch(of: /TimeoutStopSec=([0-9]+)/))
+        let seconds = try #require(Double(line.1))
+        // Responses in progress have ten seconds more: see AttachmentServer.
+        #expect(try seconds > ServeConfiguration(flags: [:], environment: ["HOME": "/"]).drainSeconds + 10)
+    }
+}

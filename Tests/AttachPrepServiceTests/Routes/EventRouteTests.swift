@@ -1,0 +1,70 @@
+import AttachPrepJobs
+import RichPush
+import TestSupport
+import Testing
+
+struct EventRouteTests {
+    @Test func `Job changes are sent as they happen`() async throws {
+        let service = try await LiveService()
+        let listener = try await listen(service)
+        #expect(await listener.receive(until: ": listening").contains("text/event-stream"))
+        let job = JobID.make()
+        service.feed.publish([.init(job: job, state: .succeeded)])
+        let received = await listener.receive(until: "succeeded\"}\n\n")
+        #expect(received.contains("event: job\ndata: {\"id\":\"\(job)\",\"state\":\"succeeded\"}\n\n"))
+    }
+
+    @Test func `The queue's counts are sent at the start and on changes`() async throws {
+        let service = try await LiveService()
+        let listener = try await listen(service)
+        let first = await listener.receive(until: "}\n\n")
+        let noJobs = #"{"cancelled":0,"dead":0,"failed":0,"queued":0,"running":0,"succeeded":0}"#
+        #expect(first.contains("event: counts\ndata: {\"due\":0,\"jobs\":\(noJobs),\"oldestDueSeconds\":null}\n\n"))
+        _ = try await service.job()
+        let next = await listener.receive(until: "\"queued\":1")
+        #expect(next.contains("event: counts\ndata: {\"due\":1,\"jobs\":"))
+    }
+
+    @Test func `Counts are queried once for all listeners`() async throws {
+        let service = try await LiveService()
+        var listeners: [RawConnection] = []
+        for _ in 0..<50 { listeners.append(try await listen(service)) }
+        for listener in listeners { #expect(await listener.receive(until: "event: counts").contains("listening")) }
+        // One query per second, and all listeners connected within seconds.
+        #expect(service.store.state.withLock(\.countQueries) < listeners.count / 2)
+    }
+
+    @Test func `Event streams end with the service`() async throws {
+        let service = try await LiveService()
+        let listener = try await listen(service)
+        _ = await listener.receive(until: ": listening")
+        await service.beginToStop()
+        #expect(String(decoding: await listener.receiveAll(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
+        try await service.ended()
+    }
+
+    @Test func `The number of listeners is limited, and disconnected ones free their slots`() async throws {
+        let service = try await LiveService()
+        var listeners: [RawConnection] = []
+        for _ in 0..<Limits.eventListenersMax {
+            let listener = try await listen(service)
+            _ = await listener.receive(until: ": listening")
+            listeners.append(listener)
+        }
+        let refused = try await service.caller.get("/v1/events")
+        #expect(refused.status == 503 && refused.code == "events.full" && refused.field("retry-after") == "30")
+        listeners.removeAll()
+        try await pollUntil("a slot is free again") {
+            service.feed.publish((0..<50).map { _ in .init(job: .make(), state: .queued) })
+            let listener = try await listen(service)
+            return await listener.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200")
+        }
+    }
+
+    private func listen(_ service: LiveService) async throws -> RawConnection {
+        let connection = try RawConnection(port: service.port)
+        try await connection.send(
+            "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(LiveService.token)\r\n\r\n")
+        return connection
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+@testable import AttachPrepService
+
+@Suite struct ServiceLogHandlerTests {
+    private let folder: TemporaryFolder
+    private let descriptor: CInt
+
+    init() throws {
+        folder = try TemporaryFolder()
+        descriptor = open(folder.path("log"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0)
+    }
+
+    private func logger(_ format: ServeConfiguration.LogFormat, _ level: Logger.Level = .trace) -> Logger {
+        let output = LogOutput(descriptor)
+        return Logger(label: "test") { _ in
+            ServiceLogHandler(format: format, logLevel: level, output: output) {
+                Date(timeIntervalSince1970: 1_800_000_000.5)
+            }
+        }
+    }
+
+    private var text: String { get throws { try String(decoding: folder.bytes(of: "log"), as: UTF8.self) } }
+
+    private var objects: [[String: String]] {
+        get throws {
+            try text.split(separator: "\n").map { line in
+                try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
+            }
+        }
+    }
+
+    @Test func `A text line has time, level, message and sorted metadata`() throws {
+        logger(.text).warning(
+            "job failed", metadata: ["job": "0190", "error": "It is \"slow\".", "code": "a=b", "n": ""])
+        let line = #"warning job failed code="a=b" error="It is \"slow\"." job=0190 n="""#
+        #expect(try text == "2027-01-15T08:00:00.500Z \(line)\n")
+    }
+
+    @Test func `A JSON line is one object with flattened metadata`() throws {
+        logger(.json).info(
+            "done", metadata: ["job": "0190", "timings": ["total": "1.5", "stages": ["a", "b"]], "count": "\(3)"])
+        #expect(
+            try objects == [
+                [
+                    "time": "2027-01-15T08:00:00.500Z", "level": "info", "message": "done", "job": "0190", "count": "3",
+                    "timings.total": "1.5", "timings.stages.0": "a", "timings.stages.1": "b",
+                ]
+            ])
+    }
+
+    @Test(arguments: [
+        "a\nb", "a\r\nb", "\u{1b}[2J", "\u{202e}abc", "\u{2028}", "\u{85}", "\0", "\t\"\\", "ü😀",
+    ])
+    func `Control characters are escaped, and JSON preserves the text`(text: String) throws {
+        for format in ServeConfiguration.LogFormat.allCases {
+            logger(format).error("\(text)", metadata: ["k\(text)": "\(text)"])
+        }
+        let lines = try self.text
+        #expect(lines.unicodeScalars.count { $0 == "\n" } == 2 && lines.hasSuffix("\n"))
+        let strange = lines.unicodeScalars.filter { scalar in
+            [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+        }
+        #expect(strange.count == 2)
+        let json = try #require(lines.split(separator: "\n").first { $0.hasPrefix("{") })
+        let object = try #require(JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: String])
+        #expect(object["message"] == text && object["k\(text)"] == text)
+    }
+
+    @Test func `Metadata cannot replace time, level or message`() throws {
+        logger(.json).info("real", metadata: ["message": "false", "level": "none", "time": "never"])
+        let object = try #require(try objects.first)
+        #expect(object["message"] == "real" && object["message_"] == "false")
+        #expect(object["level"] == "info" && object["time_"] == "never")
+    }
+
+    @Test func `Metadata of the message overrides that of the logger`() throws {
+        var logger = logger(.json)
+        logger[metadataKey: "job"] = "outer"
+        logger[metadataKey: "worker"] = "w1"
+        logger.info("x", metadata: ["job": "inner"])
+        #expect(try objects.first?["job"] == "inner")
+        #expect(try objects.first?["worker"] == "w1")
+    }
+
+    @Test func `Messages below the level are not written`() throws {
+        let logger = logger(.text, .warning)
+        logger.info("no")
+        logger.warning("yes")
+        #expect(try text.split(separator: "\n").count == 1)
+    }
+
+    @Test func `Lines from several threads do not interleave`() async throws {
+        let logger = logger(.json)
+        let long = String(repeating: "x", count: 9_000)
+        await withTaskGroup { group in
+            for number in 0..<8 {
+                group.addTask {
+                    for _ in 0..<50 { logger.info("\(long)", metadata: ["number": "\(number)"]) }
+                }
+            }
+        }
+        let objects = try objects
+        #expect(objects.count == 400)
+        #expect(objects.allSatisfy { $0["message"] == long })
+    }
+
+    @Test func `A write error is ignored`() {
+        close(descriptor)
+        logger(.text).info("lost")
+    }
+}

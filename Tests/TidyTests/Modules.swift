@@ -1,0 +1,84 @@
+/// The modules and their arrows, as ARCHITECTURE.md draws them: which module may import which.
+enum Modules {
+    /// The modules of this package that a module may depend on and import.
+    static let arrows: [String: Set<String>] = [
+        "SafeArithmetic": [],
+        "Vips": ["SafeArithmetic", "CVips"],
+        "LibAV": ["SafeArithmetic", "CLibAV"],
+        "JPEG": ["SafeArithmetic", "CJPEG"],
+        "PNG": ["SafeArithmetic", "CSPNG"],
+        "WebP": ["SafeArithmetic", "CWebP"],
+        "Magic": ["CMagic"],
+        "Zlib": ["SafeArithmetic", "CZlib"],
+        "Curl": ["SafeArithmetic", "CCurl"],
+        "NATS": ["SafeArithmetic", "CNATS"],
+        "Linux": ["SafeArithmetic", "CLinux"],
+        "RichPush": ["SafeArithmetic"],
+        "MediaEngine": ["SafeArithmetic", "RichPush"],
+        "MediaProcessing": [
+            "SafeArithmetic", "RichPush", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux",
+        ],
+        "MediaChild": ["SafeArithmetic", "RichPush", "MediaEngine", "MediaProcessing", "Linux"],
+        "AttachPrepMedia": ["MediaChild"],
+        "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
+        "AttachPrep": ["SafeArithmetic", "RichPush", "MediaEngine", "Curl", "Zlib", "Linux"],
+        "AttachPrepJobs": ["SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "Linux"],
+        "SQLiteQueue": ["SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "Linux"],
+        "JetStreamQueue": [
+            "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "NATS",
+        ],
+        "AttachPrepPages": ["RichPush"],
+        "AttachPrepService": [
+            "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "SQLiteQueue",
+            "JetStreamQueue", "AttachPrepPages", "Linux",
+        ],
+        "AttachPrepCommand": [
+            "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "SQLiteQueue",
+            "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
+        ],
+        "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
+        "Shaping": ["RichPush"],
+        "ShapingServer": ["Shaping"],
+        "SampleClient": [],
+        "QueueRate": ["RichPush", "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "NATS"],
+    ]
+
+    /// The modules of the C libraries: module maps, no Swift.
+    static let cModules: Set<String> = [
+        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CCurl", "CNATS", "CLinux",
+    ]
+
+    /// Modules of other packages, and the modules that may import them.
+    static let dependencies: [String: Set<String>] = [
+        "ArgumentParser": ["AttachPrepCommand"],
+        "Configuration": ["AttachPrepService", "AttachPrepCommand"],
+        "Crypto": [
+            "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
+        ],
+        "GRDB": ["SQLiteQueue", "JetStreamQueue"],
+        "HTTPTypes": ["AttachPrepService"],
+        "Hummingbird": ["AttachPrepService"],
+        "Logging": [
+            "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepService", "AttachPrepCommand",
+        ],
+        "Metrics": ["AttachPrepJobs", "AttachPrepService"],
+        "NIOCore": ["AttachPrepService", "Shaping", "ShapingServer"],
+        "NIOHTTP1": ["AttachPrepService", "Shaping", "ShapingServer"],
+        "NIOHTTPTypes": ["AttachPrepService"],
+        "NIOHTTPTypesHTTP1": ["AttachPrepService"],
+        "NIOPosix": ["AttachPrepService", "Shaping", "ShapingServer"],
+        "ServiceLifecycle": ["AttachPrepService"],
+        "UnixSignals": ["AttachPrepService"],
+    ]
+
+    /// Modules that other platforms compile as well, with everything they may import.
+    static let portable: [String: Set<String>] = [
+        "RichPush": ["Foundation", "FoundationEssentials", "UserNotifications", "SafeArithmetic"],
+        "SafeArithmetic": [],
+    ]
+
+    /// Modules that bypass the address policy, with what to use instead.
+    static let banned = [
+        "FoundationNetworking": "downloads go through Curl, where addresses are checked"
+    ]
+}
