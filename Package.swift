@@ -53,6 +53,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "RichPush", targets: ["RichPush"]),
+        .library(name: "AttachPrepModel", targets: ["AttachPrepModel"]),
+        .library(name: "PushPayload", targets: ["PushPayload"]),
         .library(name: "MediaProcessing", targets: ["MediaProcessing"]),
         .library(name: "AttachPrep", targets: ["AttachPrep"]),
         .library(name: "AttachPrepJobs", targets: ["AttachPrepJobs"]),
@@ -107,7 +109,9 @@ let package = Package(
         // The domain.
         room("SafeArithmetic"),
         room("RichPush", ["SafeArithmetic"]),
-        room("MediaEngine", ["RichPush", "SafeArithmetic"]),
+        room("AttachPrepModel", ["RichPush", "SafeArithmetic"]),
+        room("PushPayload", ["RichPush", "AttachPrepModel", "SafeArithmetic"]),
+        room("MediaEngine", ["RichPush", "AttachPrepModel", "SafeArithmetic"]),
         room(
             "MediaProcessing",
             ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux", "SafeArithmetic"], optimized),
@@ -116,7 +120,7 @@ let package = Package(
         room(
             "AttachPrep",
             [
-                "MediaEngine", "Curl", "Zlib", "Linux", "SafeArithmetic",
+                "MediaEngine", "PushPayload", "Curl", "Zlib", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -191,7 +195,7 @@ let package = Package(
         .target(
             name: "Shaping",
             dependencies: [
-                "RichPush",
+                "AttachPrepModel", "RichPush",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -218,7 +222,7 @@ let package = Package(
             path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("SafeArithmeticTests", ["SafeArithmetic"]),
-        specification("RichPushTests", ["RichPush"]),
+        specification("RichPushTests", ["RichPush", "AttachPrepModel", "PushPayload"]),
         // The sample extension, which tools/simulated-device compiles for them.
         specification("DeviceTests", ["RichPush"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
@@ -283,7 +287,7 @@ if isFuzzing {
         "HeaderFuzz": ["AttachPrep"],
         "AddressFuzz": ["AttachPrep", "Curl"],
         "MessageFuzz": ["AttachPrep", "MediaEngine"],
-        "PayloadFuzz": ["RichPush"],
+        "PayloadFuzz": ["RichPush", "PushPayload"],
         "PublishFuzz": ["AttachPrep"],
         "QueueFuzz": ["AttachPrepJobs", "JetStreamQueue", "NATS"],
         "MovieWalkFuzz": ["LibAV", "WalkSupport"],

@@ -5,6 +5,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import AttachPrepService
 
 struct OverviewTests {

@@ -5,6 +5,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import AttachPrepService
 
 /// What `attachprep serve` is told, and what it says of what it cannot read.

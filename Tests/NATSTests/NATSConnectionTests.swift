@@ -102,7 +102,9 @@ import Testing
     }
 
     @Test(arguments: [TestCertificates.Identity.wrongName, .selfSigned, .expired])
-    func `A server with a wrong name or an untrusted or expired certificate is rejected`(_ identity: TestCertificates.Identity) async throws {
+    func `A server with a wrong name or an untrusted or expired certificate is rejected`(
+        _ identity: TestCertificates.Identity
+    ) async throws {
         let server = try await NATSServer.start(NATSServer.tls(identity), hasJetStream: false)
         let tls = NATSSettings.TLS(authorityFile: try TestCertificates.shared.authorityFile)
         await #expect(throws: NATSError.self) {

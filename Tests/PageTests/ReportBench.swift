@@ -41,7 +41,8 @@ final class ReportBench: Sendable {
 
     /// Opens a written page.
     func open(
-        _ name: String = "page.html", at fragment: String = "", width: Int = 1280, height: Int = 900, dark: Bool = false,
+        _ name: String = "page.html", at fragment: String = "", width: Int = 1280, height: Int = 900,
+        dark: Bool = false,
         isPhone: Bool = false, hasMotion: Bool = true
     ) async throws -> BrowserPage {
         let page = try await SharedBrowser.get().page(

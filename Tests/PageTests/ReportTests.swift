@@ -123,7 +123,8 @@ import Testing
     private func expectNoFindings(_ bench: ReportBench, at fragment: String = "", ready: String) async throws {
         for (width, height, isPhone) in Self.screens {
             for dark in [false, true] {
-                let page = try await bench.open(at: fragment, width: width, height: height, dark: dark, isPhone: isPhone)
+                let page = try await bench.open(
+                    at: fragment, width: width, height: height, dark: dark, isPhone: isPhone)
                 try await page.wait(until: ready)
                 let findings = try await page.accessibilityFindings()
                 #expect(findings.isEmpty, "\(width), dark: \(dark): \(findings)")

@@ -1,12 +1,14 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import Foundation
 import RichPush
 import Testing
 
 /// The behavior that every `JobQueue` has; each test gets a new driver.
 enum JobQueueConformance {
-    static let behaviors = submissions + claims + lanes + hosts + leases + completions + management + postponements + clocks
+    static let behaviors =
+        submissions + claims + lanes + hosts + leases + completions + management + postponements + clocks
 
     static let submissions: [Behavior] = [
         Behavior("An enqueued job is read back as submitted") { driver in

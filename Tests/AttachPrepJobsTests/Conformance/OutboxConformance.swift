@@ -167,7 +167,9 @@ enum OutboxConformance {
         },
         Behavior("A job's origin is returned by claims and by repeated submissions") { driver in
             let key = IdempotencyKey(caller: "me", key: "k", bodyDigest: "d")
-            let submissions = [submission(callback: "https://hooks.example/1"), submission(callback: "https://hooks.example/2")]
+            let submissions = [
+                submission(callback: "https://hooks.example/1"), submission(callback: "https://hooks.example/2"),
+            ]
             let first = try await driver.jobs.enqueue(submissions, idempotency: key)
             let second = try await driver.jobs.enqueue(submissions, idempotency: key)
             let origin = JobOrigin(batch: "b", idempotencyKey: "k")

@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import AttachPrepModel
 import Foundation
 import RichPush
 import Testing
@@ -79,7 +80,8 @@ enum ReceiptStoreConformance {
                 try driver.receipt(of: one, "a"), try driver.receipt(of: other, "a"), try driver.receipt(of: one, "A"))
             #expect(try await driver.campaign().arrivals == 3)
         },
-        ReceiptBehavior("Receipts over the number of recipients are not counted, and the first of them is marked") { driver in
+        ReceiptBehavior("Receipts over the number of recipients are not counted, and the first of them is marked") {
+            driver in
             let dispatch = try await driver.dispatch(recipients: 2)
             let statuses = try await driver.store.take(try (0..<4).map { try driver.receipt(of: dispatch, "\($0)") })
             #expect(statuses.suffix(2) == [.surplus(isFirst: true), .surplus(isFirst: false)])

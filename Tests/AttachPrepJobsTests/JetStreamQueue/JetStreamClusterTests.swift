@@ -1,7 +1,7 @@
-import JetStreamQueue
 import AttachPrep
 import AttachPrepJobs
 import Foundation
+import JetStreamQueue
 import NATS
 import RichPush
 import Synchronization
@@ -24,7 +24,9 @@ struct JetStreamClusterTests {
         #expect(ended.allSatisfy { $0 == 1 })
     }
 
-    @Test(arguments: 0..<3) func `No job is lost or ends twice while a server is killed and restarted`(_ number: Int) async throws {
+    @Test(arguments: 0..<3) func `No job is lost or ends twice while a server is killed and restarted`(_ number: Int)
+        async throws
+    {
         let load = try await ClusterLoad(machines: 2)
         let ended = try await load.run(jobs: 300) { load in
             try await load.untilEnded(50)

@@ -32,7 +32,8 @@ struct LatencyHistogramTests {
         // Durations over the last bound count as the last bound.
         ([33: 3], 0.5, 17_014.118), ([0: 99, 33: 1], 1, 17_014.118),
     ])
-    func `Percentiles are interpolated within their bucket`(buckets: [Int: Int], share: Double, seconds: Double) throws {
+    func `Percentiles are interpolated within their bucket`(buckets: [Int: Int], share: Double, seconds: Double) throws
+    {
         let found = try #require(counts(buckets).percentile(share))
         #expect(abs(found - seconds) <= 0.001 * seconds, "\(found)")
     }

@@ -36,7 +36,9 @@ struct CrashPolicyTests {
 
     @Test(arguments: [
         ClaimSituation(testDescription: "no job has to run alone", isAloneDue: false, expected: .ordinary),
-        ClaimSituation(testDescription: "no job has to run alone, others run", inFlight: true, isAloneDue: false, expected: .ordinary),
+        ClaimSituation(
+            testDescription: "no job has to run alone, others run", inFlight: true, isAloneDue: false,
+            expected: .ordinary),
         ClaimSituation(testDescription: "nothing is in flight", expected: .alone),
         ClaimSituation(testDescription: "a job is in flight", inFlight: true, expected: .wait),
         ClaimSituation(testDescription: "a job runs alone", hasAlone: true, inFlight: true, expected: .wait),
@@ -47,7 +49,8 @@ struct CrashPolicyTests {
     ])
     func `Suspects of a crash run alone, with other jobs in between`(_ situation: ClaimSituation) {
         let decision = IsolationDecision(
-            hasAlone: situation.hasAlone, inFlight: situation.inFlight, isAloneDue: situation.isAloneDue, wasAlone: situation.wasAlone)
+            hasAlone: situation.hasAlone, inFlight: situation.inFlight, isAloneDue: situation.isAloneDue,
+            wasAlone: situation.wasAlone)
         #expect(decision == situation.expected)
     }
 

@@ -4,6 +4,7 @@ import RichPush
 import Testing
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 
 /// Decisions of a worker, as tables.
 struct JobDecisionTests {
@@ -51,7 +52,9 @@ struct JobDecisionTests {
         Reuse(
             testDescription: "stale, with an entity tag", fetched: 6, due: 5, fresh: -1, tag: "\"1\"",
             expected: .revalidate(tag)),
-        Reuse(testDescription: "fresh, with an entity tag", fetched: 6, due: 5, fresh: 1, tag: "\"1\"", expected: .use(.fresh)),
+        Reuse(
+            testDescription: "fresh, with an entity tag", fetched: 6, due: 5, fresh: 1, tag: "\"1\"",
+            expected: .use(.fresh)),
         Reuse(
             testDescription: "an earlier failure", fetched: 6, due: 5, outcome: .rejected,
             error: .sourceNotFound, fresh: 100, tag: "\"1\"", expected: .fetch),
