@@ -104,7 +104,7 @@ def places(bodies, start):
 
 
 def properties(width, height, configuration, numbers, preview, last):
-    """1: size of the grid, 2: of a tile, 3: decoder of the tiles, 4: colors, 5 and 6: size and decoder of the preview."""
+    """1: grid size, 2: tile size, 3: decoder of the tiles, 4: colors, 5 and 6: size and decoder of the preview."""
     colours = box(b"colr", b"prof" + profile())
     held = [size(width, height), size(TILE, TILE), box(b"hvcC", configuration), colours]
     linked = [(1, [1, 4])] + [(number, [2, 0x83, 4]) for number in numbers]

@@ -4,6 +4,7 @@ import MediaEngine
 import RichPush
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Runs the whole pipeline against a compromised media process, and checks its files and manifest.
 @main enum ChildFuzz {

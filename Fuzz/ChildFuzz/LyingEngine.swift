@@ -7,6 +7,7 @@ import RichPush
 import Synchronization
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// A simulated compromised media process: its messages come from the input, through the real socket and validation.
 ///

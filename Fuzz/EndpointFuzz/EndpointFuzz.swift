@@ -8,6 +8,7 @@ import Synchronization
 
 @testable import AttachPrep
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 @testable import Curl
 
 /// Fuzzes uploads against a hostile S3 endpoint, and webhooks against a hostile receiver.

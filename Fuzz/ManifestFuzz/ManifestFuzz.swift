@@ -4,6 +4,7 @@ import RichPush
 
 @testable import AttachPrep
 @testable import AttachPrepCommand
+@testable import AttachPrepModel
 
 /// Fuzzes manifests, decoded as by `--resume` and printed on a terminal.
 @main enum ManifestFuzz {

@@ -3,6 +3,7 @@ import MediaEngine
 import RichPush
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Fuzzes the messages between parent and media process: answers of a compromised process, and calls.
 @main enum MessageFuzz {

@@ -6,6 +6,7 @@ import RichPush
 import Synchronization
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 @testable import JetStreamQueue
 @testable import NATS
 

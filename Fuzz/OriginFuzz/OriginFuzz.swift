@@ -5,6 +5,7 @@ import RichPush
 import Synchronization
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Simulates an origin for the whole download: heads, chunks, interruptions, resumes, redirects and content codings,
 /// over HTTP/1 and HTTP/2, as scripted by `HostileScript`.

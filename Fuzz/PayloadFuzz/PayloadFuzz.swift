@@ -1,5 +1,7 @@
 import FuzzSupport
 
+@testable import AttachPrepModel
+@testable import PushPayload
 @testable import RichPush
 
 /// Fuzzes parsing and editing of payloads, and writing prepared or failed media into them.

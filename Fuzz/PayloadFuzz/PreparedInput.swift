@@ -1,3 +1,5 @@
+import AttachPrepModel
+import PushPayload
 import RichPush
 
 /// Creates results of media items from an input.

@@ -5,6 +5,7 @@ import RichPush
 
 @testable import AttachPrep
 @testable import AttachPrepCommand
+@testable import AttachPrepModel
 
 /// Fuzzes requests in JSON, and batch lists.
 @main enum RequestFuzz {

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import FuzzSupport
 package import MediaProcessing
 import RichPush

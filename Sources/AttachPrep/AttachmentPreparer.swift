@@ -1,3 +1,4 @@
+public import AttachPrepModel
 import FoundationEssentials
 import Glibc
 public import Logging

@@ -1,4 +1,5 @@
-package import RichPush
+package import AttachPrepModel
+import RichPush
 
 extension AttachPrepError {
     /// The time budget of a request ran out during a stage.

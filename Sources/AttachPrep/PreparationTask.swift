@@ -1,6 +1,7 @@
+public import AttachPrepModel
 public import FoundationEssentials
 public import Logging
-public import RichPush
+import RichPush
 
 /// A request with its context: where the result goes, and which version of the source was fetched before.
 public struct PreparationTask: Sendable {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import FoundationEssentials
 import RichPush
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrep
+import AttachPrepModel
 import MediaEngine
 import RichPush
 

@@ -1,9 +1,11 @@
 import ArgumentParser
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import AttachPrepPages
 import FoundationEssentials
 import Logging
+import PushPayload
 import RichPush
 import SQLiteQueue
 
@@ -59,7 +61,7 @@ struct PayloadCommand: AsyncParsableCommand {
         let bytes = try InputFile(path: file, name: "payload", remedy: "a JSON file")
             .bytes(max: Limits.payloadInputBytesMax)
         do {
-            let rewriter = try PayloadRewriter(PayloadDocument(bytes), dialect: dialect)
+            let rewriter = try PayloadRewriter(bytes, dialect: dialect)
             if payload.check { try check(rewriter, bytes.count) } else { try await rewrite(rewriter) }
         } catch let error as AttachPrepError {
             StandardStreams.note("attachprep: \(error.code.rawValue): \(TerminalText.safe(error.message))")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrep
+import AttachPrepModel
 import FoundationEssentials
 import Logging
 import RichPush

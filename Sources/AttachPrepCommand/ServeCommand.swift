@@ -1,4 +1,5 @@
 import ArgumentParser
+import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
 import Logging

@@ -1,3 +1,4 @@
+public import AttachPrepModel
 import FoundationEssentials
 public import RichPush
 

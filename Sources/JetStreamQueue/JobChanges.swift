@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import Logging
 import NATS
 import RichPush

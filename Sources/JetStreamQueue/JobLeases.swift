@@ -1,7 +1,8 @@
 public import AttachPrepJobs
+public import AttachPrepModel
 public import FoundationEssentials
 import NATS
-public import RichPush
+import RichPush
 import SQLiteQueue
 import SafeArithmetic
 import Synchronization

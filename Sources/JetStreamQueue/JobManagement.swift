@@ -1,5 +1,6 @@
 import AttachPrep
 public import AttachPrepJobs
+import AttachPrepModel
 public import FoundationEssentials
 import NATS
 import RichPush

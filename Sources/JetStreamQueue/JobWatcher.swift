@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import AttachPrepModel
 import Logging
 import NATS
 import RichPush

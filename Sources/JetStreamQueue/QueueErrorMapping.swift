@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import AttachPrepModel
 package import Logging
 import NATS
 import RichPush

@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import AttachPrepModel
 import Crypto
 package import NATS
 import RichPush

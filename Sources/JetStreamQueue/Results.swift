@@ -1,9 +1,10 @@
 public import AttachPrep
 public import AttachPrepJobs
+public import AttachPrepModel
 import Crypto
 public import FoundationEssentials
 import NATS
-public import RichPush
+import RichPush
 import SQLiteQueue
 
 /// Results, which all machines can use again.

@@ -1,5 +1,6 @@
 import AttachPrep
 public import AttachPrepJobs
+import AttachPrepModel
 import Crypto
 import FoundationEssentials
 import GRDB

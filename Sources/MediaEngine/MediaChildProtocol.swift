@@ -1,5 +1,6 @@
+package import AttachPrepModel
 import FoundationEssentials
-package import RichPush
+import RichPush
 
 /// A call to a media process: one message of JSON, with descriptors as ancillary data.
 package struct MediaCallMessage: Codable, Sendable, Hashable {

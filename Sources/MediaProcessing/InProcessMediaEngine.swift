@@ -1,3 +1,4 @@
+internal import AttachPrepModel
 internal import Linux
 public import MediaEngine
 internal import RichPush

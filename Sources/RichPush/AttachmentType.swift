@@ -65,7 +65,7 @@ public enum MediaKind: String, Codable, Sendable, Hashable, CaseIterable {
 /// Lookup of one of Apple's eleven types by UTI, MIME type or file name.
 extension AttachmentType {
     /// Looks up one of the eleven UTIs, compared exactly as iOS does.
-    init?(uti: String) {
+    package init?(uti: String) {
         guard let type = Self.allCases.first(where: { $0.uti == uti }) else { return nil }
         self = type
     }
@@ -77,7 +77,7 @@ extension AttachmentType {
     }
 
     /// Looks up the extension of a file name or URL path; nil when there is none or it is not attachable.
-    init?(name: String) {
+    package init?(name: String) {
         guard let ending = MediaAddress.fileExtension(of: name), !MediaTypeNames.nonExtensionNames.contains(ending)
         else {
             return nil

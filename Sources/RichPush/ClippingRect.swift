@@ -14,7 +14,7 @@ public struct ClippingRect: Sendable, Hashable {
     /// Allows for floating-point error in `x + width` and `y + height`, such as 0.7 + 0.3.
     private static let roundingTolerance = 1e-9
 
-    /// Throws `options.invalid_clipping_rect` unless the rectangle lies inside the unit square and is not empty.
+    /// Throws `ClippingRectError` unless the rectangle lies inside the unit square and is not empty.
     public init(x: Double, y: Double, width: Double, height: Double) throws {
         // An overhang within the tolerance is cut off; the remaining rectangle must not be empty.
         let isInside =
@@ -22,9 +22,8 @@ public struct ClippingRect: Sendable, Hashable {
             x >= 0 && y >= 0 && min(width, 1 - x) > 0 && min(height, 1 - y) > 0
             && x + width <= 1 + Self.roundingTolerance && y + height <= 1 + Self.roundingTolerance
         guard isInside, [x, y, width, height].allSatisfy(\.isFinite) else {
-            throw AttachPrepError(
-                .optionsInvalidClippingRect,
-                "The clipping rectangle \(x),\(y),\(width),\(height) is not inside the image; "
+            throw ClippingRectError(
+                message: "The clipping rectangle \(x),\(y),\(width),\(height) is not inside the image; "
                     + "use unit values with x+width and y+height at most 1 and both sides over 0.")
         }
         self.x = x
@@ -77,4 +76,26 @@ extension ClippingRect: Codable {
             x: values.decode(Double.self, forKey: .x), y: values.decode(Double.self, forKey: .y),
             width: values.decode(Double.self, forKey: .width), height: values.decode(Double.self, forKey: .height))
     }
+}
+
+/// The keys of `CGRectCreateDictionaryRepresentation`, which iOS reads the clipping rectangle from.
+package struct CoreGraphicsRect: Codable {
+    let X: Double
+    let Y: Double
+    let Width: Double
+    let Height: Double
+
+    package init(_ rect: ClippingRect) {
+        (X, Y, Width, Height) = (rect.x, rect.y, rect.width, rect.height)
+    }
+
+    package func clippingRect() throws -> ClippingRect {
+        try ClippingRect(x: X, y: Y, width: Width, height: Height)
+    }
+}
+
+/// The error for a clipping rectangle outside the unit square or without an area.
+public struct ClippingRectError: Error, Sendable, Hashable {
+    /// One sentence: the rectangle and what is allowed.
+    public let message: String
 }

@@ -1,5 +1,6 @@
 import AttachPrep
 package import AttachPrepJobs
+import AttachPrepModel
 import FoundationEssentials
 import Glibc
 import RichPush

@@ -1,4 +1,5 @@
 package import AttachPrepJobs
+import AttachPrepModel
 package import GRDB
 import RichPush
 import Synchronization

@@ -1,7 +1,8 @@
 public import AttachPrepJobs
+public import AttachPrepModel
 public import FoundationEssentials
 import GRDB
-public import RichPush
+import RichPush
 import SafeArithmetic
 
 extension SQLiteStore {

@@ -1,4 +1,5 @@
 public import AttachPrepJobs
+import AttachPrepModel
 public import FoundationEssentials
 import GRDB
 import RichPush

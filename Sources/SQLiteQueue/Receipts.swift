@@ -1,4 +1,5 @@
 public import AttachPrepJobs
+import AttachPrepModel
 import Crypto
 import FoundationEssentials
 import GRDB

@@ -1,10 +1,11 @@
 public import AttachPrep
 public import AttachPrepJobs
+public import AttachPrepModel
 public import FoundationEssentials
 import GRDB
 import Glibc
 import Logging
-public import RichPush
+import RichPush
 import SafeArithmetic
 
 extension SQLiteStore: ResultStore {

@@ -1,5 +1,6 @@
 import AttachPrep
 public import AttachPrepJobs
+import AttachPrepModel
 import GRDB
 public import Logging
 import RichPush

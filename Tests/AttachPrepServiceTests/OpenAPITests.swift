@@ -3,6 +3,7 @@ import Foundation
 import RichPush
 import Testing
 
+@testable import AttachPrepModel
 @testable import AttachPrepService
 
 /// `openapi.json` describes the routes. When a test fails, change the document.

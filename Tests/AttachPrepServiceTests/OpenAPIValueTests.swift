@@ -5,6 +5,7 @@ import MediaEngine
 import RichPush
 import Testing
 
+@testable import AttachPrepModel
 @testable import AttachPrepService
 
 /// The enums, limits and patterns in `openapi.json` are those of the code. When a test fails, change the document.

@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import AttachPrepModel
 import Foundation
 import RichPush
 import SQLiteQueue

@@ -14,8 +14,7 @@ struct BaselineDecoderTests {
         ["-quality", "80", "-restart", "1"], ["-quality", "80", "-restart", "3B"], ["-quality", "100"],
     ]
 
-    @Test(arguments: kinds) func `Luma at one eighth equals libjpeg's, bit by bit`(options: [String]) throws
-    {
+    @Test(arguments: kinds) func `Luma at one eighth equals libjpeg's, bit by bit`(options: [String]) throws {
         let file = try JPEGFile(options)
         let planes = try #require(file.planes(eighths: 1))
         let reference = try file.reference(eighths: 1)

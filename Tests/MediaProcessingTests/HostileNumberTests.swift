@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Vips
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 /// Out-of-range numbers that fuzzing found: each one crashed the process before.

@@ -5,6 +5,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 /// Extreme timestamps and durations: counting ticks or samples must not crash the process. Most of these files pass

@@ -1,5 +1,7 @@
+import AttachPrepModel
 import AttachPrepPages
 import Foundation
+import PushPayload
 import RichPush
 import TestSupport
 import Testing

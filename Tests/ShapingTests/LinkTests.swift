@@ -1,6 +1,7 @@
 import RichPush
 import Testing
 
+@testable import AttachPrepModel
 @testable import Shaping
 
 @Suite struct LinkProfileTests {

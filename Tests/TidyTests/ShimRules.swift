@@ -10,7 +10,9 @@ enum ShimRules {
             let name = declaredName(file.lines, at: index)
             if !name.hasPrefix("\(module)_") {
                 findings.append(
-                    Finding(file.path, index + 1, "\(name): call it \(module)_…, so that each call shows which C module it enters"))
+                    Finding(
+                        file.path, index + 1,
+                        "\(name): call it \(module)_…, so that each call shows which C module it enters"))
             }
             if !hasComment(file.lines, before: index) {
                 findings.append(

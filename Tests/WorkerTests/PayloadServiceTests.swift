@@ -23,8 +23,7 @@ import Testing
         return try #require(payload["attachprep"] as? [String: Any], "\(response.text)")
     }
 
-    @Test func `A rewritten payload has the URL of the file, with its length and digest`() async throws
-    {
+    @Test func `A rewritten payload has the URL of the file, with its length and digest`() async throws {
         let service = try await bench.start()
         let response = try await service.client.send("POST", "/v1/payloads", body: body(try payload("grid.heic")))
         #expect(response.status == 200, "\(response.text)")

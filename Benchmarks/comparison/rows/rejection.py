@@ -1,8 +1,8 @@
 """Rejected sources: bytes that the process reads after the rejection could be decided.
 
 A web page is recognized by its first kilobytes, and so is a movie whose declared length exceeds the limit; an image
-without a declared length is too large when the limit is exceeded. Counts the bytes that the process reads, by its system
-calls. The bytes that its kernel had accepted by then are reported as well.
+without a declared length is too large when the limit is exceeded. Counts the bytes that the process reads, by its
+system calls. The bytes that its kernel had accepted by then are reported as well.
 """
 
 import json

@@ -1,3 +1,4 @@
+internal import AttachPrepModel
 internal import Crypto
 internal import RichPush
 internal import SafeArithmetic

@@ -1,3 +1,4 @@
+internal import AttachPrepModel
 internal import RichPush
 
 /// The errors of downloads. Each message gives what failed, the limit and what to do.

@@ -1,3 +1,4 @@
+internal import AttachPrepModel
 internal import Curl
 internal import FoundationEssentials
 internal import RichPush

@@ -1,5 +1,6 @@
+package import AttachPrepModel
 internal import Curl
-package import RichPush
+import RichPush
 internal import SafeArithmetic
 internal import Synchronization
 

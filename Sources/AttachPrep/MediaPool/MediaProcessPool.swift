@@ -1,3 +1,4 @@
+import AttachPrepModel
 import FoundationEssentials
 import Linux
 public import MediaEngine

@@ -1,4 +1,5 @@
-public import RichPush
+public import AttachPrepModel
+import RichPush
 
 #if canImport(Glibc)
     internal import Glibc

@@ -1,7 +1,8 @@
+package import AttachPrepModel
 internal import Crypto
 internal import Curl
 internal import FoundationEssentials
-package import RichPush
+import RichPush
 
 /// A valid http or https URL, normalized by libcurl: the target of one hop.
 package struct WebAddress: Sendable, Hashable {

@@ -1,11 +1,13 @@
+public import AttachPrepModel
 import FoundationEssentials
 import MediaEngine
+public import PushPayload
 public import RichPush
 
 /// A payload to rewrite, and the media found in it.
 ///
 /// ```swift
-/// let rewriter = try PayloadRewriter(PayloadDocument(bytes))
+/// let rewriter = try PayloadRewriter(bytes)
 /// let result = try await rewriter.rewritten(applying: AttachmentRequest(source: "")) { await preparer.prepare($0) }
 /// ```
 public struct PayloadRewriter: Sendable {
@@ -18,8 +20,15 @@ public struct PayloadRewriter: Sendable {
     /// - Throws: `payload.no_media`.
     public init(_ document: PayloadDocument, dialect: PayloadDialect? = nil) throws {
         self.document = document
-        media = try PayloadReader.media(in: document.value, dialect: dialect)
+        media = try AttachPrepError.converting { try PayloadReader.media(in: document.value, dialect: dialect) }
         sandboxMedia = PayloadReader.sandboxMedia(besides: media, in: document.value, dialect: dialect)
+    }
+
+    /// Parses the payload and finds its media.
+    ///
+    /// - Throws: `payload.invalid`, `payload.too_large`, `payload.no_media`.
+    public init(_ payload: [UInt8], dialect: PayloadDialect? = nil) throws {
+        try self.init(AttachPrepError.converting { try PayloadDocument(payload) }, dialect: dialect)
     }
 
     /// The dialect that `--dialect` or `--media-key` names; nil without either.
@@ -28,8 +37,8 @@ public struct PayloadRewriter: Sendable {
     public static func dialect(named name: String?, mediaKey: String?) throws -> PayloadDialect? {
         switch (name, mediaKey) {
         case (nil, nil): return nil
-        case (let name?, nil): return try PayloadDialect.named(name)
-        case (nil, let key?): return try PayloadDialect.custom(mediaKey: key)
+        case (let name?, nil): return try AttachPrepError.converting { try PayloadDialect.named(name) }
+        case (nil, let key?): return try AttachPrepError.converting { try PayloadDialect.custom(mediaKey: key) }
         default:
             throw AttachPrepError(
                 .requestInvalid, "A dialect and a media key exclude each other; give one of them.")
@@ -76,9 +85,11 @@ extension PayloadRewriter {
         var result = PayloadResult(payload: document.bytes, manifests: [], warnings: [], isComplete: true)
         for media in [media, sandboxMedia].compactMap(\.self) {
             let itemResults = try await Self.prepared(media, template) { try await shared.manifest(of: $0) }
-            let written = try PayloadWriter.write(
-                PayloadDocument(result.payload), media: media, prepared: itemResults.map(\.prepared), receipt: receipt,
-                addsNeutralObject: addsNeutralObject)
+            let written = try AttachPrepError.converting {
+                try PayloadWriter.write(
+                    PayloadDocument(result.payload), media: media, prepared: itemResults.map(\.prepared),
+                    receipt: receipt, addsNeutralObject: addsNeutralObject)
+            }
             result.payload = written.bytes
             for warnings in [
                 media.warnings, Self.timeWarnings(itemResults), written.warnings,
@@ -101,7 +112,7 @@ extension PayloadRewriter {
 
     /// Warnings that remain after rewriting.
     private static func check(at payload: [UInt8], _ media: PayloadMedia) throws -> [PayloadWarning] {
-        let document = try PayloadDocument(payload)
+        let document = try AttachPrepError.converting { try PayloadDocument(payload) }
         let media = try? PayloadReader.media(in: document.value, dialect: media.dialect)
         return PayloadCheck.warnings(for: document.value, media: media)
     }

@@ -1,8 +1,9 @@
+public import AttachPrepModel
 import FoundationEssentials
 import Glibc
 import Logging
 public import MediaEngine
-public import RichPush
+import RichPush
 import SafeArithmetic
 
 /// The second step: format, validity and properties of the file, and for a movie perhaps the thumbnail as well.

@@ -1,6 +1,7 @@
+public import AttachPrepModel
 import Logging
 import MediaEngine
-public import RichPush
+import RichPush
 import SafeArithmetic
 
 /// The pipeline of one request. Each stage takes the complete value of the stage before.

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import MediaEngine
 import RichPush
 
@@ -145,7 +146,7 @@ struct PublishStep: Sendable {
             var requested: ClippingRect?
             if case .part(let rect) = request.options.crop { requested = rect }
             guard plan.emitsCrop, let rect = renditions.clippingRect ?? requested else { return nil }
-            return try orientation.storedRect(ofUpright: rect)
+            return try AttachPrepError.converting { try orientation.storedRect(ofUpright: rect) }
         }
     }
 

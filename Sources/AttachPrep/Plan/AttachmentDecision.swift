@@ -1,3 +1,4 @@
+import AttachPrepModel
 package import MediaEngine
 package import RichPush
 import SafeArithmetic

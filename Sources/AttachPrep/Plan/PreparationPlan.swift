@@ -1,3 +1,4 @@
+public import AttachPrepModel
 public import MediaEngine
 public import RichPush
 

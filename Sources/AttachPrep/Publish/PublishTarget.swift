@@ -1,7 +1,8 @@
+public import AttachPrepModel
 import FoundationEssentials
 import Glibc
 public import Logging
-public import RichPush
+import RichPush
 import Synchronization
 
 /// A result that is ready to be published.

@@ -1,4 +1,5 @@
-public import RichPush
+public import AttachPrepModel
+import RichPush
 
 /// A bucket with its URL, and the region for which requests are signed. Pure.
 struct S3Bucket: Sendable, Hashable {

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import Curl
 import Logging
 import RichPush

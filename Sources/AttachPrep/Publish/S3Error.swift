@@ -1,3 +1,4 @@
+import AttachPrepModel
 import FoundationEssentials
 import RichPush
 import SafeArithmetic

@@ -1,3 +1,4 @@
+import AttachPrepModel
 public import FoundationEssentials
 public import Logging
 import MediaEngine

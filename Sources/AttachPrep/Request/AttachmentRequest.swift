@@ -1,3 +1,4 @@
+import AttachPrepModel
 import Crypto
 import FoundationEssentials
 public import RichPush
@@ -181,7 +182,7 @@ extension AttachmentRequest {
         let decoder = JSONDecoder()
         decoder.userInfo[.requestDefaults] = defaults
         do {
-            self = try decoder.decode(AttachmentRequest.self, from: Data(json))
+            self = try AttachPrepError.converting { try decoder.decode(AttachmentRequest.self, from: Data(json)) }
         } catch let error as AttachPrepError {
             throw error
         } catch let error as DecodingError {

@@ -1,4 +1,5 @@
-public import RichPush
+public import AttachPrepModel
+import RichPush
 
 /// The network a phone is expected on: a profile, or a bit rate.
 public enum DeviceNetwork: Sendable, Hashable {

@@ -1,5 +1,6 @@
+public import AttachPrepModel
 import FoundationEssentials
-public import RichPush
+import RichPush
 
 extension Manifest {
     /// The file name of the manifest in a result's folder.

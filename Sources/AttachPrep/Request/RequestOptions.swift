@@ -1,3 +1,4 @@
+import AttachPrepModel
 public import MediaEngine
 import RichPush
 

@@ -1,6 +1,7 @@
 public import ArgumentParser
 import AttachPrep
 public import AttachPrepJobs
+import AttachPrepModel
 import AttachPrepService
 import MediaEngine
 import RichPush
@@ -29,7 +30,9 @@ struct CropArgument: ExpressibleByArgument {
     func choice() throws -> CropChoice {
         switch typed {
         case .values(let values):
-            .part(try ClippingRect(x: values[0], y: values[1], width: values[2], height: values[3]))
+            try AttachPrepError.converting {
+                .part(try ClippingRect(x: values[0], y: values[1], width: values[2], height: values[3]))
+            }
         case .text(let text): try CropChoice(text: text)
         }
     }

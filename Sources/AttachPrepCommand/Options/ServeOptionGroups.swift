@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrepJobs
+import AttachPrepModel
 import AttachPrepService
 import FoundationEssentials
 import JetStreamQueue

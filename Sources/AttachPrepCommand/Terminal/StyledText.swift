@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import AttachPrepModel
 import RichPush
 
 /// A line of text as runs with styles, safe for a terminal; widths are measured without color codes.

@@ -1,6 +1,7 @@
 public import AttachPrep
+public import AttachPrepModel
 public import FoundationEssentials
-public import RichPush
+import RichPush
 
 /// A job as it may be shown: it contains no secrets.
 ///

@@ -1,5 +1,6 @@
+public import AttachPrepModel
 public import FoundationEssentials
-public import RichPush
+import RichPush
 
 /// Lists, counts and bulk operations on the jobs of a queue. Each driver passes the suite `JobCatalogConformance`.
 public protocol JobCatalog: Sendable {

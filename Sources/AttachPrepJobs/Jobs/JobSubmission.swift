@@ -1,4 +1,5 @@
 public import AttachPrep
+import AttachPrepModel
 import RichPush
 import SafeArithmetic
 

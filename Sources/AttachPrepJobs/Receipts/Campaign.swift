@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepModel
 public import FoundationEssentials
 public import RichPush
 import SafeArithmetic

@@ -1,3 +1,4 @@
+public import AttachPrepModel
 public import FoundationEssentials
 public import RichPush
 

@@ -1,8 +1,9 @@
 internal import AttachPrep
+public import AttachPrepModel
 internal import Crypto
 internal import FoundationEssentials
 internal import Glibc
-public import RichPush
+import RichPush
 
 /// A token that permits reporting the arrival of a payload: its signed dispatch id, in 34 characters.
 ///

@@ -1,7 +1,8 @@
 import AttachPrep
+package import AttachPrepModel
 import FoundationEssentials
 import Glibc
-package import RichPush
+import RichPush
 import Synchronization
 
 /// Paths in the data folder, which only its owner can access.

@@ -1,6 +1,7 @@
 package import AttachPrep
+package import AttachPrepModel
 import FoundationEssentials
-package import RichPush
+import RichPush
 
 /// Encodes and decodes the single-line JSON that the database stores.
 package enum StoredJSON {

@@ -1,6 +1,7 @@
 public import AttachPrep
+public import AttachPrepModel
 public import FoundationEssentials
-public import RichPush
+import RichPush
 
 /// Stores results by work key, and their files by content.
 ///

@@ -1,5 +1,6 @@
+package import AttachPrepModel
 import Glibc
-package import RichPush
+import RichPush
 
 /// Converts errors of the data folder to `AttachPrepError`.
 package enum StorageErrors {

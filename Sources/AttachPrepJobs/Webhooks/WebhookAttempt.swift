@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepModel
 import FoundationEssentials
 import RichPush
 import SafeArithmetic

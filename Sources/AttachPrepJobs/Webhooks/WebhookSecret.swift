@@ -1,8 +1,9 @@
 internal import AttachPrep
+public import AttachPrepModel
 internal import Crypto
 internal import FoundationEssentials
 public import Logging
-public import RichPush
+import RichPush
 internal import Synchronization
 
 /// A signing secret in the format of Standard Webhooks: `whsec_` and base64 of 24 to 64 bytes.

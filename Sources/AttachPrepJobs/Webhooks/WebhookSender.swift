@@ -1,4 +1,5 @@
 package import AttachPrep
+internal import AttachPrepModel
 package import FoundationEssentials
 package import Logging
 public import Metrics

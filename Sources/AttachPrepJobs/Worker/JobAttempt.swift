@@ -1,7 +1,8 @@
 public import AttachPrep
+public import AttachPrepModel
 import FoundationEssentials
 import Logging
-public import RichPush
+import RichPush
 import SafeArithmetic
 
 /// One attempt of a job: rejects jobs that must not start, reuses a stored result, or does the work.

@@ -1,4 +1,5 @@
 public import AttachPrep
+import AttachPrepModel
 import FoundationEssentials
 public import Metrics
 import RichPush

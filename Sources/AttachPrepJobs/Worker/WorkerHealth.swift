@@ -1,3 +1,4 @@
+import AttachPrepModel
 import Logging
 import RichPush
 import SafeArithmetic

@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepModel
 import Crypto
 import FoundationEssentials
 public import Logging

@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import AttachPrepModel
 import HTTPTypes
 import Hummingbird
 import RichPush

@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird

@@ -1,5 +1,6 @@
 public import AttachPrep
 public import AttachPrepJobs
+import AttachPrepModel
 import FoundationEssentials
 public import JetStreamQueue
 public import Logging

@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import Configuration
 import FoundationEssentials
 public import JetStreamQueue

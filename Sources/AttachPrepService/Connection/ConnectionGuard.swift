@@ -1,3 +1,4 @@
+import AttachPrepModel
 import Glibc
 import HTTPTypes
 import NIOCore

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import NIOHTTP1
 import RichPush
 

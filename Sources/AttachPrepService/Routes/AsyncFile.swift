@@ -1,3 +1,4 @@
+import AttachPrepModel
 import NIOCore
 import NIOPosix
 import RichPush

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import HTTPTypes
 import Hummingbird
 import Logging

@@ -1,4 +1,5 @@
 import AttachPrepJobs
+import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird

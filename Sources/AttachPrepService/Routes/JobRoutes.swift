@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import HTTPTypes
 import Hummingbird
 import RichPush

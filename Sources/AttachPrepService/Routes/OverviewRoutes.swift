@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import FoundationEssentials
 import Hummingbird
 import RichPush

@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepModel
 import AttachPrepPages
 import Crypto
 import HTTPTypes

@@ -1,9 +1,11 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import PushPayload
 import RichPush
 import SafeArithmetic
 
@@ -63,7 +65,7 @@ struct PayloadSubmission {
 
     /// - Throws: `payload.invalid`, `payload.no_media`, `request.invalid`.
     init(_ bytes: [UInt8]) throws {
-        let body = try PayloadDocument(bytes)
+        let body = try AttachPrepError.converting { try PayloadDocument(bytes) }
         if let unknown = body.value.members?.map(\.key).first(where: { !Self.keys.contains($0) }) {
             throw AttachPrepError(
                 .requestInvalid,
@@ -86,7 +88,7 @@ struct PayloadSubmission {
         }
         let dialect = try PayloadRewriter.dialect(
             named: Self.text("dialect", in: body.value), mediaKey: Self.text("mediaKey", in: body.value))
-        rewriter = try PayloadRewriter(PayloadDocument(text), dialect: dialect)
+        rewriter = try PayloadRewriter(text, dialect: dialect)
     }
 
     /// The request template; its default priority is high, since a caller waits for the response.
@@ -100,8 +102,9 @@ struct PayloadSubmission {
         }
         let path = PayloadPath([.key("request")])
         var whole = body
-        try whole.apply([.set(key: "source", .string(""), in: path)])
-        return try AttachmentRequest(json: whole.bytes(at: path), defaults: defaults)
+        try AttachPrepError.converting { try whole.apply([.set(key: "source", .string(""), in: path)]) }
+        return try AttachmentRequest(
+            json: AttachPrepError.converting { try whole.bytes(at: path) }, defaults: defaults)
     }
 
     private static func recipients(_ body: PayloadValue) throws -> Int {

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird

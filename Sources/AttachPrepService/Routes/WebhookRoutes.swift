@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import Hummingbird
 import RichPush
 

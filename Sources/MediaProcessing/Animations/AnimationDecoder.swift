@@ -1,3 +1,4 @@
+import AttachPrepModel
 package import RichPush
 
 /// Decodes the frames of an animation in order, as a device would show them: composed, in sRGB.

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import RichPush
 
 /// Parses the blocks of a GIF up to the trailer: frames, delays and loops, and that the file is complete.

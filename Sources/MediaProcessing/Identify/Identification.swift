@@ -1,3 +1,4 @@
+import AttachPrepModel
 import Glibc
 package import Magic
 package import MediaEngine

@@ -1,6 +1,7 @@
+package import AttachPrepModel
 import Glibc
 import MediaEngine
-package import RichPush
+import RichPush
 import SafeArithmetic
 
 /// A file of any length read through one buffer, for parsers of boxes, chunks, blocks and frames.

@@ -1,5 +1,6 @@
 import LibAV
-package import RichPush
+package import MediaEngine
+import RichPush
 import SafeArithmetic
 
 /// How a stored frame is displayed: scaled to square pixels, then rotated.

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import RichPush
 
 /// Parses the boxes of an ISO base media or QuickTime file: checks that the file is complete and reads its brand,

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import LibAV
 package import MediaEngine
 package import RichPush

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import RichPush
 
 /// Parses the chunks of a WAV (RIFF, RIFX, RF64) and checks that the declared samples are present.

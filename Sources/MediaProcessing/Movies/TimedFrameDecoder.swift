@@ -1,4 +1,5 @@
 import LibAV
+import MediaEngine
 import RichPush
 import SafeArithmetic
 

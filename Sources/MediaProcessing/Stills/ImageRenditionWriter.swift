@@ -1,3 +1,4 @@
+import AttachPrepModel
 import JPEG
 package import MediaEngine
 package import RichPush

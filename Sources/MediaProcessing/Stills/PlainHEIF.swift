@@ -1,4 +1,5 @@
 import LibAV
+import MediaEngine
 import RichPush
 
 /// A HEIF of the most common kind, whose items are parsed here: one HEVC or AV1 image, or a grid of equal ones, opaque,

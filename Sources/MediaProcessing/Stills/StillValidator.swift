@@ -1,3 +1,4 @@
+import AttachPrepModel
 import JPEG
 import MediaEngine
 import PNG

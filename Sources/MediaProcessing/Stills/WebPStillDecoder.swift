@@ -1,4 +1,5 @@
 import JPEG
+import MediaEngine
 import RichPush
 import WebP
 

@@ -1,6 +1,6 @@
 /// A value of a JSON text and its byte range.
-struct JSONNode: Sendable, Hashable {
-    enum Content: Sendable, Hashable {
+package struct JSONNode: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
         case object([JSONNodeMember])
         case array([JSONNode])
         case string(String)
@@ -10,20 +10,20 @@ struct JSONNode: Sendable, Hashable {
     }
 
     /// The byte range; for a string, including the quotes.
-    let range: Range<Int>
-    let content: Content
+    package let range: Range<Int>
+    package let content: Content
 }
 
 /// A member of an object, and the byte range of its key.
-struct JSONNodeMember: Sendable, Hashable {
-    let key: String
+package struct JSONNodeMember: Sendable, Hashable {
+    package let key: String
     /// Including the quotes.
-    let keyRange: Range<Int>
-    let node: JSONNode
+    package let keyRange: Range<Int>
+    package let node: JSONNode
 }
 
 extension JSONNode {
-    var value: PayloadValue {
+    package var value: PayloadValue {
         switch content {
         case .object(let members): .object(members.map { PayloadMember($0.key, $0.node.value) })
         case .array(let elements): .array(elements.map(\.value))
@@ -35,7 +35,7 @@ extension JSONNode {
     }
 
     /// The kind of value, for error messages.
-    var noun: String {
+    package var noun: String {
         switch content {
         case .object: "an object"
         case .array: "an array"
@@ -47,7 +47,7 @@ extension JSONNode {
     }
 
     /// The byte ranges of the members (key and value) or elements; empty for other values.
-    var children: [Range<Int>] {
+    package var children: [Range<Int>] {
         switch content {
         case .object(let members): members.map { $0.keyRange.lowerBound..<$0.node.range.upperBound }
         case .array(let elements): elements.map(\.range)
@@ -56,7 +56,7 @@ extension JSONNode {
     }
 
     /// The index of the child at a step; nil when there is none.
-    func index(of step: PayloadPath.Step) -> Int? {
+    package func index(of step: PayloadPath.Step) -> Int? {
         switch (content, step) {
         case (.object(let members), .key(let key)): members.firstIndex { $0.key == key }
         case (.array(let elements), .index(let index)): elements.indices.contains(index) ? index : nil
@@ -65,7 +65,7 @@ extension JSONNode {
     }
 
     /// The child at an index; nil for values without children.
-    func child(_ index: Int) -> JSONNode? {
+    package func child(_ index: Int) -> JSONNode? {
         switch content {
         case .object(let members): members[index].node
         case .array(let elements): elements[index]

@@ -1,15 +1,15 @@
 /// Parses one JSON text strictly by RFC 8259, in one pass, to a depth of at most `payloadDepthMax`.
-struct JSONParser {
-    let bytes: [UInt8]
-    var position = 0
+package struct JSONParser {
+    package let bytes: [UInt8]
+    package var position = 0
     private var depth = 0
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
     /// Parses the text, which must contain exactly one value.
-    mutating func top() throws(AttachPrepError) -> JSONNode {
+    package mutating func top() throws(PayloadError) -> JSONNode {
         try refuseByteOrderMark()
         skipWhitespace()
         guard position < bytes.count else {
@@ -23,7 +23,7 @@ struct JSONParser {
         return node
     }
 
-    private func refuseByteOrderMark() throws(AttachPrepError) {
+    private func refuseByteOrderMark() throws(PayloadError) {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             throw syntaxError("has a byte order mark", "save it as UTF-8 without one")
         }
@@ -32,7 +32,7 @@ struct JSONParser {
         }
     }
 
-    private mutating func value() throws(AttachPrepError) -> JSONNode {
+    private mutating func value() throws(PayloadError) -> JSONNode {
         let start = position
         let content: JSONNode.Content =
             switch next {
@@ -45,20 +45,20 @@ struct JSONParser {
         return JSONNode(range: start..<position, content: content)
     }
 
-    private mutating func object() throws(AttachPrepError) -> JSONNode.Content {
+    private mutating func object() throws(PayloadError) -> JSONNode.Content {
         try begin()
         defer { depth -= 1 }
         return .object(try members())
     }
 
-    private mutating func array() throws(AttachPrepError) -> JSONNode.Content {
+    private mutating func array() throws(PayloadError) -> JSONNode.Content {
         try begin()
         defer { depth -= 1 }
         return .array(try elements())
     }
 
     /// Skips an opening bracket and enters a level.
-    private mutating func begin() throws(AttachPrepError) {
+    private mutating func begin() throws(PayloadError) {
         guard depth < Limits.payloadDepthMax else {
             throw syntaxError("is nested more than \(Limits.payloadDepthMax) levels deep", "flatten it")
         }
@@ -67,7 +67,7 @@ struct JSONParser {
         skipWhitespace()
     }
 
-    private mutating func members() throws(AttachPrepError) -> [JSONNodeMember] {
+    private mutating func members() throws(PayloadError) -> [JSONNodeMember] {
         var members: [JSONNodeMember] = []
         var keys: Set<String> = []
         if end(UInt8(ascii: "}")) { return members }
@@ -86,7 +86,7 @@ struct JSONParser {
         return members
     }
 
-    private mutating func elements() throws(AttachPrepError) -> [JSONNode] {
+    private mutating func elements() throws(PayloadError) -> [JSONNode] {
         var elements: [JSONNode] = []
         if end(UInt8(ascii: "]")) { return elements }
         repeat {
@@ -96,7 +96,7 @@ struct JSONParser {
         return elements
     }
 
-    private mutating func key(after before: String) throws(AttachPrepError) -> String {
+    private mutating func key(after before: String) throws(PayloadError) -> String {
         switch next {
         case UInt8(ascii: "\""): return try string()
         case UInt8(ascii: "}"): throw syntaxError("has a comma before }", "remove the comma")
@@ -107,7 +107,7 @@ struct JSONParser {
         }
     }
 
-    private mutating func colon() throws(AttachPrepError) {
+    private mutating func colon() throws(PayloadError) {
         skipWhitespace()
         guard next == UInt8(ascii: ":") else {
             throw position < bytes.count
@@ -125,7 +125,7 @@ struct JSONParser {
     }
 
     /// Skips a comma or the closing bracket; true after a comma, throws for anything else.
-    private mutating func goesOn(to bracket: UInt8) throws(AttachPrepError) -> Bool {
+    private mutating func goesOn(to bracket: UInt8) throws(PayloadError) -> Bool {
         skipWhitespace()
         if end(bracket) { return false }
         guard next == UInt8(ascii: ",") else {
@@ -142,15 +142,20 @@ struct JSONParser {
 extension JSONParser {
     var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    mutating func skipWhitespace() {
-        while let byte = next, JSONText.isWhitespace(byte) { position += 1 }
+    package static func isWhitespace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+            || byte == UInt8(ascii: "\t")
     }
 
-    func syntaxError(_ what: String, _ remedy: String) -> AttachPrepError {
+    mutating func skipWhitespace() {
+        while let byte = next, Self.isWhitespace(byte) { position += 1 }
+    }
+
+    func syntaxError(_ what: String, _ remedy: String) -> PayloadError {
         JSONErrorLocation(bytes: bytes).error(what, at: position, remedy)
     }
 
-    func cutOff() -> AttachPrepError {
+    func cutOff() -> PayloadError {
         JSONErrorLocation(bytes: bytes).error("is truncated", at: bytes.count, "send all of it")
     }
 
@@ -158,7 +163,7 @@ extension JSONParser {
 
     var isComment: Bool { next == UInt8(ascii: "/") || next == UInt8(ascii: "#") }
 
-    func comment() -> AttachPrepError {
+    func comment() -> PayloadError {
         syntaxError("has a comment", "remove it, since JSON has no comments")
     }
 }
@@ -166,7 +171,7 @@ extension JSONParser {
 /// Parsing of literals, numbers and strings.
 extension JSONParser {
     /// Parses `true`, `false` or `null`.
-    mutating func literal() throws(AttachPrepError) -> JSONNode.Content {
+    mutating func literal() throws(PayloadError) -> JSONNode.Content {
         let start = position
         while let byte = next, isLetter(byte) { position += 1 }
         let literal = String(decoding: bytes[start..<position], as: UTF8.self)
@@ -180,7 +185,7 @@ extension JSONParser {
         }
     }
 
-    private func unknown(_ literal: String) -> AttachPrepError {
+    private func unknown(_ literal: String) -> PayloadError {
         switch next {
         case nil: return cutOff()
         case UInt8(ascii: "'"): return syntaxError("has a string in single quotes", "use double quotes")
@@ -198,7 +203,7 @@ extension JSONParser {
     }
 
     /// Parses a number and returns it as written.
-    mutating func number() throws(AttachPrepError) -> String {
+    mutating func number() throws(PayloadError) -> String {
         let start = position
         if next == UInt8(ascii: "-") { position += 1 }
         let isZero = next == UInt8(ascii: "0")
@@ -231,7 +236,7 @@ extension JSONParser {
     }
 
     /// Parses and decodes a string; validates its UTF-8 and escapes.
-    mutating func string() throws(AttachPrepError) -> String {
+    mutating func string() throws(PayloadError) -> String {
         let start = position
         position += 1
         var isEscaped = false
@@ -262,7 +267,7 @@ extension JSONParser {
     }
 
     /// Rejects long runs of combining marks: comparing strings sorts each run, in time quadratic in its length.
-    private func refuseMarks(in text: String, at start: Int) throws(AttachPrepError) {
+    private func refuseMarks(in text: String, at start: Int) throws(PayloadError) {
         guard text.utf8.count > Limits.payloadMarksMax else { return }
         var marks = 0
         for scalar in text.unicodeScalars {
@@ -278,7 +283,7 @@ extension JSONParser {
 
     private func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "000" : "00") + String(byte, radix: 16) }
 
-    private mutating func escape() throws(AttachPrepError) {
+    private mutating func escape() throws(PayloadError) {
         guard position + 1 < bytes.count else { throw cutOff() }
         guard bytes[position + 1] == UInt8(ascii: "u") else {
             guard JSONEscaping.meaning(ofEscape: bytes[position + 1]) != nil else {
@@ -302,7 +307,7 @@ extension JSONParser {
     }
 
     /// Skips one character of several bytes; rejects overlong forms, surrogates and values above U+10FFFF.
-    private mutating func character() throws(AttachPrepError) {
+    private mutating func character() throws(PayloadError) {
         let lead = bytes[position]
         let (count, second): (Int, ClosedRange<UInt8>) =
             switch lead {
@@ -328,18 +333,20 @@ extension UTF16 {
 }
 
 /// Creates error messages with line and column of a JSON text.
-struct JSONErrorLocation {
-    let bytes: [UInt8]
+package struct JSONErrorLocation {
+    package let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// The error `payload.invalid` with the message "The payload `what` at line …, column …; `remedy`."
-    func error(_ what: String, at offset: Int, _ remedy: String) -> AttachPrepError {
+    package func error(_ what: String, at offset: Int, _ remedy: String) -> PayloadError {
         let (line, column) = position(of: offset)
-        return AttachPrepError(
+        return PayloadError(
             .payloadInvalid, "The payload \(what) at line \(line), column \(column); \(remedy).")
     }
 
     /// Line and column, from 1. Columns count Unicode scalars; a tab counts as one.
-    func position(of offset: Int) -> (line: Int, column: Int) {
+    package func position(of offset: Int) -> (line: Int, column: Int) {
         var (line, column) = (1, 1)
         for index in 0..<min(offset, bytes.count) {
             let isPairsFirst =
@@ -354,5 +361,15 @@ struct JSONErrorLocation {
             }
         }
         return (line, column)
+    }
+}
+
+extension PayloadValue {
+    /// Parses a JSON text with any value at the top, such as JSON inside a string.
+    ///
+    /// Throws `PayloadError` with code `invalid`, with line and column in this text.
+    public init(json bytes: [UInt8]) throws(PayloadError) {
+        var parser = JSONParser(bytes)
+        self = try parser.top().value
     }
 }

@@ -1,12 +1,12 @@
 /// Escaping in JSON strings.
-enum JSONEscaping {
+package enum JSONEscaping {
     /// Encodes a string with quotes; escapes only what JSON requires and, optionally, slashes.
-    static func string(_ text: String, escapingSlashes: Bool = false) -> [UInt8] {
+    package static func string(_ text: String, escapingSlashes: Bool = false) -> [UInt8] {
         [UInt8(ascii: "\"")] + inside(text.utf8, escapingSlashes: escapingSlashes) + [UInt8(ascii: "\"")]
     }
 
     /// Encodes the content of a string, without quotes.
-    static func inside(_ text: some Sequence<UInt8>, escapingSlashes: Bool) -> [UInt8] {
+    package static func inside(_ text: some Sequence<UInt8>, escapingSlashes: Bool) -> [UInt8] {
         text.reduce(into: []) { spelled, byte in
             switch byte {
             case 0x00..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"): spelled += escaped(byte)
@@ -17,7 +17,7 @@ enum JSONEscaping {
     }
 
     /// The escape sequence of an ASCII character.
-    static func escaped(_ byte: UInt8) -> [UInt8] {
+    package static func escaped(_ byte: UInt8) -> [UInt8] {
         let letter: Unicode.Scalar? =
             switch byte {
             case 0x08: "b"
@@ -31,7 +31,7 @@ enum JSONEscaping {
     }
 
     /// The character of an escape letter other than `u`; nil when JSON does not define it.
-    static func meaning(ofEscape letter: UInt8) -> UInt8? {
+    package static func meaning(ofEscape letter: UInt8) -> UInt8? {
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
         case UInt8(ascii: "b"): 0x08
@@ -44,7 +44,7 @@ enum JSONEscaping {
     }
 
     /// The UTF-16 code unit of the `\uXXXX` at an offset; nil when there is none.
-    static func codeUnit(_ bytes: [UInt8], at start: Int) -> UInt16? {
+    package static func codeUnit(_ bytes: [UInt8], at start: Int) -> UInt16? {
         guard start + 6 <= bytes.count, bytes[start] == UInt8(ascii: "\\"), bytes[start + 1] == UInt8(ascii: "u")
         else { return nil }
         var unit: UInt16 = 0
@@ -60,16 +60,16 @@ enum JSONEscaping {
 /// A decoded JSON string with the source offset of each of its bytes.
 ///
 /// The offsets allow edits of JSON inside a string that keep the spelling of the rest.
-struct JSONStringToken {
+package struct JSONStringToken {
     /// The decoded string in UTF-8.
-    private(set) var content: [UInt8] = []
+    package private(set) var content: [UInt8] = []
     /// The source offset of each byte of `content`, and of its end.
-    private var origins: [Int] = []
+    package private(set) var origins: [Int] = []
     /// Whether slashes are written `\/`, as PHP does.
-    private(set) var escapesSlashes = false
+    package private(set) var escapesSlashes = false
 
     /// Decodes a string that the parser has validated; `range` includes the quotes.
-    init(_ bytes: [UInt8], _ range: Range<Int>) {
+    package init(_ bytes: [UInt8], _ range: Range<Int>) {
         content.reserveCapacity(range.count)
         var position = range.lowerBound + 1
         while position < range.upperBound - 1 {
@@ -101,12 +101,5 @@ struct JSONStringToken {
             return [unit]
         }
         return [unit, trail]
-    }
-
-    /// Converts a replacement in the decoded string to one in the source text.
-    func lifted(_ splice: JSONSplice) -> JSONSplice {
-        JSONSplice(
-            range: origins[splice.range.lowerBound]..<origins[splice.range.upperBound],
-            bytes: JSONEscaping.inside(splice.bytes, escapingSlashes: escapesSlashes))
     }
 }

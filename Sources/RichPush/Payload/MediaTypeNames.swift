@@ -1,7 +1,7 @@
 /// Names of media types in lowercase: file extensions, MIME types, uniform type identifiers and keywords.
-enum MediaTypeNames {
+package enum MediaTypeNames {
     /// File extensions, and the type keywords of Home Assistant.
-    static let extensions = table([
+    package static let extensions = table([
         (.jpeg, "jpg jpeg jpe jfif"), (.png, "png apng"), (.gif, "gif"), (.webp, "webp"), (.heic, "heic heics"),
         (.heif, "heif heifs hif"), (.avif, "avif avifs"), (.tiff, "tif tiff"), (.bmp, "bmp dib"), (.svg, "svg svgz"),
         (.icon, "ico"), (.photoshop, "psd"), (.jpeg2000, "jp2 j2k"), (.jpegXL, "jxl"),
@@ -18,10 +18,10 @@ enum MediaTypeNames {
     ])
 
     /// Keywords of Home Assistant that are not used as file extensions.
-    static let nonExtensionNames: Set<String> = ["waveformaudio", "mpeg4audio", "mpeg4", "mpeg2"]
+    package static let nonExtensionNames: Set<String> = ["waveformaudio", "mpeg4audio", "mpeg4", "mpeg2"]
 
     /// Further MIME types of a format, beside `MediaFormat.mimeType`.
-    static let otherMIMETypes = table([
+    package static let otherMIMETypes = table([
         (.jpeg, "image/jpg image/pjpeg image/jpe"), (.png, "image/x-png image/apng image/vnd.mozilla.apng"),
         (.tiff, "image/tif"), (.bmp, "image/x-ms-bmp image/x-bmp"), (.heic, "image/heic-sequence"),
         (.heif, "image/heif-sequence"), (.icon, "image/x-icon"), (.svg, "image/svg"),
@@ -36,7 +36,7 @@ enum MediaTypeNames {
     ])
 
     /// UTIs: the eleven of Apple's table, others that iOS accepts, and types that it drops.
-    static let identifiers = table([
+    package static let identifiers = table([
         (.jpeg, "public.jpeg"), (.png, "public.png"), (.gif, "com.compuserve.gif"),
         (.webp, "org.webmproject.webp public.webp"), (.heic, "public.heic public.heics"),
         (.heif, "public.heif public.heifs"), (.avif, "public.avif"), (.tiff, "public.tiff"),
@@ -56,7 +56,7 @@ enum MediaTypeNames {
     ])
 
     /// Keywords and UTIs that name only a kind.
-    static let kinds: [String: MediaKind] = [
+    package static let kinds: [String: MediaKind] = [
         "image": .image, "picture": .image, "photo": .image, "img": .image, "pic": .image, "public.image": .image,
         "animation": .image, "video": .movie, "movie": .movie, "film": .movie, "clip": .movie,
         "public.movie": .movie, "public.video": .movie, "public.audiovisual-content": .movie, "audio": .audio,
@@ -64,7 +64,7 @@ enum MediaTypeNames {
     ]
 
     /// Formats by MIME type without parameters; the first one when several share it.
-    static let mimeTypes = MediaFormat.allCases.reduce(into: otherMIMETypes) { table, format in
+    package static let mimeTypes = MediaFormat.allCases.reduce(into: otherMIMETypes) { table, format in
         // MPEG-1 and MPEG-2 streams share a MIME type, as do MP3 and MP2; the attachable format comes first.
         if table[format.mimeType] == nil { table[format.mimeType] = format }
     }

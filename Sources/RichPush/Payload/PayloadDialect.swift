@@ -193,7 +193,7 @@ extension PayloadDialect {
         if let dialect = all.first(where: { $0.name == wanted }) { return dialect }
         let nearest = all.map { ($0.name, distance(from: wanted, to: $0.name)) }.min { $0.1 < $1.1 }
         let suggestion = nearest.flatMap { $0.1 <= 3 ? ", perhaps \($0.0)" : nil } ?? ""
-        throw AttachPrepError(
+        throw PayloadError(
             .requestInvalid,
             "Unknown dialect \(PrintableText.quoted(name)); use a known one\(suggestion): \(knownNames).")
     }
@@ -212,7 +212,7 @@ extension PayloadDialect {
     public static func custom(mediaKey: String) throws -> PayloadDialect {
         let key = PrintableText.trimmed(mediaKey)
         guard !key.isEmpty, key.utf8.count <= Limits.payloadMediaKeyBytesMax else {
-            throw AttachPrepError(
+            throw PayloadError(
                 .requestInvalid,
                 "The media key has \(key.utf8.count) bytes; write 1 to \(Limits.payloadMediaKeyBytesMax) bytes, "
                     + "with dots between the keys: data.image.")

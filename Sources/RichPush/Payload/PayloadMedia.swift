@@ -275,9 +275,9 @@ struct ParsedMediaOptions {
 }
 
 /// Classifies and percent-encodes the media addresses of payloads.
-enum MediaAddress {
+package enum MediaAddress {
     /// Classifies an address; nil when it is empty.
-    static func read(_ text: String, namesLocalFiles: Bool) -> PayloadMediaItem.Address? {
+    package static func read(_ text: String, namesLocalFiles: Bool) -> PayloadMediaItem.Address? {
         let address = PrintableText.trimmed(text)
         guard !address.isEmpty else { return nil }
         if isURL(address) { return .url(encoded(address)) }
@@ -305,12 +305,12 @@ enum MediaAddress {
     }
 
     /// Whether iOS before 17 can parse the URL.
-    static func isWellFormed(_ text: String) -> Bool {
+    package static func isWellFormed(_ text: String) -> Bool {
         PrintableText.trimmed(text).utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !refused.contains($0) }
     }
 
     /// Percent-encodes spaces, non-ASCII and other invalid characters after the host.
-    static func encoded(_ address: String) -> String {
+    package static func encoded(_ address: String) -> String {
         guard !isWellFormed(address), let start = address.firstRange(of: "://")?.upperBound else { return address }
         let path = address[start...].firstIndex { "/?#".contains($0) } ?? address.endIndex
         let digits = Array("0123456789ABCDEF")
@@ -326,7 +326,7 @@ enum MediaAddress {
     private static let refused = Set("\"<>\\^`{|}".utf8)
 
     /// The extension of a URL's path or of a file name, in lowercase; nil when there is none.
-    static func fileExtension(of address: String) -> String? {
+    package static func fileExtension(of address: String) -> String? {
         var name = Substring(address)
         if let scheme = name.firstRange(of: "://") {
             let path = name[scheme.upperBound...]

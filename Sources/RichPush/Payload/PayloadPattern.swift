@@ -24,7 +24,7 @@ extension PayloadPattern {
     }
 
     /// The path with the choices of a match of another pattern for the open steps; it need not exist.
-    func path(choosing choices: [[PayloadPath.Step]]) -> PayloadPath {
+    package func path(choosing choices: [[PayloadPath.Step]]) -> PayloadPath {
         var choices = choices[...]
         return PayloadPath(
             steps.flatMap { step -> [PayloadPath.Step] in
@@ -111,7 +111,7 @@ extension PayloadValue {
     }
 
     /// The value at a path; nil when there is none.
-    func value(at path: PayloadPath) -> PayloadValue? {
+    package func value(at path: PayloadPath) -> PayloadValue? {
         path.steps.reduce(self) { (value: PayloadValue?, step) in
             switch step {
             case .key(let key): value?[key]

@@ -7,7 +7,7 @@ public enum PayloadReader {
     /// Throws `payload.invalid` when the payload is not an object, and `payload.no_media` when no media is found.
     public static func media(in payload: PayloadValue, dialect: PayloadDialect? = nil) throws -> PayloadMedia {
         guard case .object = payload else {
-            throw AttachPrepError(
+            throw PayloadError(
                 .payloadInvalid, "The payload is not an object; send one JSON object with aps in it.")
         }
         for (index, root) in PayloadEnvelope.roots.enumerated() {
@@ -71,7 +71,7 @@ public enum PayloadReader {
     }
 
     /// The error for a URL where a service expects an object of ids and URLs, such as OneSignal's `ios_attachments`.
-    private static func withoutID(in payload: PayloadValue) -> AttachPrepError? {
+    private static func withoutID(in payload: PayloadValue) -> PayloadError? {
         for dialect in PayloadDialect.all {
             for location in dialect.locations where location.address.steps.last == .eachMember {
                 let object = PayloadPattern(location.address.steps.dropLast())
@@ -79,7 +79,7 @@ public enum PayloadReader {
                     match.value.string.map { MediaAddress.read($0, namesLocalFiles: false) != nil } ?? false
                 }.first
                 guard let match else { continue }
-                return AttachPrepError(
+                return PayloadError(
                     .payloadNoMedia,
                     "\(PrintableText.path(match.path)) is a URL, but \(dialect.service) expects an object there; write "
                         + "{\"id\": \"https://…\"}, with an id of your choice for each media item.")
@@ -88,22 +88,22 @@ public enum PayloadReader {
         return nil
     }
 
-    private static func noMedia(_ dialect: PayloadDialect?, in payload: PayloadValue) -> AttachPrepError {
+    private static func noMedia(_ dialect: PayloadDialect?, in payload: PayloadValue) -> PayloadError {
         if let error = withoutID(in: payload) { return error }
         let stray = UnrecognizedMediaURL.mediaKey(in: payload).map { PrintableText.path(PayloadPath([.key($0)])) }
         let found = stray.map { "; there is a URL at \($0): to use it, set the media key \($0)" }
         guard let dialect else {
-            return AttachPrepError(
+            return PayloadError(
                 .payloadNoMedia,
                 "The payload has no media at the keys of a known service\(found ?? ""); set the media key, as in "
                     + "a.b.c, or the dialect (\(PayloadDialect.knownNames)).")
         }
         if dialect.name == PayloadDialect.customName {
             let remedy = found ?? "; write the path of keys to the URL, separated by dots"
-            return AttachPrepError(.payloadNoMedia, "\(dialect.service) has no media\(remedy).")
+            return PayloadError(.payloadNoMedia, "\(dialect.service) has no media\(remedy).")
         }
         let locations = dialect.locations.prefix(3).map(\.address.displayName).joined(separator: ", ")
-        return AttachPrepError(
+        return PayloadError(
             .payloadNoMedia,
             "The payload has no media at the keys of \(dialect.name) (\(locations))\(found ?? ""); leave the dialect "
                 + "out to search all dialects, or set the media key, as in a.b.c.")
@@ -124,21 +124,21 @@ extension PayloadDialect {
 
 extension PayloadPattern {
     /// The form in messages: `_wp.attachments[].url`.
-    var displayName: String { PrintableText.path(PayloadPath([.key(description)])) }
+    package var displayName: String { PrintableText.path(PayloadPath([.key(description)])) }
 }
 
 /// The envelopes in which services expect an APNs payload.
-enum PayloadEnvelope {
+package enum PayloadEnvelope {
     /// The paths of the APNs payload: no envelope, FCM's HTTP API with and without `message`, Amazon SNS for both of
     /// Apple's environments, Pusher Beams (`apns`).
-    static let roots: [PayloadPath] = [
+    package static let roots: [PayloadPath] = [
         PayloadPath(), PayloadPath([.key("message"), .key("apns"), .key("payload")]),
         PayloadPath([.key("apns"), .key("payload")]), PayloadPath([.key("APNS"), .text]),
         PayloadPath([.key("APNS_SANDBOX"), .text]), PayloadPath([.key("apns")]),
     ]
 
     /// The path of the same message for Apple's sandbox environment; nil for other envelopes.
-    static func sandbox(of root: PayloadPath) -> PayloadPath? {
+    package static func sandbox(of root: PayloadPath) -> PayloadPath? {
         root == PayloadPath([.key("APNS"), .text]) ? PayloadPath([.key("APNS_SANDBOX"), .text]) : nil
     }
 }

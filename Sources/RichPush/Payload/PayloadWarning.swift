@@ -84,21 +84,23 @@ extension PayloadWarning.Code {
 }
 
 /// Makes untrusted text safe to print in a message.
-enum PrintableText {
+package enum PrintableText {
     /// The number of characters shown; longer text is cut.
     private static let charactersMax = 80
 
     /// The text in quotes; control characters and line breaks are replaced by `?`.
-    static func quoted(_ text: String) -> String { "\"\(plain(text))\"" }
+    package static func quoted(_ text: String) -> String { "\"\(plain(text))\"" }
 
     /// The first 20 characters, without quotes.
-    static func short(_ text: String) -> String { plain(String(text.prefix(20))) }
+    package static func short(_ text: String) -> String { plain(String(text.prefix(20))) }
 
     /// A path as messages write it.
-    static func path(_ path: PayloadPath) -> String { path.steps.isEmpty ? "the payload" : plain(path.description) }
+    package static func path(_ path: PayloadPath) -> String {
+        path.steps.isEmpty ? "the payload" : plain(path.description)
+    }
 
     /// The text without leading and trailing whitespace.
-    static func trimmed(_ text: String) -> String {
+    package static func trimmed(_ text: String) -> String {
         let start = text.drop { $0.isWhitespace }
         return start.lastIndex { !$0.isWhitespace }.map { String(start[...$0]) } ?? ""
     }

@@ -1,7 +1,7 @@
-import JetStreamQueue
 import AttachPrep
 import AttachPrepJobs
 import Foundation
+import JetStreamQueue
 import NATS
 import RichPush
 import Synchronization

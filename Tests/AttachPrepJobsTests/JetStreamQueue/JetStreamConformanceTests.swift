@@ -1,5 +1,5 @@
-import JetStreamQueue
 import AttachPrepJobs
+import JetStreamQueue
 import NATS
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-@testable import JetStreamQueue
 import AttachPrep
 import Crypto
 import Foundation
@@ -8,6 +7,8 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
+@testable import JetStreamQueue
 
 @Suite(.timeLimit(.minutes(2))) struct JetStreamUploadTests {
     private static let bytes: [UInt8] = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8)) }

@@ -1,10 +1,10 @@
-@testable import JetStreamQueue
 import Foundation
 import NATS
 import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import JetStreamQueue
 
 @Suite struct JobMirrorTests {
     private let mirror: JobMirror

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 @testable import JetStreamQueue
 
 @Suite struct QueueServersTests {

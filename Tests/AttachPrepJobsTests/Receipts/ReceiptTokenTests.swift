@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 
 @Suite struct ReceiptTokenTests {
     private let key = ReceiptKey.random()

@@ -1,5 +1,5 @@
-import SQLiteQueue
 import AttachPrepJobs
+import SQLiteQueue
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import Foundation
 import GRDB
 import RichPush

@@ -4,6 +4,7 @@ import RichPush
 import Testing
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 
 /// The webhooks of finished jobs.
 struct WebhookNoticeTests {

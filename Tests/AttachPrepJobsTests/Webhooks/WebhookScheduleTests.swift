@@ -3,6 +3,7 @@ import RichPush
 import Testing
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 
 @Suite struct WebhookScheduleTests {
     private let schedule = WebhookSchedule()

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 
 @Suite struct WebhookSecretTests {
     /// The example that the Standard Webhooks project publishes with its reference libraries.

@@ -4,6 +4,7 @@ import RichPush
 import Testing
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 
 /// Decisions of a worker, as tables.
 struct JobDecisionTests {

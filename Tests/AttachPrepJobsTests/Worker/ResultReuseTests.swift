@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 
 /// Results that several jobs for the same work use.
 @Suite(.timeLimit(.minutes(2))) struct ResultReuseTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrepJobs
+@testable import AttachPrepModel
 
 /// When a worker stops claiming jobs because its machine cannot store results, and when it tries again.
 @Suite struct StorageCircuitBreakerTests {

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import AttachPrepService
 import Foundation
 import Logging

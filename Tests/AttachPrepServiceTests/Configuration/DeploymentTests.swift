@@ -53,8 +53,7 @@ import Testing
         }
     }
 
-    @Test func `The compose file configures a complete cluster and mounts existing files`() throws
-    {
+    @Test func `The compose file configures a complete cluster and mounts existing files`() throws {
         let text = try text("compose.yml")
         let environment = try self.text("cluster/environment.example")
         let pairs = (text + environment).matches(of: /(ATTACHPREP_[A-Z_0-9]+)[:=] *"?([^"\n]*)/)

@@ -5,6 +5,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import AttachPrepService
 
 /// The flags and variables of `attachprep serve`, and the errors for invalid ones.

@@ -4,6 +4,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import AttachPrepService
 
 struct JobRouteTests {

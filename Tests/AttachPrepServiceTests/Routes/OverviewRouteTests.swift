@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import AttachPrepService
 
 struct OverviewRouteTests {

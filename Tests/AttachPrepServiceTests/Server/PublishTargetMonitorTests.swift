@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import AttachPrepService
 
 @Suite(.timeLimit(.minutes(1))) struct PublishTargetMonitorTests {

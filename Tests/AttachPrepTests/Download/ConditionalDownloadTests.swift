@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Conditional requests: whether a file is still the one downloaded before.
 @Suite(.timeLimit(.minutes(1))) struct ConditionalDownloadTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Downloads reach public addresses only; the test server's own address is exempt.
 @Suite(.timeLimit(.minutes(1))) struct DownloadAddressPolicyTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// A downloader and the file it writes to, set up for one test.
 final class DownloadBench: Sendable {

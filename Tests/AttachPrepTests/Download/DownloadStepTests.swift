@@ -3,6 +3,7 @@ import RichPush
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 @Suite struct DownloadStepTests {
     // MARK: Meaning of a response head

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Unrequested content and transfer codings (issue 18): at most one content coding is decoded, within limits.
 @Suite(.timeLimit(.minutes(1))) struct HostileCodingTests {
@@ -123,8 +124,7 @@ import Testing
         #expect(try bench.content == packed)
     }
 
-    @Test(arguments: [1, 5, 12, 20]) func `A compressed body that ends early is truncated`(bytes: Int) async throws
-    {
+    @Test(arguments: [1, 5, 12, 20]) func `A compressed body that ends early is truncated`(bytes: Int) async throws {
         let server = try LoopbackServer()
         server.serve("/cat", .body(Self.packed.prefix(bytes), headers: ["Content-Encoding": "gzip"]))
         let error = try await DownloadBench().failure(of: server.url("/cat"))

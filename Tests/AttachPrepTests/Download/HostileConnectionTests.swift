@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Connections that break, are never used, ask for retries, or try to store state in the client.
 @Suite(.timeLimit(.minutes(1))) struct HostileConnectionTests {

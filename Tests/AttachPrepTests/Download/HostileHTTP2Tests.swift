@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Hostile HTTP/2 servers: handmade frames over TLS.
 @Suite(.timeLimit(.minutes(1)), .serialized) struct HostileHTTP2Tests {

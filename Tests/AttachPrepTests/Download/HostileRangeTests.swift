@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Bodies that change between two ranges: two files are never joined into one.
 @Suite(.timeLimit(.minutes(1))) struct HostileRangeTests {

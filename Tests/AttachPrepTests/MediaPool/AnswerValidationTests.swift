@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepModel
 import Foundation
 import Glibc
 import MediaEngine

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// The sandbox of the media process, tested by a process that runs commands from its input files.
 @Suite(.timeLimit(.minutes(2))) struct MediaProcessSandboxTests {

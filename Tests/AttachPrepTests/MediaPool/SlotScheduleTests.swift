@@ -58,8 +58,7 @@ struct SlotScheduleTests {
         #expect(schedule.release(worker: quick.worker, isRender: false).map(\.waiter) == [3])
     }
 
-    @Test func `Early work takes only a warm worker, and leaves one for short calls`() throws
-    {
+    @Test func `Early work takes only a warm worker, and leaves one for short calls`() throws {
         let schedule = ScheduleReference(mediaSlots: 1)
         #expect(schedule.acquireIfFree() == nil)
         let first = try #require(schedule.enter(1, isRender: false).first)

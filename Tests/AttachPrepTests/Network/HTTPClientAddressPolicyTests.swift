@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Callbacks reach public addresses and allowed networks only.
 @Suite(.timeLimit(.minutes(1))) struct HTTPClientAddressPolicyTests {

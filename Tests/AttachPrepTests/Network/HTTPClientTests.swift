@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 @Suite(.timeLimit(.minutes(1))) struct HTTPClientTests {
     let server: LoopbackServer

@@ -2,6 +2,7 @@ import RichPush
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 @Suite struct WebAddressTests {
     @Test(arguments: [

@@ -1,5 +1,7 @@
 import AttachPrep
+import AttachPrepModel
 import Foundation
+import PushPayload
 import RichPush
 import Synchronization
 import Testing

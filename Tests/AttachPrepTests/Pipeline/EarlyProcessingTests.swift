@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepModel
 import Foundation
 import MediaEngine
 import RichPush
@@ -66,7 +67,6 @@ import Testing
         await preparer.shutdown()
         return manifest.thumbnail?.sha256
     }
-
 
     /// Has no free slot for early processing.
     private struct WithoutFreeSlot: MediaEngine {

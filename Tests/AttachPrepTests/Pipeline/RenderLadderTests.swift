@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepModel
 import Foundation
 import MediaEngine
 import RichPush
@@ -95,8 +96,7 @@ struct RenderLadderTests {
         #expect(manifest.thumbnail == nil && manifest.warnings.map(\.code) == [.deadlineDegraded])
     }
 
-    @Test func `A file that could not be fully validated in time is delivered as the best attempt`() async throws
-    {
+    @Test func `A file that could not be fully validated in time is delivered as the best attempt`() async throws {
         var media = movie(.mpeg4, codec: "h264")
         media.isProved = false
         let manifest = try await prepare(FakeEngine(media))

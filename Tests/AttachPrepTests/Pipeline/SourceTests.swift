@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 struct SourceLocationTests {
     @Test(arguments: ["http://a/b", "https://a", "HTTPS://A/ä b"])

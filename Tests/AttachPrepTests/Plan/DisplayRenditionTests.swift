@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepModel
 import MediaEngine
 import RichPush
 import Testing

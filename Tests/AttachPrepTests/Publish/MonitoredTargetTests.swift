@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 struct MonitoredTargetTests {
     /// A target that fails with a given error.

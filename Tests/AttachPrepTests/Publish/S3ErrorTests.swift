@@ -3,6 +3,7 @@ import RichPush
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 struct S3ErrorTests {
     let bucket: S3Bucket

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Against a real endpoint, which verifies every signature.
 @Suite(.timeLimit(.minutes(3))) struct S3TargetTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 @Suite(.timeLimit(.minutes(1))) struct S3UploadTests {
     let bucket: FakeBucket

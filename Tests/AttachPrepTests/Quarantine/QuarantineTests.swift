@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 /// Content that crashed its media process is recorded, rejected and lifted.
 struct QuarantineTests {

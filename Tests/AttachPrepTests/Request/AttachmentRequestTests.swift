@@ -4,6 +4,7 @@ import RichPush
 import Testing
 
 @testable import AttachPrep
+@testable import AttachPrepModel
 
 struct AttachmentRequestTests {
     private func request(_ json: String) throws -> AttachmentRequest {

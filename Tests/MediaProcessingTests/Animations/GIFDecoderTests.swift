@@ -1,6 +1,7 @@
 import RichPush
 import Testing
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 /// How the frames of a GIF are composed, on a canvas of 3 x 2 pixels; the colors are black, red, green and blue.

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import Foundation
 import MediaEngine
 import MediaProcessing

@@ -1,6 +1,7 @@
 import RichPush
 import Testing
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 @Suite struct BitRateBracketTests {

@@ -6,6 +6,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 /// Movies that are inspected while they are still being downloaded.

@@ -4,6 +4,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 @Suite struct DamagedMediaTests {

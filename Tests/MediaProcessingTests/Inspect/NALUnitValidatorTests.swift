@@ -5,6 +5,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 /// Whether a movie's samples are intact, judged by their NAL units without a decoder.

@@ -5,6 +5,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 /// A broken JPEG has the same verdict on every path to its pixels (issue 18).

@@ -4,6 +4,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 /// Images with too many pixels are rejected by their header, and the memory of large ones is bounded.

@@ -5,6 +5,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 /// The fast path for plain JPEGs gives the same thumbnails as libvips.

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import MediaProcessing
 import RichPush
 import Testing

@@ -5,6 +5,7 @@ import RichPush
 import TestSupport
 import Testing
 
+@testable import AttachPrepModel
 @testable import MediaProcessing
 
 /// A broken PNG or GIF has the same verdict on every path (issue 18). Broken JPEGs are in `DamagedJPEGTests`.

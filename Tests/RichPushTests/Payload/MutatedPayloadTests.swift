@@ -1,3 +1,4 @@
+import PushPayload
 import RichPush
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import RichPush
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import PushPayload
 import RichPush
 import TestSupport
 import Testing

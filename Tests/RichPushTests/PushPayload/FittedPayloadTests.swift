@@ -1,3 +1,5 @@
+import AttachPrepModel
+import PushPayload
 import RichPush
 import Testing
 

@@ -1,4 +1,6 @@
+import AttachPrepModel
 import Foundation
+import PushPayload
 import RichPush
 import TestSupport
 import Testing

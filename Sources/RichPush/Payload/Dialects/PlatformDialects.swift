@@ -22,7 +22,7 @@ extension PayloadDialect {
     ]
 
     /// The name of the dialect that writes `mutable-content` as `mutableContent`.
-    static let firebaseAdmin = "firebase-admin"
+    package static let firebaseAdmin = "firebase-admin"
 
     /// The format of Firebase's Admin SDKs; tried last, since other services also use `notification.imageUrl`.
     ///

@@ -1,3 +1,5 @@
+public import RichPush
+
 /// The transform that displays a stored image upright: the eight values of EXIF tag 0x0112.
 ///
 /// A movie's display matrix is reduced to the same eight values. Source: EXIF 2.32, 4.6.4 A, "Orientation".

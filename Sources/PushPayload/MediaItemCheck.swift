@@ -1,3 +1,6 @@
+import AttachPrepModel
+import RichPush
+
 /// The checks of each media item of a payload.
 enum MediaItemCheck {
     static let all: [@Sendable (CheckedItem) -> [PayloadWarning]] = [

@@ -1,3 +1,6 @@
+import AttachPrepModel
+public import RichPush
+
 /// Updates a dialect's fields beside a URL (type, size, options) to the manifest's values, in their existing form.
 struct MediaFieldChanges {
     let item: PayloadMediaItem

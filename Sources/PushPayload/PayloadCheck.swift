@@ -1,3 +1,6 @@
+import AttachPrepModel
+public import RichPush
+
 /// Checks a payload for what iOS or an app's SDK would drop or show wrongly.
 public enum PayloadCheck {
     /// The warnings for a payload: those about `aps` first, then those about each media item in order.

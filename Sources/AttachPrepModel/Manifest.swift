@@ -1,3 +1,5 @@
+public import RichPush
+
 /// The result of one request: source, outcome, files and attachment options.
 ///
 /// Every key is always present; missing values are null. Timings are in milliseconds, durations and times in seconds,
@@ -302,22 +304,6 @@ public struct AttachmentOptions: Codable, Sendable, Hashable {
         try values.encode(thumbnailHidden, forKey: .thumbnailHidden)
         try values.encode(thumbnailClippingRect.map(CoreGraphicsRect.init), forKey: .thumbnailClippingRect)
         try values.encode(thumbnailTime, forKey: .thumbnailTime)
-    }
-}
-
-/// The keys of `CGRectCreateDictionaryRepresentation`, which iOS reads the clipping rectangle from.
-struct CoreGraphicsRect: Codable {
-    let X: Double
-    let Y: Double
-    let Width: Double
-    let Height: Double
-
-    init(_ rect: ClippingRect) {
-        (X, Y, Width, Height) = (rect.x, rect.y, rect.width, rect.height)
-    }
-
-    func clippingRect() throws -> ClippingRect {
-        try ClippingRect(x: X, y: Y, width: Width, height: Height)
     }
 }
 

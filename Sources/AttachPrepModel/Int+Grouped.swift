@@ -1,3 +1,5 @@
+import RichPush
+
 extension Int {
     /// The number with commas between thousands, such as `10,000,000`, for messages.
     package var grouped: String {

@@ -1,3 +1,5 @@
+import AttachPrepModel
+public import RichPush
 import SafeArithmetic
 
 /// Builds the neutral object from prepared media.
@@ -5,7 +7,7 @@ extension PushContent {
     /// Lists prepared files and files of the app's bundle; omits media that failed or that only the app can fetch.
     public init(media: PayloadMedia, prepared: [PreparedMedia], receipt: PushReceipt?) {
         var (ids, urls): (Set<String>, Set<String>) = ([], [])
-        attachments = zip(media.items, prepared).enumerated().compactMap { index, pair in
+        let attachments: [PushAttachment] = zip(media.items, prepared).enumerated().compactMap { index, pair in
             let (item, prepared) = pair
             guard var attachment = PushAttachment(item, prepared) else { return nil }
             // A URL is listed once, so that a device does not retry a failed download under another id.
@@ -13,7 +15,7 @@ extension PushContent {
             attachment.id = Self.unique(item.id ?? "\(index)", among: &ids)
             return attachment
         }
-        self.receipt = receipt
+        self.init(attachments: attachments, receipt: receipt)
     }
 
     /// Makes an id unique, since iOS accepts an attachment identifier only once.
@@ -58,6 +60,7 @@ extension PushThumbnail {
 
 extension PushAttachmentOptions {
     fileprivate init(_ attachment: ManifestFile, _ options: AttachmentOptions?) {
+        self.init()
         typeHint = options?.typeHint ?? attachment.uti
         // iOS shows the thumbnail by default.
         thumbnailHidden = options?.thumbnailHidden == true ? true : nil
@@ -67,6 +70,7 @@ extension PushAttachmentOptions {
 
     /// Options for a file that was not inspected: only its name tells whether the time is seconds or a frame.
     fileprivate init(_ options: PayloadMediaOptions, ofFile name: String) {
+        self.init()
         thumbnailHidden = options.thumbnailHidden == true ? true : nil
         thumbnailClippingRect = options.clippingRect
         let type = AttachmentType(name: name)

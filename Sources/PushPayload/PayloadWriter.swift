@@ -1,3 +1,6 @@
+public import AttachPrepModel
+public import RichPush
+
 /// Writes prepared media into a payload in the form of its dialect.
 ///
 /// All other bytes stay unchanged, except that the neutral object `attachprep` is added for apps that read it. Writing
@@ -14,7 +17,7 @@ public enum PayloadWriter {
         addsNeutralObject: Bool = true
     ) throws -> WrittenPayload {
         guard media.items.count == prepared.count else {
-            throw AttachPrepError(.internal, "The numbers of media items and results differ; report this as a bug.")
+            throw PayloadError(.internal, "The numbers of media items and results differ; report this as a bug.")
         }
         var rewriting = MediaRewriter(value: document.value, media: media, prepared: prepared)
         var document = document
@@ -99,7 +102,7 @@ struct MediaRewriter {
     }
 
     /// The edits in an order that keeps their paths valid: removals last, from the end of the payload.
-    mutating func edits() throws(AttachPrepError) -> [PayloadEdit] {
+    mutating func edits() throws(PayloadError) -> [PayloadEdit] {
         for case (let item, .failed(let error)) in zip(media.items, prepared) { removeMedia(item, error) }
         let pairs = zip(media.items, prepared).map { (item: $0.0, prepared: $0.1) }
         // Bounded: lists, not numbers.
@@ -146,11 +149,11 @@ struct MediaRewriter {
         }
     }
 
-    private mutating func put(_ manifest: Manifest, into item: PayloadMediaItem) throws(AttachPrepError) {
+    private mutating func put(_ manifest: Manifest, into item: PayloadMediaItem) throws(PayloadError) {
         guard let attachment = manifest.attachment, let url = attachment.url,
             let type = AttachmentType(uti: attachment.uti)
         else {
-            throw AttachPrepError(
+            throw PayloadError(
                 .internal, "A prepared file has no URL or no attachable type; report this as a bug.")
         }
         replace(item.path, with: .string(url))

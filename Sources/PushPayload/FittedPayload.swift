@@ -1,3 +1,6 @@
+import AttachPrepModel
+import RichPush
+
 /// Fits a payload with its neutral object into APNs' 4,096 bytes: drops optional parts, one at a time, until it fits.
 struct FittedPayload {
     /// The payload with its prepared media, before the neutral object is added.
@@ -13,7 +16,7 @@ struct FittedPayload {
     }
 
     /// Throws `payload.too_large` when the payload is over the limit without all optional parts.
-    mutating func fitted() throws(AttachPrepError) -> PayloadDocument {
+    mutating func fitted() throws(PayloadError) -> PayloadDocument {
         var (isCompact, content) = (false, content)
         var document = try complete(content, isCompact: isCompact)
         for reduction in PayloadReduction.allCases {
@@ -29,7 +32,7 @@ struct FittedPayload {
     }
 
     /// Sets the neutral object, at the end of the APNs payload, or removes it when `content` is empty.
-    private func complete(_ content: PushContent, isCompact: Bool) throws(AttachPrepError) -> PayloadDocument {
+    private func complete(_ content: PushContent, isCompact: Bool) throws(PayloadError) -> PayloadDocument {
         var document = isCompact ? try base.compacted(at: root) : base
         let there = try document.value(at: root)[PushContent.key]
         if content.isEmpty {
@@ -40,7 +43,7 @@ struct FittedPayload {
         return document
     }
 
-    private func size(of document: PayloadDocument) throws(AttachPrepError) -> Int {
+    private func size(of document: PayloadDocument) throws(PayloadError) -> Int {
         try document.bytes(at: root).count
     }
 
@@ -52,12 +55,12 @@ struct FittedPayload {
                 + "shorten texts or keys to keep it.")
     }
 
-    private func tooLarge(_ document: PayloadDocument) throws(AttachPrepError) -> AttachPrepError {
+    private func tooLarge(_ document: PayloadDocument) throws(PayloadError) -> PayloadError {
         let bytes = try size(of: document)
         let (path, part) = try document.value(at: root).largestPart
         // Bounded: byte counts of data in memory.
         let over = (bytes - Limits.payloadBytesMax).grouped
-        return AttachPrepError(
+        return PayloadError(
             .payloadTooLarge,
             "The payload is \(bytes.grouped) bytes after all optional parts were dropped, over APNs' "
                 + "\(Limits.payloadBytesMax.grouped); shorten it by \(over), for example "
@@ -67,7 +70,7 @@ struct FittedPayload {
 
 extension PayloadDocument {
     /// The value at a path; throws `internal` when there is none.
-    func value(at path: PayloadPath) throws(AttachPrepError) -> PayloadValue {
+    func value(at path: PayloadPath) throws(PayloadError) -> PayloadValue {
         guard let value = value.value(at: path) else { throw JSONText.missing(path) }
         return value
     }

@@ -1,3 +1,6 @@
+import AttachPrepModel
+import RichPush
+
 /// The whitespace of inserted JSON, copied from the surrounding text.
 struct JSONLayout: Sendable, Hashable {
     /// The separator between a key and its value.
@@ -67,7 +70,7 @@ extension JSONLayout {
         } else if leading.contains(where: isNewline) {
             colon = Array(": ".utf8)
         }
-        if let last = colon.last, JSONText.isWhitespace(last) { comma = Array(", ".utf8) }
+        if let last = colon.last, JSONParser.isWhitespace(last) { comma = Array(", ".utf8) }
         guard let end = leading.lastIndex(where: isNewline) else { return }
         let isPair =
             bytes[end] == UInt8(ascii: "\n") && leading.dropLast(leading.endIndex - end).last == UInt8(ascii: "\r")
@@ -80,7 +83,7 @@ extension JSONLayout {
     }
 
     private static func whitespace(before end: Int, of bytes: [UInt8]) -> ArraySlice<UInt8> {
-        let start = bytes[..<end].lastIndex { !JSONText.isWhitespace($0) }
+        let start = bytes[..<end].lastIndex { !JSONParser.isWhitespace($0) }
         return bytes[(start.map { $0 + 1 } ?? 0)..<end]
     }
 }

@@ -1,3 +1,6 @@
+import AttachPrepModel
+public import RichPush
+
 /// A payload that can be edited: an edit changes only the bytes of the value it names.
 ///
 /// ```swift
@@ -17,9 +20,9 @@ public struct PayloadDocument: Sendable, Hashable {
     /// Parses a payload.
     ///
     /// Throws `payload.invalid` unless it is a JSON object, and `payload.too_large` over `payloadInputBytesMax`.
-    public init(_ bytes: [UInt8]) throws(AttachPrepError) {
+    public init(_ bytes: [UInt8]) throws(PayloadError) {
         guard bytes.count <= Limits.payloadInputBytesMax else {
-            throw AttachPrepError(
+            throw PayloadError(
                 .payloadTooLarge,
                 "The payload is \(bytes.count.grouped) bytes, over the limit of "
                     + "\(Limits.payloadInputBytesMax.grouped); APNs accepts \(Limits.payloadBytesMax.grouped), so send "
@@ -34,7 +37,7 @@ public struct PayloadDocument: Sendable, Hashable {
     }
 
     /// Makes the edits in order; throws `internal` for a path without a value.
-    public mutating func apply(_ edits: [PayloadEdit]) throws(AttachPrepError) {
+    public mutating func apply(_ edits: [PayloadEdit]) throws(PayloadError) {
         guard !edits.isEmpty else { return }
         var text = text
         for edit in edits {
@@ -56,25 +59,16 @@ extension PayloadDocument {
     /// The bytes of a value; for an empty path, all bytes, which are sent unchanged.
     ///
     /// - Throws: `internal` for a path without a value.
-    public func bytes(at path: PayloadPath) throws(AttachPrepError) -> [UInt8] {
+    public func bytes(at path: PayloadPath) throws(PayloadError) -> [UInt8] {
         try text.bytes(at: path.steps[...])
     }
 
     /// Returns the payload without whitespace between the tokens of one value.
-    func compacted(at path: PayloadPath) throws(AttachPrepError) -> PayloadDocument {
+    func compacted(at path: PayloadPath) throws(PayloadError) -> PayloadDocument {
         guard !path.steps.isEmpty else { return compacted() }
         var document = self
         document.text = try text.replacing(try text.compaction(at: path.steps[...]))
         return document
-    }
-}
-
-extension PayloadValue {
-    /// Parses a JSON text with any value at the top, such as JSON inside a string.
-    ///
-    /// Throws `payload.invalid`, with line and column in this text.
-    public init(json bytes: [UInt8]) throws(AttachPrepError) {
-        self = try JSONText(bytes).top.value
     }
 }
 
@@ -100,7 +94,7 @@ struct JSONSplice: Sendable, Hashable {
 
 extension JSONText {
     /// The byte replacement for an edit; throws `internal` when its path has no value.
-    func splice(for edit: PayloadEdit) throws(AttachPrepError) -> JSONSplice {
+    func splice(for edit: PayloadEdit) throws(PayloadError) -> JSONSplice {
         if let text = edit.path.steps.firstIndex(of: .text) {
             let (token, embedded) = try embedded(at: edit.path.steps[..<text])
             return token.lifted(try embedded.splice(for: edit.at(PayloadPath(Array(edit.path.steps[(text + 1)...])))))
@@ -113,26 +107,26 @@ extension JSONText {
         }
     }
 
-    private func replacement(at path: PayloadPath, with value: PayloadValue) throws(AttachPrepError) -> JSONSplice {
+    private func replacement(at path: PayloadPath, with value: PayloadValue) throws(PayloadError) -> JSONSplice {
         let node = try node(at: path.steps[...])
         if case .string(let text) = value, case .string = node.content {
             let habit = JSONStringToken(bytes, node.range).escapesSlashes
             return JSONSplice(range: node.range, bytes: JSONEscaping.string(text, escapingSlashes: habit))
         }
-        let layout = try path.parent.map { (parent) throws(AttachPrepError) in
+        let layout = try path.parent.map { (parent) throws(PayloadError) in
             try JSONLayout(beside: node, in: self.node(at: parent.steps[...]), of: bytes)
         }
         return JSONSplice(range: node.range, bytes: (layout ?? .compact).serialized(value))
     }
 
-    private func renaming(_ path: PayloadPath, to key: String) throws(AttachPrepError) -> JSONSplice {
+    private func renaming(_ path: PayloadPath, to key: String) throws(PayloadError) -> JSONSplice {
         let (container, index) = try child(at: path)
         guard case .object(let members) = container.content else { throw Self.missing(path) }
         return JSONSplice(range: members[index].keyRange, bytes: JSONEscaping.string(key))
     }
 
     /// Removes a value with the comma before it; the first one with the comma after it.
-    private func removal(of path: PayloadPath) throws(AttachPrepError) -> JSONSplice {
+    private func removal(of path: PayloadPath) throws(PayloadError) -> JSONSplice {
         let (container, index) = try child(at: path)
         let children = container.children
         if children.count == 1 {
@@ -145,7 +139,7 @@ extension JSONText {
 
     private func addition(
         of key: String, _ value: PayloadValue, in path: PayloadPath
-    ) throws(AttachPrepError) -> JSONSplice {
+    ) throws(PayloadError) -> JSONSplice {
         let node = try node(at: path.steps[...])
         guard case .object(let members) = node.content else { throw Self.missing(path) }
         if members.contains(where: { $0.key == key }) {
@@ -159,7 +153,7 @@ extension JSONText {
         return JSONSplice(range: last.upperBound..<last.upperBound, bytes: separator + member)
     }
 
-    private func child(at path: PayloadPath) throws(AttachPrepError) -> (container: JSONNode, index: Int) {
+    private func child(at path: PayloadPath) throws(PayloadError) -> (container: JSONNode, index: Int) {
         guard let step = path.steps.last else { throw Self.missing(path) }
         let container = try node(at: path.steps.dropLast())
         guard let index = container.index(of: step) else { throw Self.missing(path) }
@@ -192,30 +186,25 @@ struct JSONText: Sendable, Hashable {
     let top: JSONNode
 
     /// Throws `payload.invalid`.
-    init(_ bytes: [UInt8]) throws(AttachPrepError) {
+    init(_ bytes: [UInt8]) throws(PayloadError) {
         var parser = JSONParser(bytes)
         top = try parser.top()
         self.bytes = bytes
     }
 
-    func syntaxError(_ what: String, at offset: Int, _ remedy: String) -> AttachPrepError {
+    func syntaxError(_ what: String, at offset: Int, _ remedy: String) -> PayloadError {
         JSONErrorLocation(bytes: bytes).error(what, at: offset, remedy)
     }
 
-    static func isWhitespace(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
-            || byte == UInt8(ascii: "\t")
-    }
-
     /// Returns the text with a byte range replaced.
-    func replacing(_ splice: JSONSplice) throws(AttachPrepError) -> JSONText {
+    func replacing(_ splice: JSONSplice) throws(PayloadError) -> JSONText {
         var bytes = bytes
         bytes.replaceSubrange(splice.range, with: splice.bytes)
         return try JSONText(bytes)
     }
 
     /// The node at a path without steps into strings.
-    func node(at steps: ArraySlice<PayloadPath.Step>) throws(AttachPrepError) -> JSONNode {
+    func node(at steps: ArraySlice<PayloadPath.Step>) throws(PayloadError) -> JSONNode {
         var node = top
         for step in steps {
             guard let index = node.index(of: step), let child = node.child(index) else {
@@ -227,14 +216,14 @@ struct JSONText: Sendable, Hashable {
     }
 
     /// The error for a path without a value: a bug, since paths come from the parsed payload.
-    static func missing(_ path: PayloadPath) -> AttachPrepError {
-        AttachPrepError(.internal, "The payload has no value at \(path) to change; report this as a bug.")
+    static func missing(_ path: PayloadPath) -> PayloadError {
+        PayloadError(.internal, "The payload has no value at \(path) to change; report this as a bug.")
     }
 
     /// The string at a path, and the JSON text in it.
     func embedded(
         at steps: ArraySlice<PayloadPath.Step>
-    ) throws(AttachPrepError) -> (token: JSONStringToken, text: JSONText) {
+    ) throws(PayloadError) -> (token: JSONStringToken, text: JSONText) {
         let node = try node(at: steps)
         guard case .string = node.content else { throw Self.missing(PayloadPath(Array(steps) + [.text])) }
         let token = JSONStringToken(bytes, node.range)
@@ -242,7 +231,7 @@ struct JSONText: Sendable, Hashable {
     }
 
     /// The bytes of a value; of the top value including surrounding whitespace.
-    func bytes(at steps: ArraySlice<PayloadPath.Step>) throws(AttachPrepError) -> [UInt8] {
+    func bytes(at steps: ArraySlice<PayloadPath.Step>) throws(PayloadError) -> [UInt8] {
         if let text = steps.firstIndex(of: .text) {
             return try embedded(at: steps[..<text]).text.bytes(at: steps[(text + 1)...])
         }
@@ -258,7 +247,7 @@ extension JSONText {
     }
 
     /// The replacement that removes the whitespace between the tokens of a value.
-    func compaction(at steps: ArraySlice<PayloadPath.Step>) throws(AttachPrepError) -> JSONSplice {
+    func compaction(at steps: ArraySlice<PayloadPath.Step>) throws(PayloadError) -> JSONSplice {
         if let text = steps.firstIndex(of: .text) {
             let (token, embedded) = try embedded(at: steps[..<text])
             return token.lifted(try embedded.compaction(at: steps[(text + 1)...]))
@@ -271,11 +260,20 @@ extension JSONText {
         var kept: [UInt8] = []
         kept.reserveCapacity(bytes.count)
         var (isInString, isEscaped) = (false, false)
-        for byte in bytes where isInString || !isWhitespace(byte) {
+        for byte in bytes where isInString || !JSONParser.isWhitespace(byte) {
             kept.append(byte)
             if byte == UInt8(ascii: "\""), !isEscaped { isInString.toggle() }
             isEscaped = isInString && byte == UInt8(ascii: "\\") && !isEscaped
         }
         return kept
+    }
+}
+
+extension JSONStringToken {
+    /// Converts a replacement in the decoded string to one in the source text.
+    func lifted(_ splice: JSONSplice) -> JSONSplice {
+        JSONSplice(
+            range: origins[splice.range.lowerBound]..<origins[splice.range.upperBound],
+            bytes: JSONEscaping.inside(splice.bytes, escapingSlashes: escapesSlashes))
     }
 }

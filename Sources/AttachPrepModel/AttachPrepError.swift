@@ -1,3 +1,5 @@
+public import RichPush
+
 /// The error of every public API: a stable code, a message for the caller, and a private detail for the log.
 ///
 /// The message gives what failed, the value and the limit, and what to do; it has no library text and no local path.
@@ -156,6 +158,29 @@ public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
         case .sandboxUnavailable: Row(503)
         case .cancelled: Row(409)
         case .internal: Row(500, retryable: true)
+        }
+    }
+}
+
+extension AttachPrepError {
+    /// The error under the same code.
+    public init(_ error: PayloadError) {
+        self.init(ErrorCode(rawValue: error.code.rawValue) ?? .internal, error.message)
+    }
+
+    /// The error `options.invalid_clipping_rect`.
+    public init(_ error: ClippingRectError) {
+        self.init(.optionsInvalidClippingRect, error.message)
+    }
+
+    /// Runs work on payloads or rectangles and throws its errors as `AttachPrepError`.
+    public static func converting<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as PayloadError {
+            throw AttachPrepError(error)
+        } catch let error as ClippingRectError {
+            throw AttachPrepError(error)
         }
     }
 }

@@ -1,3 +1,4 @@
+import RichPush
 internal import SafeArithmetic
 
 /// Bandwidth and latency of a typical phone connection, shared by limits, estimates and benchmarks.
