@@ -53,6 +53,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "RichPush", targets: ["RichPush"]),
+        .library(name: "AttachPrepModel", targets: ["AttachPrepModel"]),
+        .library(name: "PushPayload", targets: ["PushPayload"]),
         .library(name: "MediaProcessing", targets: ["MediaProcessing"]),
         .library(name: "AttachPrep", targets: ["AttachPrep"]),
         .library(name: "AttachPrepJobs", targets: ["AttachPrepJobs"]),
@@ -108,7 +110,9 @@ let package = Package(
         // The domain.
         module("SafeArithmetic"),
         module("RichPush", ["SafeArithmetic"]),
-        module("MediaEngine", ["RichPush", "SafeArithmetic"]),
+        module("AttachPrepModel", ["RichPush", "SafeArithmetic"]),
+        module("PushPayload", ["RichPush", "AttachPrepModel", "SafeArithmetic"]),
+        module("MediaEngine", ["RichPush", "AttachPrepModel", "SafeArithmetic"]),
         module(
             "MediaProcessing",
             ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux", "SafeArithmetic"], optimized),
@@ -117,7 +121,7 @@ let package = Package(
         module(
             "AttachPrep",
             [
-                "MediaEngine", "Curl", "Zlib", "Linux", "SafeArithmetic",
+                "MediaEngine", "PushPayload", "Curl", "Zlib", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -148,7 +152,7 @@ let package = Package(
             ]),
         // What people look at: the pages' own files are compiled in, so that a program is still one file.
         module(
-            "AttachPrepPages", ["RichPush", .product(name: "Crypto", package: "swift-crypto")],
+            "AttachPrepPages", ["AttachPrepModel", "RichPush", .product(name: "Crypto", package: "swift-crypto")],
             resources: [.embedInCode("Assets")]),
         module(
             "AttachPrepService",
@@ -192,7 +196,7 @@ let package = Package(
         .target(
             name: "Shaping",
             dependencies: [
-                "RichPush",
+                "AttachPrepModel", "RichPush",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -219,7 +223,7 @@ let package = Package(
             path: "Tests/HostileMedia", swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         specification("SafeArithmeticTests", ["SafeArithmetic"]),
-        specification("RichPushTests", ["RichPush"]),
+        specification("RichPushTests", ["RichPush", "AttachPrepModel", "PushPayload", "MediaEngine"]),
         // The sample extension, which tools/simulated-device compiles for them.
         specification("DeviceTests", ["RichPush"]),
         specification("MediaEngineTests", ["MediaEngine", "Linux"]),
@@ -284,7 +288,7 @@ if isFuzzing {
         "HeaderFuzz": ["AttachPrep"],
         "AddressFuzz": ["AttachPrep", "Curl"],
         "MessageFuzz": ["AttachPrep", "MediaEngine"],
-        "PayloadFuzz": ["RichPush"],
+        "PayloadFuzz": ["RichPush", "PushPayload"],
         "PublishFuzz": ["AttachPrep"],
         "QueueFuzz": ["AttachPrepJobs", "JetStreamQueue", "NATS"],
         "MovieWalkFuzz": ["LibAV", "WalkSupport"],

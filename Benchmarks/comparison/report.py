@@ -65,7 +65,7 @@ def write_thresholds(thresholds):
 def show(found):
     if not found:
         return
-    print(f"\n{'what':56} {'against':17} {'ours':>12} {'theirs':>12} {'ratio':>7}  must reach")
+    print(f"\n{'what':56} {'against':17} {'attachprep':>12} {'peer':>12} {'ratio':>7}  must reach")
     for row in found:
         print(f"{row['title']:56} {row['against']:17} {outcome(row)}")
 

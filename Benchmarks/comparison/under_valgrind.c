@@ -1,13 +1,13 @@
-// Preloaded where valgrind counts instructions.
+// Preloaded into programs under valgrind.
 //
-// libdispatch waits for signals with a mask that stands in read-only memory; valgrind 3.19 writes into it, and crashes.
-// And a media process that is to be counted must live until it has told its count: it ends with its socket, too.
+// libdispatch waits for signals with a mask in read-only memory; valgrind 3.19 writes to it and crashes. The parent
+// death signal is disabled, so that a media process can write its count; it still ends when its socket closes.
 
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// As <linux/prctl.h> has it; <sys/prctl.h> declares the function otherwise.
+// From <linux/prctl.h>; <sys/prctl.h> declares prctl differently.
 enum { PR_SET_PDEATHSIG = 1 };
 
 int sigsuspend(const sigset_t *mask) {

@@ -1,8 +1,8 @@
 """The real mix: 200 files of typical kinds, sizes and oddities, most of which iOS attaches unchanged.
 
 The distribution is that of 200 files from public repositories: 96 JPEGs, 23 PNGs, 18 GIFs, 18 WebP, HEIC, AVIF,
-TIFF and APNG files, 18 audio files and 27 movies. JPEGs, PNGs, GIFs, audio files and movies are within Apple's limits, so that
-they are delivered unchanged.
+TIFF and APNG files, 18 audio files and 27 movies. JPEGs, PNGs, GIFs, audio files and movies are within Apple's
+limits, so that they are delivered unchanged.
 """
 
 import animation

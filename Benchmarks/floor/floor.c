@@ -1,27 +1,25 @@
-// The least work that a file can cost: the libraries' own calls in one process that is up already.
+// The floor: the least work for a file, with plain library calls in one running process.
 //
-//   floor batch LIST FOLDER       each line `KIND PATH`: everything a request does but the network
+//   floor batch LIST FOLDER       each line `KIND PATH`: all work of a request except the network
 //   floor frame FILE SECONDS OUT [ROUNDS]   one exact frame of a movie: seek, decode, resize, encode
-//   floor movie FILE SECONDS OUT [ROUNDS]   the same frame and the proof that the movie is sound
+//   floor movie FILE SECONDS OUT [ROUNDS]   the same frame and the validation of the movie
 //   floor decode FILE [ROUNDS]    libjpeg-turbo alone, at the shrink of a thumbnail
 //   floor copy FILE OUT [ROUNDS]  a plain copy
-//   floor remux FILE OUT [ROUNDS] the streams into an MP4 with its index in front
+//   floor remux FILE OUT [ROUNDS] stream copy to an MP4 with its index at the front
 //
-// One JSON line a file or round: processor seconds of all threads, and wall seconds. What is done for a kind:
+// Prints one JSON line a file or round: processor seconds of all threads, and wall seconds. The work:
 //
-// - The file is read once. What iOS takes as it is (jpeg, png, gif, mp4, mp3) is written as it was read; webp, heic
-//   and avif are decoded once for the attachment (JPEG of quality 90 with whole chroma, PNG where transparent; what
-//   moves becomes a GIF) and the thumbnail (300 x 300, JPEG of quality 85 with halved chroma).
-// - It is proved sound, as the product's design says: stills decode to their last row; a GIF's blocks are walked and
-//   every frame is decoded; an MP3's frames are walked and counted; a movie's samples lie inside the file, it demuxes
-//   to the end, its first and last groups of pictures decode within the product's own bounds.
-// - Nothing is done twice: the decode that proves a still makes its thumbnail; a group of pictures is decoded once,
-//   for its proof and for the thumbnail's frame. Colour profiles of JPEG and HEIC are brought to sRGB by lcms2. No
-//   hash, no identification by content, no manifest, no JSON, no metadata but the orientation, no limits, no
-//   time-outs, no walls.
-// - Large buffers are kept by malloc for the next file instead of being given back (mallopt), which a process of its
-//   own could do too.
-// - libheif, libde265, dav1d and libavcodec come with Debian's settings; movies of 720p and more have two threads.
+// - The file is read once. Types that iOS attaches (jpeg, png, gif, mp4, mp3) are written unchanged; webp, heic and
+//   avif are decoded once for the attachment (JPEG of quality 90 with 4:4:4 chroma, PNG if transparent, GIF if
+//   animated) and the thumbnail (300 x 300, JPEG of quality 85 with 4:2:0 chroma).
+// - It is validated like in attachprep: stills are decoded to their last row; the blocks of a GIF are walked and
+//   every frame is decoded; the frames of an MP3 are walked and counted; the samples of a movie must be inside the
+//   file, it is demuxed to the end, and its first and last GOPs are decoded within attachprep's bounds.
+// - Nothing is done twice: one decode validates a still and makes its thumbnail; a GOP is decoded once for validation
+//   and thumbnail. Color profiles of JPEG and HEIC are converted to sRGB by lcms2. No hash, no identification by
+//   content, no manifest, no JSON, no metadata except the orientation, no limits, no timeouts, no sandbox.
+// - malloc keeps large buffers for the next file instead of returning them to the kernel (mallopt).
+// - libheif, libde265, dav1d and libavcodec have Debian's settings; movies of 720p and more use two threads.
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +74,7 @@ static void prepare(const char *kind, const char *path, const char *folder) {
     else fail("no kind %s", kind);
 }
 
-// The first file of a kind is done twice: what its library loads and allocates at first is start-up.
+// The first file of a kind is processed twice, because its library's initialization counts as start-up.
 static void batch(const char *list, const char *folder) {
     FILE *file = fopen(list, "r");
     if (!file) fail("%s cannot be read", list);
@@ -118,7 +116,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "batch")) {
         batch(argv[2], argc > 3 ? argv[3] : ".");
     } else {
-        // Once for what the libraries allocate at first.
+        // Warm-up for the initial allocations of the libraries.
         for (int round = 0; round < rounds(argc, argv); round++) one(argc, argv);
     }
 }

@@ -12,11 +12,11 @@ typedef struct {
     const uint8_t *palette;
     int frames, wanted, transparent, disposal;
     uint8_t *indices, *kept;
-    // The area of the frame before, which its disposal may clear.
+    // The area of the previous frame, which its disposal may clear.
     int left, top, width, height, last_disposal;
 } Animation;
 
-// Frames, so that the one in the middle is known; the trailer, so that nothing is missing.
+// Counts the frames to find the middle one, and checks the trailer.
 static int walk(GIFReader reader) {
     int frames = 0;
     for (;;) {
@@ -79,7 +79,7 @@ static void frame(Animation *animation, GIFReader *reader, int number) {
     size_t count = (size_t) width * height;
     if (count > (size_t) animation->canvas.width * animation->canvas.height) fail("GIF: a frame leaves the canvas");
     gif_decompress(reader, animation->indices, (int) count);
-    // Behind the wanted frame only soundness is of interest.
+    // Frames after the wanted one are only validated.
     if (number > animation->wanted) return;
     dispose(animation);
     if (animation->disposal == 3)

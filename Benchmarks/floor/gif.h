@@ -1,4 +1,4 @@
-// GIF, read by what stands here: the format is blocks, LZW and a canvas.
+// GIF, decoded here without a library.
 #ifndef GIF_H
 #define GIF_H
 

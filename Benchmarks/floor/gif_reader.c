@@ -16,7 +16,7 @@ void gif_skip_blocks(GIFReader *reader) {
     for (int size; (size = *gif_take(reader, 1));) gif_take(reader, size);
 }
 
-// The sub-blocks as one run of bits.
+// The sub-blocks as one bit stream.
 typedef struct {
     GIFReader *reader;
     const uint8_t *bytes;
@@ -41,7 +41,7 @@ static inline int code(Bits *bits, int width) {
     return value;
 }
 
-// A code stands for pixels that were written before, and one more behind them: it is copied from there.
+// A code represents pixels written before plus one: they are copied from there.
 void gif_decompress(GIFReader *reader, uint8_t *out, int count) {
     static int starts[CODES], lengths[CODES];
     int root = *gif_take(reader, 1), clear = 1 << root, next = clear + 2, width = root + 1;
@@ -65,7 +65,7 @@ void gif_decompress(GIFReader *reader, uint8_t *out, int count) {
         } else {
             int length = lengths[now] < count - done ? lengths[now] : count - done;
             const uint8_t *from = out + starts[now];
-            // The newest code ends with what is being written, so byte by byte.
+            // The newest code overlaps the bytes being written, so copy byte by byte.
             for (int index = 0; index < length; index++) out[done + index] = from[index];
             done += length;
         }

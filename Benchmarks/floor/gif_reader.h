@@ -1,4 +1,4 @@
-// The bytes of a GIF, taken one block after another.
+// Reads the bytes of a GIF block by block.
 #ifndef GIF_READER_H
 #define GIF_READER_H
 
@@ -10,11 +10,11 @@ typedef struct {
     size_t size, place;
 } GIFReader;
 
-// The next bytes; ends the program when the file has no more.
+// The next bytes; ends the program at the end of the file.
 const uint8_t *gif_take(GIFReader *reader, size_t count);
 int gif_little(const uint8_t *bytes);
 void gif_skip_blocks(GIFReader *reader);
-// The indices of a frame, whose data begin here.
+// Decodes the indices of a frame whose data begin here.
 void gif_decompress(GIFReader *reader, uint8_t *out, int count);
 
 #endif

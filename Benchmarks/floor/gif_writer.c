@@ -48,7 +48,7 @@ static inline void put_code(Bits *bits, int code, int width) {
     }
 }
 
-// Strings are looked for in a table of slots by their prefix and their last index.
+// A hash table of strings, by prefix and last index.
 static void compress(GIFWriter *writer, const uint8_t *indices, int count) {
     static uint32_t keys[SLOTS];
     static uint16_t codes[SLOTS];
@@ -77,7 +77,7 @@ static void compress(GIFWriter *writer, const uint8_t *indices, int count) {
         }
     }
     put_code(&bits, prefix, width);
-    // The reader has counted one more code by now.
+    // The decoder's table is one code ahead here.
     if (next == 1 << width && width < 12) width++;
     put_code(&bits, clear + 1, width);
     put_code(&bits, 0, 7);

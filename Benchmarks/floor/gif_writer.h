@@ -1,4 +1,4 @@
-// A GIF in memory, written frame by frame.
+// Writes a GIF into memory, frame by frame.
 #ifndef GIF_WRITER_H
 #define GIF_WRITER_H
 
@@ -17,7 +17,7 @@ typedef struct {
 } GIFFrame;
 
 void gif_begin(GIFWriter *writer, int width, int height);
-// The palette's last index, 255, is transparent.
+// Index 255, the last of the palette, is transparent.
 void gif_add(GIFWriter *writer, GIFFrame frame, const Palette *palette, const uint8_t *indices);
 void gif_end(GIFWriter *writer);
 

@@ -13,7 +13,7 @@ static void check(struct heif_error error) {
     if (error.code) fail("HEIF: %s", error.message);
 }
 
-// Rows usually stand without padding, and are then taken as they are.
+// Rows usually have no padding and are then used without a copy.
 static Picture pixels(const struct heif_image *image, int bands, int *is_own) {
     int stride, width = heif_image_get_width(image, heif_channel_interleaved);
     int height = heif_image_get_height(image, heif_channel_interleaved);

@@ -10,7 +10,7 @@
 #include "png.h"
 #include "reduction.h"
 
-// A warning is damage: the product refuses such files.
+// A warning means damage: attachprep rejects such files.
 static void warn(j_common_ptr info, int level) {
     if (level < 0) info->err->error_exit(info);
 }
@@ -33,7 +33,7 @@ static unsigned number(const uint8_t *bytes, int count, int is_little) {
     return value;
 }
 
-// EXIF's orientation, out of the first directory.
+// The EXIF orientation from the first directory.
 static int orientation(const struct jpeg_decompress_struct *info) {
     for (jpeg_saved_marker_ptr marker = info->marker_list; marker; marker = marker->next) {
         if (marker->data_length < 20 || memcmp(marker->data, "Exif\0\0", 6)) continue;
@@ -47,7 +47,7 @@ static int orientation(const struct jpeg_decompress_struct *info) {
     return 1;
 }
 
-// What libvips takes: at least a factor of two is left to the real filter.
+// As libvips: leaves at least a factor of two to the resampling filter.
 static int shrink(double factor) { return factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1; }
 
 static void open_source(struct jpeg_decompress_struct *info, struct jpeg_error_mgr *errors, Source source) {
@@ -61,7 +61,7 @@ static void open_source(struct jpeg_decompress_struct *info, struct jpeg_error_m
     info->out_color_space = info->num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
 }
 
-// Begins at the shrink of a thumbnail, whose size as stored it tells.
+// Starts decoding at the shrink of a thumbnail; returns the thumbnail's size before rotation.
 static void start(struct jpeg_decompress_struct *info, int *width, int *height) {
     picture_fit(info->image_width, info->image_height, THUMBNAIL_SIDE, width, height);
     info->scale_num = 1;
@@ -110,7 +110,7 @@ void jpeg_thumbnail(Source source, const char *path) {
     picture_free(&reduced);
 }
 
-// RGBA is read as it stands, its last byte left out.
+// Reads RGBA directly and skips the alpha byte.
 static void describe(struct jpeg_compress_struct *info, const Picture *picture, int quality) {
     info->image_width = picture->width;
     info->image_height = picture->height;

@@ -6,7 +6,7 @@
 #include "packet_run.h"
 #include "shown_frame.h"
 
-// The product's own bounds: what it decodes of a group to prove it.
+// attachprep's bounds for the part of a GOP that it decodes for validation.
 #define PROVED_PIXELS 300000000
 #define PROVED_FRAMES 300
 
@@ -33,7 +33,7 @@ static Movie open_movie(const char *path) {
     const AVCodec *codec = avcodec_find_decoder(movie.stream->codecpar->codec_id);
     movie.decoder = avcodec_alloc_context3(codec);
     check(avcodec_parameters_to_context(movie.decoder, movie.stream->codecpar), "parameters");
-    // Two frames at a time pay for themselves only where there is something to do.
+    // Frame threads are worthwhile only for large frames.
     movie.decoder->thread_count = movie.stream->codecpar->width * movie.stream->codecpar->height >= 1280 * 720 ? 2 : 1;
     check(avcodec_open2(movie.decoder, codec, NULL), "decoder");
     movie.frame = av_frame_alloc();
@@ -51,7 +51,7 @@ static void close_movie(Movie *movie) {
     avformat_close_input(&movie->format);
 }
 
-// Every sample lies inside the file, by the index.
+// By the index, every sample must be inside the file.
 static void check_index(const Movie *movie) {
     int64_t size = avio_size(movie->format->pb);
     for (unsigned stream = 0; stream < movie->format->nb_streams; stream++) {
@@ -63,7 +63,7 @@ static void check_index(const Movie *movie) {
     }
 }
 
-// Demuxes to the end and keeps the pictures' packets, which is no copy.
+// Demuxes to the end and keeps references to the video packets.
 static Run read_all(Movie *movie) {
     Run run = {0};
     AVPacket *packet = av_packet_alloc();
@@ -87,8 +87,8 @@ static void receive(Movie *movie, int64_t wanted, int *pictures) {
     }
 }
 
-// Decodes a group once: so many packets of it to prove it, and to the wanted one if it is among them. The filter of
-// edges is left out where the picture is not shown; pictures that no other needs, where they prove nothing.
+// Decodes a GOP once: up to a number of packets for validation, and up to the wanted packet if it contains it. Skips
+// the loop filter for frames that are not shown, and non-reference frames that are not needed for validation.
 static void decode_group(Movie *movie, const Run *run, Group group, int proved, int wanted) {
     int64_t time = wanted >= group.first && wanted < group.end ? run->packets[wanted]->pts : AV_NOPTS_VALUE;
     int length = group.end - group.first, pictures = 0;
@@ -123,7 +123,7 @@ void movie_thumbnail(const char *path, double seconds, const char *thumbnail) {
     if (!run.count) fail("movie: no picture");
     int wanted = run_place(&run, tick_at(&movie, seconds));
     Group first = run_group(&run, 0), last = run_group(&run, run.count - 1), middle = run_group(&run, wanted);
-    // A first group that is also the last is proved as far as a last one.
+    // A single GOP is validated with the bounds of a last one.
     if (!same(first, last)) decode_group(&movie, &run, first, movie.frames_max / 2, wanted);
     if (!same(middle, first) && !same(middle, last)) decode_group(&movie, &run, middle, 0, wanted);
     decode_group(&movie, &run, last, movie.frames_max * 2, wanted);
@@ -132,7 +132,7 @@ void movie_thumbnail(const char *path, double seconds, const char *thumbnail) {
     close_movie(&movie);
 }
 
-// From the key frame to the first packet that is decoded later than the wanted time.
+// From the keyframe to the first packet whose decoding time is after the wanted time.
 static Run read_run(Movie *movie, int64_t tick) {
     Run run = {0};
     AVPacket *packet = av_packet_alloc();

@@ -4,12 +4,12 @@
 
 #include "source.h"
 
-// No words on standard error but our own.
+// Silences the libraries' messages on standard error.
 void movie_quiet(void);
-// The soundness check of the product's design, and a thumbnail of the frame that is shown at a time; a negative one is
-// the middle. Each group of pictures is decoded once, whatever it is needed for.
+// Validates a movie like attachprep, and writes a thumbnail of the frame at a time; a negative time is the middle. Each
+// GOP is decoded once.
 void movie_thumbnail(const char *path, double seconds, const char *thumbnail);
-// The frame that is shown at a time: seek, decode to it, resize, encode. Nothing is checked.
+// Writes the frame at a time: seek, decode, resize, encode; without validation.
 void movie_frame(const char *path, double seconds, const char *thumbnail);
 
 #endif

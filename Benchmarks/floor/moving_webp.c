@@ -10,9 +10,9 @@
 
 typedef struct {
     int width, height;
-    // The canvas before, and what is opaque now and differs from it.
+    // The previous canvas, and the pixels that are opaque now and differ from it.
     uint8_t *before, *is_used, *indices;
-    // The frame that waits until it is known whether the next one shows less.
+    // A pending frame: its disposal depends on whether the next frame clears pixels.
     uint8_t *waiting;
     int hundredths;
     GIFWriter writer;
@@ -21,7 +21,7 @@ typedef struct {
 
 static int is_opaque(const uint8_t *pixel) { return pixel[3] >= 128; }
 
-// The area that has changed; what is to be wiped away belongs to it.
+// The changed area, including pixels to be cleared.
 static GIFFrame changed(Conversion *c, const uint8_t *next) {
     int left = c->width, top = c->height, right = -1, bottom = -1, wipes = 0;
     for (int y = 0; y < c->height; y++)

@@ -4,7 +4,7 @@
 
 #include "source.h"
 
-// Each frame is decoded once; a palette of its own, no dithering, and only what has changed is written.
+// Each frame is decoded once and written with a local palette, without dithering, and only where it changed.
 void moving_webp_convert(Source source, const char *attachment, const char *thumbnail);
 
 #endif

@@ -15,7 +15,7 @@ static unsigned sevens(const uint8_t *bytes) {
     return (unsigned) bytes[0] << 21 | bytes[1] << 14 | bytes[2] << 7 | bytes[3];
 }
 
-// The picture inside an APIC frame: behind its encoding, type, kind and description.
+// The image in an APIC frame, after encoding, MIME type, picture type and description.
 static Source picture(const uint8_t *frame, size_t size) {
     const uint8_t *end = frame + size, *place = frame + 1;
     int is_wide = frame[0] == 1 || frame[0] == 2;
@@ -38,7 +38,7 @@ static Source cover(const uint8_t *tag, size_t size) {
     return (Source){0};
 }
 
-// Bytes of the frame with that header, 0 for none.
+// The size of the frame with this header; 0 if it is invalid.
 static size_t frame_size(const uint8_t *head) {
     static const int rates[2][15] = {
         {0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320},
@@ -50,7 +50,7 @@ static size_t frame_size(const uint8_t *head) {
     return (size_t) (is_first ? 144000 : 72000) * rates[!is_first][rate] / hertz + (head[2] >> 1 & 1);
 }
 
-// The number of frames that the first one declares; 0 when it does not.
+// The number of frames that the first one declares; 0 if absent.
 static unsigned declared(const uint8_t *frame) {
     int is_first = (frame[1] >> 3 & 3) == 3, is_mono = frame[3] >> 6 == 3;
     const uint8_t *table = frame + 4 + (is_first ? is_mono ? 17 : 32 : is_mono ? 9 : 17);

@@ -1,4 +1,4 @@
-// MP3, read by what stands here.
+// MP3, parsed here without a library.
 #ifndef MP3_H
 #define MP3_H
 

@@ -1,4 +1,4 @@
-// A stretch of a movie's video packets, and the groups of pictures in it.
+// A range of a movie's video packets, and its GOPs.
 #ifndef PACKET_RUN_H
 #define PACKET_RUN_H
 
@@ -9,17 +9,17 @@ typedef struct {
     int count, capacity;
 } Run;
 
-// From a key frame to the packet before the next one.
+// A GOP: from a keyframe to the packet before the next one.
 typedef struct {
     int first, end;
 } Group;
 
-// Keeps a packet, which is no copy of its bytes.
+// Appends a reference to a packet, without copying its bytes.
 void run_add(Run *run, AVPacket *packet);
 void run_free(Run *run);
-// The group in which a packet stands.
+// The GOP that contains a packet.
 Group run_group(const Run *run, int place);
-// The packet of the frame that is shown at a time.
+// The packet of the frame at a time.
 int run_place(const Run *run, int64_t tick);
 
 #endif

@@ -1,5 +1,5 @@
-// Boxes of a histogram of 32,768 cells: the one that varies most is cut at its mean until there are 255. A colour's
-// index is that of its box, so that nothing has to be looked for.
+// Splits the box with the largest variance of a histogram of 32,768 cells at its mean until there are 255 boxes. The
+// index of a color is that of its box, so that no search is needed.
 #include "palette.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static uint16_t order[CELLS];
 
 static double component(int cell, int axis) { return (double) cells[cell].sums[axis] / cells[cell].count; }
 
-// What is lost when a box is shown as one colour, the axis it varies most along, and its mean there.
+// The error of a box as one color, its axis of largest variance, and its mean on that axis.
 static Box judged(int first, int end) {
     double count = 0, sums[3] = {0}, squares[3] = {0};
     for (int place = first; place < end; place++) {

@@ -1,4 +1,4 @@
-// Up to 255 colours for the pixels of a frame, and the index of each colour of 15 bits.
+// Up to 255 colors for the pixels of a frame, and the index of each 15-bit color.
 #ifndef PALETTE_H
 #define PALETTE_H
 
@@ -14,7 +14,7 @@ static inline int palette_cell(const uint8_t *pixel) {
     return (pixel[0] >> 3) << 10 | (pixel[1] >> 3) << 5 | pixel[2] >> 3;
 }
 
-// Of RGBA pixels; those that `is_used` leaves out do not count.
+// A palette for the RGBA pixels that `is_used` includes.
 void palette_make(Palette *palette, const uint8_t *pixels, const uint8_t *is_used, int count);
 
 #endif

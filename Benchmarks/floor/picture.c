@@ -13,7 +13,7 @@ void picture_free(Picture *picture) {
     picture->pixels = NULL;
 }
 
-// Where the pixel of a turned picture stands in the stored one.
+// The position in the stored image of a pixel of the rotated image.
 static size_t stored_index(const Picture *stored, int orientation, int x, int y) {
     int right = stored->width - 1, bottom = stored->height - 1;
     int column = x, row = y;

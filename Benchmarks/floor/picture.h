@@ -6,18 +6,18 @@
 
 typedef struct {
     int width, height;
-    // 1 grey, 3 RGB, 4 RGBA (not premultiplied).
+    // 1 gray, 3 RGB, 4 RGBA (not premultiplied).
     int bands;
     uint8_t *pixels;
 } Picture;
 
 Picture picture_make(int width, int height, int bands);
 void picture_free(Picture *picture);
-// Turned as EXIF's orientation says, in place of the original.
+// Rotates by the EXIF orientation, in place.
 void picture_turn(Picture *picture, int orientation);
-// Whether any pixel is not wholly opaque.
+// Whether any pixel is not fully opaque.
 int picture_is_transparent(const Picture *picture);
-// The size that fits a box without enlarging, of a picture that is shown with these sides.
+// The size of an image with these sides when it is fitted into a box without enlarging.
 void picture_fit(int width, int height, int box, int *fitted_width, int *fitted_height);
 
 #endif

@@ -10,7 +10,7 @@ static void check(int code) {
     if (code) fail("PNG: %s", spng_strerror(code));
 }
 
-// 8 bits a band as the file has them; palettes and what is rarer become RGB or RGBA.
+// 8 bits a band as in the file; palettes and rare formats become RGB or RGBA.
 static int layout(spng_ctx *context, const struct spng_ihdr *header, int *bands) {
     struct spng_trns transparency;
     int has_alpha = header->color_type & 4 || !spng_get_trns(context, &transparency);
@@ -52,7 +52,7 @@ void png_thumbnail(Source source, const char *path) {
         read_interlaced(context, reduction, format, header.height);
     else
         read_rows(context, reduction, format, (size_t) header.width * bands);
-    // What follows the pixels is read too: a truncated file must not pass.
+    // Also reads the data after the pixels, so that a truncated file is detected.
     check(spng_decode_chunks(context));
     spng_ctx_free(context);
     Picture reduced = reduction_close(reduction);

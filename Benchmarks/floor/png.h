@@ -7,7 +7,7 @@
 
 // Decodes to the last row and writes a thumbnail.
 void png_thumbnail(Source source, const char *path);
-// zlib's level 6, each row with the filter that suits it.
+// zlib level 6, with adaptive row filters.
 void png_write(const Picture *picture, const char *path);
 
 #endif

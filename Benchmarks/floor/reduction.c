@@ -1,6 +1,6 @@
-// The way of vips_resize: means over whole boxes down to less than three times the target, then Lanczos with three
-// lobes, in floats, first down the columns, then along the rows. Four floats a pixel, so that one vector is one pixel;
-// alpha is multiplied in before and divided out behind.
+// The algorithm of vips_resize: box filter down to less than three times the target, then Lanczos with three lobes, in
+// floats, first vertically, then horizontally. Four floats a pixel, so that one vector is one pixel; alpha is
+// premultiplied before and divided out afterwards.
 #include "reduction.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct Reduction {
     int summed, boxed_rows, next_output;
     Pixel *boxed;
     Taps *across, *down;
-    // One row of sums for each output row that is being made, in turn.
+    // A ring of sums, one row for each output row in progress.
     Pixel *making;
     int making_count;
     Picture result;
@@ -48,7 +48,7 @@ FAST static void add_row(uint32_t *restrict sums, const uint8_t *restrict row, i
     for (int index = 0; index < count; index++) sums[index] += row[index];
 }
 
-// Colour counts as much as it is opaque.
+// Premultiplies color with alpha.
 FAST static void add_row_with_alpha(uint32_t *restrict sums, const uint8_t *restrict row, int width) {
     for (int x = 0; x < width; x++, sums += 4, row += 4) {
         uint32_t alpha = row[3];
@@ -57,7 +57,7 @@ FAST static void add_row_with_alpha(uint32_t *restrict sums, const uint8_t *rest
     }
 }
 
-// The means of boxes of columns; rows were summed before.
+// Means over boxes of columns; the rows have been summed.
 FAST static void box_row(Reduction *r, int rows) {
     int bands = r->bands;
     for (int x = 0; x < r->boxed_width; x++) {
@@ -71,7 +71,7 @@ FAST static void box_row(Reduction *r, int rows) {
     }
 }
 
-// A row that is a box of its own needs no sums.
+// A box of one row needs no sum.
 FAST static void widen_row(Pixel *restrict out, const uint8_t *restrict row, int width, int bands) {
     if (bands == 3)
         for (int x = 0; x < width; x++) out[x] = (Pixel){row[x * 3], row[x * 3 + 1], row[x * 3 + 2], 0};

@@ -2,7 +2,7 @@
 #ifndef REMUX_H
 #define REMUX_H
 
-// The streams as they are, in an MP4 whose index stands in front.
+// Copies the streams into an MP4 with its index at the front.
 void remux(const char *path, const char *target);
 
 #endif

@@ -28,7 +28,7 @@ Source source_read(const char *path) {
     struct stat status;
     if (file < 0 || fstat(file, &status)) fail("%s: %s", path, strerror(errno));
     size_t size = status.st_size;
-    // libavformat wants some room behind what it reads.
+    // libavformat requires padding after its input.
     if (size + 64 > capacity) buffer = realloc(buffer, capacity = size + 64);
     for (size_t done = 0; done < size;) {
         ssize_t count = read(file, buffer + done, size - done);

@@ -1,4 +1,4 @@
-// A source read into memory at once, and the files written beside it.
+// A source that is read into memory, and the files written beside it.
 #ifndef SOURCE_H
 #define SOURCE_H
 
@@ -10,15 +10,15 @@ typedef struct {
     size_t size;
 } Source;
 
-// Where a file's renditions go.
+// The paths of a file's renditions.
 typedef struct {
     char attachment[4096], thumbnail[4096];
 } Outputs;
 
-// Into one buffer that is kept for the next; ends the program when the file cannot be read.
+// Reads into a buffer that is reused; ends the program if the file cannot be read.
 Source source_read(const char *path);
 void source_write(const char *path, const void *bytes, size_t size);
-// What cannot go on: the message names the step.
+// Ends the program with a message that names the step.
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

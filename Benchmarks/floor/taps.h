@@ -1,4 +1,4 @@
-// Which pixels of a row make one of a smaller row, and how much each counts: Lanczos' filter with three lobes.
+// The source pixels of each target pixel and their weights: a Lanczos filter with three lobes.
 #ifndef TAPS_H
 #define TAPS_H
 
@@ -9,7 +9,7 @@ typedef struct {
     float *weights;
 } Taps;
 
-// One for each pixel of the target.
+// One element for each target pixel.
 Taps *taps_make(int source, int target);
 void taps_free(Taps *taps, int count);
 

@@ -4,7 +4,7 @@
 
 #include "source.h"
 
-// Decodes once; writes the attachment (JPEG, or PNG where something is transparent) and the thumbnail.
+// Decodes once; writes the attachment (JPEG, or PNG if it has transparency) and the thumbnail.
 void webp_convert(Source source, const char *attachment, const char *thumbnail);
 
 #endif

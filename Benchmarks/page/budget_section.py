@@ -21,8 +21,8 @@ def section(report):
         legend([("soon", "within 8 s (p99)"), ("late", "within 30 s"), ("never", "not within 30 s")]),
         overview(report, networks),
         element("h3", "Stage by stage"),
-        element("p", "Bars show the median (p50) of each stage. Stages overlap: a source is identified while it arrives, "
-                "so a bar may be longer than the total. The marks below it show the total."),
+        element("p", "Bars show the median (p50) of each stage. Stages overlap: a source is identified while it "
+                "arrives, so a bar may be longer than the total. The marks below it show the total."),
         legend([*[(f"s-{name}", NAMES[name]) for name in WAITING], *[(f"s-{name}", NAMES[name]) for name in WORK],
                 ("s-queue", NAMES["queue"])]),
         element("p", "● p50  ○ p95  | p99", class_="note"),
@@ -68,7 +68,7 @@ def tabs(report, networks):
 
 def panel(report, name):
     cases = [(case, case["networks"][name]) for case in report["cases"] if name in case["networks"]]
-    caption = f"Milliseconds on {NETWORKS[name]}: each stage, the total, and the time until the caller received the response"
+    caption = f"Milliseconds on {NETWORKS[name]}: each stage, the total, and until the caller received the response"
     return element("div", stage_chart(f"Origins on {described(report, name)}", cases),
                    behind("The numbers", caption,
                           ["source", "", *[NAMES[stage] for stage in STAGES], "whole", "caller", "jobs"],

@@ -17,10 +17,10 @@ def notes(budget, campaign):
                "Loopback connects immediately, so the round trip of TCP's handshake is counted under TLS; connect is "
                "almost zero.")
         yield name_note(budget)
-        yield ("There is no packet loss and no slow start. Each download has a separate link; the number at a time is in "
-               "the table below.")
-        yield ("Percentiles are nearest ranks over all jobs; a job without an attachment counts as never ready. p95 needs "
-               "20 samples, p99 a hundred; with fewer there is a dash.")
+        yield ("There is no packet loss and no slow start. Each download has a separate link; the number at a time is "
+               "in the table below.")
+        yield ("Percentiles are nearest ranks over all jobs; a job without an attachment counts as never ready. p95 "
+               "needs 20 samples, p99 a hundred; with fewer there is a dash.")
     if campaign:
         yield (f"Phones make {campaign['roundTrips']} round trips until a response begins. The bytes of aborted "
                "downloads are counted as if the link had been fully used until then.")
@@ -28,8 +28,8 @@ def notes(budget, campaign):
 
 def name_note(budget):
     if all(run["hasNameServer"] for run in budget["runs"]):
-        return ("Names are resolved through the system's resolver by a name server that answers one round trip later, in a "
-                "network namespace.")
+        return ("Names are resolved through the system's resolver by a name server that answers one round trip later, "
+                "in a network namespace.")
     return "This system allows no namespaces, so addresses were set in advance, and lookups took no time."
 
 

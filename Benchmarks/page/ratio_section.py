@@ -16,9 +16,9 @@ def section(report):
     met = sum(claim.is_met for claim in found)
     return element(
         "section", element("h2", "Side by side"),
-        element("p", "The same files with attachprep and with other tools or minimal programs, in alternating rounds of "
-                f"one run. {met} of {len(found)} claims are met. A bar shows the share of the limit that a claim uses: "
-                "shorter is better, and claims beyond the line are not met."),
+        element("p", "The same files with attachprep and with other tools or minimal programs, in alternating rounds "
+                f"of one run. {met} of {len(found)} claims are met. A bar shows the share of the limit that a claim "
+                "uses: shorter is better, and claims beyond the line are not met."),
         chart("Share of the limit", Scale(END), lambda value: f"{value:g}", [shown(claim) for claim in found],
               lines=[(1, "limit")], head=["is", "must be"], class_="chart wide"),
         [element("p", text, class_="note") for text in absent(report)],

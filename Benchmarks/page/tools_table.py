@@ -11,8 +11,8 @@ def tools(report):
         return None
     rows = [line(file, tool, found) for file, each in note["details"].items() for tool, found in each.items()]
     return [element("h3", "One file at a time"),
-            element("p", "Each run is a new process, so attachprep's start is included. The table also has the similarity of "
-                    "the thumbnail to the best possible one (SSIM, 1 is equal) and its size in bytes."),
+            element("p", "Each run is a new process, so attachprep's start is included. The table also has the "
+                    "similarity of the thumbnail to the best possible one (SSIM, 1 is equal) and its size in bytes."),
             table("Medians; peak memory is that of the whole process tree",
                   ["file, tool", "wall", "processor", "peak memory", "thumbnail", "SSIM"], rows)]
 

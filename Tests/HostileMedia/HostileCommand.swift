@@ -28,8 +28,8 @@ struct HostileCommand {
     func run() throws {
         guard let command = arguments.first else { return }
         throw try succeeds(String(command), arguments.dropFirst().map(String.init))
-            ? AttachPrepError(.internal, "not blocked: \(words.joined(separator: " "))")
-            : AttachPrepError(.mediaUnsupported, "blocked: \(words.joined(separator: " "))")
+            ? AttachPrepError(.internal, "not blocked: \(arguments.joined(separator: " "))")
+            : AttachPrepError(.mediaUnsupported, "blocked: \(arguments.joined(separator: " "))")
     }
 
     private func succeeds(_ command: String, _ details: [String]) throws -> Bool {

@@ -2,7 +2,8 @@
 enum FlagRules {
     /// Modules whose messages reach callers.
     static let modules: Set<String> = [
-        "RichPush", "MediaProcessing", "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue",
+        "RichPush", "AttachPrepModel", "PushPayload", "MediaProcessing", "AttachPrep", "AttachPrepJobs", "SQLiteQueue",
+        "JetStreamQueue",
         "AttachPrepService",
     ]
 

@@ -14,33 +14,45 @@ enum Modules {
         "NATS": ["SafeArithmetic", "CNATS"],
         "Linux": ["SafeArithmetic", "CLinux"],
         "RichPush": ["SafeArithmetic"],
-        "MediaEngine": ["SafeArithmetic", "RichPush"],
+        "AttachPrepModel": ["SafeArithmetic", "RichPush"],
+        "PushPayload": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
+        "MediaEngine": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
         "MediaProcessing": [
-            "SafeArithmetic", "RichPush", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux",
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP",
+            "Magic", "Linux",
         ],
-        "MediaChild": ["SafeArithmetic", "RichPush", "MediaEngine", "MediaProcessing", "Linux"],
+        "MediaChild": ["SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
-        "HostileMedia": ["RichPush", "MediaEngine", "MediaChild", "Linux"],
-        "AttachPrep": ["SafeArithmetic", "RichPush", "MediaEngine", "Curl", "Zlib", "Linux"],
-        "AttachPrepJobs": ["SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "Linux"],
-        "SQLiteQueue": ["SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "Linux"],
-        "JetStreamQueue": [
-            "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "NATS",
+        "HostileMedia": ["RichPush", "AttachPrepModel", "MediaEngine", "MediaChild", "Linux"],
+        "AttachPrep": [
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "Curl", "Zlib", "Linux",
         ],
-        "AttachPrepPages": ["RichPush"],
+        "AttachPrepJobs": ["SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "Linux"],
+        "SQLiteQueue": [
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs", "Linux",
+        ],
+        "JetStreamQueue": [
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs",
+            "SQLiteQueue", "NATS",
+        ],
+        "AttachPrepPages": ["RichPush", "AttachPrepModel"],
         "AttachPrepService": [
-            "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "SQLiteQueue",
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
+            "AttachPrepJobs", "SQLiteQueue",
             "JetStreamQueue", "AttachPrepPages", "Linux",
         ],
         "AttachPrepCommand": [
-            "SafeArithmetic", "RichPush", "MediaEngine", "AttachPrep", "AttachPrepJobs", "SQLiteQueue",
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
+            "AttachPrepJobs", "SQLiteQueue",
             "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
         ],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
-        "Shaping": ["RichPush"],
+        "Shaping": ["RichPush", "AttachPrepModel"],
         "ShapingServer": ["Shaping"],
         "SampleClient": [],
-        "QueueRate": ["RichPush", "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "NATS"],
+        "QueueRate": [
+            "RichPush", "AttachPrepModel", "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "NATS",
+        ],
     ]
 
     /// The modules of the C libraries: module maps, no Swift.

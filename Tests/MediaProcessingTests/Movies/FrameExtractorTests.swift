@@ -1,3 +1,4 @@
+@testable import MediaEngine
 import AttachPrepModel
 import Foundation
 import MediaProcessing

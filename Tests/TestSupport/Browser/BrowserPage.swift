@@ -71,7 +71,7 @@ public final class BrowserPage: Sendable {
     /// Waits until an expression is true in the page, also across navigations.
     ///
     /// - Throws: `BrowserError` with the page's text when that does not happen in time.
-    public func waits(until javascript: String, seconds: Double = 30) async throws {
+    public func wait(until javascript: String, seconds: Double = 30) async throws {
         let end = Date(timeIntervalSinceNow: seconds)
         while true {
             do {

@@ -1,3 +1,4 @@
+@testable import MediaEngine
 import Foundation
 import Glibc
 import RichPush
