@@ -1,5 +1,5 @@
 import FoundationEssentials
-import RichPush
+package import RichPush
 
 /// The settings of a preparer, which apply to all its requests.
 public struct PreparerConfiguration: Sendable {
@@ -45,4 +45,9 @@ public struct PreparerConfiguration: Sendable {
         requiresSandbox = false
         stateFolder = StateFolder.defaultPath
     }
+}
+
+extension Limits {
+    /// Concurrent requests.
+    package static let requestsInFlight = 32
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepModel
 import AttachPrepPages
+import AttachPrepService
 import FoundationEssentials
 import RichPush
 import Synchronization

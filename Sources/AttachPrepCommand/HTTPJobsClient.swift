@@ -180,3 +180,8 @@ struct QueryString {
         }
     }
 }
+
+extension Limits {
+    /// Bytes of a service response that a command accepts: many times a page of jobs with manifests of 3 KB.
+    static let serviceAnswerBytesMax = 16_000_000
+}

@@ -2,6 +2,7 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
+import AttachPrepService
 import FoundationEssentials
 import RichPush
 

@@ -176,3 +176,10 @@ struct ReportFile: Sendable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
+
+extension Limits {
+    /// With more results, a report has thumbnails of the size that a phone draws: a page of 5,000 then has 15 MB.
+    static let reportFullThumbnailsMax = 400
+    /// The side of those thumbnails: 35 points with 3 pixels per point.
+    static let reportThumbnailSidePixels = 105
+}

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepService
 import RichPush
 
 /// `attachprep webhooks list|replay`

@@ -1,4 +1,4 @@
-import RichPush
+package import RichPush
 internal import SafeArithmetic
 
 /// Bandwidth and latency of a typical phone connection, shared by limits, estimates and benchmarks.
@@ -43,4 +43,10 @@ public enum NetworkProfile: String, Codable, Sendable, Hashable, CaseIterable {
     public static func deviceFetch(bytes: Int) -> [String: Double] {
         Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0.fetchSeconds(bytes: bytes)) })
     }
+}
+
+extension Limits {
+    /// The time that a service extension has in practice: 7 to 8 s were measured
+    /// (`docs/reference/apple-attachment-rules.md` 1.7).
+    package static let displayDeviceBudgetSeconds = 8.0
 }

@@ -115,3 +115,8 @@ extension NetworkProfile {
         }
     }
 }
+
+extension Limits {
+    /// The time of a service extension, as documented by Apple.
+    static let deviceBudgetSeconds = 30.0
+}

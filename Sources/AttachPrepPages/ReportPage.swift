@@ -195,3 +195,14 @@ public struct EmbeddingBudget: Sendable {
         return true
     }
 }
+
+extension Limits {
+    /// Total size of a report's thumbnails: browsers read 40 MB of page in about 1 s.
+    static let reportThumbnailsBytesMax = 40_000_000
+    /// Larger animations, movies and audio files are not embedded in a report's details.
+    package static let reportAttachmentBytesMax = 1_500_000
+    /// Total size of a report's embedded attachments, for the same second.
+    package static let reportAttachmentsBytesMax = 24_000_000
+    /// Total size of a preview's attachments, of which there are few: one of Apple's largest movies.
+    static let previewAttachmentsBytesMax = 50_000_000
+}

@@ -158,3 +158,14 @@ public struct ServiceSettings: Sendable {
 
     public init() {}
 }
+
+extension Limits {
+    /// Concurrent connections: 1,000 with 64 KB of buffers each are 64 MB.
+    static let connectionsMax = 1_000
+    /// A connection without traffic for this long is closed.
+    static let idleConnectionSecondsMax = 60.0
+    /// Requests per second and burst size of each token: what two cores answer without other work.
+    static let requestsPerSecondMax = 2_000.0
+    /// Requests with a wrong token per second and address before rate limiting: a misconfigured client.
+    static let wrongTokensPerSecondMax = 10.0
+}

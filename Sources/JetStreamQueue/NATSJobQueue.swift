@@ -329,3 +329,8 @@ final class LocalStateFolder: Sendable {
         lock.release()
     }
 }
+
+extension Limits {
+    /// Time limit for reading all jobs from the NATS servers at startup; after it, startup fails.
+    static let mirrorSecondsMax = 120.0
+}

@@ -2,7 +2,7 @@ import AttachPrep
 public import AttachPrepJobs
 public import FoundationEssentials
 import GRDB
-import RichPush
+package import RichPush
 import SQLiteQueue
 import SafeArithmetic
 
@@ -349,4 +349,12 @@ enum MirroredWebhookTable {
                 notice.endedAt, notice.lastStatus, notice.lastError,
             ])
     }
+}
+
+extension Limits {
+    /// Stored webhooks of one job: each manual retry adds one; the oldest are deleted.
+    static let webhooksPerJobMax = 16
+    /// On several machines, the one that finished a job sends its webhook; after this time, another one may, in case it
+    /// has failed.
+    package static let webhookGraceSeconds = 2.0
 }

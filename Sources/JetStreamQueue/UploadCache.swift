@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepJobs
 import FoundationEssentials
 import Glibc
-import RichPush
+package import RichPush
 import SQLiteQueue
 import SafeArithmetic
 import Synchronization
@@ -200,4 +200,10 @@ final class CacheFile: Sendable {
             }
         }
     }
+}
+
+extension Limits {
+    /// How long a machine keeps its copy of an upload that is stored on the servers: jobs of one upload mostly arrive
+    /// together.
+    package static let uploadCopySecondsMax = 3_600.0
 }

@@ -1,6 +1,6 @@
 package import AttachPrepModel
 import FoundationEssentials
-import RichPush
+package import RichPush
 
 /// A call to a media process: one message of JSON, with descriptors as ancillary data.
 package struct MediaCallMessage: Codable, Sendable, Hashable {
@@ -82,4 +82,10 @@ package enum MediaChildExit {
     package static let attemptBlocked: Int32 = 70
     /// The escape attempt succeeded.
     package static let attemptSucceeded: Int32 = 71
+}
+
+extension Limits {
+    /// Longest message between a media process and its parent: the 4,096 delays of an animation are about 25 KB of
+    /// JSON.
+    package static let childMessageBytesMax = 131_072
 }

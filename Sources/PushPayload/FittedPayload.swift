@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+package import RichPush
 
 /// Fits a payload with its neutral object into APNs' 4,096 bytes: drops optional parts, one at a time, until it fits.
 struct FittedPayload {
@@ -152,4 +152,9 @@ extension PushAttachment {
     fileprivate mutating func dropDigest() {
         (bytes, sha256) = (nil, nil)
     }
+}
+
+extension Limits {
+    /// Apple: a remote notification's payload, in bytes as sent.
+    package static let payloadBytesMax = 4_096
 }

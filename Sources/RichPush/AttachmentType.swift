@@ -127,3 +127,20 @@ extension AttachmentType {
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 }
+
+extension Limits {
+    /// Apple: images up to 10 MB.
+    package static let imageBytesMax = 10_000_000
+    /// Apple: audio up to 5 MB.
+    package static let audioBytesMax = 5_000_000
+    /// Apple: movies up to 50 MB.
+    package static let movieBytesMax = 50_000_000
+    /// Apple's size limit for a kind, in bytes.
+    package static func attachmentBytesMax(_ kind: MediaKind) -> Int {
+        switch kind {
+        case .image: imageBytesMax
+        case .audio: audioBytesMax
+        case .movie: movieBytesMax
+        }
+    }
+}

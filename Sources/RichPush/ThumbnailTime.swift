@@ -59,3 +59,8 @@ extension ThumbnailTime: Codable {
         }
     }
 }
+
+extension Limits {
+    /// Ticks per second of a movie's CMTime: 600 is Apple's usual timescale, a multiple of 24, 25 and 30.
+    package static let movieTimescale: Int32 = 600
+}

@@ -230,3 +230,8 @@ extension SQLiteStore {
         ).count
     }
 }
+
+extension Limits {
+    /// Stored campaigns, some 10 KB each with their durations; a name for each payload is a mistake.
+    static let campaignsMax = 10_000
+}

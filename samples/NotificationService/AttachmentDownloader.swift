@@ -149,3 +149,12 @@ extension FetchResponse {
             suggestedName: response.suggestedFilename, url: response.url)
     }
 }
+
+extension Limits {
+    /// Interval between checks of a download: 0.1 s of Wi-Fi is 0.5 MB too much at most.
+    static let deviceWatchSeconds = 0.1
+    /// A download without bytes for this long is considered dead.
+    static let deviceStallSeconds = 10.0
+    /// Larger files are not fetched in Low Data Mode: vendors recommend images of half this size.
+    static let deviceLowDataBytesMax = 1_000_000
+}

@@ -136,3 +136,8 @@ struct AttachmentFile: Sendable {
         #endif
     }
 }
+
+extension Limits {
+    /// Chunk size for the digest of a file: an extension has 24 MB of memory, on older devices 12 MB.
+    static let devicePieceBytes = 65_536
+}

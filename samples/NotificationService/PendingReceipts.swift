@@ -88,3 +88,14 @@ struct StoredReceipt: Codable, Sendable {
     /// Seconds since the arrival by the wall clock, which may be set back.
     private var age: Double { Date().timeIntervalSince1970 - arrived }
 }
+
+extension Limits {
+    /// Stored reports that wait to be sent; the oldest are deleted.
+    static let deviceReceiptsMax = 100
+    /// Reports are kept for a week, as results are; by then a campaign has been evaluated.
+    static let deviceReceiptAgeSecondsMax = 7.0 * 24 * 3600
+    /// Older reports that are sent together with a new one, to limit the time it takes.
+    static let deviceReceiptsAtOnce = 20
+    /// A notification not delivered by then never was: iOS killed the extension.
+    static let deviceAbandonedSeconds = 60.0
+}

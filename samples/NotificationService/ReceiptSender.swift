@@ -124,3 +124,8 @@ extension ReceiptRequest: URLSessionDataDelegate {
         finish((task.response as? HTTPURLResponse)?.statusCode)
     }
 }
+
+extension Limits {
+    /// Time limit for sending one report; after a failure it is kept until the next notification.
+    static let deviceReceiptSeconds = 10.0
+}

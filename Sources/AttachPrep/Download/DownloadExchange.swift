@@ -175,3 +175,18 @@ final class DownloadExchange: TransferObserver {
         }
     }
 }
+
+extension Limits {
+    /// Response header bytes, summed over informational responses, the head and trailers. Servers accept 8 to 16 KB of
+    /// request headers; 64 KB is an attack.
+    static let headerBytesMax = 65_536
+    /// Response header lines, summed likewise: sites with long policies send some 60; a thousand is an attack.
+    static let headerLinesMax = 1_000
+    /// Largest expansion factor of a body with a Content-Encoding: media hardly compresses, and even flat BMPs and
+    /// silent WAVs are not sent with one.
+    static let unpackedShareMax = 100
+    /// Decoded bytes that are accepted at any ratio: a small text or flat image may shrink a thousandfold.
+    static let unpackedBytesFree = 1_000_000
+    /// The body of a redirect or error is read up to this length to reuse the connection; longer ones close it.
+    static let discardedBodyBytesMax = 16_384
+}

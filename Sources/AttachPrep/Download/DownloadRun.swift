@@ -1,7 +1,7 @@
 internal import AttachPrepModel
 internal import Curl
 internal import FoundationEssentials
-internal import RichPush
+package import RichPush
 
 /// One download with all its redirects and attempts.
 struct DownloadRun {
@@ -233,4 +233,9 @@ extension DownloadTimings {
         // Bounded: likewise.
         transfer += timings.transfer
     }
+}
+
+extension Limits {
+    /// curl's default is 30 to 50; more than five redirects of a media URL are a loop or an attack.
+    package static let redirectsMax = 5
 }

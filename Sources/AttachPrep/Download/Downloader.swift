@@ -1,6 +1,6 @@
 package import AttachPrepModel
 internal import Curl
-import RichPush
+package import RichPush
 internal import SafeArithmetic
 internal import Synchronization
 
@@ -237,4 +237,19 @@ final class TrafficCounter: Sendable {
 public enum DownloadLibrary {
     /// The version string of libcurl and of the libraries it was built with.
     public static var version: String { CurlLibrary.version }
+}
+
+extension Limits {
+    /// A connection that takes longer than a third of the default budget leaves no time for the body.
+    static let connectSecondsMax = 10.0
+    /// From the request to the end of the response head, so that a server cannot send headers one byte at a time.
+    static let firstByteSecondsMax = 15.0
+    /// A transfer with almost no bytes for this long is considered dead.
+    package static let stallSecondsMax = 10.0
+    /// Bytes that must arrive in that time: at 1 KB/s no media arrives within a budget, and the transfer holds a slot.
+    static let stallBytesMin = 10_000
+    /// A name that is not resolved by then will not be resolved within the budget.
+    static let resolveSecondsMax = 5.0
+    /// Back-off before the second attempt; doubled for each further one, with random jitter.
+    static let retryBackOffSeconds = 0.2
 }

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import RichPush
+package import RichPush
 
 /// The freshness of a response as a shared cache computes it (RFC 9111). Pure.
 ///
@@ -180,4 +180,11 @@ extension Substring {
         let start = drop(while: \.isWhitespace)
         return String(start.reversed().drop(while: \.isWhitespace).reversed())
     }
+}
+
+extension Limits {
+    /// ETags have some 40 bytes; a longer one is not sent back.
+    static let validatorBytesMax = 512
+    /// The longest time a fetched source is considered fresh, whatever its server declares: a year (RFC 9111).
+    package static let freshSecondsMax = 365.0 * 24 * 3600
 }

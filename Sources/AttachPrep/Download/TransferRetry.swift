@@ -1,6 +1,6 @@
 internal import AttachPrepModel
 internal import Curl
-internal import RichPush
+package import RichPush
 
 /// The error of a transfer that did not complete, and whether another attempt may succeed.
 struct TransferError: Sendable, Hashable {
@@ -185,4 +185,9 @@ package struct ResumePoint: Sendable, Hashable {
         if etag == nil, let other = head["last-modified"], validator != other { return false }
         return head.isWholeRange
     }
+}
+
+extension Limits {
+    /// Attempts of one transfer, including the first.
+    package static let downloadAttemptsMax = 4
 }

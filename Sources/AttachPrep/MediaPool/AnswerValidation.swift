@@ -177,3 +177,10 @@ enum MediaQuantity {
         }
     }
 }
+
+extension Limits {
+    /// Characters of a library's error text for the log.
+    static let childDetailCharactersMax = 2_000
+    /// Lines, streams and list entries in an answer; libav accepts a thousand streams.
+    static let childListCountMax = 1_000
+}

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Linux
 import MediaEngine
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// One running media process: its process, its socket, its usage and its number of calls.
@@ -196,4 +196,18 @@ public enum MediaExecutable {
         defer { unsafe free(path) }
         return unsafe String(cString: path)
     }
+}
+
+extension Limits {
+    /// A media process is replaced after this many calls, to free leaked memory.
+    package static let childCallsMax = 500
+    /// And after an hour: to discard state that a file may have left in it, and to load updated libraries.
+    static let childAgeSecondsMax = 3_600.0
+    /// And when its resident memory after a call exceeds this: with the largest image on top (670 MB including 54 MB of
+    /// libraries) it would exceed `childMemoryBytesMax`, and that file would be blamed.
+    package static let childIdleMemoryBytesMax = 250_000_000
+    /// CPU seconds beyond the time left: CPU limits are whole seconds, and a busy machine is late.
+    static let childProcessorSlackSeconds = 2.0
+    /// A media process that has not answered the first call by then is considered broken.
+    package static let childStartSecondsMax = 10.0
 }

@@ -2,7 +2,7 @@ import AttachPrepModel
 import Glibc
 import Linux
 import MediaEngine
-import RichPush
+package import RichPush
 import Synchronization
 
 /// The parent's side of one media process: starts it, sends calls, ends it after an error and prepares its successor.
@@ -304,4 +304,17 @@ extension RenderedMedia {
         media.warnings = warnings.map { PreparationWarning($0.code, $0.message.boundedSentence) }
         return media
     }
+}
+
+extension Limits {
+    /// Resident memory of a media process in the worst case. Measured: 54 MB with its libraries, at most 670 MB for
+    /// images at their limits (120 megapixels with alpha, 108-megapixel JPEG, TIFF and WebP, 48-megapixel HEIC of 10
+    /// bits); a third of that is added for fragmentation.
+    package static let childMemoryBytesMax = 900_000_000
+    /// Messages of one call: its answer, and one for each of the few stages of a render.
+    static let childMessagesMax = 16
+    /// Characters of an error message from a media process; regular ones have under 200.
+    static let childSentenceCharactersMax = 500
+    /// From closing its socket to the end of the process, which needs some time to free its memory.
+    static let childEndMillisecondsMax = 500
 }

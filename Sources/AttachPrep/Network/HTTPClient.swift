@@ -1,6 +1,6 @@
 package import AttachPrepModel
 package import Curl
-import RichPush
+package import RichPush
 internal import SafeArithmetic
 
 /// Sends single HTTP requests, such as webhooks, under the same address policy as downloads, and reuses connections.
@@ -229,4 +229,11 @@ extension AttachPrepError {
         guard let sentence else { return self }
         return AttachPrepError(code, sentence, detail: detail ?? message, isRetryable: isRetryable)
     }
+}
+
+extension Limits {
+    /// Bytes of an outgoing request body: a webhook is a manifest of some 3 KB (Standard Webhooks: 20 KB).
+    package static let httpRequestBodyBytesMax = 65_536
+    /// Idle connections kept for reuse: a busy service has one or a few receivers.
+    static let httpIdleConnectionsMax = 32
 }

@@ -1,6 +1,6 @@
 internal import AttachPrepModel
 internal import Curl
-internal import RichPush
+package import RichPush
 
 /// Resolves a host name and checks all its addresses against the policy; one blocked address rejects the name.
 struct HostResolver: Sendable {
@@ -155,4 +155,9 @@ struct ProxyServer: Sendable, Hashable {
                 .requestInvalid, "The proxy URL is invalid; correct --proxy.", detail: error.description)
         }
     }
+}
+
+extension Limits {
+    /// Addresses per name and family to which connections are tried; all addresses are checked by the policy.
+    package static let addressesTriedMax = 4
 }

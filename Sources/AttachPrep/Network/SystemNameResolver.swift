@@ -248,3 +248,8 @@ enum AddressLookup {
     /// EAI_NODATA, which glibc's header declares only with _GNU_SOURCE.
     private static let noAddress: Int32 = -5
 }
+
+extension Limits {
+    /// Threads for name resolution: one per request in flight, and as many that hang on dead name servers.
+    static let resolverThreadsMax = 64
+}

@@ -255,3 +255,20 @@ struct ArrivingBody: Sendable, Hashable {
     /// Length of the whole body: as declared while it arrives, as received in the end.
     let bytes: Int
 }
+
+extension Limits {
+    /// Smallest source that is decoded before it has arrived; smaller ones decode faster than early work starts.
+    static let earlySourceBytesMin = 500_000
+    /// Bytes that must have arrived before early work: the headers of a photo, and enough to estimate the transfer
+    /// rate.
+    static let earlyArrivedBytesMin = 262_144
+    /// Longest estimated time until the last byte when early decoding starts: it occupies a media slot, and decoding at
+    /// 1/8 takes about 0.1 s.
+    static let earlySecondsLeftMax = 0.2
+    /// The same for a movie, whose validation decodes hundreds of frames: 0.5 s of work.
+    static let earlyMovieSecondsLeftMax = 0.6
+    /// Early work gives up its media slot after this long without a byte.
+    static let earlySilenceSecondsMax = 0.3
+    /// Bytes between two signals to readers of an arriving source: 0.5 ms of work.
+    static let earlySignalBytes = 65_536
+}

@@ -148,3 +148,9 @@ struct Renditions: Sendable {
     /// The image that can replace a missing attachment: the crop if there is one, else the thumbnail.
     var fallback: RenderOutput? { crop != nil ? .crop : thumbnail != nil ? .thumbnail : nil }
 }
+
+extension Limits {
+    /// The pool answers at most this long after a deadline: it kills and reaps the process and reports what was
+    /// written.
+    static let engineGraceSeconds = 0.05
+}

@@ -274,3 +274,20 @@ struct DisplayLimitCheck {
             || (media.video?.frameRate ?? 0) > Limits.displayFramesPerSecondMax * Limits.displayRateTolerance
     }
 }
+
+extension Limits {
+    /// The widest phone shows an image in a notification at 424 points with 3 pixels per point.
+    static let displayImageSidePixelsMax = 1_280
+    /// Longer side of 720p video.
+    static let displayMovieLongSidePixelsMax = 1_280
+    /// Shorter side of 720p video.
+    static let displayMovieShortSidePixelsMax = 720
+    /// Higher frame rates do not matter in a notification.
+    static let displayFramesPerSecondMax = 30.0
+    /// GIF takes about one byte per pixel; 480 pixels still fill a notification at 1x.
+    static let displayAnimationSidePixelsMax = 480
+    /// The bit rate from which AAC stereo sounds uncompressed on a phone's loudspeaker.
+    static let displayAudioBitsPerSecondMax = 96_000
+    /// Declared bit rates are rounded: a rate up to 5 % over the limit is accepted.
+    static let displayRateTolerance = 1.05
+}

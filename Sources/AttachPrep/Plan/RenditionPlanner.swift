@@ -1,3 +1,4 @@
+import AttachPrepModel
 import MediaEngine
 import RichPush
 import SafeArithmetic

@@ -281,3 +281,8 @@ extension Substring {
         return rest
     }
 }
+
+extension Limits {
+    /// Bytes of AWS credentials and profile files, which have some KB.
+    static let profileFileBytesMax = 1_000_000
+}

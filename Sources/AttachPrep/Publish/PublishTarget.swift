@@ -228,3 +228,10 @@ public struct PublishStatus: Sendable {
         self.fault = fault
     }
 }
+
+extension Limits {
+    /// Reserved for hashing and renaming a 50 MB result.
+    static let publishReserveSeconds = 0.2
+    /// The largest share of a short budget to reserve.
+    static let publishReserveShare = 0.1
+}

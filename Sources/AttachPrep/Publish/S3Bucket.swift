@@ -219,3 +219,8 @@ enum PercentEncoding {
         }
     }
 }
+
+extension Limits {
+    /// Bytes of a prefix: a key has at most 1,024; id and file name take 160 of them.
+    static let publishPrefixBytesMax = 800
+}

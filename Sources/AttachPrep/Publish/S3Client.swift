@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Curl
 import Logging
-import RichPush
+package import RichPush
 
 /// Sends signed requests to one bucket, with retries until their deadline.
 ///
@@ -237,4 +237,15 @@ enum XMLText {
         }
         return String(plain)
     }
+}
+
+extension Limits {
+    /// Attempts of one request, including the first.
+    package static let publishAttemptsMax = 4
+    /// Back-off before the second attempt; doubled for each further one, with random jitter.
+    static let publishBackOffSeconds = 0.2
+    /// From the last byte sent to the response: an endpoint needs time to join parts.
+    static let publishAnswerSecondsMax = 30.0
+    /// Bytes of an endpoint's response: usually some 300; an error page with the signed text has 5 KB.
+    static let publishAnswerBytesMax = 65_536
 }

@@ -191,3 +191,8 @@ struct S3ErrorResponse: Sendable, Hashable {
         return "S3 answered \(status)\(words.isEmpty ? "" : " \(words.prefix(400))")"
     }
 }
+
+extension Limits {
+    /// S3 rejects signatures of clocks that are off by more than 15 minutes.
+    static let publishClockSecondsMax = 900.0
+}

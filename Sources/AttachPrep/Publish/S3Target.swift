@@ -1,7 +1,7 @@
 import AttachPrepModel
 import Glibc
 import Logging
-import RichPush
+package import RichPush
 
 /// Publishes results as objects of a bucket: `prefix/<id>/attachment.jpg` and the other files, `manifest.json` last.
 ///
@@ -120,4 +120,15 @@ struct S3Target: PublishTarget {
         await cleanup.finish(within: Self.cleanupAtEndMax)
         await client.shutdown()
     }
+}
+
+extension Limits {
+    /// Bytes of a published manifest: some 3 KB; a larger file was not written by attachprep.
+    package static let publishedManifestBytesMax = 262_144
+    /// Reserved from a budget for uploading: 50 MB take 4 s at 100 Mbit/s.
+    static let remotePublishReserveSeconds = 3.0
+    /// The largest share of a short budget to reserve.
+    static let remotePublishReserveShare = 0.2
+    /// Time limit for reading a published manifest and for the probe of `doctor`.
+    static let publishCheckSecondsMax = 10.0
 }

@@ -2,7 +2,7 @@ import Crypto
 import Curl
 import Glibc
 import Logging
-import RichPush
+package import RichPush
 import Synchronization
 
 /// Uploads one object: in one request, or in parts above `Limits.publishPartBytes`.
@@ -258,4 +258,13 @@ final class UploadCleanup: Sendable {
         request.accepted = [404]
         _ = try await client.send(request, before: deadline)
     }
+}
+
+extension Limits {
+    /// Larger files are uploaded in parts of this many bytes: S3 requires at least 5 MiB for all but the last.
+    package static let publishPartBytes = 8_000_000
+    /// Concurrent parts of one file: a 50 MB movie has seven.
+    static let publishPartsInFlight = 3
+    /// Time limit for aborting a failed upload when its request has no time left.
+    static let publishCleanupSecondsMax = 10.0
 }

@@ -237,3 +237,14 @@ struct QuarantiningEngine: MediaEngine {
         }
     }
 }
+
+extension Limits {
+    /// Process ends after which content is blocked: one may be caused by the machine.
+    static let quarantineStrikes = 2
+    /// Two weeks: by then libraries have been updated, and content that crashed an old version may be tried again.
+    static let quarantineStrikeSecondsMax = 14.0 * 24 * 3600
+    /// Entries in a state folder, some 500 bytes each; the oldest are deleted.
+    static let quarantineEntriesMax = 10_000
+    /// Characters of an entry's source and of the reason why its process ended.
+    static let quarantineTextCharactersMax = 500
+}

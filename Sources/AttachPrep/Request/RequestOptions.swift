@@ -1,6 +1,6 @@
 import AttachPrepModel
 public import MediaEngine
-import RichPush
+package import RichPush
 
 /// Options for thumbnail, crop, animation and rotation.
 public struct RequestOptions: Sendable, Hashable {
@@ -186,4 +186,11 @@ extension CropChoice {
             }
         }
     }
+}
+
+extension Limits {
+    /// The default side of the thumbnail: the collapsed notification shows 105 pixels at 3x, summaries more.
+    package static let thumbnailSidePixels = 300
+    /// The largest side that can be requested for a thumbnail.
+    package static let thumbnailSidePixelsMax = 4_096
 }

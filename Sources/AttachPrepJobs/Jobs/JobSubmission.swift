@@ -1,6 +1,6 @@
 public import AttachPrep
 import AttachPrepModel
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// A request to be enqueued as a job.
@@ -108,4 +108,9 @@ public struct EnqueuedJobs: Sendable {
         self.jobs = jobs
         self.areRepeated = areRepeated
     }
+}
+
+extension Limits {
+    /// An idempotency key is valid for a day, as documented.
+    package static let idempotencySecondsMax = 24.0 * 3600
 }

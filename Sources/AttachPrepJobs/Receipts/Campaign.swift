@@ -255,3 +255,8 @@ package struct MillisecondBucket: Sendable, Hashable {
         return Double(first) + Double((1 << shift) - 1) / 2
     }
 }
+
+extension Limits {
+    /// Characters of a campaign's name.
+    package static let campaignNameCharactersMax = 64
+}

@@ -135,3 +135,15 @@ public struct UnsupportedReceiptStore: ReceiptStore {
         throw unsupportedError
     }
 }
+
+extension Limits {
+    /// Recipients of one payload: about the number of iPhones.
+    package static let dispatchRecipientsMax = 1_000_000_000
+    /// Characters of a device's id for an arrival; a UUID has 36.
+    package static let receiptNameCharactersMax = 64
+    /// The longest accepted attach time: an extension has 30 s, but a phone may sleep meanwhile.
+    package static let receiptAttachSecondsMax = 3_600.0
+    /// The oldest accepted receipt: a phone may be off for a year. Reports of expired dispatches are accepted, so that
+    /// the phone deletes them, but not counted.
+    package static let receiptAgeSecondsMax = 400.0 * 24 * 3600
+}

@@ -1,4 +1,4 @@
-import RichPush
+package import RichPush
 import SafeArithmetic
 import Synchronization
 
@@ -118,4 +118,23 @@ extension SweepReport {
         files = removed.count
         bytes = removed.map(\.bytes).reduce(0, +)
     }
+}
+
+extension Limits {
+    /// Queued jobs: some 200 MB of database, and a day's work of a small machine.
+    package static let queuedJobsMax = 100_000
+    /// Finished jobs and their files are kept for a week: by then notifications have been read or dismissed.
+    package static let retentionSeconds = 7.0 * 24 * 3600
+    /// Dead letters are kept longer, for manual inspection.
+    package static let deadRetentionSeconds = 30.0 * 24 * 3600
+    /// Total size of result and upload files, in bytes.
+    package static let mediaQuotaBytes = 20_000_000_000
+    /// Phones fetch soon after the push: newer files are not deleted to free space.
+    static let mediaAgeSecondsMin = 3_600.0
+    /// An upload that no job names within a day is deleted.
+    package static let uploadSecondsMax = 24.0 * 3600
+    /// How long arrivals of a payload are counted: APNs stores undelivered notifications for up to 30 days.
+    package static let dispatchSeconds = 30.0 * 24 * 3600
+    /// Campaigns are kept this long after their last payload or arrival: a quarter can be reviewed.
+    package static let campaignSeconds = 100.0 * 24 * 3600
 }

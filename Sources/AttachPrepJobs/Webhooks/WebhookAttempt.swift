@@ -1,7 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import FoundationEssentials
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// The HTTP request of one delivery attempt.
@@ -94,4 +94,15 @@ package struct WebhookSchedule: Sendable, Hashable {
         let requested = retryAfter.map { $0 / .seconds(1) } ?? 0
         return max(own, min(requested, longest))
     }
+}
+
+extension Limits {
+    /// The example schedule of Standard Webhooks: seconds after the previous attempt.
+    package static let webhookScheduleSeconds: [Double] = [
+        0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
+    ]
+    /// Time for a receiver to respond (Standard Webhooks: 15 to 30 s).
+    static let webhookSecondsMax = 20.0
+    /// Bytes read of a receiver's response; only its status matters.
+    static let webhookAnswerBytesMax = 1_000
 }

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+package import RichPush
 
 /// Stores webhooks until they are delivered or given up.
 public protocol WebhookOutbox: Sendable {
@@ -121,4 +122,9 @@ public struct WebhookPage: Sendable {
         self.webhooks = webhooks
         self.next = next
     }
+}
+
+extension Limits {
+    /// Concurrent webhooks to one host.
+    package static let webhooksPerHostMax = 8
 }

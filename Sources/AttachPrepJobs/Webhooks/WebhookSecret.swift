@@ -3,7 +3,7 @@ public import AttachPrepModel
 internal import Crypto
 internal import FoundationEssentials
 public import Logging
-import RichPush
+package import RichPush
 internal import Synchronization
 
 /// A signing secret in the format of Standard Webhooks: `whsec_` and base64 of 24 to 64 bytes.
@@ -158,4 +158,12 @@ public struct WebhookSignature: Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { text }
+}
+
+extension Limits {
+    /// Bytes of a signing secret (Standard Webhooks: 24 to 64).
+    static let webhookSecretBytesMin = 24
+    static let webhookSecretBytesMax = 64
+    /// Concurrent secrets: a rotation needs two until receivers have changed.
+    package static let webhookSecretsMax = 16
 }

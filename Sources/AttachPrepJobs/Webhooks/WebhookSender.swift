@@ -3,7 +3,7 @@ internal import AttachPrepModel
 package import FoundationEssentials
 package import Logging
 public import Metrics
-internal import RichPush
+package import RichPush
 internal import SafeArithmetic
 internal import Synchronization
 
@@ -327,4 +327,12 @@ public struct WebhookMetrics: Sendable {
     func count(givenUp count: Int) {
         givenUp.increment(by: Int64(count))  // Bounded: counts of values in memory.
     }
+}
+
+extension Limits {
+    /// Concurrent webhooks.
+    static let webhooksInFlightMax = 32
+    /// After this time, an attempt that was in progress when its process ended is repeated: the time limit of an
+    /// attempt and some waiting.
+    package static let webhookLeaseSeconds = 60.0
 }

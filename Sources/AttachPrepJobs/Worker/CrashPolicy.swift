@@ -1,6 +1,6 @@
 import AttachPrep
 import AttachPrepModel
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// Decides what happens to a job whose process ended while it had the job.
@@ -49,4 +49,15 @@ extension AttachPrepError {
             "The process crashed \(crashes) times while running this job, so it is not run again; "
                 + "report the crash with the job's source, and retry the job after an update.", isRetryable: false)
     }
+}
+
+extension Limits {
+    /// Losses of workers with a job before the job is blamed. Restarts and kills for other reasons are far more
+    /// frequent, and decoding happens in separate processes.
+    package static let jobLossesMax = 20
+    /// Back-off after the second loss, doubled for each further one; short, since most losses are not caused by the
+    /// job.
+    package static let lossBackOffSeconds = 0.5
+    /// The longest back-off after a loss, a lease: a job that kills its workers is given up after five minutes.
+    package static let lossBackOffSecondsMax = 15.0
 }

@@ -2,7 +2,7 @@ import AttachPrep
 import AttachPrepModel
 import Crypto
 import FoundationEssentials
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// Decides whether work on a claimed job starts.
@@ -170,4 +170,14 @@ enum RetryDecision: Sendable, Hashable {
         let start = SHA256.hash(data: Array(name.utf8)).prefix(6)
         return start.reduce(0) { $0 * 256 + Double($1) } / 281_474_976_710_656  // Bounded: floating-point arithmetic.
     }
+}
+
+extension Limits {
+    /// Attempts of a job, including the first: with the back-off, they cover less than a minute of an origin's outage;
+    /// later media would miss its notification.
+    package static let jobAttemptsMax = 5
+    /// Back-off after the first failure; doubled for each further one, with random jitter.
+    static let jobBackOffSeconds = 5.0
+    /// The longest back-off.
+    package static let jobBackOffSecondsMax = 600.0
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Logging
-import RichPush
+package import RichPush
 import Synchronization
 
 /// The log handler of one job: each line goes to the service's log with the job's id, and is stored with the job.
@@ -78,4 +78,13 @@ final class JobLogBuffer: Sendable {
             lines.withLock { $0 = Array((taken + $0).suffix(Limits.jobLogBacklogMax)) }
         }
     }
+}
+
+extension Limits {
+    /// Log lines that wait to be stored; the oldest are dropped.
+    static let jobLogBacklogMax = 5_000
+    /// Log lines of a job; the oldest are deleted.
+    package static let jobLogLinesMax = 200
+    /// Characters of a log line.
+    package static let jobLogCharactersMax = 2_000
 }

@@ -1,7 +1,7 @@
 import AttachPrep
 import FoundationEssentials
 public import Logging
-import RichPush
+package import RichPush
 import SafeArithmetic
 import Synchronization
 
@@ -313,4 +313,18 @@ struct WorkerDependencies: Sendable {
 /// cancellation, and a cancelled job must still be finished in the store.
 func uninterrupted<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
     try await Task { try await body() }.value
+}
+
+extension Limits {
+    /// The duration of a lease, after which the loss of a worker is detected. Heartbeats run on a thread that decoding
+    /// does not block.
+    package static let leaseSeconds = 15.0
+    /// Interval between heartbeats: two may be late before a lease expires.
+    static let heartbeatSeconds = 5.0
+    /// Running jobs that fetch from one host, so that a slow host does not occupy all slots.
+    package static let jobsPerHostMax = 16
+    /// Interval at which a worker checks for jobs that other processes enqueued or released.
+    static let jobPollSeconds = 1.0
+    /// Time from SIGTERM to the end; jobs that still run return to the queue. Kubernetes kills after 30 s.
+    package static let drainSeconds = 20.0
 }

@@ -3,7 +3,7 @@ import AttachPrepModel
 import Crypto
 import FoundationEssentials
 public import Logging
-import RichPush
+package import RichPush
 import Synchronization
 
 /// The bearer tokens of a service, from a list and from a file that is reloaded when it changes.
@@ -144,4 +144,14 @@ enum TokenFormat {
 
     /// Visible ASCII without the space, which ends the token in a header.
     private static func isAllowed(_ byte: UInt8) -> Bool { byte > 32 && byte < 127 }
+}
+
+extension Limits {
+    /// Bytes of a token: shorter ones can be guessed, longer ones are a mistake.
+    static let tokenBytesMin = 16
+    package static let tokenBytesMax = 512
+    /// Number of tokens: each request is compared with all of them.
+    static let tokensMax = 100
+    /// Bytes of a token file: the maximum number of the longest tokens, and comments.
+    static let tokenFileBytesMax = 262_144
 }

@@ -1,3 +1,4 @@
+import RichPush
 import Synchronization
 
 /// A token bucket per name: `perSecond` requests per second, with a burst of the same number.
@@ -51,4 +52,9 @@ final class RateLimiter: Sendable {
         buckets = buckets.filter { filled($0.value, at: now).level < capacity }
         if buckets.count >= namesMax { buckets.removeAll() }
     }
+}
+
+extension Limits {
+    /// Addresses whose wrong tokens are counted.
+    static let countedAddressesMax = 10_000
 }

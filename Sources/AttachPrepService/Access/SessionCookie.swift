@@ -3,7 +3,7 @@ import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// A session cookie of the dashboard: `<expiry>.<caller>.<mac>`, signed with the digest of the caller's token.
@@ -114,4 +114,9 @@ struct WebOrigin: Hashable {
     }
 
     private var isUsual: Bool { port == (isSecure ? 443 : 80) }
+}
+
+extension Limits {
+    /// The lifetime of a browser session: a working day.
+    package static let sessionSecondsMax = 12 * 3600
 }

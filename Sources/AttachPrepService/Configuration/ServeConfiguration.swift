@@ -185,3 +185,8 @@ enum EnvironmentNames {
         }
     }
 }
+
+extension Limits {
+    /// Niceness of media processes relative to the service, so that requests are answered first.
+    static let serviceMediaNiceness = 5
+}

@@ -296,3 +296,8 @@ final class MemoryTrimmer: Sendable {
         }
     }
 }
+
+extension Limits {
+    /// Connections over the limit, on which only probes are answered; further ones wait to be accepted.
+    static let refusedConnectionsMax = 100
+}

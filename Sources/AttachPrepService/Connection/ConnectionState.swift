@@ -127,3 +127,10 @@ struct PipelinedRequests {
         open.isEmpty || open.removeFirst().isLast
     }
 }
+
+extension Limits {
+    /// Time for the client to read the last response before its connection is closed.
+    static let lingerSeconds = 2.0
+    /// The lowest average transfer rate of a body, in bytes per second; the slowest phone networks are faster.
+    static let bodyBytesPerSecondMin = 1_000.0
+}

@@ -103,3 +103,8 @@ final class AcceptErrorHandler: ChannelDuplexHandler {
         context.read()
     }
 }
+
+extension Limits {
+    /// Total header bytes of a request; proxies and servers commonly accept 8 to 16 KB.
+    static let requestHeaderBytesMax = 16_384
+}

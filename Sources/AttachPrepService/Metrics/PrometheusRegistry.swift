@@ -1,7 +1,7 @@
 public import Metrics
 public import RichPush
 import SafeArithmetic
-internal import Synchronization
+import Synchronization
 
 /// A metrics backend for swift-metrics that exports the Prometheus text format.
 ///
@@ -304,4 +304,9 @@ struct PrometheusExposition {
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
         return Int64(exactly: value).map(String.init) ?? "\(value)"
     }
+}
+
+extension Limits {
+    /// Metric series: attachprep's own are some two hundred, each with one to twenty lines per scrape.
+    public static let metricSeriesMax = 2_000
 }

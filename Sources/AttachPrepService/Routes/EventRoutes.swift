@@ -4,7 +4,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import RichPush
+package import RichPush
 import SafeArithmetic
 import Synchronization
 
@@ -196,4 +196,15 @@ final class JobCountsFeed: Sendable {
         }
         for listener in listeners { listener.yield(counts) }
     }
+}
+
+extension Limits {
+    /// Unread events of a listener; the oldest are dropped.
+    package static let eventBacklogMax = 1_000
+    /// Concurrent event listeners.
+    package static let eventListenersMax = 100
+    /// Interval of comments in an event stream: proxies close connections that are silent for 30 to 60 s.
+    package static let eventHeartbeatSeconds = 15.0
+    /// Interval between updates of the queue counts for listeners.
+    static let eventCountsSeconds = 1.0
 }

@@ -3,7 +3,7 @@ import AttachPrepJobs
 import AttachPrepModel
 import HTTPTypes
 import Hummingbird
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// `/v1/jobs`: list, show, cancel, retry and purge jobs, and show their logs.
@@ -245,4 +245,9 @@ struct JobLogResponse: Encodable {
     init(_ lines: [JobLogLine]) {
         self.lines = lines.map { Line(date: Timestamp.text($0.date), level: $0.level, text: $0.text) }
     }
+}
+
+extension Limits {
+    /// Characters of a search: longer than any word in names and URLs of jobs.
+    package static let searchCharactersMax = 200
 }

@@ -4,7 +4,7 @@ import AttachPrepModel
 import Crypto
 import HTTPTypes
 import Hummingbird
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// `POST /v1/jobs`: enqueues a request or a batch.
@@ -176,4 +176,13 @@ struct JSONLinesBatch {
         problem.lines = faults
         return problem
     }
+}
+
+extension Limits {
+    /// Bytes of one line of a batch list.
+    package static let requestBytesMax = 65_536
+    /// Characters of an idempotency key; a UUID has 36.
+    package static let idempotencyKeyCharactersMax = 255
+    /// Requests of one batch; split larger ones.
+    package static let batchRequestsMax = 10_000
 }

@@ -1,6 +1,6 @@
 import AttachPrepJobs
 import HTTPTypes
-import RichPush
+package import RichPush
 import SafeArithmetic
 import Synchronization
 
@@ -144,4 +144,11 @@ private func seconds(in text: String) -> Int? {
     }
     // Numbers that overflow Int are above the maximum.
     return min(Int(text) ?? .max, Int(Limits.preferredWaitSecondsMax))
+}
+
+extension Limits {
+    /// The longest time that a caller may wait for a job's end; proxies commonly give up after 60 s.
+    package static let preferredWaitSecondsMax = 55.0
+    /// Interval at which a waiting request checks its job: another process may have finished it.
+    static let waitPollSeconds = 5.0
 }

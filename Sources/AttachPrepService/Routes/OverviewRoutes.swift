@@ -221,3 +221,8 @@ final class CachedValue<Value: Sendable>: Sendable {
         }
     }
 }
+
+extension Limits {
+    /// How long the overview is cached: computing it for a busy hour takes 0.1 s of a core.
+    static let overviewSeconds = 1.5
+}

@@ -214,3 +214,8 @@ enum PayloadResponse {
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 }
+
+extension Limits {
+    /// Additional time that a caller waits beyond the work's budget: for the queue.
+    static let payloadWaitGraceSeconds = 2.0
+}

@@ -1,6 +1,6 @@
 import AttachPrepModel
 import Hummingbird
-import RichPush
+package import RichPush
 
 /// The query parameters of a request.
 struct QueryParameters {
@@ -89,4 +89,11 @@ struct QueryParameters {
         }
         return String(validating: bytes, as: UTF8.self)
     }
+}
+
+extension Limits {
+    /// The largest page of a job list.
+    package static let pageCountMax = 200
+    /// The default page size.
+    package static let pageCount = 50
 }

@@ -3,7 +3,7 @@ import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// `POST /v1/receipts`: receipts of devices, authenticated by the token in the payload instead of a bearer token.
@@ -176,4 +176,11 @@ struct CampaignRoutes: Sendable {
         }
         return try JSONResponse.response(campaign)
     }
+}
+
+extension Limits {
+    /// Receipts of one request: a phone that was offline for long has some dozen.
+    package static let receiptsMax = 100
+    /// Bytes of such a request: the maximum number of the longest receipts.
+    static let receiptsBytesMax = 65_536
 }

@@ -124,3 +124,8 @@ enum JSONResponse {
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 }
+
+extension Limits {
+    /// Bytes of a batch: one request may have 64 KB; ten thousand typical ones of 1 KB are 10 MB.
+    static let batchBytesMax = 16_000_000
+}

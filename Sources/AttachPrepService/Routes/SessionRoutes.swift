@@ -1,6 +1,6 @@
 import HTTPTypes
 import Hummingbird
-import RichPush
+package import RichPush
 
 /// `/v1/session`: exchanges a token for a session cookie that scripts cannot read.
 struct SessionRoutes: Sendable {
@@ -54,4 +54,9 @@ struct SessionRequest: JSONRequest {
 struct SessionResponse: Encodable {
     var required: Bool
     var authorized: Bool
+}
+
+extension Limits {
+    /// Body of an unauthenticated sign-in request: the longest token with every character escaped.
+    package static let sessionBytesMax = 4_096
 }

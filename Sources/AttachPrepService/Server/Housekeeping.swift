@@ -68,3 +68,8 @@ final class Housekeeping: Sendable {
         }
     }
 }
+
+extension Limits {
+    /// Interval between cleanups.
+    static let housekeepingSeconds = 60.0
+}

@@ -54,3 +54,8 @@ final class PublishTargetMonitor: Sendable {
 
     private var isOld: Bool { status().map { ContinuousClock.now - $0.date >= .seconds(seconds) } ?? true }
 }
+
+extension Limits {
+    /// Interval between checks of the publish target while someone watches: each makes two requests to a bucket.
+    static let targetCheckSeconds = 60.0
+}

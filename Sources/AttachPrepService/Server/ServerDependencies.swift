@@ -6,7 +6,7 @@ import Glibc
 import JetStreamQueue
 import Logging
 import Metrics
-import RichPush
+package import RichPush
 import SQLiteQueue
 import ServiceLifecycle
 
@@ -266,4 +266,11 @@ enum HostName {
         guard unsafe gethostname(&bytes, bytes.count - 1) == 0 else { return "unnamed" }
         return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+}
+
+extension Limits {
+    /// A process that starts before the queue's servers, or before they have a leader, waits this long for them.
+    package static let queueConnectSecondsMax = 60.0
+    /// Pause between two connection attempts.
+    static let queueConnectPauseSeconds = 1.0
 }

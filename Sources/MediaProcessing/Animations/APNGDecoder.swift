@@ -254,3 +254,9 @@ enum PNGChecksum {
         bytes.reduce(value) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
     }
 }
+
+extension Limits {
+    /// Palette, color profile and other data that every frame of an animated PNG is decoded with: a profile is a few
+    /// KB, a printer's 2 MB.
+    static let pngSharedBytesMax = 4_000_000
+}

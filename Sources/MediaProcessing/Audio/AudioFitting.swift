@@ -269,3 +269,12 @@ struct AudioPaceMonitor {
         return end
     }
 }
+
+extension Limits {
+    /// Shrunk audio below this share of the limit is encoded again at a higher rate.
+    static let audioFillShareMin = 0.88
+    /// Encodings of one audio file.
+    static let audioTriesMax = 4
+    /// The shortest useful cut of audio, in seconds.
+    static let audioCutSecondsMin = 1.0
+}

@@ -121,3 +121,26 @@ struct AudioLadder: Sendable, Hashable {
         return min(duration, max(0, budget - Self.headerBytes) / (bitRate / 8 + packets))
     }
 }
+
+extension Limits {
+    /// AAC is transparent at 96 kbit/s per channel on a phone's loudspeaker.
+    static let audioBitsPerSecondChannel = 96_000
+    /// AAC bits per sample for low sample rates: as good as the rate allows.
+    static let audioBitsPerSample = 3
+    /// Bit rate of a second lossy encoding relative to the first, to keep its quality.
+    static let audioSourceBitsShare = 1.5
+    /// The lowest bit rate per channel: below it, AAC artifacts are audible for any source.
+    static let audioBitsPerSecondChannelMin = 32_000
+    /// The lowest bit rate, speech grade: below it, audio is cut instead.
+    static let audioBitsPerSecondMin = 48_000
+    /// Below this bit rate, stereo sounds worse than mono.
+    static let audioStereoBitsPerSecondMin = 72_000
+    /// Bits per second and channel below which high frequencies are removed.
+    static let audioFullBandBitsPerSecondMin = 56_000
+    /// The sample rate used then: frequencies up to 15 kHz.
+    static let audioNarrowBandSampleRate = 32_000
+    /// The highest sample rate that phones play.
+    static let audioSampleRateMax = 48_000
+    /// The share of the allowed bytes that is aimed for; encoders keep a bit rate to within a few percent.
+    static let audioFillShare = 0.97
+}

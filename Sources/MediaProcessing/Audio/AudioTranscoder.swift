@@ -1,3 +1,4 @@
+import AttachPrepModel
 import Foundation
 import LibAV
 import RichPush
@@ -280,4 +281,11 @@ struct AudioCut: Sendable, Hashable {
         if fade <= 0 || sample < end.subtracting(clamping: fade) { return 1 }
         return Float(0.5 - 0.5 * cos(.pi * Double(end.subtracting(clamping: sample)) / Double(fade)))
     }
+}
+
+extension Limits {
+    /// Seconds of fade-out where audio is cut.
+    static let audioFadeSeconds = 2.0
+    /// Longer jumps in audio timestamps are closed instead of filled with silence, in seconds.
+    static let audioJumpSeconds = 5.0
 }

@@ -27,3 +27,8 @@ package enum CoverArt {
         }
     }
 }
+
+extension Limits {
+    /// Larger cover art is treated as a decompression bomb.
+    static let coverArtBytesMax = 10_000_000
+}

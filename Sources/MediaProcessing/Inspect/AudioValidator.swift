@@ -75,3 +75,8 @@ final class AudioPacketValidator {
         }
     }
 }
+
+extension Limits {
+    /// Packets of an audio stream decoded at its beginning and at its end.
+    static let validationAudioPackets = 8
+}

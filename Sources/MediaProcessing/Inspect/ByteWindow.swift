@@ -1,7 +1,7 @@
 package import AttachPrepModel
 import Glibc
 import MediaEngine
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// A file of any length read through one buffer, for parsers of boxes, chunks, blocks and frames.
@@ -180,4 +180,9 @@ final class ArrivingFile {
         isComplete = bytes[..<count].contains(ArrivalSignal.all.rawValue)
         return true
     }
+}
+
+extension Limits {
+    /// Bytes of a file in memory at a time while its blocks, boxes, chunks or frames are walked.
+    package static let walkWindowBytes = 65_536
 }

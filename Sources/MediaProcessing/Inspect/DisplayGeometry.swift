@@ -61,3 +61,8 @@ package func orientation(ofDisplayMatrix matrix: [Int32]?) -> Orientation {
     case (true, false): .rotated270
     }
 }
+
+extension Limits {
+    /// Deviation of the pixel aspect ratio that still counts as square (cover art has 501:500).
+    static let sampleAspectTolerance = 0.01
+}

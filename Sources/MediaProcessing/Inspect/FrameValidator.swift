@@ -362,3 +362,14 @@ final class ValidationBudget {
 
     private var secondsSpent: Double { spentSeconds + start.duration(to: .now) / .seconds(1) }
 }
+
+extension Limits {
+    /// Pixels decoded to validate the first or last group of pictures: 0.5 s of work for libav.
+    static let validationPixelsMax = 300_000_000
+    /// Frames decoded to validate a group of pictures, however small they are: encoders default to 250.
+    static let validationFramesMax = 300
+    /// Encoded bytes of groups of pictures kept until the last one is known.
+    static let validationBytesMax = 64_000_000
+    /// Share of the time left that validation of a movie or audio file may take; after it, validation stays incomplete.
+    static let validationTimeShare = 0.4
+}

@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+package import RichPush
 
 /// Parses the boxes of an ISO base media or QuickTime file: checks that the file is complete and reads its brand,
 /// encryption and fragments.
@@ -206,4 +206,11 @@ enum ISOBoxSearch {
         }
         if offset + 8 <= parent.upperBound { throw window.broken("more than \(Limits.boxesMax) boxes") }
     }
+}
+
+extension Limits {
+    /// Boxes at the top level: four hours of half-second fragments are 28,800 pairs; more is an attack.
+    package static let boxesMax = 100_000
+    /// A compressed index of a QuickTime movie, decompressed: an hour's is 5 MB.
+    static let packedIndexBytesMax = 20_000_000
 }

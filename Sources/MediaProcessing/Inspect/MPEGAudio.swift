@@ -319,3 +319,10 @@ enum AudioTags {
         return nil
     }
 }
+
+extension Limits {
+    /// Tags, padding and a few damaged frames between the frames of an MP3; a file with more is not valid MP3.
+    static let audioJunkBytesMax = 131_072
+    /// Junk before the first frame: the cover art of an ID3 tag with a wrong size.
+    static let audioLeadBytesMax = 2_000_000
+}

@@ -209,3 +209,14 @@ package struct MovieRecovery: Sendable, Hashable {
         return declared == 0xFFFF_FFFF + 8 || declared <= window.size ? 1 : Double(window.size) / Double(declared)
     }
 }
+
+extension Limits {
+    /// Seconds by which the declared duration may exceed that of the samples before the file counts as truncated.
+    static let declaredDurationSlackSeconds = 0.5
+    /// The smallest share of the declared duration that must be present: headers are rounded.
+    static let declaredDurationShareMin = 0.99
+    /// Share of the declared duration that a damaged movie or audio file must contain to be repaired.
+    static let repairShareMin = 0.5
+    /// Share of a request's time after which inspection gives up: a file that takes longer to read is not converted.
+    static let inspectionTimeShare = 0.6
+}

@@ -295,3 +295,10 @@ final class DecodingProbe {
         }
     }
 }
+
+extension Limits {
+    /// One in this many frames of an AVI's index may be missing in the file.
+    static let indexedFramesSlackShare = 50
+    /// Packets after which a damaged stream is abandoned when nothing has decoded.
+    static let undecodablePacketsMax = 200
+}

@@ -103,3 +103,13 @@ struct MovieBudget {
         return max(1_000, bytesMax * Limits.movieFillShare - sounds - overhead * share)
     }
 }
+
+extension Limits {
+    /// The share of a size limit that rate control aims for; the rest covers its inaccuracy.
+    static let movieFillShare = 0.955
+    /// Index bytes per video frame and per audio packet, in the worst case.
+    static let movieIndexBytesPerFrame = 24
+    static let movieIndexBytesPerAudioPacket = 8
+    /// Bytes of everything other than samples and index.
+    static let movieHeaderBytes = 4_096
+}

@@ -186,3 +186,10 @@ struct MovieAttempt {
         (choice, rateController) = Self.choose(estimate, cut)
     }
 }
+
+extension Limits {
+    /// A shrunk movie below this share of the limit is encoded again, if there is time.
+    static let movieFillShareMin = 0.86
+    /// The shortest useful cut in seconds, unless it is half of the source.
+    static let movieCutSecondsMin = 2.0
+}

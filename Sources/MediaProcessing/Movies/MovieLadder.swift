@@ -1,6 +1,6 @@
 import Foundation
 import LibAV
-import RichPush
+package import RichPush
 import SafeArithmetic
 
 /// Measurements on which the choice of encoding settings is based.
@@ -287,4 +287,25 @@ struct MovieShape: Sendable, Hashable {
         let nearest = Int(clamping: (side / 2).rounded()).multiplied(clamping: 2)
         return max(2, Double(nearest) > source ? nearest.subtracting(clamping: 2) : nearest)
     }
+}
+
+extension Limits {
+    /// Phones decode H.264 up to 4K at 60 frames/s; pixels of the longer and the shorter side.
+    static let movieLongSidePixelsMax = 3_840
+    static let movieShortSidePixelsMax = 2_160
+    static let movieFrameRateMax = 60.0
+    /// The lowest frame rate, a little over half of film's; below it, motion is not smooth.
+    package static let movieFrameRateFloor = 15.0
+    /// Pixels of the shorter side below which faces are not recognizable; smaller sources keep their size.
+    package static let movieShortSidePixelsFloor = 144
+    /// x264's rate factor for a movie that only changes its format: visually close to its source.
+    package static let movieQuality = 20.0
+    /// The highest rate factor for sources of low bit rate: their coding noise is not worth keeping.
+    static let movieQualityLowBitRate = 25.0
+    /// The rate factor for a movie that is shrunk: it uses the allowed bytes, up to where more are not visible.
+    static let movieQualityBest = 16.0
+    /// The worst rate factor before the frame size is reduced, which then looks better.
+    static let movieQualityWorst = 33.0
+    /// The worst rate factor before the movie is cut, which is then preferable.
+    package static let movieQualityFloor = 37.0
 }

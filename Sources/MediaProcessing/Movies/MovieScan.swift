@@ -266,3 +266,8 @@ struct MovieCoverage {
         return MovieTimeline(gaps: gaps)
     }
 }
+
+extension Limits {
+    /// Longer gaps with neither video nor audio are closed.
+    static let movieGapSecondsMax = 10.0
+}

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import LibAV
 import RichPush
 import SafeArithmetic
@@ -188,4 +189,9 @@ extension Packet {
     func isSame(as other: Packet) -> Bool {
         presentationTimestamp == other.presentationTimestamp && decodingTimestamp == other.decodingTimestamp
     }
+}
+
+extension Limits {
+    /// Encoded bytes of the group of pictures that contains a requested frame.
+    static let frameGroupBytesMax = 128_000_000
 }

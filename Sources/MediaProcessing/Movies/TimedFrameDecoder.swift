@@ -1,3 +1,4 @@
+import AttachPrepModel
 import LibAV
 import MediaEngine
 import RichPush

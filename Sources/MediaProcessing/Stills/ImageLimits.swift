@@ -1,5 +1,5 @@
 import AttachPrepModel
-import RichPush
+package import RichPush
 import SafeArithmetic
 import Vips
 
@@ -145,4 +145,25 @@ struct DecodingMemory {
         }
         return bytes
     }
+}
+
+extension Limits {
+    /// Phones with 108 megapixels write 12,000 x 9,000; a media process may use the memory for that.
+    package static let imagePixelsMax = 120_000_000
+    /// The largest side of a JPEG (65,500); libheif and WebP stop at 16,384.
+    static let imageSidePixelsMax = 65_500
+    /// Frames times pixels: 10 s of decoding at the measured 100 megapixels/s.
+    static let animationPixelsMax = 1_000_000_000
+    /// A decoded still and the copy needed to rotate it: a 108-megapixel JPEG fits at full size, rotated only reduced.
+    static let imageMemoryBytesMax = 360_000_000
+    /// Coefficients of a progressive JPEG, which libjpeg keeps until the last scan: 110 megapixels with subsampled
+    /// chroma.
+    static let jpegCoefficientBytesMax = 330_000_000
+    /// An interlaced PNG, which its loader keeps as a whole: 120 megapixels with alpha, or half of that with 16 bits.
+    static let interlacedBytesMax = 480_000_000
+    /// The same including the decoder's memory: coefficients of a progressive JPEG, pixels of a lossless WebP.
+    static let imageDecodingBytesMax = 560_000_000
+    /// libheif keeps decoded images in memory three times, 8 to 13 bytes per pixel measured; phones write 50
+    /// megapixels.
+    static let heifPixelsMax = 51_000_000
 }

@@ -368,3 +368,8 @@ enum FastPath {
         }
     }
 }
+
+extension Limits {
+    /// Shops sell covers of 3,000 x 3,000; over 6,000 x 6,000 the audio is converted without its cover.
+    static let coverArtPixelsMax = 36_000_000
+}

@@ -1,3 +1,4 @@
+import AttachPrepModel
 import RichPush
 import SafeArithmetic
 
@@ -101,4 +102,11 @@ package struct PNGParser: Sendable, Hashable {
         let denominator = try window.bigEndian(at: offset + 2, bytes: 2)
         return Int(clamping: (Double(numerator) * 1000 / Double(denominator == 0 ? 100 : denominator)).rounded())
     }
+}
+
+extension Limits {
+    /// Chunks of a PNG: 100 MB in the usual chunks of 8 KB are 12,500; more is an attack.
+    static let pngChunksMax = 100_000
+    /// Compressed text of a PNG: it may expand a thousandfold each time the file is opened.
+    static let pngPackedTextBytesMax = 250_000
 }

@@ -149,3 +149,18 @@ public enum FetchRedirect {
         return scheme == "https" || (scheme == "http" && source?.scheme?.lowercased() == "http")
     }
 }
+
+extension Limits {
+    /// Time for all downloads, from the notification's arrival: below Apple's 30 s and the 25 s after which SDKs give
+    /// up.
+    public static let deviceSeconds = 24.0
+    /// Reserved for the digest of 50 MB and for delivering the notification.
+    static let deviceReserveSeconds = 0.5
+    /// The least time left to start a download: name resolution, connection and TLS take 0.75 s on 3G.
+    static let deviceFetchSecondsMin = 1.0
+    /// Time after which the thumbnail is fetched in parallel with a slow attachment: half of the 7 to 8 s measured
+    /// before iOS ends an extension, and ten times what 10 KB take on 3G.
+    public static let deviceThumbnailSeconds = 4.0
+    /// Published URLs do not redirect; a CDN's may redirect once or twice, and each redirect costs 0.3 s or more on 3G.
+    static let deviceRedirectsMax = 3
+}

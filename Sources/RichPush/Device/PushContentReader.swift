@@ -237,3 +237,8 @@ extension PayloadValue {
         return "\(number)"
     }
 }
+
+extension Limits {
+    /// Longest accepted URL: the length that browsers and CDNs support.
+    package static let urlBytesMax = 8_192
+}

@@ -373,3 +373,10 @@ extension PayloadValue {
         self = try parser.top().value
     }
 }
+
+extension Limits {
+    /// Nesting depth of objects and arrays; APNs payloads have a handful.
+    package static let payloadDepthMax = 64
+    /// Combining marks in a row: Unicode's stream-safe format has 30. Comparing strings is quadratic in their number.
+    static let payloadMarksMax = 255
+}

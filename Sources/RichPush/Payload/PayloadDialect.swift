@@ -275,3 +275,8 @@ extension PayloadDialect {
 extension PayloadPattern {
     func appending(_ step: Step) -> PayloadPattern { PayloadPattern(steps + [step]) }
 }
+
+extension Limits {
+    /// Bytes of a media key: the longest path of a known dialect has 40.
+    static let payloadMediaKeyBytesMax = 500
+}

@@ -340,3 +340,10 @@ package enum MediaAddress {
         return ending.isEmpty ? nil : ending.lowercased()
     }
 }
+
+extension Limits {
+    /// Media items of one payload: a notification shows one, a carousel has ten.
+    package static let payloadMediaMax = 10
+    /// A thumbnail time in a payload, in seconds or frames: a day is far beyond any attachable movie.
+    static let payloadThumbnailTimeMax = 86_400.0
+}

@@ -138,3 +138,8 @@ extension PayloadPattern: CustomStringConvertible {
         }
     }
 }
+
+extension Limits {
+    /// Bytes of an input payload: its URLs may be longer than the new ones, and it may be indented.
+    package static let payloadInputBytesMax = 65_536
+}

@@ -289,3 +289,8 @@ enum UnrecognizedMediaURL {
     /// The number of values searched; a payload of 4,096 bytes has a few hundred.
     private static let valuesMax = 2_000
 }
+
+extension Limits {
+    /// Warnings about further media of one payload.
+    static let payloadOtherMediaMax = 10
+}
