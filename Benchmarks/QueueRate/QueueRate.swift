@@ -69,7 +69,7 @@ struct QueueRate {
     private static func open(
         _ settings: NATSSettings, prefix: String, _ folder: String
     ) async throws -> NATSJobQueue {
-        let end = ContinuousClock.now + .seconds(Limits.queueConnectSecondsMax)
+        let end = ContinuousClock.now + .seconds(60)
         while true {
             do {
                 return try await NATSJobQueue.open(

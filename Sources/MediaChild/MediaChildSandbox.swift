@@ -1,7 +1,7 @@
 import Glibc
 package import Linux
 package import MediaEngine
-package import RichPush
+import RichPush
 
 /// The sandbox layers that the media process enables before it receives untrusted data.
 ///
@@ -110,13 +110,4 @@ struct SandboxProbe {
         guard (try? socket.send([1])) != nil else { return true }
         while true { pause() }
     }
-}
-
-extension Limits {
-    /// Libraries take 240 MB of address space, the worst image 1,030 MB in total; its source may be mapped as well.
-    package static let childAddressSpaceBytesMax = 1_600_000_000
-    /// Twice Apple's largest attachment: larger renditions are abandoned much earlier.
-    package static let childFileBytesMax = 100_000_000
-    /// Standard streams, the socket, a source and three outputs, each duplicated by a library.
-    package static let childOpenFilesMax = 64
 }

@@ -88,4 +88,10 @@ extension Limits {
     /// Longest message between a media process and its parent: the 4,096 delays of an animation are about 25 KB of
     /// JSON.
     package static let childMessageBytesMax = 131_072
+    /// Libraries take 240 MB of address space, the worst image 1,030 MB in total; its source may be mapped as well.
+    package static let childAddressSpaceBytesMax = 1_600_000_000
+    /// Twice Apple's largest attachment: larger renditions are abandoned much earlier.
+    package static let childFileBytesMax = 100_000_000
+    /// Standard streams, the socket, a source and three outputs, each duplicated by a library.
+    package static let childOpenFilesMax = 64
 }

@@ -28,7 +28,7 @@ struct OpenAPIFile {
     func value(_ pointer: String) throws -> Any {
         var value: Any = root
         for part in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            let key = part.replacing("~1", with: "/").replacing("~0", with: "~")
+            let key = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
             let container = try resolved(value)
             let member = (container as? [String: Any])?[key] ?? element(key, of: container)
             value = try #require(member, "openapi.json has no \(pointer)")
@@ -46,6 +46,11 @@ struct OpenAPIFile {
 
     func number(_ pointer: String) throws -> Double {
         try #require(try value(pointer) as? NSNumber, "\(pointer) is not a number").doubleValue
+    }
+
+    /// Whether the pattern at a JSON pointer matches a whole string.
+    func pattern(_ pointer: String, matches string: String) throws -> Bool {
+        try Regex(text(pointer)).wholeMatch(in: string) != nil
     }
 
     /// A value, or what it refers to.

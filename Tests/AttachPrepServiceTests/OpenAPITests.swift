@@ -79,7 +79,7 @@ struct OpenAPITests {
                 response["content"] = nil
                 return response
             }
-            #expect(NSDictionary(dictionary: head.object) == NSDictionary(dictionary: expected), "\(get.path)")
+            #expect(NSDictionary(dictionary: head.object).isEqual(to: expected), "\(get.path)")
         }
     }
 
@@ -98,7 +98,7 @@ struct OpenAPITests {
             for event in WebhookNotice.Event.allCases {
                 let webhook = try document.object("/webhooks/\(event.rawValue)/post")
                 expected["summary"] = webhook["summary"]
-                #expect(NSDictionary(dictionary: webhook) == NSDictionary(dictionary: expected), "\(event)")
+                #expect(NSDictionary(dictionary: webhook).isEqual(to: expected), "\(event)")
             }
         }
     }
@@ -108,12 +108,10 @@ struct OpenAPITests {
         var members = try document.object("/components/schemas/AttachmentRequest/properties")
         members["source"] = nil
         let request = try document.object("/components/schemas/PayloadSubmission/properties/request/properties")
-        #expect(NSDictionary(dictionary: request) == NSDictionary(dictionary: members))
+        #expect(NSDictionary(dictionary: request).isEqual(to: members))
     }
 
-    private func callbackURLPattern() throws -> Regex<AnyRegexOutput> {
-        try Regex(try OpenAPIFile().text("/components/schemas/AttachmentRequest/properties/callbackURL/pattern"))
-    }
+    private let callbackURLPattern = "/components/schemas/AttachmentRequest/properties/callbackURL/pattern"
 
     // Issue 19, item 8.
     @Test(arguments: [
@@ -122,7 +120,7 @@ struct OpenAPITests {
         "https://a.example?x=1", "http://a-b.c_d.example:10000",
     ])
     func `A callbackURL that the service accepts matches the pattern`(url: String) async throws {
-        #expect(url.wholeMatch(of: try callbackURLPattern()) != nil)
+        #expect(try OpenAPIFile().pattern(callbackURLPattern, matches: url))
         let service = try await LiveService()
         let response = try await service.caller.post(
             "/v1/jobs", json: #"{"source": "https://a.example/1.png", "callbackURL": "\#(url)"}"#)
@@ -134,7 +132,7 @@ struct OpenAPITests {
         "http://a b", "http://[::1::]",
     ])
     func `A callbackURL that the service rejects does not match the pattern`(url: String) async throws {
-        #expect(url.wholeMatch(of: try callbackURLPattern()) == nil)
+        #expect(!(try OpenAPIFile().pattern(callbackURLPattern, matches: url)))
         let service = try await LiveService()
         let response = try await service.caller.post(
             "/v1/jobs", json: #"{"source": "https://a.example/1.png", "callbackURL": "\#(url)"}"#)

@@ -1,3 +1,5 @@
+import MediaEngine
+import MediaChild
 import AttachPrepModel
 import Glibc
 import Linux

@@ -1,4 +1,3 @@
-import AttachPrepModel
 import Foundation
 import RichPush
 import UserNotifications

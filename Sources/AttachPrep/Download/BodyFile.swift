@@ -162,10 +162,6 @@ final class BodyFile: Sendable {
 }
 
 extension Limits {
-    /// Content is identified for the first time when this much has arrived (libmagic itself reads 4 KB to 7 MB).
-    package static let identifyBytesFirst = 4_096
-    /// The second and last identification before the end, for MP3s with large cover art in front.
-    package static let identifyBytesLast = 65_536
     /// The most that is downloaded of content that is still unidentified: formats that are identified only as a whole
     /// (a song behind a broken tag with cover art) are small, and unknown content would fill the disk.
     package static let unidentifiedBytesMax = 20_000_000

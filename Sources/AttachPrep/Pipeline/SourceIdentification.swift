@@ -1,3 +1,4 @@
+import AttachPrepModel
 import Crypto
 import Glibc
 import MediaEngine

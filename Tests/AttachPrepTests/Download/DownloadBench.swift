@@ -163,7 +163,7 @@ extension DownloadBench {
     @discardableResult
     func expectFailure(
         _ row: HostileResponse, within budget: Duration = .seconds(60),
-        sourceLocation: SourceLocation = #_sourceLocation
+        sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) async throws -> [LoopbackRequest] {
         let server = try LoopbackServer()
         server.serve("/cat", row.response)

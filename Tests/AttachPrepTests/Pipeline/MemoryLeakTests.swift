@@ -1,3 +1,4 @@
+import MediaEngine
 import AttachPrep
 import AttachPrepModel
 import Foundation

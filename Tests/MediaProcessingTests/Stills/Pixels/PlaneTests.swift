@@ -23,7 +23,7 @@ import Testing
         let image = try Image.wrap(
             pixels: plane.samples, width: 45, height: 37, bands: 1, orientation: orientation.rawValue
         ).upright()
-        #expect([upright.width, upright.height] == [image.width, image.height])
+        #expect(upright.width == image.width && upright.height == image.height)
         #expect(try upright.samples == image.pixels())
     }
 
