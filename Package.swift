@@ -217,7 +217,7 @@ let package = Package(
             path: "samples/clients/swift/Sources/prepare", swiftSettings: testing),
 
         // The specification.
-        // attachprep-media with a will of its own: files tell it what to try behind its walls.
+        // attachprep-media that tries to escape: each file names what to try in the sandbox.
         .executableTarget(
             name: "HostileMedia", dependencies: ["MediaChild", "MediaEngine", "RichPush", "Linux"],
             path: "Tests/HostileMedia", swiftSettings: strict),

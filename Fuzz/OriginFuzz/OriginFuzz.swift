@@ -90,7 +90,7 @@ import Synchronization
         func addresses(of host: String) async throws -> [IPAddress] { throw NameResolutionError.unknownName }
     }
 
-    private struct Unwanted: Error {}
+    private struct UnwantedError: Error {}
 
     private static let outcomes = Mutex<[Outcome]>([])
 
@@ -116,7 +116,7 @@ import Synchronization
                     isAccepted.withLock { $0 = false }
                     switch wish.verdicts >> UInt8((turn - 1) * 2 % 8) & 3 {
                     case 1 where !isComplete: return .undecided
-                    case 2: throw Unwanted()
+                    case 2: throw UnwantedError()
                     case 3: try await Task.sleep(for: .milliseconds(3))
                     default: break
                     }
@@ -130,7 +130,7 @@ import Synchronization
             result: result, took: stopwatch.took, limit: deadline + grace, descriptor: wish.descriptor,
             bytesMax: isAccepted.withLock { $0 } ? min(wish.bytesMax, wish.acceptedMax) : wish.bytesMax,
             bytesWritableMax: wish.bytesMax, hadValidators: wish.hasValidators,
-            wasUnwanted: { $0 is Unwanted })
+            wasUnwanted: { $0 is UnwantedError })
         outcomes.withLock { $0.append(outcome) }
     }
 }

@@ -56,7 +56,7 @@ public final class AttachmentPreparer: Sendable {
     }
 
     /// The result of the last attempt to publish; nil before the first.
-    public var publishStatus: PublishStatus? { dependencies.target.standing }
+    public var publishStatus: PublishStatus? { dependencies.target.status }
 
     /// Checks whether results could be published now.
     ///
@@ -100,7 +100,7 @@ public final class AttachmentPreparer: Sendable {
     /// The publish target is queried, so a result that was removed there is not returned.
     public func finished(_ request: AttachmentRequest) async -> Manifest? {
         guard case .success(let preparation) = begin(PreparationTask(request)),
-            let manifest = await dependencies.target.standing(preparation.identity.id),
+            let manifest = await dependencies.target.publishedManifest(preparation.identity.id),
             manifest.requestDigest == preparation.identity.digest
         else { return nil }
         return dependencies.target.keepsFolders ? manifest : manifest.located(at: dependencies.target)
@@ -110,10 +110,11 @@ public final class AttachmentPreparer: Sendable {
     public func stands(_ manifest: Manifest) async -> Bool {
         let target = dependencies.target
         guard !target.keepsFolders else { return manifest.attachment?.url == nil }
-        guard manifest == manifest.located(at: target), let standing = await target.standing(manifest.id) else {
+        guard manifest == manifest.located(at: target), let published = await target.publishedManifest(manifest.id)
+        else {
             return false
         }
-        return standing.requestDigest == manifest.requestDigest && standing.digests == manifest.digests
+        return published.requestDigest == manifest.requestDigest && published.digests == manifest.digests
     }
 
     private enum Beginning {

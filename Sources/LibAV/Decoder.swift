@@ -66,8 +66,8 @@ import SafeArithmetic
         guard let size = CInt(exactly: configuration.count) else {
             throw LibAVError(code: CLibAV_errorInvalidArgument, operation: "extradata")
         }
-        let room = configuration.count.adding(clamping: Int(AV_INPUT_BUFFER_PADDING_SIZE))
-        let copy = unsafe try LibAVError.allocated(av_mallocz(room), "av_mallocz")
+        let capacity = configuration.count.adding(clamping: Int(AV_INPUT_BUFFER_PADDING_SIZE))
+        let copy = unsafe try LibAVError.allocated(av_mallocz(capacity), "av_mallocz")
         unsafe configuration.withUnsafeBytes {
             unsafe copy.copyMemory(from: $0.baseAddress ?? .init(copy), byteCount: $0.count)
         }

@@ -84,12 +84,13 @@ import CLibAV
     /// Converts a frame, or drains the resampler for nil; returns nil if no samples come out.
     package func convert(_ frame: Frame?) throws(LibAVError) -> Frame? {
         let count = frame?.sampleCount ?? 0
-        let room = unsafe try LibAVError.check(
+        let capacity = unsafe try LibAVError.check(
             swr_get_out_samples(context, CInt(clamping: count)), "swr_get_out_samples")
-        if room == 0 { return nil }
-        let output = try Frame.floats(count: Int(clamping: room), channels: channels, sampleRate: sampleRate)
+        if capacity == 0 { return nil }
+        let output = try Frame.floats(count: Int(clamping: capacity), channels: channels, sampleRate: sampleRate)
         let filled = unsafe try LibAVError.check(
-            swr_convert(context, output.raw.pointee.extended_data, room, frame?.readablePlanes, CInt(clamping: count)),
+            swr_convert(
+                context, output.raw.pointee.extended_data, capacity, frame?.readablePlanes, CInt(clamping: count)),
             "swr_convert")
         unsafe output.raw.pointee.nb_samples = filled
         return filled > 0 ? output : nil

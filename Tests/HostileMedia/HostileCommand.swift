@@ -1,8 +1,8 @@
-import MediaEngine
-import MediaChild
 import AttachPrepModel
 import Glibc
 import Linux
+import MediaChild
+import MediaEngine
 import RichPush
 
 /// A command in the first line of a file, such as `attachprep-test connect 8080`; other files are normal media.

@@ -1,7 +1,8 @@
-@testable import MediaEngine
 import AttachPrepModel
 import RichPush
 import Testing
+
+@testable import MediaEngine
 
 struct ClippingRectTests {
     @Test(arguments: [(0.0, 0.0, 1.0, 1.0), (0.25, 0, 0.5, 1), (0.7, 0.1, 0.3, 0.9), (0.9, 0.9, 0.1, 0.1)])

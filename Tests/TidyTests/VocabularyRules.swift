@@ -8,7 +8,7 @@ enum VocabularyRules {
     static let names: [String: String] = [
         "anew": "again, or the operation's own name", "behaviour": "behavior", "census": "statistics or histogram",
         "centre": "center", "colour": "color", "coloured": "colored", "colours": "colors", "desk": "client",
-        "errand": "task or request", "fate": "outcome", "fault": "error", "grey": "gray", "greys": "grays",
+        "errand": "task or request", "fate": "outcome", "grey": "gray", "greys": "grays",
         "hearing": "events or changes", "hurry": "deadline", "ledger": "record or statistics", "licence": "license",
         "neighbour": "neighbor", "normalise": "normalize", "normalised": "normalized", "office": "service",
         "optimise": "optimize", "optimised": "optimized", "people": "operators, users or clients",
@@ -19,6 +19,15 @@ enum VocabularyRules {
         "trespass": "escape attempt", "wall": "sandbox, or a policy", "walls": "sandbox", "wear": "reset",
         "heard": "received", "said": "sent or reported",
     ]
+
+    /// Names that hold such a word and stay: JSON keys of `doctor` and of the media process, and the wall clock.
+    static let keptNames: Set<String> = ["colour", "hasColourProfile", "wall", "walls"]
+
+    /// Words of libvips that are not prose.
+    static let libraryWords: Set<String> = ["colour", "colourspace", "grey16"]
+
+    /// RFC 9457's own word for what a response reports.
+    static let keptErrorTypes: Set<Substring> = ["Problem"]
 
     /// Phrases that no sentence of code, help, error or document may hold, each with what to write instead.
     static let phrases: [String: String] = [
@@ -54,7 +63,7 @@ enum VocabularyRules {
         let isProse = file.name.hasSuffix(".md") && file.name != "CHANGELOG.md"
         guard file.isSwift || isProse, !file.path.hasPrefix("Tests/TidyTests/") else { return [] }
         return file.lines.enumerated().compactMap { index, line in
-            let line = line.lowercased()
+            let line = prose(line, file.isSwift ? file.code[index] : nil).lowercased()
             guard let phrase = phrases.keys.sorted().first(where: { holds(line, $0) }) else { return nil }
             return Finding(file.path, index + 1, "\"\(phrase)\"; write \(phrases[phrase] ?? "it plainly")")
         }
@@ -65,7 +74,8 @@ enum VocabularyRules {
         guard file.isSwift else { return [] }
         return file.code.enumerated().compactMap { index, line in
             guard let match = line.firstMatch(of: /\b(?:struct|enum|class)\s+(\w+)\s*:\s*([^{]*)/),
-                match.2.split(whereSeparator: { !$0.isLetter }).contains("Error"), !match.1.hasSuffix("Error")
+                match.2.split(whereSeparator: { !$0.isLetter }).contains("Error"), !match.1.hasSuffix("Error"),
+                !keptErrorTypes.contains(match.1)
             else { return nil }
             return Finding(file.path, index + 1, "\(match.1) is thrown; its name ends in Error")
         }
@@ -104,6 +114,7 @@ enum VocabularyRules {
 
     /// The first banned word among the words of a name.
     private static func bannedWord(in name: String) -> String? {
+        if keptNames.contains(name) { return nil }
         var words: [String] = []
         var isCapital = false
         for character in name {
@@ -118,10 +129,19 @@ enum VocabularyRules {
         return words.first { names[$0] != nil }
     }
 
-    /// Whether a phrase stands in a line where a word begins.
+    /// The comments and strings of a line of Swift, code blanked; a line of a document as it is.
+    private static func prose(_ line: Substring, _ code: String?) -> String {
+        guard let code else { return String(line) }
+        var rest = code[...]
+        return String(line.map { $0 == rest.popFirst() && $0 != " " ? " " : $0 })
+    }
+
+    /// Whether a phrase is in a line, at the beginning of a word that is not a library's.
     private static func holds(_ line: String, _ phrase: String) -> Bool {
         line.ranges(of: phrase).contains { range in
-            range.lowerBound == line.startIndex || !line[line.index(before: range.lowerBound)].isLetter
+            let word = line[range.lowerBound...].prefix { $0.isLetter || $0.isNumber }
+            return (range.lowerBound == line.startIndex || !line[line.index(before: range.lowerBound)].isLetter)
+                && !libraryWords.contains(String(word))
         }
     }
 }

@@ -35,7 +35,7 @@ protocol PublishTarget: Sendable {
     func complete(_ result: FinishedResult) async throws
 
     /// The manifest of a published result; nil if it is missing or incomplete, or if the target cannot be reached.
-    func standing(_ id: String) async -> Manifest?
+    func publishedManifest(_ id: String) async -> Manifest?
 
     /// Whether published results are folders in `--output`.
     var keepsFolders: Bool { get }
@@ -139,7 +139,7 @@ struct FolderTarget: PublishTarget {
         }
     }
 
-    func standing(_ id: String) async -> Manifest? {
+    func publishedManifest(_ id: String) async -> Manifest? {
         let folder = "\(output)/\(id)"
         return try? await blocking.run {
             guard let data = FileManager.default.contents(atPath: "\(folder)/\(Manifest.fileName)"),
@@ -175,7 +175,7 @@ final class MonitoredTarget: PublishTarget {
     }
 
     /// The result of the last attempt or probe; nil before the first has ended.
-    var standing: PublishStatus? { last.withLock(\.self) }
+    var status: PublishStatus? { last.withLock(\.self) }
 
     func publishFiles(_ result: FinishedResult) async throws {
         try await recordingStatus { try await target.publishFiles(result) }
@@ -197,7 +197,7 @@ final class MonitoredTarget: PublishTarget {
 
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double { target.reserveSeconds(ofBudget: budgetSeconds) }
     func url(of file: String, in result: String) -> String? { target.url(of: file, in: result) }
-    func standing(_ id: String) async -> Manifest? { await target.standing(id) }
+    func publishedManifest(_ id: String) async -> Manifest? { await target.publishedManifest(id) }
     var keepsFolders: Bool { target.keepsFolders }
     func shutdown() async { await target.shutdown() }
 

@@ -83,7 +83,7 @@ struct S3Target: PublishTarget {
 
     // MARK: Check
 
-    func standing(_ id: String) async -> Manifest? {
+    func publishedManifest(_ id: String) async -> Manifest? {
         var request = S3Request(.get, client.bucket.location.key(of: Manifest.fileName, in: id))
         request.accepted = [404]
         request.answerBytesMax = Limits.publishedManifestBytesMax

@@ -125,13 +125,13 @@ struct ProgressLine: Sendable {
 
     /// The line, narrower than the terminal, since a character in the last column would wrap.
     func text(for display: Display) -> StyledText {
-        let room = (display.columns ?? 80) - 1
-        let facts = facts(in: room - Self.barWidthMin - 3)
-        let width = min(Self.barWidthMax, room - facts.columns - 3)
-        guard width >= Self.barWidthMin else { return facts.cut(to: room, mark: display.mark) }
+        let available = (display.columns ?? 80) - 1
+        let facts = facts(in: available - Self.barWidthMin - 3)
+        let width = min(Self.barWidthMax, available - facts.columns - 3)
+        guard width >= Self.barWidthMin else { return facts.cut(to: available, mark: display.mark) }
         let filled = display.isUTF8 ? blocks(width) : signs(width)
         let line = StyledText("[") + StyledText(filled, .active) + "] " + facts
-        let rest = room - line.columns - 2
+        let rest = available - line.columns - 2
         guard rest >= Self.workWidthMin, !working.isEmpty else { return line }
         return line + "  " + StyledText(workText, .dim).cut(to: rest, mark: display.mark)
     }
@@ -156,11 +156,11 @@ struct ProgressLine: Sendable {
         StyledText(text, style).filled(to: width, atRight: true)
     }
 
-    private func facts(in room: Int) -> StyledText {
+    private func facts(in available: Int) -> StyledText {
         var facts = allFacts
         while facts.count > 1 {
             let line = Self.line(facts)
-            if line.columns <= room { return line }
+            if line.columns <= available { return line }
             let lowest = facts.map(\.rank).min()
             facts.removeAll { $0.rank == lowest }
         }

@@ -41,14 +41,14 @@ struct TextTable: Sendable {
     }
 
     /// The width of each column; nil for an omitted one.
-    private func widths(of rows: [[StyledText]], in room: Int?) -> [Int?] {
+    private func widths(of rows: [[StyledText]], in available: Int?) -> [Int?] {
         var widths: [Int?] = columns.indices.map { index in
             rows.map { $0[index].columns }.reduce(columns[index].width, max)
         }
-        guard let room else { return widths }
+        guard let available else { return widths }
         for concession in concessions {
             let shown = widths.compactMap { $0 }
-            let excess = shown.reduce(0, +) + (shown.count - 1) * Self.gap - room
+            let excess = shown.reduce(0, +) + (shown.count - 1) * Self.gap - available
             guard excess > 0 else { break }
             switch concession {
             case .narrow(let title, let minimum):

@@ -21,8 +21,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     var exchanges = PipelinedRequests()
     var clock = ConnectionClock()
     /// The problem for all requests except probes, on a connection over a limit or opened while the service stops.
-    var refusal: Problem?
-    /// Whether probes are answered in spite of `refusal`.
+    var rejection: Problem?
+    /// Whether probes are answered in spite of `rejection`.
     private var answersProbes = false
     /// The registry's entry of this connection.
     private var connection: OpenConnection?
@@ -46,7 +46,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         self.connection = connection
         let verdict = connections.begin(connection)
         answersProbes = verdict != .tooManyOfAddress
-        refusal =
+        rejection =
             switch verdict {
             case .accepted: nil
             case .tooMany: Problem.tooManyConnections(connections.limit)
@@ -55,7 +55,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             }
         clock.markIdle(from: .now())
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let tick = refusal != nil ? rules.linger : rules.tick
+        let tick = rejection != nil ? rules.linger : rules.tick
         ticks = context.eventLoop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { _ in
             let (handler, context) = bound.value
             handler.checkTimeouts(context: context)
@@ -76,7 +76,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
         guard !isClosing, pendingProblem == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if let refusal, !(answersProbes && HealthProbe.isProbe(head)) { return refuse(refusal, context: context) }
+            if let rejection, !(answersProbes && HealthProbe.isProbe(head)) {
+                return refuse(rejection, context: context)
+            }
             if let problem = HostHeader.problemResponse(to: head) { return refuse(problem, context: context) }
             exchanges.begin(head)
             clock.bodyBegan(at: .now())
@@ -159,7 +161,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
         switch unwrapOutboundIn(data) {
         case .head(let head):
-            let framed = exchanges.answer(head, isLast: isQuiescing || pendingProblem != nil || refusal != nil)
+            let framed = exchanges.answer(head, isLast: isQuiescing || pendingProblem != nil || rejection != nil)
             context.write(wrapOutboundOut(.head(framed)), promise: promise)
         case .body:
             let promise = promise ?? context.eventLoop.makePromise()
@@ -197,7 +199,7 @@ extension ConnectionGuard {
     func checkTimeouts(context: ChannelHandlerContext) {
         let now = NIODeadline.now()
         guard !isClosing else { return }
-        if refusal != nil, exchanges.isEmpty { return respondAndClose(refusal, context: context) }
+        if rejection != nil, exchanges.isEmpty { return respondAndClose(rejection, context: context) }
         // Bounded: instants of one clock.
         let isBehind = clock.unreadSince.map { now - $0 > rules.idle } ?? false
         // Bounded: instants of one clock.

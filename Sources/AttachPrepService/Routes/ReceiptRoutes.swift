@@ -30,8 +30,8 @@ struct ReceiptRoutes: Sendable {
         }
         switch try ReceiptBody(try await body.all()) {
         case .one(let report):
-            let standings = try await receiptService.take([try arrival(try report.get(), from: address)])
-            return try JSONResponse.response(ReceiptsResponse(standings, refused: []))
+            let statuses = try await receiptService.take([try arrival(try report.get(), from: address)])
+            return try JSONResponse.response(ReceiptsResponse(statuses, refused: []))
         case .many(let reports): return try await take(reports, from: address)
         }
     }
@@ -97,7 +97,7 @@ enum ReceiptBody {
         do {
             reports = try JSONDecoder().decode([Element].self, from: Data(bytes)).map(\.report)
         } catch {
-            throw Self.refusal(error)
+            throw Self.rejection(error)
         }
         guard !reports.isEmpty else { throw AttachPrepError(.requestInvalid, "The list of receipts is empty.") }
         guard reports.count <= Limits.receiptsMax else {
@@ -121,11 +121,11 @@ enum ReceiptBody {
         do {
             return .success(try read())
         } catch {
-            return .failure(refusal(error))
+            return .failure(rejection(error))
         }
     }
 
-    private static func refusal(_ error: any Error) -> AttachPrepError {
+    private static func rejection(_ error: any Error) -> AttachPrepError {
         AttachPrepError(
             .requestInvalid, "The JSON is not a valid receipt; see /openapi.json.", detail: "\(error)")
     }
@@ -140,10 +140,10 @@ struct ReceiptsResponse: Encodable {
     /// Receipts that will never be accepted; `line` is the position in the list, from 1.
     let refused: [Problem.Line]
 
-    init(_ standings: [ReceiptStatus], refused: [Problem.Line]) {
-        accepted = standings.count
-        counted = standings.count { standing in
-            if case .counted = standing { true } else { false }
+    init(_ statuses: [ReceiptStatus], refused: [Problem.Line]) {
+        accepted = statuses.count
+        counted = statuses.count { status in
+            if case .counted = status { true } else { false }
         }
         self.refused = refused
     }

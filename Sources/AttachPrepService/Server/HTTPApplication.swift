@@ -46,7 +46,7 @@ struct HTTPApplication: Sendable {
                 serving.cancel()
             }
         } catch {
-            throw BindFault.describing(error, settings)
+            throw BindErrors.describing(error, settings)
         }
     }
 
@@ -168,7 +168,7 @@ enum ListeningAddress {
 }
 
 /// Translates an error of bind(2) or address parsing into a message for the operator.
-enum BindFault {
+enum BindErrors {
     static func describing(_ error: any Error, _ settings: ServiceSettings) -> any Error {
         let address = "\(settings.host):\(settings.port)"
         guard let error = error as? IOError else {

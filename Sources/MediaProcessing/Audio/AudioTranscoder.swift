@@ -64,8 +64,8 @@ final class AudioTranscoder {
     /// Ends the audio at a time, with a fade-out before it; never earlier than what is already encoded.
     func stop(at seconds: Double, fading fade: Double = Limits.audioFadeSeconds) {
         let end = max(samplesEncoded, Int(clamping: seconds * Double(settings.sampleRate)))
-        let room = min(end.subtracting(clamping: samplesEncoded), Int(clamping: fade * Double(settings.sampleRate)))
-        cut = AudioCut(end: end, fade: room)
+        let capacity = min(end.subtracting(clamping: samplesEncoded), Int(clamping: fade * Double(settings.sampleRate)))
+        cut = AudioCut(end: end, fade: capacity)
     }
 
     /// Transcodes the stream's next packet; undecodable audio is replaced by silence.
@@ -173,8 +173,8 @@ final class AudioTranscoder {
     private func encodeWaiting(atLeast count: Int) throws -> [Packet] {
         var packets: [Packet] = []
         while queue.count >= max(1, count), !isFull {
-            let room = cut.map { $0.end.subtracting(clamping: samplesEncoded) } ?? .max
-            let samples = try queue.take(min(queue.count, encoder.frameSize, room))
+            let capacity = cut.map { $0.end.subtracting(clamping: samplesEncoded) } ?? .max
+            let samples = try queue.take(min(queue.count, encoder.frameSize, capacity))
             try samples.limitFloats(to: Self.peak)
             try fade(samples)
             packets.append(contentsOf: try encoder.encode(samples, at: samplesEncoded))

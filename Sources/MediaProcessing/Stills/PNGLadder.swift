@@ -134,11 +134,11 @@ struct PNGLadder {
 struct LosslessPNG {
     /// The image for direct storage: without an opaque alpha band, gray where all pixels are gray.
     let image: Image
-    private let census: ColorCount
+    private let colorCount: ColorCount
 
     init(_ opaque: Image) throws {
-        census = try ColorCount(opaque)
-        image = census.isGray && opaque.bands >= 3 ? try opaque.asGray() : opaque
+        colorCount = try ColorCount(opaque)
+        image = colorCount.isGray && opaque.bands >= 3 ? try opaque.asGray() : opaque
         original = opaque
     }
 
@@ -154,7 +154,7 @@ struct LosslessPNG {
     private static let graysMax = 16
 
     private func palette(compression: Int) throws -> [UInt8]? {
-        guard let colors = census.colors, !census.isGray || colors <= Self.graysMax else { return nil }
+        guard let colors = colorCount.colors, !colorCount.isGray || colors <= Self.graysMax else { return nil }
         let bits = colors <= 2 ? 1 : colors <= 4 ? 2 : colors <= 16 ? 4 : 8
         let bytes = try original.png(.palette(bits: bits, dithers: false, compression: compression))
         // The quantizer does not guarantee exactness, so the result is compared.

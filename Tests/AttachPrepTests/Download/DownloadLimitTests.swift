@@ -168,11 +168,11 @@ import Testing
     }
 
     @Test func `The caller's own error ends the transfer and is rethrown`() async throws {
-        struct NotMedia: Error, Equatable {}
+        struct NotMediaError: Error, Equatable {}
         let start = LoopbackResponse.start(of: patterned(5_000), bytes: 5_000, declaring: 60_000)
         server.serve("/page", start.then(.hang))
-        await #expect(throws: NotMedia()) {
-            try await bench.fetch(server.url("/page")) { _, _ in throw NotMedia() }
+        await #expect(throws: NotMediaError()) {
+            try await bench.fetch(server.url("/page")) { _, _ in throw NotMediaError() }
         }
         await server.until { $0.openConnectionCount == 0 }
     }

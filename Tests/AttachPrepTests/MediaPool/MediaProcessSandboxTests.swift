@@ -169,7 +169,9 @@ import Testing
         }
     }
 
-    private func expectWork(_ pool: MediaProcessPool, sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws {
+    private func expectWork(_ pool: MediaProcessPool, sourceLocation: Testing.SourceLocation = #_sourceLocation)
+        async throws
+    {
         let source = open(SourceTree.sample("grid.png"), O_RDONLY | O_CLOEXEC)
         defer { close(source) }
         let media = try await pool.inspect(

@@ -1,8 +1,8 @@
-import MediaEngine
 import AttachPrep
 import AttachPrepModel
 import Foundation
 import Glibc
+import MediaEngine
 import RichPush
 import TestSupport
 import Testing

@@ -19,7 +19,7 @@ struct MonitoredTargetTests {
         func probe() async throws { try act() }
         func reserveSeconds(ofBudget budgetSeconds: Double) -> Double { 3 }
         func url(of file: String, in result: String) -> String? { nil }
-        func standing(_ id: String) async -> Manifest? { nil }
+        func publishedManifest(_ id: String) async -> Manifest? { nil }
         var keepsFolders: Bool { false }
         func shutdown() async {}
     }
@@ -44,13 +44,13 @@ struct MonitoredTargetTests {
     }
 
     @Test func `The status is unknown before the first attempt, and then reflects the last one`() async throws {
-        #expect(target.standing == nil)
+        #expect(target.status == nil)
         try await publish()
-        let good = try #require(target.standing)
+        let good = try #require(target.status)
         #expect(good.fault == nil)
         scripted.fail(with: AttachPrepError(.publishDenied, "The bucket rejects the request."))
         await #expect(throws: AttachPrepError.self) { try await publish() }
-        #expect(target.standing?.fault?.code == .publishDenied && good.date <= target.standing?.date ?? good.date)
+        #expect(target.status?.fault?.code == .publishDenied && good.date <= target.status?.date ?? good.date)
     }
 
     @Test(arguments: [ErrorCode.deadlineExceeded, .cancelled, .outputNoSpace])
@@ -60,15 +60,15 @@ struct MonitoredTargetTests {
         try await publish()
         scripted.fail(with: AttachPrepError(code, "Not the bucket's error."))
         await #expect(throws: AttachPrepError.self) { try await publish() }
-        #expect(target.standing?.fault == nil)
+        #expect(target.status?.fault == nil)
     }
 
     @Test func `A probe updates the status whatever its error`() async throws {
         scripted.fail(with: AttachPrepError(.deadlineExceeded, "It does not answer."))
         await #expect(throws: AttachPrepError.self) { try await target.probe() }
-        #expect(target.standing?.fault?.code == .deadlineExceeded)
+        #expect(target.status?.fault?.code == .deadlineExceeded)
         scripted.fail(with: nil)
         try await target.probe()
-        #expect(target.standing?.fault == nil)
+        #expect(target.status?.fault == nil)
     }
 }

@@ -63,8 +63,8 @@ import Testing
         #expect(manifest.headers["content-type"] == "application/json")
         #expect(manifest.headers["cache-control"] == "no-cache")
         #expect(try Manifest(json: manifest.body).attachment?.bytes == bytes.count)
-        #expect(await target.standing("cat")?.requestDigest == "d")
-        #expect(await target.standing("dog") == nil)
+        #expect(await target.publishedManifest("cat")?.requestDigest == "d")
+        #expect(await target.publishedManifest("dog") == nil)
         await target.shutdown()
     }
 

@@ -1,10 +1,11 @@
-@testable import MediaEngine
 import AttachPrepModel
 import Foundation
 import MediaProcessing
 import RichPush
 import TestSupport
 import Testing
+
+@testable import MediaEngine
 
 @Suite struct FrameExtractorTests {
     private static let movies = (MovieFixture.attachableMovies + MovieFixture.otherMovies)

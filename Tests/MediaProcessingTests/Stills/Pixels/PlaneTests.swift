@@ -1,4 +1,3 @@
-@testable import MediaEngine
 import Foundation
 import Glibc
 import RichPush
@@ -6,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import JPEG
+@testable import MediaEngine
 @testable import MediaProcessing
 @testable import Vips
 

@@ -18,14 +18,14 @@ struct Manifest: Decodable {
         var bytes: Int
     }
 
-    struct Fault: Decodable {
+    struct JobError: Decodable {
         var code: String
         var message: String
     }
 
     var outcome: String
     var attachment: File?
-    var error: Fault?
+    var error: JobError?
 }
 
 struct Job: Decodable {
@@ -34,7 +34,7 @@ struct Job: Decodable {
     var result: Manifest?
 }
 
-struct Failure: Error, CustomStringConvertible {
+struct ClientError: Error, CustomStringConvertible {
     var description: String
 }
 
@@ -54,7 +54,8 @@ struct Client {
                 let seconds = answer.value(forHTTPHeaderField: "Retry-After").flatMap { Double($0) } ?? 1
                 try await Task.sleep(for: .seconds(seconds))
             case let status:
-                throw Failure(description: "attachprep answered \(status): \(String(decoding: body, as: UTF8.self))")
+                throw ClientError(
+                    description: "attachprep answered \(status): \(String(decoding: body, as: UTF8.self))")
             }
         }
     }
@@ -63,7 +64,7 @@ struct Client {
         while true {
             let job = try JSONDecoder().decode(Job.self, from: await send("GET", "v1/jobs/\(id)").0)
             if let result = job.result { return result }
-            guard job.state != "cancelled" else { throw Failure(description: "the job was cancelled") }
+            guard job.state != "cancelled" else { throw ClientError(description: "the job was cancelled") }
             try await Task.sleep(for: .seconds(1))
         }
     }
@@ -78,7 +79,7 @@ struct Client {
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         let (data, answer) = try await URLSession.shared.data(for: request)
-        guard let answer = answer as? HTTPURLResponse else { throw Failure(description: "no answer in HTTP") }
+        guard let answer = answer as? HTTPURLResponse else { throw ClientError(description: "no answer in HTTP") }
         return (data, answer)
     }
 
@@ -86,7 +87,7 @@ struct Client {
     func download(_ file: Manifest.File, into folder: String) async throws -> String {
         let (content, _) = try await URLSession.shared.data(from: file.url)
         let digest = SHA256.hash(data: content).map { String(format: "%02x", $0) }.joined()
-        guard digest == file.sha256 else { throw Failure(description: "the download does not match its SHA-256") }
+        guard digest == file.sha256 else { throw ClientError(description: "the download does not match its SHA-256") }
         let target = URL(fileURLWithPath: folder).appendingPathComponent((file.file as NSString).lastPathComponent)
         try content.write(to: target)
         return target.path
