@@ -45,7 +45,7 @@ import FuzzSupport
             for warning in written.warnings { Invariant.hold(isPlain(warning.message), "no control characters") }
             try compare(result, with: document, media, prepared)
             try writeAgain(result, media, prepared, receipt)
-        } catch let error as AttachPrepError where error.code == .payloadTooLarge {
+        } catch let error as PayloadError where error.code == .payloadTooLarge {
             Invariant.hold(isPlain(error.message), "no control characters")
         }
     }

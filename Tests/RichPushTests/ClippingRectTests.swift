@@ -20,8 +20,8 @@ struct ClippingRectTests {
     func `A rectangle outside the unit square, empty or not finite is rejected`(
         x: Double, y: Double, w: Double, h: Double
     ) {
-        let error = #expect(throws: AttachPrepError.self) { try ClippingRect(x: x, y: y, width: w, height: h) }
-        #expect(error?.code == .optionsInvalidClippingRect)
+        let error = #expect(throws: ClippingRectError.self) { try ClippingRect(x: x, y: y, width: w, height: h) }
+        #expect(error.map { AttachPrepError($0).code } == .optionsInvalidClippingRect)
     }
 
     @Test func `The rectangle is scaled to the pixels of the image`() throws {
@@ -38,8 +38,8 @@ struct ClippingRectTests {
 
     @Test func `A rectangle that is empty after clipping at the edge is rejected`() {
         // Within the rounding tolerance, but empty after clipping.
-        #expect(throws: AttachPrepError.self) { try ClippingRect(x: 1, y: 0, width: 1e-10, height: 1) }
-        #expect(throws: AttachPrepError.self) { try ClippingRect(x: 0, y: 1, width: 1, height: 1e-10) }
+        #expect(throws: ClippingRectError.self) { try ClippingRect(x: 1, y: 0, width: 1e-10, height: 1) }
+        #expect(throws: ClippingRectError.self) { try ClippingRect(x: 0, y: 1, width: 1, height: 1e-10) }
     }
 }
 

@@ -73,7 +73,7 @@ enum VocabularyRules {
     static func errorTypes(_ file: TextFile) -> [Finding] {
         guard file.isSwift else { return [] }
         return file.code.enumerated().compactMap { index, line in
-            guard let match = line.firstMatch(of: /\b(?:struct|enum|class)\s+(\w+)\s*:\s*([^{]*)/),
+            guard let match = line.firstMatch(of: /\b(?:struct|enum|class)\s+(\w+)\s*:\s*([^\x7B]*)/),
                 match.2.split(whereSeparator: { !$0.isLetter }).contains("Error"), !match.1.hasSuffix("Error"),
                 !keptErrorTypes.contains(match.1)
             else { return nil }

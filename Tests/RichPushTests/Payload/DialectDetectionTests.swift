@@ -107,7 +107,7 @@ struct DialectDetectionTests {
     @Test func `With a requested dialect, only its keys are read`() throws {
         let both = #"{"attach":"https://c.example/a.jpg","itbl":{"attachment-url":"https://c.example/b.jpg"}}"#
         #expect(try found(both, dialect: "attach").map(\.path) == ["attach"])
-        let error = #expect(throws: AttachPrepError.self) { try found(both, dialect: "fcm") }
+        let error = #expect(throws: PayloadError.self) { try found(both, dialect: "fcm") }
         #expect(error?.code == .payloadNoMedia)
         #expect(error?.message.contains("at the keys of fcm (fcm_options.image") == true)
     }
@@ -163,7 +163,7 @@ struct DialectDetectionTests {
     func `A payload without media is rejected with remedies`(
         text: String
     ) throws {
-        let error = #expect(throws: AttachPrepError.self) { try found(text) }
+        let error = #expect(throws: PayloadError.self) { try found(text) }
         #expect(error?.code == .payloadNoMedia)
         for remedy in ["media key", "dialect", "airship", "wonderpush"] {
             #expect(error?.message.contains(remedy) == true)
@@ -176,14 +176,14 @@ struct DialectDetectionTests {
     ]) func `An unrecognized URL is reported with the media key that reads it`(
         text: String, key: String
     ) throws {
-        let error = #expect(throws: AttachPrepError.self) { try found(text) }
+        let error = #expect(throws: PayloadError.self) { try found(text) }
         #expect(error?.message.contains("there is a URL at \(key): to use it, set the media key \(key)") == true)
         #expect(try PayloadReader.media(in: payload(text), dialect: .custom(mediaKey: key)).items.count == 1)
     }
 
     /// documentation.onesignal.com: `ios_attachments` is an object.
     @Test func `A URL in place of OneSignal's object of IDs is explained`() throws {
-        let error = #expect(throws: AttachPrepError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try found(#"{"app_id":"a","ios_attachments":"https://c.example/a.jpg"}"#)
         }
         #expect(error?.code == .payloadNoMedia)
@@ -193,13 +193,13 @@ struct DialectDetectionTests {
     @Test func `A media key without a value is reported`() throws {
         let dialect = try PayloadDialect.custom(mediaKey: "a.b")
         let value = try payload(#"{"a":{}}"#)
-        let error = #expect(throws: AttachPrepError.self) { try PayloadReader.media(in: value, dialect: dialect) }
+        let error = #expect(throws: PayloadError.self) { try PayloadReader.media(in: value, dialect: dialect) }
         #expect(error?.message.hasPrefix("The app's own key \"a.b\" has no media") == true)
     }
 
     @Test(arguments: ["[]", "7", "null", #""attach""#])
     func `A payload that is not an object is rejected`(text: String) throws {
-        #expect(throws: AttachPrepError.self) { try found(text) }
-        #expect(#expect(throws: AttachPrepError.self) { try found(text) }?.code == .payloadInvalid)
+        #expect(throws: PayloadError.self) { try found(text) }
+        #expect(#expect(throws: PayloadError.self) { try found(text) }?.code == .payloadInvalid)
     }
 }

@@ -9,12 +9,12 @@ struct PayloadDialectTests {
     }
 
     @Test func `An unknown name is rejected with the nearest and all known names`() {
-        let error = #expect(throws: AttachPrepError.self) { try PayloadDialect.named("airshp") }
+        let error = #expect(throws: PayloadError.self) { try PayloadDialect.named("airshp") }
         #expect(error?.code == .requestInvalid)
         #expect(error?.message.contains("perhaps airship") == true)
         #expect(error?.message.contains("wonderpush") == true)
-        #expect(throws: AttachPrepError.self) { try PayloadDialect.named("") }
-        #expect(throws: AttachPrepError.self) { try PayloadDialect.named(String(repeating: "x", count: 100_000)) }
+        #expect(throws: PayloadError.self) { try PayloadDialect.named("") }
+        #expect(throws: PayloadError.self) { try PayloadDialect.named(String(repeating: "x", count: 100_000)) }
     }
 
     @Test func `Dialect names are kebab-case`() {
@@ -76,7 +76,7 @@ struct PayloadDialectTests {
         key: String
     ) {
         #expect(
-            #expect(throws: AttachPrepError.self) { try PayloadDialect.custom(mediaKey: key) }?.code == .requestInvalid)
+            #expect(throws: PayloadError.self) { try PayloadDialect.custom(mediaKey: key) }?.code == .requestInvalid)
     }
 
     @Test(arguments: [
@@ -85,7 +85,7 @@ struct PayloadDialectTests {
     func `A media key without a match is rejected as having no media`(key: String) throws {
         let value = try payload(#"{"a":["https://c.example/a.jpg"]}"#)
         let dialect = try PayloadDialect.custom(mediaKey: key)
-        let error = #expect(throws: AttachPrepError.self) { try PayloadReader.media(in: value, dialect: dialect) }
+        let error = #expect(throws: PayloadError.self) { try PayloadReader.media(in: value, dialect: dialect) }
         #expect(error?.code == .payloadNoMedia)
     }
 }

@@ -72,7 +72,7 @@ struct FittedPayloadTests {
 
     @Test func `A payload that cannot fit is rejected with its size and its longest value`() throws {
         let filler = try longest(reductions: 6) + 1
-        let error = #expect(throws: AttachPrepError.self) { try written(filler) }
+        let error = #expect(throws: PayloadError.self) { try written(filler) }
         #expect(error?.code == .payloadTooLarge)
         #expect(
             error?.message

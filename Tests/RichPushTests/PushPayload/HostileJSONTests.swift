@@ -5,8 +5,8 @@ import Testing
 
 /// Malicious JSON is rejected, or processed in a bounded number of steps.
 struct HostileJSONTests {
-    private func rejection(_ text: String) -> AttachPrepError? {
-        #expect(throws: AttachPrepError.self) { try PayloadDocument(Array(text.utf8)) }
+    private func rejection(_ text: String) -> PayloadError? {
+        #expect(throws: PayloadError.self) { try PayloadDocument(Array(text.utf8)) }
     }
 
     private func repeated(_ part: String, _ count: Int) -> String { String(repeating: part, count: count) }
@@ -73,7 +73,7 @@ struct HostileJSONTests {
         let text = #"{"a":[1.5e-3,"\ud83d\ude00é",{"b":null,"c":[true,false]}],"d":{}}"#
         #expect(throws: Never.self) { try PayloadDocument(Array(text.utf8)) }
         for count in 0..<text.utf8.count {
-            #expect(throws: AttachPrepError.self) { try PayloadDocument(Array(text.utf8.prefix(count))) }
+            #expect(throws: PayloadError.self) { try PayloadDocument(Array(text.utf8.prefix(count))) }
         }
     }
 
@@ -97,14 +97,14 @@ struct HostileJSONTests {
         }
         #expect(text.utf8.count < 65_536)
         let document = try PayloadDocument(Array(text.utf8))
-        #expect(throws: AttachPrepError.self) { try PayloadReader.media(in: document.value) }
+        #expect(throws: PayloadError.self) { try PayloadReader.media(in: document.value) }
     }
 
     @Test func `Ten failed media in the largest payload are removed before the size check`() throws {
         let media = (0..<10).map { "{\"url\":\"https://c/\($0)\",\"id\":\"\($0)\"}" }.joined(separator: ",")
         let filler = repeated("[],", 20_000)
         let text = "{\"_wp\":{\"attachments\":[\(media)]},\"z\":[\(filler)0]}"
-        let error = #expect(throws: AttachPrepError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try RewrittenPayload(text, Array(repeating: PreparedSample.failed, count: 10))
         }
         #expect(error?.code == .payloadTooLarge)

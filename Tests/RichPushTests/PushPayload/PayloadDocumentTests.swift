@@ -8,7 +8,7 @@ struct PayloadDocumentTests {
     private func document(_ text: String) throws -> PayloadDocument { try PayloadDocument(Array(text.utf8)) }
 
     private func rejection(_ bytes: [UInt8]) -> String {
-        let error = #expect(throws: AttachPrepError.self) { try PayloadDocument(bytes) }
+        let error = #expect(throws: PayloadError.self) { try PayloadDocument(bytes) }
         #expect(error?.code == .payloadInvalid)
         return error?.message ?? ""
     }

@@ -141,7 +141,7 @@ struct PayloadEditTests {
     func `An edit at a missing path is an internal error and changes nothing`(edit: PayloadEdit) throws {
         let text = #"{"a":[1],"s":"{}"}"#
         var document = try PayloadDocument(Array(text.utf8))
-        let error = #expect(throws: AttachPrepError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try document.apply([.replace(PayloadPath([.key("s")]), .string("{}")), edit])
         }
         #expect(error?.code == .internal)
