@@ -97,15 +97,17 @@ let package = Package(
 
         // Their owners: the only importers of C.
         module("Vips", ["CVips", "SafeArithmetic"]),
-        module("LibAV", ["CLibAV", "SafeArithmetic"]),
-        module("JPEG", ["CJPEG", "SafeArithmetic"], optimized),
-        module("PNG", ["CSPNG", "SafeArithmetic"]),
+        module("LibAV", ["CLibAV", "FileIO", "SafeArithmetic"]),
+        module("JPEG", ["CJPEG", "FileIO", "SafeArithmetic"], optimized),
+        module("PNG", ["CSPNG", "FileIO", "SafeArithmetic"]),
         module("WebP", ["CWebP", "SafeArithmetic"]),
         module("Magic", ["CMagic"]),
         module("Zlib", ["CZlib", "SafeArithmetic"]),
-        module("Curl", ["CCurl", "SafeArithmetic"]),
+        module("Curl", ["CCurl", "FileIO", "SafeArithmetic"]),
         module("NATS", ["CNATS", "SafeArithmetic"]),
         module("Linux", ["CLinux", "SafeArithmetic"]),
+
+        module("FileIO"),
 
         // The domain.
         module("SafeArithmetic"),
@@ -115,13 +117,14 @@ let package = Package(
         module("MediaEngine", ["RichPush", "AttachPrepModel", "SafeArithmetic"]),
         module(
             "MediaProcessing",
-            ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "Linux", "SafeArithmetic"], optimized),
+            ["MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP", "Magic", "FileIO", "Linux", "SafeArithmetic"],
+            optimized),
         module("MediaChild", ["MediaProcessing", "Linux", "SafeArithmetic"]),
         .executableTarget(name: "AttachPrepMedia", dependencies: ["MediaChild"], swiftSettings: strict),
         module(
             "AttachPrep",
             [
-                "MediaEngine", "PushPayload", "Curl", "Zlib", "Linux", "SafeArithmetic",
+                "MediaEngine", "PushPayload", "Curl", "Zlib", "FileIO", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -64,6 +64,8 @@ def gif(data):
     yield "trailing-1", data + b"\0"
     yield "trailing-text", data + b"\r\n--boundary--\r\n"
     yield "trailer-twice", data + b";"
+    if data.endswith(b";"):
+        yield "no-trailer", data[:-1]
 
 
 def put(data, offset, form, value):

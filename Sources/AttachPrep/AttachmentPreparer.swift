@@ -1,4 +1,5 @@
 public import AttachPrepModel
+import FileIO
 import FoundationEssentials
 import Glibc
 public import Logging
@@ -251,15 +252,8 @@ private final class PreviewFiles: Sendable {
         guard 0...Limits.imageBytesMax ~= count else {
             throw AttachPrepError(.internal, "The preview image has an invalid length; try again.")
         }
-        var bytes = [UInt8](repeating: 0, count: count)
-        // Bounded throughout: no more is read than the buffer holds.
-        var done = 0
-        while done < count {
-            let read = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe pread(made, buffer.baseAddress?.advanced(by: done), count - done, off_t(done))
-            }
-            guard read > 0 else { throw AttachPrepError(.internal, "The preview image cannot be read; try again.") }
-            done += read
+        guard let bytes = try? FileIO.bytes(made, at: 0, count: count), bytes.count == count else {
+            throw AttachPrepError(.internal, "The preview image cannot be read; try again.")
         }
         return bytes
     }

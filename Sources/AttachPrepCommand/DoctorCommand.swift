@@ -37,13 +37,19 @@ struct Diagnostics: Codable, Sendable {
     let libraries: [EngineDescription.Library]
     let abilities: [EngineDescription.Ability]
     /// The result of each sandbox check.
-    let walls: [SandboxCheckResult]
+    let sandboxChecks: [SandboxCheckResult]
     /// Whether results can be published; nil without `--publish`.
     private(set) var publish: PublishTargetCheck?
     /// The state of the queue's servers; nil without `--queue`.
     private(set) var queue: QueueCheck?
     /// The problems found, each with its remedy.
     private(set) var faults: [String]
+
+    /// `--format json` prints these names, so they do not change.
+    private enum CodingKeys: String, CodingKey {
+        case version, mediaExecutable, libraries, abilities, publish, queue, faults
+        case sandboxChecks = "walls"
+    }
 
     var isHealthy: Bool { faults.isEmpty }
 
@@ -75,13 +81,13 @@ struct Diagnostics: Codable, Sendable {
                 PreparerConfiguration(output: PreparerConfiguration.scratchFolder), logger: logger)
             let description = try await preparer.describe()
             await preparer.shutdown()
-            let walls = try await AttachmentPreparer.checkSandbox(mediaExecutable: path)
-            return Diagnostics(path: path, download: download, description: description, walls: walls)
+            let sandboxChecks = try await AttachmentPreparer.checkSandbox(mediaExecutable: path)
+            return Diagnostics(path: path, download: download, description: description, sandboxChecks: sandboxChecks)
         } catch {
             let known = sentence(error)
             return Diagnostics(
                 version: Version.text, mediaExecutable: try? MediaExecutable.locate(), libraries: [download],
-                abilities: [], walls: [],
+                abilities: [], sandboxChecks: [],
                 faults: [
                     "\(known) If libraries are missing, install them with apt-get install libvips42 libavformat59 "
                         + "libavcodec59 libswscale6 libmagic1."
@@ -97,28 +103,29 @@ struct Diagnostics: Codable, Sendable {
 
     private init(
         version: String, mediaExecutable: String?, libraries: [EngineDescription.Library],
-        abilities: [EngineDescription.Ability], walls: [SandboxCheckResult], faults: [String]
+        abilities: [EngineDescription.Ability], sandboxChecks: [SandboxCheckResult], faults: [String]
     ) {
         self.version = version
         self.mediaExecutable = mediaExecutable
         self.libraries = libraries
         self.abilities = abilities
-        self.walls = walls
+        self.sandboxChecks = sandboxChecks
         self.faults = faults
     }
 
     private init(
-        path: String, download: EngineDescription.Library, description: EngineDescription, walls: [SandboxCheckResult]
+        path: String, download: EngineDescription.Library, description: EngineDescription,
+        sandboxChecks: [SandboxCheckResult]
     ) {
         let missing = description.abilities.filter { !$0.isAvailable }.map {
             "Cannot \($0.name); run apt-get install \($0.package)."
         }
-        let open = walls.filter { !$0.holds }.map {
-            "Sandbox not effective: the media process can \($0.attempt.rawValue): \($0.how)."
+        let open = sandboxChecks.filter { !$0.isBlocked }.map {
+            "Sandbox not effective: the media process can \($0.attempt.rawValue): \($0.explanation)."
         }
         self.init(
             version: Version.text, mediaExecutable: path, libraries: [download] + description.libraries,
-            abilities: description.abilities, walls: walls, faults: missing + open)
+            abilities: description.abilities, sandboxChecks: sandboxChecks, faults: missing + open)
     }
 
     /// The text output.
@@ -128,8 +135,8 @@ struct Diagnostics: Codable, Sendable {
         lines.append(StyledText())
         lines += abilities.map { StyledText.answer($0.isAvailable) + "  \($0.name)" }
         lines.append(StyledText())
-        if !walls.isEmpty {
-            lines += [StyledText("Sandbox checks:")] + walls.map(Self.line) + [StyledText()]
+        if !sandboxChecks.isEmpty {
+            lines += [StyledText("Sandbox checks:")] + sandboxChecks.map(Self.line) + [StyledText()]
         }
         if let publish { lines += [StyledText.answer(publish.isReady) + "  publish to the bucket", StyledText()] }
         if let queue { lines += queue.lines + [StyledText()] }
@@ -142,9 +149,10 @@ struct Diagnostics: Codable, Sendable {
     }
 
     private static func line(_ finding: SandboxCheckResult) -> StyledText {
-        let columns = TerminalText.column(finding.wall.rawValue, 18) + TerminalText.column(finding.attempt.rawValue, 24)
-        let status = finding.holds ? StyledText("blocked", .good) : StyledText("OPEN   ", .bad)
-        return status + "  \(columns) " + StyledText(finding.how, .dim)
+        let columns =
+            TerminalText.column(finding.layer.rawValue, 18) + TerminalText.column(finding.attempt.rawValue, 24)
+        let status = finding.isBlocked ? StyledText("blocked", .good) : StyledText("OPEN   ", .bad)
+        return status + "  \(columns) " + StyledText(finding.explanation, .dim)
     }
 
     /// One line of JSON.

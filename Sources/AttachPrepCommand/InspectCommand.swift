@@ -78,9 +78,9 @@ struct InspectionText {
     private func size(_ media: InspectedMedia, _ width: Int, _ height: Int) -> String {
         var parts = ["\(width)x\(height)"]
         if media.orientation != .upright { parts.append("rotated (orientation \(media.orientation.rawValue))") }
-        if let colour = media.colour { parts.append(colour) }
+        if let color = media.color { parts.append(color) }
         if media.hasAlpha { parts.append("alpha") }
-        if media.hasColourProfile { parts.append("color profile") }
+        if media.hasColorProfile { parts.append("color profile") }
         return parts.joined(separator: ", ")
     }
 

@@ -1,4 +1,5 @@
 internal import CCurl
+import FileIO
 internal import SafeArithmetic
 
 #if canImport(Glibc)
@@ -252,13 +253,9 @@ struct UploadReader {
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         let wanted = min(buffer.count, upload.bytes.subtracting(clamping: sent))
         guard wanted > 0 else { return 0 }
-        var count = -1
-        repeat {
-            count = unsafe pread(
-                // Bounded: both types have 64 bits.
-                upload.descriptor, buffer.baseAddress, wanted, off_t(upload.offset.adding(clamping: sent)))
-        } while count < 0 && errno == EINTR
-        guard count > 0 else { return nil }
+        let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+        let count = try? unsafe FileIO.read(upload.descriptor, into: part, at: upload.offset.adding(clamping: sent))
+        guard let count, count > 0 else { return nil }
         sent = sent.adding(clamping: count)
         return count
     }

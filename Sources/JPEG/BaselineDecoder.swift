@@ -1,3 +1,4 @@
+import FileIO
 import Glibc
 
 /// Fast decoder for small renditions of baseline JPEGs, the most common kind. All other kinds are left to
@@ -103,10 +104,8 @@ struct BaselineHeader {
     private static func isSkipped(_ marker: UInt8) -> Bool { (0xE0...0xEF).contains(marker) || marker == 0xFE }
 
     private static func bytes(of descriptor: CInt, at offset: Int, count: Int) -> [UInt8]? {
-        let found = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = max(0, unsafe pread(descriptor, buffer.baseAddress, count, off_t(offset)))
-        }
-        return found.count == count ? found : nil
+        let found = try? FileIO.bytes(descriptor, at: offset, count: count)
+        return found?.count == count ? found : nil
     }
 
     /// Reads one segment; false if it does not belong to a baseline JPEG.

@@ -1,3 +1,4 @@
+import FileIO
 import Glibc
 
 /// Decodes a scan to one or two eighths of its size: only the first coefficients of each block are decoded, and the
@@ -307,22 +308,13 @@ struct ScanBytes {
         raw.removeFirst(rawIndex)
         rawIndex = 0
         let kept = raw.count
-        var piece = readPiece()
-        while piece.isEmpty, waitForMore() { piece = readPiece() }
+        var piece: [UInt8]
+        repeat {
+            piece = (try? FileIO.bytes(descriptor, at: offset, count: Self.rawBytes)) ?? []
+        } while piece.isEmpty && waitForMore()
         offset += piece.count
         raw = kept == 0 ? piece : raw + piece
         if piece.isEmpty { continuation = .end }
         return !piece.isEmpty
-    }
-
-    private func readPiece() -> [UInt8] {
-        unsafe [UInt8](unsafeUninitializedCapacity: Self.rawBytes) { buffer, filled in
-            var got = -1
-            repeat {
-                got = unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-            } while got < 0
-                && errno == EINTR
-            filled = max(0, got)
-        }
     }
 }

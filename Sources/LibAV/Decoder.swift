@@ -103,9 +103,6 @@ import SafeArithmetic
         didSet { unsafe context.pointee.skip_loop_filter = skipsLoopFilter ? AVDISCARD_ALL : AVDISCARD_DEFAULT }
     }
 
-    /// Frames between a packet and its decoded frame, caused by reordering.
-    package var reorderDelay: Int { Int(clamping: unsafe context.pointee.has_b_frames) }
-
     /// Sends a packet, or nil to start draining; returns false when frames have to be received first.
     package func send(_ packet: Packet?) throws(LibAVError) -> Bool {
         let code = unsafe avcodec_send_packet(context, packet?.raw)

@@ -12,10 +12,13 @@ import SafeArithmetic
 
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let input: DescriptorInput
+    /// The demuxer's full name, as in `AllowList.demuxers`.
+    package let name: String
 
     private init(adopting context: UnsafeMutablePointer<AVFormatContext>, input: DescriptorInput) {
         unsafe self.context = context
         self.input = input
+        name = unsafe String(cString: context.pointee.iformat.pointee.name)
     }
 
     deinit {
@@ -48,9 +51,6 @@ import SafeArithmetic
         unsafe try LibAVError.check(avformat_open_input(&opened, nil, format, nil), "avformat_open_input")
         return unsafe Demuxer(adopting: try LibAVError.allocated(opened, "avformat_open_input"), input: input)
     }
-
-    /// The demuxer's full name, as in `AllowList.demuxers`.
-    package var name: String { unsafe String(cString: context.pointee.iformat.pointee.name) }
 
     package var metadata: [String: String] { unsafe dictionary(context.pointee.metadata) }
 

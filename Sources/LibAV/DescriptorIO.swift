@@ -1,4 +1,5 @@
 import CLibAV
+import FileIO
 import Glibc
 import SafeArithmetic
 
@@ -90,9 +91,9 @@ import SafeArithmetic
     guard let state = unsafe DescriptorInput.State.of(opaque) else { return CLibAV_errorInputOutput }
     if state.isExpired { return CLibAV_errorExit }
     while true {
-        let read = unsafe pread(state.descriptor, buffer, Int(clamping: count), off_t(clamping: state.position))
-        if read < 0, errno == EINTR { continue }
-        if read < 0 { return CLibAV_errorInputOutput }
+        let free = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: max(0, Int(clamping: count)))
+        let read = try? unsafe FileIO.read(state.descriptor, into: free, at: Int(clamping: state.position))
+        guard let read else { return CLibAV_errorInputOutput }
         if read == 0, state.waits() { continue }
         if read == 0 { return CLibAV_errorEndOfFile }
         state.position = state.position.adding(clamping: Int64(clamping: read))
@@ -226,21 +227,13 @@ package struct ArrivingBytes {
     guard let state = unsafe DescriptorOutput.State.of(opaque) else { return CLibAV_errorInputOutput }
     let wanted = Int(clamping: count)
     guard state.admits(wanted) else { return state.code }
-    var done = 0
-    while done < wanted {
-        // Bounded: `done` is below `wanted`.
-        let (rest, left) = (unsafe buffer.map { unsafe $0 + done }, wanted - done)
-        let written = unsafe pwrite(state.descriptor, rest, left, off_t(clamping: state.position))
-        if written < 0, errno == EINTR { continue }
-        guard written > 0 else {
-            state.writeError = .system(errno)
-            return state.code
-        }
-        // Bounded: no more is written than was `left`.
-        done += written
-        state.position = state.position.adding(clamping: Int64(clamping: written))
-        state.size = max(state.size, state.position)
+    let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: max(0, wanted))
+    do { try unsafe FileIO.write(bytes, to: state.descriptor, at: Int(clamping: state.position)) } catch {
+        state.writeError = .system(error.code)
+        return state.code
     }
+    state.position = state.position.adding(clamping: Int64(clamping: wanted))
+    state.size = max(state.size, state.position)
     return count
 }
 

@@ -17,8 +17,14 @@ import SafeArithmetic
     /// A second reference to the same bytes.
     package func reference() throws(LibAVError) -> Packet {
         let copy = try Packet()
-        unsafe try LibAVError.check(av_packet_ref(copy.raw, raw), "av_packet_ref")
+        try copy.refer(to: self)
         return copy
+    }
+
+    /// Drops its bytes and refers to those of another packet.
+    package func refer(to other: Packet) throws(LibAVError) {
+        clear()
+        unsafe try LibAVError.check(av_packet_ref(raw, other.raw), "av_packet_ref")
     }
 
     /// A packet with a copy of these bytes, without flags or times: for decoders of whole files.

@@ -18,8 +18,7 @@ package struct StreamDescription: Sendable {
     /// Whether the stream is a cover image, not a movie.
     package let isAttachedPicture: Bool
     package let timeBase: TimeBase
-    /// Start in ticks of the time base, from the header.
-    package let startTime: Int64?
+    /// Duration in ticks of the time base, from the header; nil if it has none.
     package let declaredDuration: Int64?
     /// Frames between a packet and its decoded frame, caused by reordering.
     package let reorderDelay: Int
@@ -57,7 +56,6 @@ package struct StreamDescription: Sendable {
         isDecodable = unsafe LibAV.decoder(parameters.codec_id) != nil
         isAttachedPicture = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
         timeBase = TimeBase(unsafe stream.pointee.time_base)
-        startTime = unsafe stream.pointee.start_time.timestamp
         declaredDuration = unsafe stream.pointee.duration.timestamp.flatMap { $0 > 0 ? $0 : nil }
         reorderDelay = Int(clamping: unsafe parameters.video_delay)
         bitRate = unsafe (1...Self.bitRateMax).contains(parameters.bit_rate) ? Int(clamping: parameters.bit_rate) : nil

@@ -76,7 +76,7 @@ struct SandboxProbe {
     func run() -> CInt {
         guard let attempt else { return EXIT_FAILURE }
         // Landlock and seccomp require a process that cannot gain privileges.
-        let missing = MediaChildSandbox.enable([.privileges, attempt.wall])
+        let missing = MediaChildSandbox.enable([.privileges, attempt.layer])
         guard missing.isEmpty else { return MediaChildExit.sandboxUnavailable }
         return succeeds(attempt) ? MediaChildExit.attemptSucceeded : MediaChildExit.attemptBlocked
     }

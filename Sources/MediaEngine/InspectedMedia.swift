@@ -52,17 +52,27 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
     /// Whether the file contains a location (EXIF GPS, QuickTime location).
     public var hasLocation: Bool
     /// Color interpretation of a still as libvips names it: `srgb`, `cmyk`, `b-w`, `rgb16`.
-    public var colour: String?
+    public var color: String?
     /// Whether a still has an embedded color profile.
-    public var hasColourProfile: Bool
+    public var hasColorProfile: Bool
     /// Whether the file has data that decoding does not need: EXIF, XMP, IPTC, comments, tags.
     public var hasMetadata: Bool
     /// The damage of a file that can be repaired; nil for an intact file.
     public var damage: MediaDamage?
     /// A defect of the container around intact streams; nil without one.
-    public var containerFault: ContainerDefect?
+    public var containerDefect: ContainerDefect?
     /// Whether the file was validated completely; false when time ran short.
-    public var isProved: Bool
+    public var isValidated: Bool
+
+    /// `attachprep inspect --format json` prints these names, so they do not change.
+    private enum CodingKeys: String, CodingKey {
+        case format, width, height, orientation, hasAlpha, frames, frameDelaysMilliseconds, loopCount, duration, video
+        case audio, hasCoverArt, hasLocation, hasMetadata, damage
+        case color = "colour"
+        case hasColorProfile = "hasColourProfile"
+        case containerDefect = "containerFault"
+        case isValidated = "isProved"
+    }
 
     public init(format: MediaFormat) {
         self.format = format
@@ -71,9 +81,9 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
         audio = []
         hasCoverArt = false
         hasLocation = false
-        hasColourProfile = false
+        hasColorProfile = false
         hasMetadata = false
-        isProved = true
+        isValidated = true
     }
 
     /// Durations and times are clamped to 1e9 s, about 32 years.
@@ -90,6 +100,10 @@ public struct InspectedMedia: Codable, Sendable, Hashable {
 public enum ContainerDefect: String, Codable, Sendable, Hashable {
     /// The media data box (`mdat`) of an MP4 is declared longer than the file, although every sample lies in the file.
     case mediaDataExceedsFile
+    /// Data that is no box follows the last box of an MP4.
+    case trailingData
+    /// A GIF ends behind a complete frame, without its trailer.
+    case trailerMissing
     /// The data chunk of a WAV is the last one and has no length: the file was written to a pipe, or never finished.
     case samplesNotCounted
 }

@@ -158,7 +158,8 @@ extension AttachmentRendition {
         switch self {
         case .movie(let movie): movie.copiesVideo && movie.copiesAudio
         case .audio(let audio): audio.copies || audio.completesWave
-        case .still, .animation: false
+        case .animation(let animation): animation.completesGIF
+        case .still: false
         }
     }
 }
@@ -185,6 +186,8 @@ public struct AnimationRendition: Codable, Sendable, Hashable {
     public var bytesMax: Int
     /// The limit for the longer side in pixels; nil keeps the size.
     public var longSideMax: Int?
+    /// Whether a GIF without its trailer is copied and the trailer added.
+    public var completesGIF = false
 
     public init(bytesMax: Int, longSideMax: Int? = nil) {
         self.bytesMax = bytesMax

@@ -44,7 +44,7 @@ public enum EscapeKind: String, Codable, Sendable, Hashable, CaseIterable {
     case outliveParent = "outlive its parent"
 
     /// The layer that must block it.
-    public var wall: SandboxLayer {
+    public var layer: SandboxLayer {
         switch self {
         case .gainPrivileges: .privileges
         case .keepCapabilities: .capabilities

@@ -1,4 +1,5 @@
 import AttachPrepModel
+import FileIO
 import Glibc
 import RichPush
 
@@ -13,21 +14,10 @@ struct OutputFile {
 
     /// Writes a rendition, or a part of it at an offset.
     ///
-    /// - Parameter place: Offset in bytes.
+    /// - Parameter start: Offset in bytes.
     /// - Throws: `output.no_space` on a full disk, `output.not_writable` for any other error.
-    func write(_ bytes: [UInt8], at place: Int = 0) throws {
-        // Bounded throughout: bytes in memory, and an offset in the output file.
-        var offset = 0
-        while offset < bytes.count {
-            let written = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe pwrite(
-                    descriptor, buffer.baseAddress.map { unsafe $0 + offset }, buffer.count - offset,
-                    off_t(place + offset))
-            }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw Self.failure(errno) }
-            offset += written
-        }
+    func write(_ bytes: [UInt8], at start: Int = 0) throws {
+        do { try FileIO.write(bytes, to: descriptor, at: start) } catch { throw Self.failure(error.code) }
     }
 
     static func failure(_ code: CInt) -> AttachPrepError {

@@ -1,4 +1,5 @@
 import CSPNG
+import FileIO
 import Glibc
 import SafeArithmetic
 
@@ -174,20 +175,12 @@ final class PNGSource {
     }
 
     private func readOn() -> Bool {
-        repeat { piece = readPiece() } while piece.isEmpty && waitForMore()
+        repeat {
+            piece = (try? FileIO.bytes(descriptor, at: offset, count: Self.pieceBytes)) ?? []
+        } while piece.isEmpty && waitForMore()
         offset += piece.count
         pieceOffset = 0
         return !piece.isEmpty
-    }
-
-    private func readPiece() -> [UInt8] {
-        unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceBytes) { buffer, filled in
-            var count = -1
-            repeat {
-                count = unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-            } while count < 0 && errno == EINTR
-            filled = max(0, count)
-        }
     }
 }
 

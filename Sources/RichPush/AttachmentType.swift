@@ -23,9 +23,6 @@ public enum AttachmentType: String, Codable, Sendable, Hashable, CaseIterable {
     /// The largest file that iOS accepts, in bytes; a file of exactly this size is within the limit.
     public var bytesMax: Int { Limits.attachmentBytesMax(kind) }
 
-    /// The 5 MB, 10 MB or 50 MB of Apple's table as a person reads it.
-    public var bytesMaxDescription: String { "\(bytesMax / 1_000_000) MB" }
-
     private struct Row {
         let kind: MediaKind
         let uti: String

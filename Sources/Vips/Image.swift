@@ -118,8 +118,6 @@ import Glibc
     /// Pages that were loaded, stacked vertically.
     // Bounded: the divisor is at least 1.
     package var loadedPages: Int { Int(clamping: unsafe vips_image_get_height(pointer)) / max(1, height) }
-    /// Number of pages in the file.
-    package var pages: Int { Int(clamping: unsafe vips_image_get_n_pages(pointer)) }
     /// Number of bands: colors and alpha.
     package var bands: Int { Int(clamping: unsafe vips_image_get_bands(pointer)) }
     /// Whether the last band is alpha.

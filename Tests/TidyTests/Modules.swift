@@ -3,14 +3,15 @@ enum Modules {
     /// The modules of this package that a module may depend on and import.
     static let arrows: [String: Set<String>] = [
         "SafeArithmetic": [],
+        "FileIO": [],
         "Vips": ["SafeArithmetic", "CVips"],
-        "LibAV": ["SafeArithmetic", "CLibAV"],
-        "JPEG": ["SafeArithmetic", "CJPEG"],
-        "PNG": ["SafeArithmetic", "CSPNG"],
+        "LibAV": ["SafeArithmetic", "FileIO", "CLibAV"],
+        "JPEG": ["SafeArithmetic", "FileIO", "CJPEG"],
+        "PNG": ["SafeArithmetic", "FileIO", "CSPNG"],
         "WebP": ["SafeArithmetic", "CWebP"],
         "Magic": ["CMagic"],
         "Zlib": ["SafeArithmetic", "CZlib"],
-        "Curl": ["SafeArithmetic", "CCurl"],
+        "Curl": ["SafeArithmetic", "FileIO", "CCurl"],
         "NATS": ["SafeArithmetic", "CNATS"],
         "Linux": ["SafeArithmetic", "CLinux"],
         "RichPush": ["SafeArithmetic"],
@@ -19,13 +20,14 @@ enum Modules {
         "MediaEngine": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
         "MediaProcessing": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP",
-            "Magic", "Linux",
+            "Magic", "FileIO", "Linux",
         ],
         "MediaChild": ["SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
         "HostileMedia": ["RichPush", "AttachPrepModel", "MediaEngine", "MediaChild", "Linux"],
         "AttachPrep": [
-            "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "Curl", "Zlib", "Linux",
+            "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "Curl", "Zlib", "FileIO",
+            "Linux",
         ],
         "AttachPrepJobs": ["SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "Linux"],
         "SQLiteQueue": [

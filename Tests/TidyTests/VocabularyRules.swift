@@ -20,8 +20,8 @@ enum VocabularyRules {
         "heard": "received", "said": "sent or reported",
     ]
 
-    /// Names that hold such a word and stay: JSON keys of `doctor` and of the media process, and the wall clock.
-    static let keptNames: Set<String> = ["colour", "hasColourProfile", "wall", "walls"]
+    /// Names that hold such a word and stay: the wall clock.
+    static let keptNames: Set<String> = ["wall"]
 
     /// Words of libvips that are not prose.
     static let libraryWords: Set<String> = ["colour", "colourspace", "grey16"]

@@ -1,5 +1,6 @@
 internal import AttachPrepModel
 internal import Crypto
+import FileIO
 package import RichPush
 internal import SafeArithmetic
 internal import Synchronization
@@ -146,18 +147,7 @@ final class BodyFile: Sendable {
     }
 
     private func write(_ piece: UnsafeRawBufferPointer, at start: Int) throws(AttachPrepError) {
-        var done = 0
-        while done < piece.count {
-            let rest = unsafe UnsafeRawBufferPointer(rebasing: piece[done...])
-            // Bounded: both types have 64 bits.
-            let written = unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(start.adding(clamping: done)))
-            if written > 0 {
-                // Bounded: at most the size of the piece.
-                done += written
-            } else if written == 0 || errno != EINTR {
-                throw OutputErrors.error(written == 0 ? EIO : errno)
-            }
-        }
+        do { try unsafe FileIO.write(piece, to: descriptor, at: start) } catch { throw OutputErrors.error(error.code) }
     }
 }
 

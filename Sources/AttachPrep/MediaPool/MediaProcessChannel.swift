@@ -281,7 +281,7 @@ extension IdentifiedMedia {
 extension InspectedMedia {
     var bounded: InspectedMedia {
         var media = self
-        media.colour = colour?.boundedSentence
+        media.color = color?.boundedSentence
         if let video {
             media.video?.codec = video.codec.boundedSentence
             media.video?.codecTag = video.codecTag.boundedSentence

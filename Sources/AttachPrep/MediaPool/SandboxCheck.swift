@@ -59,36 +59,44 @@ struct SandboxCheck: Sendable {
 /// The result of one attempt to escape through one sandbox layer.
 public struct SandboxCheckResult: Codable, Sendable, Hashable {
     /// The layer under test.
-    public let wall: SandboxLayer
+    public let layer: SandboxLayer
     /// The attempt.
     public let attempt: EscapeKind
     /// Whether the layer blocked it.
-    public let holds: Bool
+    public let isBlocked: Bool
     /// How it was blocked, or why it was not: a sentence without a full stop.
-    public let how: String
+    public let explanation: String
+
+    /// `attachprep doctor --format json` prints these names, so they do not change.
+    private enum CodingKeys: String, CodingKey {
+        case attempt
+        case layer = "wall"
+        case isBlocked = "holds"
+        case explanation = "how"
+    }
 
     /// Derives the result from how the process ended. Pure.
     init(_ attempt: EscapeKind, ending: ChildProcess.Ending) {
         self.attempt = attempt
-        wall = attempt.wall
-        (holds, how) = Self.reading(attempt, ending)
+        layer = attempt.layer
+        (isBlocked, explanation) = Self.reading(attempt, ending)
     }
 
     private static func reading(_ attempt: EscapeKind, _ ending: ChildProcess.Ending) -> (Bool, String) {
         switch (attempt, ending) {
         case (_, .exited(MediaChildExit.attemptBlocked)): (true, "blocked")
-        case (_, .exited(MediaChildExit.sandboxUnavailable)): (false, missing(attempt.wall))
+        case (_, .exited(MediaChildExit.sandboxUnavailable)): (false, missing(attempt.layer))
         // A program that it executed, or a process that it forked, ends with 0.
         case (_, .exited(MediaChildExit.attemptSucceeded)), (_, .exited(0)): (false, "it was not blocked")
-        case (_, .killed(SIGSYS)) where attempt.wall == .systemCalls: (true, "the process was killed")
+        case (_, .killed(SIGSYS)) where attempt.layer == .systemCalls: (true, "the process was killed")
         case (.spin, .killed(SIGXCPU)), (.spin, .killed(SIGKILL)): (true, "the process was killed")
         case (.outliveParent, .killed(SIGKILL)): (true, "the process was killed with its parent")
         case (_, .exited), (_, .killed): (false, "the attempt could not be run: \(ending.sentence)")
         }
     }
 
-    private static func missing(_ wall: SandboxLayer) -> String {
-        switch wall {
+    private static func missing(_ layer: SandboxLayer) -> String {
+        switch layer {
         case .files: "this kernel has no Landlock; use Linux 5.13 or newer with landlock in its lsm= list"
         case .systemCalls: "this kernel or container has no seccomp filters"
         default: "it cannot be enabled on this machine"

@@ -47,7 +47,7 @@ struct PreparationPipeline: Sendable {
                 if let error = plan.error { throw error }
                 renditions = try await render(plan, nil, source, staging, &clock, &manifest.timings)
             }
-            if !media.isProved, media.damage == nil {
+            if !media.isValidated, media.damage == nil {
                 renditions.markDegraded("the file was not validated completely because the time budget ran short")
             }
             manifest.timings.queue = clock.queueMilliseconds

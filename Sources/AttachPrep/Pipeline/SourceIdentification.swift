@@ -1,5 +1,6 @@
 import AttachPrepModel
 import Crypto
+import FileIO
 import Glibc
 import MediaEngine
 import RichPush
@@ -105,16 +106,7 @@ enum PrefixDigest {
 
     /// Nil when the file is shorter.
     static func digest(of descriptor: CInt, length: Int) -> String? {
-        var bytes = [UInt8](repeating: 0, count: length)
-        var done = 0
-        while done < length {
-            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-                // Bounded: `done` is at most `length`.
-                unsafe pread(descriptor, buffer.baseAddress.map { unsafe $0 + done }, length - done, off_t(done))
-            }
-            guard count > 0 else { return nil }
-            done += count  // Bounded: by `length`.
-        }
+        guard let bytes = try? FileIO.bytes(descriptor, at: 0, count: length), bytes.count == length else { return nil }
         return SHA256.hash(data: bytes).hexadecimal
     }
 }

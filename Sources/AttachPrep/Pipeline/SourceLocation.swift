@@ -1,4 +1,5 @@
 import AttachPrepModel
+import FileIO
 import Glibc
 import RichPush
 import SafeArithmetic
@@ -133,7 +134,7 @@ final class LocalFile: Sendable {
             return try HashedCopy(of: descriptor, to: target) {
                 guard ContinuousClock.now < deadline else { throw AttachPrepError.deadlinePassed(at: "fetching") }
             }.sha256
-        } catch let error as HashedCopy.ReadError {
+        } catch let error as FileIOError {
             throw AttachPrepError(
                 .sourceNotFound, "The file could not be read.", detail: unsafe String(cString: strerror(error.code)))
         }

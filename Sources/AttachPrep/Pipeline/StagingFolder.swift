@@ -1,5 +1,6 @@
 import AttachPrepModel
 import Crypto
+import FileIO
 import FoundationEssentials
 import Glibc
 import Linux
@@ -169,7 +170,7 @@ enum SealedOutput {
             return copy
         } catch {
             try staging.remove(sealed)
-            if let failure = error as? HashedCopy.ReadError { throw OutputErrors.error(failure.code) }
+            if let error = error as? FileIOError { throw OutputErrors.error(error.code) }
             throw error
         }
     }
@@ -180,46 +181,31 @@ struct HashedCopy {
     let bytes: Int
     let sha256: String
 
-    /// The source file could not be read; errno.
-    struct ReadError: Error {
-        let code: CInt
-    }
-
     /// 256 KB: with chunks this large, the system calls cost nothing compared to hashing.
     private static let chunkBytes = 262_144
 
     /// - Parameter proceed: Called before each chunk; an error it throws ends the copy.
-    /// - Throws: `ReadError`, `output.no_space`, `output.not_writable`.
+    /// - Throws: `FileIOError` when the source cannot be read; `output.no_space`, `output.not_writable`.
     init(of descriptor: CInt, to target: CInt, proceed: () throws -> Void = {}) throws {
         var hash = SHA256()
         var bytes = 0
         var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
         while true {
             try proceed()
-            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-                unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(clamping: bytes))
+            let count = try unsafe chunk.withUnsafeMutableBytes {
+                try unsafe FileIO.read(descriptor, into: $0, at: bytes)
             }
-            guard count >= 0 else { throw ReadError(code: errno) }
             guard count > 0 else { break }
             try unsafe chunk.withUnsafeBytes { buffer in
                 let piece = unsafe UnsafeRawBufferPointer(rebasing: buffer.prefix(count))
                 unsafe hash.update(bufferPointer: piece)
-                try unsafe Self.write(piece, to: target)
+                do throws(FileIOError) { try unsafe FileIO.write(piece, to: target, at: bytes) } catch {
+                    throw OutputErrors.error(error.code)
+                }
             }
             bytes = bytes.adding(clamping: count)
         }
         self.bytes = bytes
         sha256 = hash.finalize().hexadecimal
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer, to target: CInt) throws {
-        var written = 0
-        while written < bytes.count {
-            // Bounded: `written` is below the buffer's count.
-            let count = unsafe Glibc.write(target, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw OutputErrors.error(errno) }
-            written += count  // Bounded: by the buffer's count.
-        }
     }
 }

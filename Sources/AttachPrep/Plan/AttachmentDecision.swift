@@ -140,10 +140,14 @@ package enum Attachability: Sendable, Hashable {
 
     /// The decision.
     package init(_ media: InspectedMedia) {
-        switch media.containerFault {
+        switch media.containerDefect {
         case .mediaDataExceedsFile:
             self = .foreign(
                 reason: "the media data box is declared longer than the file, though every sample is present")
+        case .trailingData:
+            self = .foreign(reason: "other data follows the movie")
+        case .trailerMissing:
+            self = .foreign(reason: "the GIF ends behind a frame, without its trailer")
         case .samplesNotCounted:
             self = .foreign(reason: "the WAV header does not state the number of samples")
         case nil:

@@ -26,7 +26,7 @@ struct RenditionPlanner {
     func rendition() -> AttachmentRendition {
         let rendition: AttachmentRendition =
             switch media.kind {
-            case .image where media.isAnimated: .animation(animation())
+            case .image where media.isAnimated || completesGIF: .animation(animation())
             case .image: .still(still())
             case .audio: .audio(audio())
             case .movie: .movie(movie())
@@ -43,8 +43,16 @@ struct RenditionPlanner {
     }
 
     private func animation() -> AnimationRendition {
-        AnimationRendition(
+        var rendition = AnimationRendition(
             bytesMax: bytesMax(.image), longSideMax: isDisplay ? Limits.displayAnimationSidePixelsMax : nil)
+        rendition.completesGIF = completesGIF
+        return rendition
+    }
+
+    /// Whether a GIF only lacks its trailer.
+    private var completesGIF: Bool {
+        media.containerDefect == .trailerMissing && bytes < request.bytesMax(for: .image)
+            && !(isDisplay && DisplayLimitCheck(media: media, bytes: bytes).reason != nil)
     }
 
     // MARK: Audio
@@ -55,7 +63,7 @@ struct RenditionPlanner {
         let limit = bytesMax(.audio)
         var rendition = AudioRendition(bytesMax: limit, copies: copiesAudioTrack(within: limit))
         rendition.completesWave =
-            media.containerFault == .samplesNotCounted && bytes < limit
+            media.containerDefect == .samplesNotCounted && bytes < limit
             && !(isDisplay && exceedsDisplayBitRate(bits: bits))
         rendition.bitRateMax = isDisplay ? Limits.displayAudioBitsPerSecondMax : nil
         rendition.isRepair = media.damage != nil

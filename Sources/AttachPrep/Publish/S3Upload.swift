@@ -1,5 +1,6 @@
 import Crypto
 import Curl
+import FileIO
 import Glibc
 import Logging
 package import RichPush
@@ -180,21 +181,19 @@ enum UploadDigest {
     /// - Throws: `output.not_writable` when the part cannot be read.
     static func sha256(of upload: TransferUpload) throws -> String {
         var hash = SHA256()
-        var chunk = [UInt8](repeating: 0, count: chunkBytes)
         var done = 0
         while done < upload.bytes {
             // Bounded: the loop ends at the size of a file on disk.
-            let wanted = min(chunk.count, upload.bytes - done)
-            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-                // Bounded: inside a file on disk.
-                unsafe pread(upload.descriptor, buffer.baseAddress, wanted, off_t(upload.offset + done))
+            let wanted = min(chunkBytes, upload.bytes - done)
+            let chunk: [UInt8]
+            // Bounded: inside a file on disk.
+            do { chunk = try FileIO.bytes(upload.descriptor, at: upload.offset + done, count: wanted) } catch {
+                throw OutputErrors.error(error.code)
             }
-            guard count > 0 else { throw OutputErrors.error(count < 0 ? errno : EIO) }
-            unsafe chunk.withUnsafeBytes { buffer in
-                unsafe hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
-            }
+            guard chunk.count == wanted else { throw OutputErrors.error(EIO) }
+            hash.update(data: chunk)
             // Bounded: at most the rest of the part.
-            done += count
+            done += wanted
         }
         return hash.finalize().hexadecimal
     }

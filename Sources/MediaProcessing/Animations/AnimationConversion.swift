@@ -7,6 +7,8 @@ import SafeArithmetic
 struct AnimationConversion {
     private let conversion: AttachmentConversion
     private let rendition: AnimationRendition
+    /// Bytes copied at a time.
+    private static let pieceBytes = 65_536
 
     init(_ conversion: AttachmentConversion, _ rendition: AnimationRendition) {
         self.conversion = conversion
@@ -17,6 +19,7 @@ struct AnimationConversion {
 
     func run() throws -> RenderedMedia {
         let facts = try AnimationFacts.read(conversion)
+        if rendition.completesGIF { return try completed(facts) }
         let baseScale = rendition.longSideMax.map { min(1, Double($0) / Double(max(facts.width, facts.height))) } ?? 1
         let search = AnimationSearch(
             facts: facts, bytesMax: rendition.bytesMax, baseScale: baseScale, clock: clock,
@@ -27,6 +30,30 @@ struct AnimationConversion {
         let found = try search.run()
         try conversion.output.write(found.bytes)
         return rendered(found, facts, isResized: baseScale < 1)
+    }
+
+    /// Copies a GIF and adds the trailer that it lacks.
+    private func completed(_ facts: AnimationFacts) throws -> RenderedMedia {
+        let window = try ByteWindow(descriptor: conversion.source, noun: "GIF", deadline: clock.deadline)
+        // Bounded throughout: offsets in the file.
+        var offset = 0
+        while offset < window.size {
+            let piece = Array(try window.bytes(at: offset, count: Self.pieceBytes))
+            try conversion.output.write(piece, at: offset)
+            offset += piece.count
+        }
+        try conversion.output.write([GIFParser.trailer], at: offset)
+        var rendered = RenderedMedia()
+        var attachment = RenderedAttachment(type: .gif, bytes: offset + 1)
+        (attachment.width, attachment.height) = (facts.width, facts.height)
+        attachment.frames = facts.delays.count
+        if facts.delays.count > 1 { attachment.duration = facts.delays.reduce(0.0) { $0 + Double($1) / 1000 } }
+        rendered.attachment = attachment
+        if case .animationFrame(let number) = conversion.request.picture {
+            rendered.attachmentPosition = .frame(number)
+            rendered.sourcePosition = .frame(number)
+        }
+        return rendered
     }
 
     private func rendered(_ found: AnimationSearch.Found, _ facts: AnimationFacts, isResized: Bool) -> RenderedMedia {

@@ -177,8 +177,6 @@ package struct AnimationStep: Sendable, Hashable {
 
     package init() {}
 
-    var isFull: Bool { self == AnimationStep() }
-
     var settings: GIFSettings {
         GIFSettings(exactness: GIFExactness(level: tolerance), colors: colors, sharedPalette: nil)
     }

@@ -17,6 +17,9 @@ package struct GIFParser: Sendable, Hashable {
     /// Whether it contains comments or application blocks other than the loop count and the color profile.
     package private(set) var hasMetadata = false
 
+    /// Whether the file ends behind a complete frame without the trailer byte.
+    package private(set) var isTrailerMissing = false
+
     /// The damage in a frame's data, if `countsPixels` was set.
     package private(set) var damage: String?
 
@@ -25,6 +28,8 @@ package struct GIFParser: Sendable, Hashable {
     /// The global color table.
     private var sharedColors = 0..<0
     private let countsPixels: Bool
+    /// The last byte of a GIF.
+    static let trailer: UInt8 = 0x3B
 
     private init(countsPixels: Bool) { self.countsPixels = countsPixels }
 
@@ -51,10 +56,10 @@ package struct GIFParser: Sendable, Hashable {
     // Bounded throughout: an offset lies in the file when it is added to, since a byte was read there; lengths have one
     // byte, all other numbers two.
 
-    /// Parses the file up to the trailer; data behind it is ignored.
+    /// Parses the file up to the trailer; data behind it is ignored. The trailer may be missing behind a frame.
     ///
     /// - Parameter countsPixels: Whether the frames' data is decoded, for `damage`.
-    /// - Throws: `media.corrupt` when a block is truncated or the trailer is missing, `media.too_many_frames`.
+    /// - Throws: `media.corrupt` when a block is truncated, `media.too_many_frames`.
     package static func walk(_ window: ByteWindow, countsPixels: Bool = false) throws -> GIFParser {
         let signature = try window.characters(at: 0, count: 6)
         guard ["GIF87a", "GIF89a"].contains(signature) else { throw window.broken("no GIF signature") }
@@ -63,7 +68,10 @@ package struct GIFParser: Sendable, Hashable {
         walk.height = try window.littleEndian(at: 8, bytes: 2)
         walk.sharedColors = 13..<13 + colorTableBytes(try window.byte(at: 10))
         var offset = walk.sharedColors.upperBound
-        while let next = try walk.block(at: offset, of: window) { offset = next }
+        while !walk.isTrailerMissing, let next = try walk.block(at: offset, of: window) {
+            walk.isTrailerMissing = next == window.size && walk.blocks.last?.end == next
+            offset = next
+        }
         // Data behind the one-byte trailer is not part of the image.
         if offset + 1 < window.size { walk.hasMetadata = true }
         if walk.frames == 0 { throw window.broken("no frame") }
@@ -82,7 +90,7 @@ package struct GIFParser: Sendable, Hashable {
         switch try window.byte(at: offset) {
         case 0x2C: return try frame(at: offset, of: window)
         case 0x21: return try block(extension: offset, of: window)
-        case 0x3B: return nil
+        case Self.trailer: return nil
         // Some writers end their blocks twice.
         case 0x00: return offset + 1
         default: throw window.broken("no block at \(offset)")
@@ -102,15 +110,21 @@ package struct GIFParser: Sendable, Hashable {
         let ownColors = offset + 10..<offset + 10 + Self.colorTableBytes(flags)
         block.colors = ownColors.isEmpty ? sharedColors : ownColors
         block.code = ownColors.upperBound
+        block.end = try end(ofData: block, number: frames + 1, of: window)
         blocks.append(block)
+        return block.end
+    }
+
+    /// Reads a frame's data, decodes it if `countsPixels` is set, and returns the offset behind it.
+    private mutating func end(ofData block: GIFFrameDescriptor, number: Int, of window: ByteWindow) throws -> Int {
         guard countsPixels, damage == nil else { return try Self.end(ofSubBlocksAt: block.code + 1, of: window) }
         var code = LZWDecoder(codeBits: Int(try window.byte(at: block.code)), pixels: block.width * block.height)
         var isCode = true
         let end = try Self.end(ofSubBlocksAt: block.code + 1, of: window) {
             if isCode { isCode = unsafe code.take($0, into: nil) }
         }
-        if !isCode { damage = "invalid LZW code in frame \(frames)" }
-        if isCode, !code.isComplete { damage = "pixels are missing in frame \(frames)" }
+        if !isCode { damage = "invalid LZW code in frame \(number)" }
+        if isCode, !code.isComplete { damage = "pixels are missing in frame \(number)" }
         return end
     }
 
@@ -198,6 +212,8 @@ package struct GIFFrameDescriptor: Sendable, Hashable {
     package var colors = 0..<0
     /// Offset of the minimum code size, which the data sub-blocks follow.
     package var code = 0
+    /// Offset behind the data.
+    package var end = 0
 
     // Bounded throughout: each number has two bytes.
     var right: Int { left + width }

@@ -24,10 +24,4 @@
 
     /// Sets all elements.
     func fill(with number: Number) { unsafe start.update(repeating: number, count: count) }
-
-    /// The first elements.
-    func prefix(_ count: Int) -> [Number] {
-        precondition(count >= 0 && count <= self.count, "count out of range")
-        return unsafe Array(UnsafeBufferPointer(start: start, count: count))
-    }
 }

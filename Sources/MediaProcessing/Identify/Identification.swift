@@ -1,4 +1,5 @@
 import AttachPrepModel
+import FileIO
 import Glibc
 package import Magic
 package import MediaEngine
@@ -81,14 +82,10 @@ package enum Identification {
     }
 
     private static func read(_ descriptor: CInt, at offset: Int, upTo count: Int) throws -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: max(0, count))
-        let read = unsafe bytes.withUnsafeMutableBytes { buffer in
-            unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(clamping: offset))
+        do { return try FileIO.bytes(descriptor, at: offset, count: count) } catch {
+            throw AttachPrepError(
+                .internal, "The source could not be read back.", detail: "pread: errno \(error.code)")
         }
-        guard read >= 0 else {
-            throw AttachPrepError(.internal, "The source could not be read back.", detail: "pread: errno \(errno)")
-        }
-        return Array(bytes.prefix(read))
     }
 }
 

@@ -6,7 +6,9 @@ import RichPush
 final class AudioValidator {
     private let decoder: Decoder
     private let frame: Frame
+    /// The last packets, a ring.
     private var tail: [Packet] = []
+    private var oldest = 0
     private var taken = 0
     private var failures = 0
 
@@ -15,6 +17,9 @@ final class AudioValidator {
         frame = try Frame()
     }
 
+    /// Whether the next packet is decoded; later ones are only kept.
+    var isAtStart: Bool { taken < Limits.validationAudioPackets }
+
     /// Processes the stream's next packet.
     func take(_ packet: Packet) throws {
         if packet.byteCount == 0 { return }
@@ -22,8 +27,13 @@ final class AudioValidator {
         if taken <= Limits.validationAudioPackets {
             if !decodes(packet) { failures += 1 }
         } else {
-            if tail.count == Limits.validationAudioPackets { tail.removeFirst() }
-            tail.append(try packet.reference())
+            if tail.count < Limits.validationAudioPackets {
+                tail.append(try packet.reference())
+            } else {
+                try tail[oldest].refer(to: packet)
+                // Bounded: an index of a list that is not empty.
+                oldest = (oldest + 1) % tail.count
+            }
         }
     }
 
@@ -35,7 +45,8 @@ final class AudioValidator {
         decoder.flush()
         var last = true
         // The first of these packets depend on data of packets that are gone, so only the last result counts.
-        for packet in tail { last = decodes(packet) }
+        // Bounded throughout: indices of a list.
+        for index in tail.indices { last = decodes(tail[(oldest + index) % tail.count]) }
         if !last { throw Self.damaged }
     }
 

@@ -1,4 +1,5 @@
 package import AttachPrepModel
+import FileIO
 import Glibc
 import MediaEngine
 package import RichPush
@@ -133,23 +134,15 @@ package final class ByteWindow {
     /// Reads up to `count` bytes, and waits for at least `needed` of them while the file is arriving.
     // Bounded throughout: a part of the file; no more than `count` bytes are read.
     private func read(_ count: Int, at offset: Int, needing needed: Int) throws -> [UInt8] {
-        var failure: CInt = 0
-        // Bounded throughout: `pread` returns no more than requested, and the range lies in the file.
-        let found = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            while filled < count {
-                let got = unsafe pread(
-                    descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, offset + filled)
-                if got < 0, errno == EINTR { continue }
-                if got < 0 { failure = errno }
-                if got == 0, filled < needed, arrival?.waitForMore() == true { continue }
-                if got <= 0 { return }
-                filled += got
+        do {
+            var found = try FileIO.bytes(descriptor, at: offset, count: count)
+            while found.count < needed, arrival?.waitForMore() == true {
+                found += try FileIO.bytes(descriptor, at: offset + found.count, count: count - found.count)
             }
+            return found
+        } catch {
+            throw AttachPrepError(.internal, "The file cannot be read.", detail: "pread: errno \(error.code)")
         }
-        if failure != 0 {
-            throw AttachPrepError(.internal, "The file cannot be read.", detail: "pread: errno \(failure)")
-        }
-        return found
     }
 }
 

@@ -14,6 +14,8 @@ package struct ISOBoxParser: Sendable, Hashable {
     /// Whether the last media data box is declared longer than the file. Whether samples are missing is then checked
     /// with the movie box before it.
     package private(set) var mediaDataExceedsFile = false
+    /// Whether data that is no box follows a complete movie, such as a web page's text.
+    package private(set) var hasTrailingData = false
     private var hasMovie = false
     /// Whether the file is fragmented; what follows the movie box is then not junk.
     private var hasFragments = false
@@ -61,6 +63,8 @@ package struct ISOBoxParser: Sendable, Hashable {
     /// Minimum size of a fragment: an empty `moof` with a `mfhd` and a `traf` of `tfhd` and `trun`, and an empty
     /// `mdat`.
     private static let fragmentBytesMin = 72
+    /// Boxes that announce fragments: truncated, they are not junk.
+    private static let fragmentBoxes: Set<String> = ["moof", "sidx", "styp", "ssix", "prft", "emsg", "mfra"]
 
     private struct Box {
         let type: String
@@ -88,8 +92,10 @@ package struct ISOBoxParser: Sendable, Hashable {
             throw window.broken("no box at \(offset)")
         }
         if size > end - offset {
-            guard hasMovie, !hasFragments, type == "mdat", end == window.size else { throw window.cut }
-            mediaDataExceedsFile = true
+            guard hasMovie, !hasFragments, !Self.fragmentBoxes.contains(type), end == window.size else {
+                throw window.cut
+            }
+            if type == "mdat" { mediaDataExceedsFile = true } else { hasTrailingData = true }
             return nil
         }
         return Box(type: type, content: offset + header, end: offset + size)

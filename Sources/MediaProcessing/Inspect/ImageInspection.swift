@@ -74,7 +74,7 @@ struct ImageInspection {
         var media = InspectedMedia(format: .avif)
         (media.width, media.height) = (sequence.width, sequence.height)
         media.hasAlpha = sequence.alpha != nil
-        media.colour = "srgb"
+        media.color = "srgb"
         describe(sequence.delaysMilliseconds, loops: sequence.loopCount, sequence.duration, in: &media)
         try decodeFrames()
         return media
@@ -114,8 +114,8 @@ struct ImageInspection {
         media.height = media.orientation.swapsSides ? image.width : image.height
         media.hasAlpha = image.hasAlpha
         media.hasLocation = image.has("exif-ifd3-GPSLatitude")
-        media.colour = image.interpretation
-        media.hasColourProfile = image.has("icc-profile-data")
+        media.color = image.interpretation
+        media.hasColorProfile = image.has("icc-profile-data")
         media.hasMetadata = ImageMetadata.isIn(image)
     }
 
@@ -144,8 +144,9 @@ struct ImageInspection {
         var media = InspectedMedia(format: .gif)
         (media.width, media.height) = (walk.width, walk.height)
         media.hasAlpha = walk.hasTransparency
-        media.colour = "srgb"
+        media.color = "srgb"
         media.hasMetadata = walk.hasMetadata
+        media.containerDefect = walk.isTrailerMissing ? .trailerMissing : nil
         media.frames = walk.frames
         if walk.frames > 1 {
             media.frameDelaysMilliseconds = walk.delaysMilliseconds
@@ -166,7 +167,7 @@ struct ImageInspection {
         media.width = size.width
         media.height = size.height
         media.frames = 1
-        media.colour = "srgb"
+        media.color = "srgb"
         if request.decodesStills {
             media.hasAlpha = try BMPDecoder.bmp(descriptor: source, deadline: deadline).bands == 4
         }

@@ -28,9 +28,17 @@ package struct MP3Parser: Sendable, Hashable {
         var offset = 0
         while offset < window.size { offset = try walk.step(at: offset, of: window) }
         if walk.frames == 0 { throw window.broken("no MPEG audio frame") }
-        // LAME excludes its own table's frame from the count, other encoders include it.
-        if let declared = walk.declaredFrames, walk.frames < declared - 1 { throw window.cut }
+        if let declared = walk.declaredFrames, walk.isTruncated(declared) { throw window.cut }
         return walk
+    }
+
+    /// Whether more frames are missing than encoders miscount: LAME excludes its own table's frame from the count,
+    /// others include it and frames that they dropped. The file ends with a complete frame, so less than
+    /// `Limits.audioMiscountSecondsMax` is lost at most.
+    private func isTruncated(_ declared: Int) -> Bool {
+        guard let header, frames < declared - 1 else { return false }
+        return Double(declared - frames) * Double(header.samples) / Double(header.sampleRate)
+            >= Limits.audioMiscountSecondsMax
     }
 
     /// Skips the frame, tag or junk at an offset and returns the next offset.
@@ -147,7 +155,6 @@ package struct MPEGAudioHeader: Sendable, Hashable {
     package let version: Version
     /// 1, 2 or 3.
     package let layer: Int
-    package let isProtected: Bool
     /// Bits per second; nil in the free format, which does not declare it.
     package let bitRate: Int?
     package let sampleRate: Int
@@ -168,7 +175,6 @@ package struct MPEGAudioHeader: Sendable, Hashable {
         let bitRateIndex = Int(word >> 12 & 15)
         guard layerBits != 0, rateIndex != 3, bitRateIndex != 15 else { return nil }
         layer = 4 - layerBits
-        isProtected = word >> 16 & 1 == 0
         let base = [44_100, 48_000, 32_000][rateIndex]
         sampleRate = version == .mpeg1 ? base : version == .mpeg2 ? base / 2 : base / 4
         bitRate = bitRateIndex == 0 ? nil : Self.kilobits(version, layer: layer)[bitRateIndex - 1] * 1000
@@ -325,4 +331,6 @@ extension Limits {
     static let audioJunkBytesMax = 131_072
     /// Junk before the first frame: the cover art of an ID3 tag with a wrong size.
     static let audioLeadBytesMax = 2_000_000
+    /// Seconds by which an MP3 may be shorter than its frame count says: not audible, and often a wrong count.
+    static let audioMiscountSecondsMax = 0.1
 }

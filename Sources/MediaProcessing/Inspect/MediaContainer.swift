@@ -42,7 +42,8 @@ enum MediaContainer: Sendable, Hashable {
         switch self {
         case .isoBaseMedia:
             let boxes = try ISOBoxParser.walk(window)
-            return (boxes, boxes.mediaDataExceedsFile ? .mediaDataExceedsFile : nil)
+            if boxes.mediaDataExceedsFile { return (boxes, .mediaDataExceedsFile) }
+            return (boxes, boxes.hasTrailingData ? .trailingData : nil)
         case .avi: try AVIValidator.check(window)
         case .wave: return (nil, try WaveParser.walk(window).openChunk == nil ? nil : .samplesNotCounted)
         case .aiff: try AIFFValidator.check(window)

@@ -66,8 +66,8 @@ package enum MovieInspection {
         guard let found = movie.format(hint: format, boxes: boxes, head: head) else { throw unsupported }
         if !movie.holdsSamples(packetInspection) { throw window.cut }
         var media = movie.describe(as: found, packetInspection: packetInspection)
-        media.isProved = !validation.isSpent
-        media.containerFault = fault
+        media.isValidated = !validation.isSpent
+        media.containerDefect = fault
         try checkDuration(media, movie)
         return (media, expected?.picture(packetInspection, movie))
     }
@@ -186,7 +186,7 @@ package struct MovieRecovery: Sendable, Hashable {
         }
         var media = recovered.media
         media.damage = MediaDamage(declaredDuration: declared.roundedToMicroseconds)
-        media.isProved = false
+        media.isValidated = false
         return media
     }
 

@@ -8,16 +8,34 @@ final class PacketInspection {
     private let movie: OpenMovie
     private let deadline: ContinuousClock.Instant
     private let isStrict: Bool
-    private var spans: [Int: StreamSpan] = [:]
+    /// By the stream's index.
+    private let tracks: [Track]
     private let structure: NALUnitValidator?
     private var videoValidator: FrameValidator?
-    private var audioValidators: [Int: AudioValidator] = [:]
+    private let isMP3: Bool
+    private let isAC3: Bool
     private var longestFrame = 0
     private var lastFrameIsShort = false
 
     private let validation: ValidationBudget?
     private var probe: DecodingProbe?
-    private var brokenPackets: [Int: Int] = [:]
+
+    /// What is known of one stream; a class, because it is looked up for every packet.
+    private final class Track {
+        let stream: StreamDescription
+        /// Whether it is audio, or the movie's video.
+        let isWanted: Bool
+        let isVideo: Bool
+        var span = StreamSpan()
+        var brokenPackets = 0
+        var audioValidator: AudioValidator?
+
+        init(_ stream: StreamDescription, of movie: OpenMovie) {
+            self.stream = stream
+            isWanted = stream.kind != .other
+            isVideo = stream.index == movie.video?.index
+        }
+    }
 
     /// The expected frame and its time on the movie's timeline; nil if it was not decoded.
     private(set) var early: (frame: Frame, time: Double)?
@@ -30,6 +48,9 @@ final class PacketInspection {
         self.deadline = deadline
         self.validation = validation
         isStrict = validation != nil
+        tracks = movie.streams.map { Track($0, of: movie) }
+        isMP3 = movie.demuxer.name == "mp3"
+        isAC3 = movie.demuxer.name.hasSuffix("ac3")
         structure = movie.video.flatMap { NALUnitValidator($0, isISOBaseMedia: movie.isISOBaseMedia) }
         guard let validation else { return }
         if let video = movie.video, video.isDecodable {
@@ -39,8 +60,8 @@ final class PacketInspection {
                     expecting: expected?.expectedTime(in: movie, video))
             }
         }
-        for stream in movie.audio where stream.isDecodable {
-            audioValidators[stream.index] = try? AudioValidator(stream, of: movie.demuxer)
+        for track in tracks where track.stream.kind == .audio && track.stream.isDecodable {
+            track.audioValidator = try? AudioValidator(track.stream, of: movie.demuxer)
         }
     }
 
@@ -58,10 +79,10 @@ final class PacketInspection {
             movie, validation: validation, expecting: expected, deadline: deadline)
         let indexed = packetInspection.indexedFrames
         try readingMedia(packetInspection.readAll)
-        if let video = movie.video, packetInspection.spans[video.index]?.packets ?? 0 < indexed { throw hole }
+        if let video = movie.video, packetInspection.packets(of: video) < indexed { throw hole }
         if packetInspection.lastFrameIsShort { throw cut }
         try validation.spend { try packetInspection.finishVideo(expected) }
-        for sound in packetInspection.audioValidators.values { try validation.spend(sound.finish) }
+        for validator in packetInspection.tracks.compactMap(\.audioValidator) { try validation.spend(validator.finish) }
         return packetInspection
     }
 
@@ -103,13 +124,17 @@ final class PacketInspection {
 
     /// Share of a stream's packets that were read and are intact.
     func heldShare(of stream: StreamDescription) -> Double {
-        let held = spans[stream.index]?.packets ?? 0
-        return held == 0 ? 0 : Double(held) / Double(held + brokenPackets[stream.index, default: 0])
+        let held = packets(of: stream)
+        return held == 0 ? 0 : Double(held) / Double(held + (track(stream.index)?.brokenPackets ?? 0))
     }
+
+    private func track(_ index: Int) -> Track? { tracks.indices.contains(index) ? tracks[index] : nil }
+
+    private func packets(of stream: StreamDescription) -> Int { track(stream.index)?.span.packets ?? 0 }
 
     /// First, last and end presentation time of a stream, in seconds on the movie's timeline.
     func times(of stream: StreamDescription) -> (first: Double, last: Double, end: Double)? {
-        guard let span = spans[stream.index], let first = span.first, let last = span.last,
+        guard let span = track(stream.index)?.span, let first = span.first, let last = span.last,
             let end = span.endSeconds(stream.timeBase, frameRate: stream.frameRate)
         else { return nil }
         let base = stream.timeBase
@@ -118,7 +143,7 @@ final class PacketInspection {
     }
 
     /// Whether a stream has any packets.
-    func holds(_ stream: StreamDescription) -> Bool { (spans[stream.index]?.packets ?? 0) > 0 }
+    func holds(_ stream: StreamDescription) -> Bool { packets(of: stream) > 0 }
 
     private static func checkIndex(_ movie: OpenMovie) throws {
         guard movie.isISOBaseMedia || movie.demuxer.name == "avi" else { return }
@@ -144,15 +169,12 @@ final class PacketInspection {
         movie.demuxer.discardStreams(except: Set(wanted))
         let packet = try Packet()
         while try next(packet) {
-            guard let stream = movie.streams.first(where: { $0.index == packet.streamIndex }), stream.kind != .other
-            else {
-                continue
-            }
-            if movie.demuxer.name == "mp3", packet.isZeros { continue }
+            guard let track = track(packet.streamIndex), track.isWanted else { continue }
+            if isMP3, packet.isZeros { continue }
             let isCut = isCut(packet)
-            let isHole = isHole(packet, of: stream)
+            let isHole = isHole(packet, of: track)
             if isStrict, isCut || isHole { throw isCut ? Self.cut : Self.hole }
-            if isCut || isHole { brokenPackets[stream.index, default: 0] += 1 } else { try take(packet, of: stream) }
+            if isCut || isHole { track.brokenPackets += 1 } else { try take(packet, of: track) }
             try checkDeadline(deadline)
         }
     }
@@ -161,12 +183,13 @@ final class PacketInspection {
     /// and converted. The last packet of a WAV without a sample count is marked, too; `WaveParser` has checked other
     /// WAVs.
     private func isCut(_ packet: Packet) -> Bool {
+        guard packet.isCorrupt else { return false }
         let name = movie.demuxer.name
-        return packet.isCorrupt && name != "mpegts" && !(isStrict && name == "wav")
+        return name != "mpegts" && !(isStrict && name == "wav")
     }
 
-    private func isHole(_ packet: Packet, of stream: StreamDescription) -> Bool {
-        guard let structure, stream.index == movie.video?.index, packet.byteCount > 0 else { return false }
+    private func isHole(_ packet: Packet, of track: Track) -> Bool {
+        guard let structure, track.isVideo, packet.byteCount > 0 else { return false }
         return !structure.isIntact(packet)
     }
 
@@ -184,21 +207,28 @@ final class PacketInspection {
         }
     }
 
-    private func take(_ packet: Packet, of stream: StreamDescription) throws {
+    private func take(_ packet: Packet, of track: Track) throws {
         if !packet.isDiscarded {
-            let time = displayTime(of: packet, stream: stream)
-            spans[stream.index, default: StreamSpan()].take(
-                time: time, duration: packet.duration, isEmpty: packet.byteCount == 0)
+            let time = displayTime(of: packet, in: track)
+            track.span.take(time: time, duration: packet.duration, isEmpty: packet.byteCount == 0)
             // Bounded: floating point.
-            if let time, stream.timeBase.seconds(time) - movie.origin > Limits.durationSecondsMax { throw tooLong }
+            if let time, track.stream.timeBase.seconds(time) - movie.origin > Limits.durationSecondsMax {
+                throw tooLong
+            }
         }
         // AC-3 frames have one length, within one word; nothing else reveals that the last one is truncated.
-        if movie.demuxer.name.hasSuffix("ac3") {
+        if isAC3 {
             lastFrameIsShort = packet.byteCount.adding(clamping: 2) < longestFrame
             longestFrame = max(longestFrame, packet.byteCount)
         }
-        if stream.index == movie.video?.index { try validation?.spend { try videoValidator?.take(packet) } }
-        if let sound = audioValidators[stream.index] { try validation?.spend { try sound.take(packet) } }
+        if track.isVideo { try validation?.spend { try videoValidator?.take(packet) } }
+        if let validator = track.audioValidator {
+            if validator.isAtStart {
+                try validation?.spend { try validator.take(packet) }
+            } else {
+                try validator.take(packet)
+            }
+        }
         probe?.take(packet)
     }
 
@@ -208,12 +238,13 @@ final class PacketInspection {
             "The file lasts longer than \(Int(Limits.durationSecondsMax / 3600)) hours; send a shorter one.")
     }
 
-    private func displayTime(of packet: Packet, stream: StreamDescription) -> Int64? {
-        if stream.kind == .video, movie.countsPackets {
+    private func displayTime(of packet: Packet, in track: Track) -> Int64? {
+        let isVideo = track.stream.kind == .video
+        if isVideo, movie.countsPackets {
             return packet.decodingTimestamp ?? packet.presentationTimestamp
         }
         if let time = packet.presentationTimestamp { return time }
-        let delay = stream.kind == .video ? Int64(clamping: stream.reorderDelay) &* packet.duration : 0
+        let delay = isVideo ? Int64(clamping: track.stream.reorderDelay) &* packet.duration : 0
         return packet.decodingTimestamp.map { $0 &+ delay }
     }
 }

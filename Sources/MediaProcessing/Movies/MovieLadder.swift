@@ -262,7 +262,6 @@ struct MovieShape: Sendable, Hashable {
     }
 
     var shortSide: Int { min(width, height) }
-    var longSide: Int { max(width, height) }
     var pixels: Int { width.multiplied(clamping: height) }
     var megapixels: Double { Double(pixels) / 1_000_000 }
 

@@ -23,9 +23,6 @@ final class TimedFrameDecoder {
     /// Which frames are skipped.
     var skipping = FrameSkipping.none { didSet { decoder.skipsNonReference = skipping == .nonReference } }
 
-    /// Resets the decoder after a seek.
-    func flush() { decoder.flush() }
-
     /// Sends a packet, or nil to drain, and passes the decoded frames to `use` with their times in seconds.
     func feed(_ packet: Packet?, use: (Frame, Double) throws -> Void) throws {
         if let packet {

@@ -155,8 +155,8 @@ struct PlainJPEG {
         var media = InspectedMedia(format: .jpeg)
         (media.width, media.height, media.orientation) = (width, height, orientation)
         media.frames = 1
-        media.colour = segments.components == 1 ? "b-w" : "srgb"
-        media.hasColourProfile = !segments.profile.isEmpty
+        media.color = segments.components == 1 ? "b-w" : "srgb"
+        media.hasColorProfile = !segments.profile.isEmpty
         media.hasLocation = segments.exif.contains { $0?.hasLocation == true }
         media.hasMetadata = segments.hasMetadata
         return media

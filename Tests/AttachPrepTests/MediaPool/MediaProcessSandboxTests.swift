@@ -185,32 +185,32 @@ struct SandboxCheckResultTests {
     struct Case: Sendable {
         let attempt: EscapeKind
         let ending: ChildProcess.Ending
-        let holds: Bool
+        let isBlocked: Bool
     }
 
     static let cases = [
-        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.attemptBlocked), holds: true),
-        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.attemptSucceeded), holds: false),
-        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.sandboxUnavailable), holds: false),
-        Case(attempt: .readFile, ending: .killed(signal: SIGSYS), holds: false),
-        Case(attempt: .readFile, ending: .killed(signal: SIGSEGV), holds: false),
-        Case(attempt: .execute, ending: .killed(signal: SIGSYS), holds: true),
-        Case(attempt: .execute, ending: .exited(code: 0), holds: false),
-        Case(attempt: .execute, ending: .exited(code: 1), holds: false),
-        Case(attempt: .spin, ending: .killed(signal: SIGXCPU), holds: true),
-        Case(attempt: .spin, ending: .exited(code: MediaChildExit.attemptSucceeded), holds: false),
-        Case(attempt: .outliveParent, ending: .killed(signal: SIGKILL), holds: true),
-        Case(attempt: .outliveParent, ending: .exited(code: MediaChildExit.attemptSucceeded), holds: false),
-        Case(attempt: .allocate, ending: .killed(signal: SIGKILL), holds: false),
+        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.attemptBlocked), isBlocked: true),
+        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.attemptSucceeded), isBlocked: false),
+        Case(attempt: .readFile, ending: .exited(code: MediaChildExit.sandboxUnavailable), isBlocked: false),
+        Case(attempt: .readFile, ending: .killed(signal: SIGSYS), isBlocked: false),
+        Case(attempt: .readFile, ending: .killed(signal: SIGSEGV), isBlocked: false),
+        Case(attempt: .execute, ending: .killed(signal: SIGSYS), isBlocked: true),
+        Case(attempt: .execute, ending: .exited(code: 0), isBlocked: false),
+        Case(attempt: .execute, ending: .exited(code: 1), isBlocked: false),
+        Case(attempt: .spin, ending: .killed(signal: SIGXCPU), isBlocked: true),
+        Case(attempt: .spin, ending: .exited(code: MediaChildExit.attemptSucceeded), isBlocked: false),
+        Case(attempt: .outliveParent, ending: .killed(signal: SIGKILL), isBlocked: true),
+        Case(attempt: .outliveParent, ending: .exited(code: MediaChildExit.attemptSucceeded), isBlocked: false),
+        Case(attempt: .allocate, ending: .killed(signal: SIGKILL), isBlocked: false),
     ]
 
     @Test(arguments: cases) func `Only the responsible sandbox layer counts as blocking an attempt`(row: Case) {
         let result = SandboxCheckResult(row.attempt, ending: row.ending)
-        #expect(result.holds == row.holds, "\(result.how)")
-        #expect(result.wall == row.attempt.wall)
+        #expect(result.isBlocked == row.isBlocked, "\(result.explanation)")
+        #expect(result.layer == row.attempt.layer)
     }
 
     @Test func `Every sandbox layer is tested`() {
-        #expect(Set(EscapeKind.allCases.map(\.wall)) == Set(SandboxLayer.allCases))
+        #expect(Set(EscapeKind.allCases.map(\.layer)) == Set(SandboxLayer.allCases))
     }
 }

@@ -98,7 +98,7 @@ struct RenderLadderTests {
 
     @Test func `A file that could not be fully validated in time is delivered as the best attempt`() async throws {
         var media = movie(.mpeg4, codec: "h264")
-        media.isProved = false
+        media.isValidated = false
         let manifest = try await prepare(FakeEngine(media))
         #expect(manifest.outcome == .bestAttempt && manifest.attachment?.bytes == 5)
     }

@@ -40,7 +40,7 @@ struct PreparationPlanTests {
 
     @Test func `A movie with a defective container is copied into a valid one`() throws {
         var media = movie()
-        media.containerFault = .mediaDataExceedsFile
+        media.containerDefect = .mediaDataExceedsFile
         let plan = PreparationPlan(media: media, bytes: 1_000, request: request())
         #expect(
             plan.outcome == .converted
@@ -53,11 +53,36 @@ struct PreparationPlanTests {
         #expect(rendition.copiesVideo && rendition.copiesAudio && !rendition.isRepair)
     }
 
+    @Test func `Text behind a movie is removed by copying its streams`() throws {
+        var media = movie()
+        media.containerDefect = .trailingData
+        let plan = PreparationPlan(media: media, bytes: 1_000, request: request())
+        #expect(plan.outcome == .converted && plan.reasons == ["other data follows the movie"])
+        guard case .movie(let rendition) = plan.conversion?.attachment else {
+            return #expect(Bool(false), "\(plan)")
+        }
+        #expect(rendition.copiesVideo && rendition.copiesAudio)
+    }
+
+    @Test(arguments: [1, 12])
+    func `A GIF without its trailer is completed, not encoded`(frames: Int) throws {
+        var media = still(.gif)
+        media.frames = frames
+        media.containerDefect = .trailerMissing
+        let plan = PreparationPlan(media: media, bytes: 1_000, request: request())
+        #expect(
+            plan.outcome == .converted && plan.reasons == ["the GIF ends behind a frame, without its trailer"])
+        guard case .animation(let rendition) = plan.conversion?.attachment ?? plan.images?.attachment else {
+            return #expect(Bool(false), "\(plan)")
+        }
+        #expect(rendition.completesGIF)
+    }
+
     @Test(arguments: [(1_000, true), (6_000_000, false)])
     func `A WAV without a sample count stays a WAV if it fits the limit`(bytes: Int, stays: Bool) throws {
         var media = InspectedMedia(format: .wave)
         media.duration = 5
-        media.containerFault = .samplesNotCounted
+        media.containerDefect = .samplesNotCounted
         let plan = PreparationPlan(media: media, bytes: bytes, request: request())
         #expect(plan.outcome == .converted && plan.reasons == ["the WAV header does not state the number of samples"])
         guard case .audio(let rendition) = plan.conversion?.attachment else {

@@ -35,9 +35,15 @@ import Testing
         #expect(try parse(screen + control(delay: 1) + image + [0x3B]).duration == 0.1)
     }
 
-    @Test func `A file truncated anywhere before the trailer is corrupt`() {
-        let complete = screen + loops(0) + control(delay: 7) + image + [0x3B]
+    @Test func `A file truncated anywhere before the end of a frame is corrupt`() {
+        let complete = screen + loops(0) + control(delay: 7) + image
         for length in 6..<complete.count { #expect(code(Array(complete.prefix(length))) == .mediaCorrupt) }
+    }
+
+    @Test func `A file that ends behind a frame lacks its trailer`() throws {
+        #expect(try parse(screen + image + control(delay: 7) + image).isTrailerMissing)
+        #expect(try !parse(screen + image + [0x3B]).isTrailerMissing)
+        #expect(code(screen + image + control(delay: 7)) == .mediaCorrupt)
     }
 
     @Test func `Bytes after the trailer are ignored`() throws {

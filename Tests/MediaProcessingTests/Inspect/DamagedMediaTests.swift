@@ -106,13 +106,20 @@ import Testing
         let declared = bytes[size..<size + 4].reduce(0) { $0 << 8 | Int($1) }
         bytes.replaceSubrange(size..<size + 4, with: ParserBytes.bigEndian(declared + excess, 4))
         let media = try inspect(GeneratedMedia.file("past-end.mp4", bytes: bytes))
-        #expect(media.damage == nil && media.containerFault == .mediaDataExceedsFile)
+        #expect(media.damage == nil && media.containerDefect == .mediaDataExceedsFile)
         let truncated = try inspect(GeneratedMedia.file("past-end-cut.mp4", bytes: bytes.dropLast(3_000)))
         #expect(truncated.damage != nil)
     }
 
+    @Test func `Text after a movie is a container defect, not damage`() throws {
+        let file = try #require(MovieFixture.attachableMovies.first { $0.name == "faststart.mp4" }).file()
+        let bytes = [UInt8](try Data(contentsOf: file)) + Array("<html>Not found</html>".utf8)
+        let media = try inspect(GeneratedMedia.file("text-behind.mp4", bytes: bytes))
+        #expect(media.damage == nil && media.containerDefect == .trailingData)
+    }
+
     @Test func `Inspection reports that a movie's frames were validated`() throws {
-        #expect(try inspect(MovieFixture.attachableMovies[0].file()).isProved)
+        #expect(try inspect(MovieFixture.attachableMovies[0].file()).isValidated)
     }
 
     @Test func `Validation stops when its time is spent, and inspection completes`() throws {

@@ -66,7 +66,7 @@ import Testing
     @Test func `An unfinished WAV is read to its end and reported as not counted`() throws {
         let file = try patched(MovieFixture.attachableAudio[0].file(), after: "data", at: 0, with: [0, 0, 0, 0])
         let media = try inspect(file, as: .wave)
-        #expect(media.damage == nil && media.containerFault == .samplesNotCounted)
+        #expect(media.damage == nil && media.containerDefect == .samplesNotCounted)
         #expect(abs((media.duration ?? 0) - 5) < 0.1)
     }
 

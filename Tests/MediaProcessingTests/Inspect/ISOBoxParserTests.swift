@@ -29,7 +29,17 @@ import Testing
         #expect(try !parse(brand + movie() + samples).mediaDataExceedsFile)
         #expect(code(brand + samples.dropLast()) == .mediaCorrupt)
         #expect(code(brand + movie() + ParserBytes.box("moof") + samples.dropLast()) == .mediaCorrupt)
-        #expect(code(brand + movie() + ParserBytes.box("udta", [1, 2, 3]).dropLast()) == .mediaCorrupt)
+    }
+
+    @Test func `Text after a complete movie is trailing data`() throws {
+        #expect(try parse(brand + samples + movie() + Array("<html>Not found</html>".utf8)).hasTrailingData)
+        #expect(try !parse(brand + samples + movie()).hasTrailingData)
+        #expect(code(brand + samples + Array("<html>Not found</html>".utf8)) == .mediaCorrupt)
+    }
+
+    @Test(arguments: ["moof", "sidx", "styp"])
+    func `A truncated fragment after the movie box is corrupt`(type: String) {
+        #expect(code(brand + movie() + ParserBytes.box(type, [1, 2, 3, 4]).dropLast()) == .mediaCorrupt)
     }
 
     @Test func `A few bytes after the last fragment are ignored`() throws {

@@ -34,9 +34,13 @@ import Testing
         #expect(code(xing(20) + frames(10)) == .mediaCorrupt)
     }
 
-    @Test(arguments: [10, 11, 5])
-    func `A Xing header may count itself or fewer frames than there are`(declared: Int) throws {
+    @Test(arguments: [10, 11, 5, 13])
+    func `A Xing header may count itself, fewer frames or less than 0.1 s more than there is`(declared: Int) throws {
         #expect(try parse(xing(declared) + frames(10)).frames == 10)
+    }
+
+    @Test func `A Xing header that declares 0.1 s more than there is means a truncated file`() {
+        #expect(code(xing(14) + frames(10)) == .mediaCorrupt)
     }
 
     @Test func `Fewer frames than the VBRI header declares are corrupt`() {

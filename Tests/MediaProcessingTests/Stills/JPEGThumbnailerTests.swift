@@ -114,7 +114,7 @@ struct JPEGThumbnailerTests {
         guard case .inspected(let media, _) = inspected else {
             throw GeneratedMedia.FixtureError(description: "no answer")
         }
-        #expect(media.hasColourProfile && media.damage == nil)
+        #expect(media.hasColorProfile && media.damage == nil)
     }
 
     @Test(arguments: [8, 4, 2, 1])
