@@ -69,7 +69,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
@@ -162,7 +161,6 @@ let package = Package(
             [
                 "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -181,7 +179,6 @@ let package = Package(
             dependencies: [
                 "AttachPrepPages", "AttachPrepService", "SQLiteQueue", "JetStreamQueue", "SafeArithmetic",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict + fuzzed),
@@ -257,7 +254,8 @@ let package = Package(
         specification(
             "WorkerTests",
             [
-                "AttachPrepCommand", "AttachPrepJobs", "SQLiteQueue", "AttachPrepMedia", "RichPush",
+                "AttachPrepCommand", "AttachPrepJobs", "AttachPrepService", "SQLiteQueue", "AttachPrepMedia",
+                "RichPush",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         specification("CommandTests", ["AttachPrepCommand", "AttachPrepMedia"]),

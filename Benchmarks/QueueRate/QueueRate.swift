@@ -73,7 +73,7 @@ struct QueueRate {
         while true {
             do {
                 return try await NATSJobQueue.open(
-                    settings, prefix: prefix, folder: "\(folder)/\(prefix)", feed: JobFeed())
+                    QueueServers(settings, prefix: prefix), folder: "\(folder)/\(prefix)", feed: JobFeed())
             } catch let error as AttachPrepError {
                 guard error.isRetryable, ContinuousClock.now < end else { throw error }
             }

@@ -76,11 +76,13 @@ import Synchronization
         let queue = NATSJobQueue(
             storage, names: layout.names, folder: own, mirror: mirror, lease: .seconds(30), limits: StoreLimits(),
             clock: .system, logger: logger, errorLog: NATSErrorLog(logger), marksCrashes: false)
-        let start = InitialSync()
+        let (current, continuation) = AsyncStream.makeStream(of: Never.self)
         let watcher = Task {
-            await JobWatcher(bucket: storage.jobs, mirror: mirror, clock: .system, logger: logger).run(start)
+            await JobWatcher(bucket: storage.jobs, mirror: mirror, clock: .system, logger: logger).run {
+                continuation.finish()
+            }
         }
-        try? await start.wait(atMost: .milliseconds(200))
+        try? await withDeadline(.now + .milliseconds(200), stage: "the start") { for await _ in current {} }
         let work = Task { await Work(queue).run(steps) }
         let end = Task {
             try await Task.sleep(for: deadline)

@@ -80,7 +80,6 @@ struct AttachPrepCommand: AsyncParsableCommand {
     }
 }
 
-/// The exit codes of the command.
 enum ExitCodeError: Int32, Error {
     /// Success.
     case ready = 0
@@ -99,7 +98,6 @@ struct CommandNames {
     let path: String
     let command: any ParsableCommand.Type
 
-    /// A command and all its subcommands.
     static func all(_ command: any ParsableCommand.Type, below path: String = "") -> [CommandNames] {
         let name = command.configuration.commandName ?? command._commandName
         let whole = path.isEmpty ? name : "\(path) \(name)"
@@ -156,7 +154,6 @@ struct CommandNames {
     }
 }
 
-/// The text of `--version`.
 enum Version {
     static let text = "attachprep \(ProductVersion.text)"
 }

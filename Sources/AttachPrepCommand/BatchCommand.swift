@@ -126,7 +126,6 @@ final class BatchRun: Sendable {
         }
     }
 
-    /// Prints one result.
     func show(_ manifest: Manifest) {
         guard manifest.error?.code != .cancelled else { return }
         let summary = state.withLock { state in
@@ -185,7 +184,6 @@ struct BatchLine: Sendable, Hashable {
     var source: String { text.hasPrefix("{") ? "line \(number)" : text }
 }
 
-/// A list of requests: sources, JSON Lines, or both.
 enum BatchList {
     /// Reads a file, or standard input for `-`.
     ///
@@ -199,19 +197,11 @@ enum BatchList {
     static func lines(_ text: String) -> [BatchLine] {
         let withoutMark = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
         return withoutMark.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
-            .map { BatchLine(number: $0.offset + 1, text: trimmed($0.element)) }
+            .map { BatchLine(number: $0.offset + 1, text: String($0.element.trimming(while: \.isWhitespace))) }
             .filter { !$0.text.isEmpty && !$0.text.hasPrefix("#") }
-    }
-
-    private static func trimmed(_ line: Substring) -> String {
-        var line = line
-        while line.first?.isWhitespace == true { line.removeFirst() }
-        while line.last?.isWhitespace == true { line.removeLast() }
-        return String(line)
     }
 }
 
-/// A result of a batch as one line: outcome, name, time, and the file or the error.
 struct BatchRow {
     let text: StyledText
 

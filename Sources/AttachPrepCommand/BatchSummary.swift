@@ -42,7 +42,6 @@ struct BatchSummary {
         return format.flatMap { Row(rawValue: $0.kind.rawValue) } ?? .other
     }
 
-    /// The table as lines.
     func lines(for display: Display) -> [StyledText] {
         // Bounded: concatenated arrays.
         [StyledText()] + table.lines(for: display) + [StyledText(), closing] + failureLine

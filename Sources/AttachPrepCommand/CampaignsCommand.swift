@@ -30,35 +30,20 @@ struct CampaignsCommand: AsyncParsableCommand {
         guard names.isEmpty else {
             try await client.each(names) { client, name, format in
                 let campaign = try await client.campaign(name)
-                return format == .json ? try JobRow.json(campaign) : CampaignRow(campaign).details
+                if format == .json { return try JSONEncoder.singleLine.text(campaign) }
+                return CampaignRow(campaign: campaign).details
             }
             return
         }
-        try await client.use { client, format in
-            try await list(client, format)
-            return true
+        try await client.list(
+            limit: limit, by: CampaignCursor.self, none: "No campaigns.", table: CampaignTable.table
+        ) { client, cursor, count in
+            let page = try await client.campaigns(after: cursor, limit: count)
+            return (page.campaigns, page.next)
         }
-    }
-
-    private func list(_ client: any JobsClient, _ format: OutputFormat) async throws {
-        var cursor: CampaignCursor?
-        var left = limit == 0 ? Int.max : limit
-        repeat {
-            let page = try await client.campaigns(after: cursor, limit: min(left, Limits.pageCountMax))
-            if format == .json {
-                for campaign in page.campaigns { StandardStreams.result(try JobRow.json(campaign)) }
-            } else if cursor == nil, page.campaigns.isEmpty {
-                StandardStreams.result("No campaigns.")
-            } else {
-                StandardStreams.result(CampaignTable.table(page.campaigns), isFirst: cursor == nil)
-            }
-            left -= page.campaigns.count
-            cursor = page.next
-        } while cursor != nil && left > 0
     }
 }
 
-/// The table of campaigns.
 enum CampaignTable {
     private static let numbers = ["recipients", "arrived", "rate", "attached", "thumbnail", "text", "p50", "p95"]
 
@@ -88,15 +73,10 @@ enum CampaignTable {
     }
 }
 
-/// A campaign as text.
+/// The text output of `campaigns NAME`.
 struct CampaignRow {
     let campaign: Campaign
 
-    init(_ campaign: Campaign) {
-        self.campaign = campaign
-    }
-
-    /// The text output of `campaigns NAME`.
     var details: String {
         var lines = [
             ("campaign", campaign.name.text), ("payloads", campaign.dispatches.grouped),

@@ -2,6 +2,7 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
+import AttachPrepService
 import FoundationEssentials
 import JetStreamQueue
 import Logging
@@ -22,21 +23,19 @@ struct DoctorCommand: AsyncParsableCommand {
         let diagnostics = await Diagnostics.run(
             publishing: try publish.target(), queue: try queue.servers(), verbose: report.verbose)
         switch report.format {
-        case .json: StandardStreams.result((try? diagnostics.json()) ?? "")
+        case .json: StandardStreams.result((try? JSONEncoder.singleLine.text(diagnostics)) ?? "")
         case .text: StandardStreams.result(diagnostics.lines)
         }
         if !diagnostics.isHealthy { throw ExitCodeError.someRejected }
     }
 }
 
-/// The result of `attachprep doctor`.
 struct Diagnostics: Codable, Sendable {
     let version: String
     /// The path of `attachprep-media`; nil if it was not found.
     let mediaExecutable: String?
     let libraries: [EngineDescription.Library]
     let abilities: [EngineDescription.Ability]
-    /// The result of each sandbox check.
     let sandboxChecks: [SandboxCheckResult]
     /// Whether results can be published; nil without `--publish`.
     private(set) var publish: PublishTargetCheck?
@@ -57,8 +56,7 @@ struct Diagnostics: Codable, Sendable {
     static func run(
         publishing target: PublishDestination, queue servers: QueueServers?, verbose: Bool
     ) async -> Diagnostics {
-        var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = verbose ? .debug : .error
+        let logger = Logger.standardError(verbose ? .debug : .error)
         var diagnostics = await machine(logger)
         if target.isRemote {
             let finding = await PublishTargetCheck(trying: target, logger)
@@ -82,7 +80,7 @@ struct Diagnostics: Codable, Sendable {
             let description = try await preparer.describe()
             await preparer.shutdown()
             let sandboxChecks = try await AttachmentPreparer.checkSandbox(mediaExecutable: path)
-            return Diagnostics(path: path, download: download, description: description, sandboxChecks: sandboxChecks)
+            return diagnostics(path: path, download: download, description: description, sandboxChecks: sandboxChecks)
         } catch {
             let known = sentence(error)
             return Diagnostics(
@@ -101,34 +99,21 @@ struct Diagnostics: Codable, Sendable {
             ? "The media process did not answer within \(Int(Limits.childStartSecondsMax)) s." : known.message
     }
 
-    private init(
-        version: String, mediaExecutable: String?, libraries: [EngineDescription.Library],
-        abilities: [EngineDescription.Ability], sandboxChecks: [SandboxCheckResult], faults: [String]
-    ) {
-        self.version = version
-        self.mediaExecutable = mediaExecutable
-        self.libraries = libraries
-        self.abilities = abilities
-        self.sandboxChecks = sandboxChecks
-        self.faults = faults
-    }
-
-    private init(
+    private static func diagnostics(
         path: String, download: EngineDescription.Library, description: EngineDescription,
         sandboxChecks: [SandboxCheckResult]
-    ) {
+    ) -> Diagnostics {
         let missing = description.abilities.filter { !$0.isAvailable }.map {
             "Cannot \($0.name); run apt-get install \($0.package)."
         }
         let open = sandboxChecks.filter { !$0.isBlocked }.map {
             "Sandbox not effective: the media process can \($0.attempt.rawValue): \($0.explanation)."
         }
-        self.init(
+        return Diagnostics(
             version: Version.text, mediaExecutable: path, libraries: [download] + description.libraries,
             abilities: description.abilities, sandboxChecks: sandboxChecks, faults: missing + open)
     }
 
-    /// The text output.
     var lines: [StyledText] {
         var lines = [StyledText(version), StyledText(), StyledText("media process  ") + executableText]
         lines += libraries.map { StyledText(TerminalText.column($0.name, 15)) + StyledText($0.version, .dim) }
@@ -154,56 +139,33 @@ struct Diagnostics: Codable, Sendable {
         let status = finding.isBlocked ? StyledText("blocked", .good) : StyledText("OPEN   ", .bad)
         return status + "  \(columns) " + StyledText(finding.explanation, .dim)
     }
-
-    /// One line of JSON.
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
 }
 
 /// Whether results can be published to the bucket.
 struct PublishTargetCheck: Codable, Sendable {
+    let isReady: Bool
     /// The problem with its remedy; nil if there is none.
-    let fault: String?
-
-    var isReady: Bool { fault == nil }
+    @NullCoded private(set) var fault: String?
 
     /// Starts a multipart upload and aborts it.
     init(trying target: PublishDestination, _ logger: Logger) async {
         do {
             try await target.probe(logger: logger)
-            fault = nil
+            isReady = true
         } catch {
             logger.debug("publish probe failed", metadata: ["error": "\(error)"])
+            isReady = false
             fault = (error as? AttachPrepError)?.message ?? "\(error)"
         }
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case isReady, fault
-    }
-
-    init(from decoder: any Decoder) throws {
-        fault = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(String.self, forKey: .fault)
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(isReady, forKey: .isReady)
-        try values.encode(fault, forKey: .fault)
-    }
 }
 
-/// Whether the NATS servers can be used as a queue.
 struct QueueCheck: Codable, Sendable {
     /// The state of the servers; nil if they could not be reached.
     let examination: QueueDiagnostics?
     /// The problems found, each with its remedy.
     let faults: [String]
 
-    /// Queries the servers, without changes.
     init(asking servers: QueueServers, _ logger: Logger) async {
         do {
             let examination = try await QueueDiagnostics(of: servers)
@@ -221,7 +183,6 @@ struct QueueCheck: Codable, Sendable {
         return known.detail.map { "\(message) [\($0)]" } ?? message
     }
 
-    /// The text output.
     var lines: [StyledText] {
         let head = StyledText.answer(examination?.isUsable ?? false) + "  keep jobs on the NATS servers"
         guard let examination else { return [head] }

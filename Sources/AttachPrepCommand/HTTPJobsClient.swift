@@ -1,6 +1,7 @@
 import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
+import AttachPrepService
 import FoundationEssentials
 import RichPush
 
@@ -10,7 +11,6 @@ struct HTTPJobsClient: JobsClient {
     private let token: String?
     private let sender: HTTPClient
 
-    /// - Throws: `request.invalid`.
     init(url: String, token: String?) throws {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
         self.token = token
@@ -24,16 +24,11 @@ struct HTTPJobsClient: JobsClient {
 
     // MARK: Jobs
 
-    private struct Jobs: Decodable {
-        var jobs: [Job]
-        var next: JobID?
-    }
-
     func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage {
         var query = QueryString(limit: limit, cursor: cursor?.text)
         query.add("state", filter.states.map { $0.map(\.rawValue).sorted().joined(separator: ",") })
         query.add("search", filter.search)
-        let page: Jobs = try await request(.get, "/v1/jobs\(query.text)")
+        let page: JobPageResponse = try await request(.get, "/v1/jobs\(query.text)")
         // The API has no filter by age; jobs are sorted latest first, so those too new are at the beginning.
         let old = page.jobs.filter { job in filter.createdBefore.map { job.createdAt < $0 } ?? true }
         return JobPage(jobs: old, next: page.next)
@@ -41,17 +36,8 @@ struct HTTPJobsClient: JobsClient {
 
     func job(_ id: JobID) async throws -> Job { try await request(.get, "/v1/jobs/\(id)") }
 
-    private struct Log: Decodable {
-        struct Line: Decodable {
-            var date: String
-            var level: String
-            var text: String
-        }
-        var lines: [Line]
-    }
-
     func log(of id: JobID) async throws -> [JobLogLine] {
-        let log: Log = try await request(.get, "/v1/jobs/\(id)/log")
+        let log: JobLogResponse = try await request(.get, "/v1/jobs/\(id)/log")
         return log.lines.map {
             JobLogLine(job: id, date: Timestamp.date($0.date) ?? .distantPast, level: $0.level, text: $0.text)
         }
@@ -68,21 +54,16 @@ struct HTTPJobsClient: JobsClient {
         var createdBefore: String?
     }
 
-    private struct Purged: Decodable {
-        var purged: Int
-    }
-
     func purge(_ filter: JobFilter) async throws -> Int {
         let purge = Purge(
             states: filter.states.map { $0.sorted { $0.rawValue < $1.rawValue } }, ids: filter.ids,
             search: filter.search, createdBefore: filter.createdBefore.map(Timestamp.text))
-        let answer: Purged = try await request(.post, "/v1/jobs/purge", body: try Self.json(purge))
-        return answer.purged
+        return try await count("purged", "/v1/jobs/purge", purge)
     }
 
     // MARK: Webhooks
 
-    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookListPage {
+    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPageResponse {
         var query = QueryString(limit: limit, cursor: cursor?.text)
         query.add("state", filter.states.map { $0.map(\.rawValue).sorted().joined(separator: ",") })
         query.add("job", filter.job?.text)
@@ -94,14 +75,9 @@ struct HTTPJobsClient: JobsClient {
         var ids: [String]?
     }
 
-    private struct Replayed: Decodable {
-        var replayed: Int
-    }
-
     func replay(_ filter: WebhookFilter) async throws -> Int {
         let replay = Replay(states: filter.states.map(Array.init), ids: filter.ids?.map(\.text))
-        let answer: Replayed = try await request(.post, "/v1/webhooks/replay", body: try Self.json(replay))
-        return answer.replayed
+        return try await count("replayed", "/v1/webhooks/replay", replay)
     }
 
     // MARK: Campaigns
@@ -153,10 +129,13 @@ struct HTTPJobsClient: JobsClient {
         return AttachPrepError(problem.code, problem.detail)
     }
 
-    private static func json(_ value: some Encodable) throws -> [UInt8] { [UInt8](try JSONEncoder().encode(value)) }
+    /// Sends an order; the response is an object with the number of affected items.
+    private func count(_ name: String, _ path: String, _ body: some Encodable) async throws -> Int {
+        let answer: [String: Int] = try await request(.post, path, body: [UInt8](try JSONEncoder().encode(body)))
+        return answer[name] ?? 0
+    }
 }
 
-/// The query of a URL.
 struct QueryString {
     private(set) var text: String
 

@@ -54,7 +54,6 @@ struct InspectCommand: AsyncParsableCommand {
     }
 }
 
-/// An inspection report as text.
 struct InspectionText {
     let report: InspectionReport
 

@@ -1,19 +1,23 @@
-import Dispatch
+import AttachPrepService
 import Glibc
-import Synchronization
 
-/// Handles Ctrl-C and SIGTERM: the first signal cancels the work, which then cleans up; the second ends the process.
-struct Interruption {
-    private let sources: [any DispatchSourceSignal]
-
-    /// Runs work until it is done or cancelled by a signal.
+/// Handles Ctrl-C and SIGTERM.
+enum Interruption {
+    /// Runs work until it is done: the first signal cancels it, so that it cleans up, the second ends the process.
     static func watch<Result: Sendable>(_ work: @escaping @Sendable () async -> Result) async -> Result {
-        // Installs the handlers before the work begins, so that no signal ends the process without cleanup.
-        let cancellation = Cancellation()
-        let interruption = Interruption { cancellation.cancel() }
-        defer { interruption.stop() }
+        let (interruption, continuation) = AsyncStream.makeStream(of: Never.self)
+        // Installed before the work begins, so that no signal ends the process without cleanup.
+        let handler = SignalHandler(SIGINT, SIGTERM) { number in
+            continuation.finish()
+            signal(number, SIG_DFL)
+        }
+        defer { handler.stop() }
         let task = Task(name: "work") { await work() }
-        cancellation.attach { task.cancel() }
+        let canceller = Task {
+            for await _ in interruption {}
+            task.cancel()
+        }
+        defer { canceller.cancel() }
         return await task.value
     }
 
@@ -21,57 +25,12 @@ struct Interruption {
     static func cleaningUp<Result>(
         _ cleanUp: @escaping @Sendable () -> Void, _ work: () async throws -> Result
     ) async rethrows -> Result {
-        let sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
-                cleanUp()
-                signal(number, SIG_DFL)
-                kill(getpid(), number)
-            }
-            source.resume()
-            return source
+        let handler = SignalHandler(SIGINT, SIGTERM) { number in
+            cleanUp()
+            signal(number, SIG_DFL)
+            kill(getpid(), number)
         }
-        defer { for source in sources { source.cancel() } }
+        defer { handler.stop() }
         return try await work()
-    }
-
-    private init(_ cancel: @escaping @Sendable () -> Void) {
-        sources = [SIGINT, SIGTERM].map { number in
-            // Dispatch receives the signal only if the default action, which ends the process, is disabled.
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
-                cancel()
-                signal(number, SIG_DFL)
-            }
-            source.resume()
-            return source
-        }
-    }
-
-    /// A cancellation that may arrive before the task exists.
-    private final class Cancellation: Sendable {
-        private let state = Mutex((isCancelled: false, action: (@Sendable () -> Void)?.none))
-
-        func attach(_ action: @escaping @Sendable () -> Void) {
-            let isCancelled = state.withLock { state in
-                state.action = action
-                return state.isCancelled
-            }
-            if isCancelled { action() }
-        }
-
-        func cancel() {
-            let action = state.withLock { state in
-                state.isCancelled = true
-                return state.action
-            }
-            action?()
-        }
-    }
-
-    private func stop() {
-        for source in sources { source.cancel() }
     }
 }

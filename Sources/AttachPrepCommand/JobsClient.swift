@@ -12,26 +12,16 @@ import SQLiteQueue
 /// Access to jobs: over HTTP, in a data folder, or on NATS servers.
 protocol JobsClient: Sendable {
     func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage
-    /// - Throws: `request.not_found`.
     func job(_ id: JobID) async throws -> Job
     func log(of id: JobID) async throws -> [JobLogLine]
     func retry(_ id: JobID) async throws -> Job
     func cancel(_ id: JobID) async throws -> Job
     func purge(_ filter: JobFilter) async throws -> Int
-    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookListPage
+    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPageResponse
     func replay(_ filter: WebhookFilter) async throws -> Int
     func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage
-    /// - Throws: `request.not_found`.
     func campaign(_ name: CampaignName) async throws -> Campaign
-    /// Closes connections and files.
     func close() async
-}
-
-/// A page of webhooks, as in responses of the service.
-struct WebhookListPage: Codable, Sendable {
-    var webhooks: [WebhookListItem]
-    /// The cursor of the next page.
-    var next: String?
 }
 
 /// Options that select a running service, NATS servers or a data folder.
@@ -100,6 +90,33 @@ struct JobsClientOptionGroup: ParsableArguments {
         }
     }
 
+    /// Prints a list page by page, at most `limit` items, or all for 0.
+    ///
+    /// - Parameters:
+    ///   - none: the sentence for an empty list.
+    ///   - page: returns the items after a cursor, at most a number of them, and the next cursor.
+    func list<Item: Encodable, Cursor>(
+        limit: Int, by _: Cursor.Type, none: String, table: ([Item]) -> TextTable,
+        page: (any JobsClient, Cursor?, Int) async throws -> (items: [Item], next: Cursor?)
+    ) async throws {
+        try await use { client, format in
+            var (cursor, left) = (Cursor?.none, limit == 0 ? Int.max : limit)
+            repeat {
+                let (items, next) = try await page(client, cursor, min(left, Limits.pageCountMax))
+                if format == .json {
+                    for item in items { StandardStreams.result(try JSONEncoder.singleLine.text(item)) }
+                } else if cursor == nil, items.isEmpty {
+                    StandardStreams.result(none)
+                } else {
+                    StandardStreams.result(table(items), isFirst: cursor == nil)
+                }
+                left -= items.count
+                cursor = next
+            } while cursor != nil && left > 0
+            return true
+        }
+    }
+
     /// Runs work for each given job, or for all jobs of a state, and prints the returned texts.
     func each(
         _ ids: [JobID], orAll state: JobState?, _ work: (any JobsClient, JobID, OutputFormat) async throws -> String
@@ -144,7 +161,7 @@ struct JobsClientOptionGroup: ParsableArguments {
 
     private static func printError(_ error: any Error) {
         let sentence = (error as? AttachPrepError)?.message ?? "Unexpected error: \(error)"
-        StandardStreams.note("attachprep: \(TerminalText.safe(sentence))")
+        StandardStreams.error(sentence)
     }
 }
 
@@ -153,15 +170,13 @@ struct StoreJobsClient: JobsClient {
     private let store: any JobStore & StoreMaintenance
     private let receipts: any ReceiptStore
 
-    /// - Throws: `queue.unavailable`.
     init(folder: String) async throws {
-        let store = try await SQLiteStore.open(folder: folder, role: .command, feed: JobFeed(), logger: .none)
+        let store = try await SQLiteStore.open(folder: folder, role: .command, feed: JobFeed(), logger: .silent)
         (self.store, receipts) = (store, store)
     }
 
-    /// - Throws: `queue.unavailable`.
     init(servers: QueueServers) async throws {
-        store = try await NATSJobQueue.open(servers, feed: JobFeed(), logger: .errors)
+        store = try await NATSJobQueue.open(servers, feed: JobFeed(), logger: .standardError(.error))
         receipts = UnsupportedReceiptStore()
     }
 
@@ -183,9 +198,9 @@ struct StoreJobsClient: JobsClient {
     func cancel(_ id: JobID) async throws -> Job { try await store.cancel(id) }
     func purge(_ filter: JobFilter) async throws -> Int { try await store.purge(filter) }
 
-    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookListPage {
+    func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPageResponse {
         let page = try await store.webhooks(filter, after: cursor, limit: limit)
-        return WebhookListPage(webhooks: page.webhooks.map(WebhookListItem.init), next: page.next?.text)
+        return WebhookPageResponse(webhooks: page.webhooks.map(WebhookSummary.init), next: page.next?.text)
     }
 
     func replay(_ filter: WebhookFilter) async throws -> Int { try await store.replayWebhooks(filter) }
@@ -200,15 +215,4 @@ struct StoreJobsClient: JobsClient {
         }
         return campaign
     }
-}
-
-extension Logger {
-    /// Logs errors of the NATS servers, which explain the command's error message.
-    fileprivate static var errors: Logger {
-        var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .error
-        return logger
-    }
-
-    fileprivate static var none: Logger { Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() } }
 }

@@ -17,7 +17,6 @@ struct JobsCommand: ParsableCommand {
             """,
         subcommands: [List.self, Show.self, Retry.self, Cancel.self, Purge.self])
 
-    /// `attachprep jobs list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List jobs, latest first.")
@@ -31,27 +30,14 @@ struct JobsCommand: ParsableCommand {
         }
 
         func run() async throws {
-            try await client.use { client, format in
-                var cursor: JobID?
-                var left = limit == 0 ? Int.max : limit
-                repeat {
-                    let page = try await client.list(
-                        choice.filter(), after: cursor, limit: min(left, Limits.pageCountMax))
-                    if format == .json {
-                        for job in page.jobs { StandardStreams.result(try JobRow(job).json()) }
-                    } else {
-                        StandardStreams.result(JobTable.table(page.jobs), isFirst: cursor == nil)
-                    }
-                    left -= page.jobs.count
-                    if page.jobs.isEmpty, cursor == nil, format == .text { StandardStreams.result("No matching jobs.") }
-                    cursor = page.next
-                } while cursor != nil && left > 0
-                return true
+            try await client.list(limit: limit, by: JobID.self, none: "No matching jobs.", table: JobTable.table) {
+                client, cursor, count in
+                let page = try await client.list(choice.filter(), after: cursor, limit: count)
+                return (page.jobs, page.next)
             }
         }
     }
 
-    /// `attachprep jobs show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Show all details of jobs, with their log lines.")
@@ -62,13 +48,12 @@ struct JobsCommand: ParsableCommand {
         func run() async throws {
             try await client.each(ids) { client, id, format in
                 let job = try await client.job(id)
-                if format == .json { return try JobRow(job).json() }
-                return JobRow(job).details(log: try await client.log(of: id))
+                if format == .json { return try JSONEncoder.singleLine.text(job) }
+                return JobRow(job: job).details(log: try await client.log(of: id))
             }
         }
     }
 
-    /// `attachprep jobs retry`
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "retry", abstract: "Queue failed, dead or cancelled jobs again.")
@@ -84,12 +69,11 @@ struct JobsCommand: ParsableCommand {
         func run() async throws {
             try await client.each(ids, orAll: allDead ? .dead : nil) { client, id, format in
                 let job = try await client.retry(id)
-                return format == .json ? try JobRow(job).json() : "\(id) queued"
+                return format == .json ? try JSONEncoder.singleLine.text(job) : "\(id) queued"
             }
         }
     }
 
-    /// `attachprep jobs cancel`
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "cancel", abstract: "Cancel jobs; running ones stop when their worker next checks.")
@@ -105,12 +89,11 @@ struct JobsCommand: ParsableCommand {
         func run() async throws {
             try await client.each(ids, orAll: allQueued ? .queued : nil) { client, id, format in
                 let job = try await client.cancel(id)
-                return format == .json ? try JobRow(job).json() : "\(id) \(job.state.rawValue)"
+                return format == .json ? try JSONEncoder.singleLine.text(job) : "\(id) \(job.state.rawValue)"
             }
         }
     }
 
-    /// `attachprep jobs purge`
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "purge", abstract: "Delete finished jobs with their logs and files.")
@@ -136,7 +119,6 @@ struct JobsCommand: ParsableCommand {
     }
 }
 
-/// Options that select jobs.
 struct JobFilterOptionGroup: ParsableArguments {
     @Option(
         name: .customLong("status"),
@@ -158,7 +140,6 @@ struct JobFilterOptionGroup: ParsableArguments {
     }
 }
 
-/// The table of jobs.
 enum JobTable {
     static func table(_ jobs: [Job]) -> TextTable {
         let isNamed = jobs.contains { $0.request.id != nil }
@@ -197,24 +178,10 @@ enum JobTable {
     }
 }
 
-/// A job as JSON or text.
+/// The text output of `jobs show`.
 struct JobRow {
     let job: Job
 
-    init(_ job: Job) {
-        self.job = job
-    }
-
-    /// One line of JSON, as in responses of the service.
-    func json() throws -> String { try Self.json(job) }
-
-    static func json(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
-    }
-
-    /// The text output of `jobs show`.
     func details(log: [JobLogLine]) -> String {
         var lines = [("job", job.id.text)]
         if let id = job.request.id { lines.append(("id", id)) }

@@ -47,7 +47,6 @@ struct PrepareCommand: AsyncParsableCommand {
 }
 
 extension StandardStreams {
-    /// Prints one result in full.
     static func show(_ manifest: Manifest, format: OutputFormat, output: String?) {
         switch format {
         case .json: result((try? String(manifest.json())) ?? "")

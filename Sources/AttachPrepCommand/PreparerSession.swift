@@ -1,6 +1,7 @@
 import ArgumentParser
 import AttachPrep
 import AttachPrepModel
+import AttachPrepService
 import Logging
 import RichPush
 
@@ -23,19 +24,17 @@ struct PreparerSession: Sendable {
         outputFolder = published.isRemote ? nil : configuration.output
         configuration.requestsExpected = min(requests, machine.concurrency)
         configuration.baseURL = output?.baseURL
-        var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = report.verbose ? .debug : .error
         do {
-            preparer = try AttachmentPreparer(configuration, logger: logger)
+            preparer = try AttachmentPreparer(
+                configuration, logger: .standardError(report.verbose ? .debug : .error))
         } catch let error as AttachPrepError {
             if error.code == .requestInvalid { throw ValidationError(error.message) }
-            StandardStreams.note("attachprep: \(error.message)")
+            StandardStreams.error(error.message)
             throw ExitCodeError.someRejected
         }
         concurrency = machine.concurrency
     }
 
-    /// The outcome of a run over many sources.
     struct End: Sendable {
         var failures = 0
         var isCancelled = false
@@ -66,7 +65,6 @@ struct PreparerSession: Sendable {
         return manifest
     }
 
-    /// Prepares a request.
     func prepared(_ request: AttachmentRequest, _ collector: ReportCollector.Slot?) async -> Manifest {
         guard let collector else { return await preparer.prepare(request) }
         var order = PreparationTask(request)

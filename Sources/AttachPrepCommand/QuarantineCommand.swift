@@ -1,6 +1,7 @@
 import ArgumentParser
 import AttachPrep
 import AttachPrepModel
+import AttachPrepService
 import FoundationEssentials
 import Logging
 import RichPush
@@ -16,7 +17,6 @@ struct QuarantineCommand: ParsableCommand {
             """,
         subcommands: [List.self, Lift.self])
 
-    /// `attachprep quarantine list`
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List files that ended their media process, latest first.")
@@ -26,7 +26,7 @@ struct QuarantineCommand: ParsableCommand {
         @OptionGroup var state: StateOptionGroup
 
         func run() throws {
-            let entries = Quarantine(stateFolder: state.folder, logger: .quiet).entries()
+            let entries = Quarantine(stateFolder: state.folder, logger: .silent).entries()
             let rows = entries.map(QuarantineRow.init)
             if format == .json {
                 for row in rows { StandardStreams.result(try row.json()) }
@@ -38,7 +38,6 @@ struct QuarantineCommand: ParsableCommand {
         }
     }
 
-    /// `attachprep quarantine lift`
     struct Lift: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "lift", abstract: "Remove files from the quarantine, so that they are processed again.")
@@ -53,7 +52,7 @@ struct QuarantineCommand: ParsableCommand {
         }
 
         func run() throws {
-            let quarantine = Quarantine(stateFolder: state.folder, logger: .quiet)
+            let quarantine = Quarantine(stateFolder: state.folder, logger: .silent)
             var hasFailed = false
             do {
                 if all { StandardStreams.result("\(try quarantine.liftAll()) lifted.") }
@@ -72,15 +71,10 @@ struct QuarantineCommand: ParsableCommand {
 
         private static func printError(_ error: any Error) -> Bool {
             let sentence = (error as? AttachPrepError)?.message ?? "Cannot write to the state folder."
-            StandardStreams.note("attachprep: \(TerminalText.safe(sentence))")
+            StandardStreams.error(sentence)
             return true
         }
     }
-}
-
-extension Logger {
-    /// Discards log messages: the command prints errors itself.
-    fileprivate static var quiet: Logger { Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() } }
 }
 
 /// An entry of the quarantine, as JSON or as a table row.
@@ -107,15 +101,12 @@ struct QuarantineRow: Encodable {
         source = entry.strikes.last?.source ?? ""
     }
 
-    /// One line of JSON.
     func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let encoder = JSONEncoder.singleLine
         encoder.dateEncodingStrategy = .iso8601
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+        return try encoder.text(self)
     }
 
-    /// The entries as a table.
     static func table(_ rows: [QuarantineRow]) -> TextTable {
         TextTable(
             columns: ["content", "status", "last", "ending"].map { TextTable.Column(title: $0) }

@@ -59,12 +59,10 @@ final class ReportCollector: Sendable {
         return slot(number, text: text)
     }
 
-    /// The results, sorted by number.
     var items: [ReportItem] {
         state.withLock { state in state.items.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    /// Removes a cancelled result.
     private func forget(_ number: Int) {
         state.withLock { _ = $0.items.removeValue(forKey: number) }
     }

@@ -33,9 +33,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let groups: [any SettingFlags] = [
-            listening, access, store, folder, work, download, webhooks, bucket, log, intake,
+            listening, access, store, folder, work, download, webhooks, bucket, log, queue, intake,
         ]
-        try await ServerRun(flags: groups.map(\.flags) + [queue.flags], role: .serve).run()
+        try await ServerRun(flags: groups.map(\.flags), role: .serve).run()
     }
 }
 
@@ -60,7 +60,7 @@ struct ServerRun {
         } catch let error as AttachPrepError {
             logger.debug("cannot start", metadata: ["error": "\(error)"])
             if error.code == .requestInvalid { throw ValidationError(error.message) }
-            StandardStreams.note("attachprep: \(TerminalText.safe(error.message))")
+            StandardStreams.error(error.message)
             throw ExitCodeError.someRejected
         }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import AttachPrepService
 import RichPush
 
@@ -15,7 +16,6 @@ struct WebhooksCommand: ParsableCommand {
             """,
         subcommands: [List.self, Replay.self])
 
-    /// `attachprep webhooks list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List webhooks, latest first.")
@@ -35,29 +35,15 @@ struct WebhooksCommand: ParsableCommand {
 
         func run() async throws {
             let filter = WebhookFilter(states: status.isEmpty ? nil : Set(status), job: job)
-            try await client.use { client, format in
-                var cursor: WebhookID?
-                var left = limit == 0 ? Int.max : limit
-                repeat {
-                    let page = try await client.webhooks(
-                        filter, after: cursor, limit: min(left, Limits.pageCountMax))
-                    if format == .json {
-                        for row in page.webhooks { StandardStreams.result(try JobRow.json(row)) }
-                    } else {
-                        StandardStreams.result(WebhookListItem.table(page.webhooks), isFirst: cursor == nil)
-                    }
-                    if page.webhooks.isEmpty, cursor == nil, format == .text {
-                        StandardStreams.result("No matching webhooks.")
-                    }
-                    left -= page.webhooks.count
-                    cursor = page.next.flatMap { WebhookID($0) }
-                } while cursor != nil && left > 0
-                return true
+            try await client.list(
+                limit: limit, by: WebhookID.self, none: "No matching webhooks.", table: WebhookSummary.table
+            ) { client, cursor, count in
+                let page = try await client.webhooks(filter, after: cursor, limit: count)
+                return (page.webhooks, page.next.flatMap { WebhookID($0) })
             }
         }
     }
 
-    /// `attachprep webhooks replay`
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "replay",
@@ -82,42 +68,8 @@ struct WebhooksCommand: ParsableCommand {
     }
 }
 
-/// A webhook as JSON or as a table row, without its body and with a redacted URL.
-struct WebhookListItem: Codable, Sendable, Hashable {
-    var id: String
-    var job: String
-    var url: String
-    var event: WebhookNotice.Event
-    var state: WebhookState
-    var attempts: Int
-    var createdAt: String
-    var nextAt: String?
-    var endedAt: String?
-    var lastStatus: Int?
-    var lastError: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case id, job, url
-        case event = "type"
-        case state, attempts, createdAt, nextAt, endedAt, lastStatus, lastError
-    }
-
-    init(_ webhook: Webhook) {
-        id = webhook.id.text
-        job = webhook.job.text
-        url = RedactedURL.redact(webhook.notice.url)
-        event = webhook.notice.event
-        state = webhook.state
-        attempts = webhook.attempts
-        createdAt = Timestamp.text(webhook.createdAt)
-        nextAt = webhook.nextAt.map(Timestamp.text)
-        endedAt = webhook.endedAt.map(Timestamp.text)
-        lastStatus = webhook.lastStatus
-        lastError = webhook.lastError
-    }
-
-    /// The webhooks as a table.
-    static func table(_ rows: [WebhookListItem]) -> TextTable {
+extension WebhookSummary {
+    static func table(_ rows: [WebhookSummary]) -> TextTable {
         TextTable(
             columns: [
                 TextTable.Column(title: "webhook", isAddress: true), TextTable.Column(title: "status", width: 9),

@@ -24,7 +24,7 @@ struct WorkerCommand: AsyncParsableCommand {
     @OptionGroup(title: "Logging") var log: LogOptionGroup
 
     func run() async throws {
-        let groups: [any SettingFlags] = [bucket, work, download, webhooks, listening, store, log]
-        try await ServerRun(flags: groups.map(\.flags) + [queue.flags], role: .work).run()
+        let groups: [any SettingFlags] = [queue, bucket, work, download, webhooks, listening, store, log]
+        try await ServerRun(flags: groups.map(\.flags), role: .work).run()
     }
 }

@@ -28,7 +28,6 @@ public struct AttachmentService: Service, HTTPFrontend {
     private let health: HealthRoutes
     private let authenticator: Authenticator
     private let drained: @Sendable () async -> Void
-    /// All routes of the service.
     let endpoints: [Endpoint]
 
     /// - Parameters:
@@ -58,7 +57,7 @@ public struct AttachmentService: Service, HTTPFrontend {
     ) throws {
         try LoopbackPolicy.check(host: settings.host, tokens: tokens)
         (self.feed, self.tokens, self.settings, self.logger) = (feed, tokens, settings, logger)
-        waiters = JobWaiters(waitersMax: settings.connectionsMax)
+        waiters = JobWaiters(store: store, waitersMax: settings.connectionsMax)
         (self.health, self.drained) = (health, drained)
         authenticator = Authenticator(tokens: tokens, settings: settings)
         let submission = JobSubmissionRoutes(
@@ -73,9 +72,9 @@ public struct AttachmentService: Service, HTTPFrontend {
             requests: RateLimiter(perSecond: settings.requestsPerSecondMax, namesMax: Limits.countedAddressesMax),
             wrongTokens: RateLimiter(
                 perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
-        let numbers = JobCountsFeed(every: Limits.eventCountsSeconds) { try await store.counts() }
+        let counts = CachedValue(for: .seconds(Limits.eventCountsSeconds / 2)) { try await store.counts() }
         let events = EventRoutes(
-            feed: relay, numbers: numbers, heartbeatSeconds: Limits.eventHeartbeatSeconds)
+            feed: relay, counts: counts, heartbeatSeconds: Limits.eventHeartbeatSeconds)
         let overview = OverviewRoutes(store: store, serviceStatus: serviceStatus) { await health.report() }
         endpoints =
             submission.endpoints + payloads.endpoints

@@ -8,7 +8,6 @@ import SQLiteQueue
 import SafeArithmetic
 import Synchronization
 
-/// Conditional changes of jobs.
 extension NATSJobQueue {
     /// Reads a job from the servers; nil when it does not exist or its batch is incomplete.
     func fetch(_ id: String) async throws -> VersionedJob? {
@@ -97,7 +96,6 @@ extension NATSJobQueue {
     }
 }
 
-/// A job to claim for a worker.
 private struct ClaimCandidate: Sendable {
     var delivery: LaneDelivery
     /// The value after the claim.
@@ -131,7 +129,6 @@ extension NATSJobQueue {
         return try await resolveKeyConflicts(taken).compactMap(claimed)
     }
 
-    /// Stores the candidates as running jobs.
     private func apply(
         _ candidates: [ClaimCandidate], for lease: Duration, at moment: StoreMoment
     ) async throws -> [HeldLeases.Entry] {
@@ -303,7 +300,6 @@ final class RevisionConflicts: Sendable {
         state.withLock { $0.counts[job] }.map { ConflictDecision(count: $0).readsLeader } ?? false
     }
 
-    /// The number of rejections since the start.
     var total: Int { state.withLock { $0.total } }
 
     func isStalled(at steady: Int64) -> Bool { state.withLock { $0.stall.isStalled(at: steady) } }

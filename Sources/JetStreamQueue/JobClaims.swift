@@ -281,7 +281,6 @@ struct LaneClaim: Sendable {
     static func capacityRetryMilliseconds(_ count: Int) -> Int64 { 500 * Int64(min(count, 20)) }
 }
 
-/// The parameters of a claim.
 struct ClaimRequest: Sendable, Hashable {
     var worker: String
     var lease: Duration

@@ -56,9 +56,7 @@ extension NATSJobQueue {
     func checkCapacity(for count: Int) throws {
         let queued = mirror.queuedCount
         guard queued.adding(clamping: count) <= limits.queuedJobsMax else {
-            throw AttachPrepError(
-                .queueFull,
-                "The queue has \(queued) queued jobs, and its limit is \(limits.queuedJobsMax); try again later.")
+            throw AttachPrepError.queueFull(queued, limit: limits.queuedJobsMax)
         }
     }
 
@@ -143,11 +141,10 @@ struct StoredIdempotencyKey: Codable, Sendable, Hashable {
         self.batch = batch
     }
 
-    func bytes() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
+    func bytes() throws -> [UInt8] { try StoredJSON.bytes(self) }
 }
 
 extension NATSJobQueue {
-    /// An earlier use of a key.
     struct EarlierSubmission: Sendable {
         var revision: UInt64
         /// The jobs that it created; nil when the key has expired or the jobs were removed, so that it may be used
@@ -168,11 +165,7 @@ extension NATSJobQueue {
                 // Bounded: a product of limits and settings.
                 < Int64(Limits.idempotencySecondsMax * 1000)
         else { return earlier }
-        guard idempotencyRecord.digest == idempotency.bodyDigest else {
-            throw AttachPrepError(
-                .requestConflict,
-                "This Idempotency-Key was used with another body in the last 24 hours; use a new one.")
-        }
+        guard idempotencyRecord.digest == idempotency.bodyDigest else { throw AttachPrepError.reusedIdempotencyKey }
         // The process that used the key may have ended before it stored the batch record.
         _ = try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(idempotencyRecord.batch), [], after: 0))
         var found: [Job] = []
@@ -182,23 +175,19 @@ extension NATSJobQueue {
     }
 }
 
-/// The keys in the bucket of jobs.
 enum QueueKeys {
     static func job(_ id: String) -> String { "job.\(id)" }
 
     /// The record of a complete batch. Its values become jobs when this exists.
     static func batch(_ id: String) -> String { "batch.\(id)" }
 
-    /// The record of a caller's idempotency key.
     static func idempotencyRecord(_ idempotency: IdempotencyKey) -> String {
         "word.\(digest("\(idempotency.caller)\n\(idempotency.key)"))"
     }
 
     /// The SHA-256 of a text in hexadecimal, because keys allow few characters.
     static func digest(_ text: String) -> String {
-        SHA256.hash(data: Array(text.utf8)).reduce(into: "") { text, byte in
-            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)  // Bounded: strings, not numbers.
-        }
+        SHA256.hash(data: Array(text.utf8)).hexadecimal
     }
 
     /// The kind of record under a key.

@@ -146,7 +146,6 @@ final class HeldLeases: Sendable {
 
     var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
-    /// Whether one of the jobs must run alone.
     var hasAlone: Bool { entries.withLock { $0.values.contains { $0.job.value.isAlone } } }
 
     /// The number of held jobs per host, and the work keys of all held jobs.

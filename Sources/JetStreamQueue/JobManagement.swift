@@ -42,11 +42,7 @@ extension NATSJobQueue: JobQueue {
     }
 
     private func stateConflict(_ id: JobID, _ what: String) async throws -> AttachPrepError {
-        guard let job = try await fetch(id.text) else {
-            return AttachPrepError(
-                .requestNotFound, "There is no job \(id); it never existed, or was removed after its retention.")
-        }
-        return AttachPrepError(.requestConflict, "The job \(id) is \(job.value.state.rawValue); it \(what).")
+        .stateConflict(id, try await fetch(id.text)?.value.state.rawValue, what)
     }
 }
 
@@ -146,7 +142,6 @@ extension NATSJobQueue {
 
 /// Job logs: one value per job in the bucket of logs, to which the job's worker appends.
 extension NATSJobQueue {
-    /// A stored line.
     private struct StoredLogLine: Codable {
         var date: Int64
         var level: String
@@ -183,16 +178,14 @@ extension NATSJobQueue {
 
     private func append(_ lines: [JobLogLine], to id: JobID) async throws {
         let new = lines.map { line in
-            StoredLogLine(
-                date: line.date.milliseconds, level: line.level,
-                text: String(line.text.prefix(Limits.jobLogCharactersMax)))
+            StoredLogLine(date: line.date.milliseconds, level: line.level, text: line.text)
         }
         while true {
             let earlier = try await self.lines(of: id)
             // Bounded: arrays, not numbers.
             let kept = Array(((earlier?.lines ?? []) + new).suffix(Limits.jobLogLinesMax))
             let change = KeyValueBucket.Change(
-                QueueKeys.job(id.text), Array(try JSONEncoder().encode(kept)), after: earlier?.revision ?? 0)
+                QueueKeys.job(id.text), try StoredJSON.bytes(kept), after: earlier?.revision ?? 0)
             if try await logs.make(change) != nil { return }
         }
     }

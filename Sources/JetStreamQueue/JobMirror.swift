@@ -58,7 +58,6 @@ final class JobMirror: Sendable {
         self.queued = queued
     }
 
-    /// The number of queued jobs.
     var queuedCount: Int { queued.latest.load(ordering: .relaxed) }
 
     /// The number of queued jobs after the last commit. Cached, because each submission reads it.
@@ -66,7 +65,6 @@ final class JobMirror: Sendable {
         let latest = Atomic(0)
     }
 
-    /// Closes and removes the database.
     func close() throws {
         try pool.close()
         try Self.remove(path)

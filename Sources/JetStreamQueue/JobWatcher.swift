@@ -1,5 +1,4 @@
 import AttachPrepJobs
-import AttachPrepModel
 import Logging
 import NATS
 import RichPush
@@ -25,7 +24,8 @@ final class JobWatcher: Sendable {
         self.logger = logger
     }
 
-    func run(_ start: InitialSync) async {
+    /// - Parameter onCurrent: called when the read model contains all entries that exist, at least once.
+    func run(_ onCurrent: @escaping @Sendable () -> Void) async {
         while !Task.isCancelled {
             do {
                 try await resetIfStale()
@@ -33,7 +33,7 @@ final class JobWatcher: Sendable {
                     try await receive(entries)
                     guard isCurrent else { return }
                     state.withLock { $0.isCurrent = true }
-                    start.complete()
+                    onCurrent()
                 }
             } catch let error as ReplicaBehindError {
                 logger.warning(
@@ -67,46 +67,6 @@ final class JobWatcher: Sendable {
     }
 }
 
-/// Waits until the read model contains all entries that existed at the start.
-final class InitialSync: Sendable {
-    private enum State {
-        case running(CheckedContinuation<Void, any Error>?)
-        case over
-    }
-
-    private let state = Mutex(State.running(nil))
-
-    func complete() { end(.success(())) }
-
-    private func end(_ result: Result<Void, any Error>) {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-            defer { state = .over }
-            if case .running(let waiter) = state { return waiter }
-            return nil
-        }
-        waiter?.resume(with: result)
-    }
-
-    /// Waits for the first synchronization.
-    ///
-    /// - Throws: `queue.unavailable` after `time`.
-    func wait(atMost time: Duration) async throws {
-        let alarm = Task {
-            try await ContinuousClock().sleep(for: time)
-            end(.failure(AttachPrepError(.queueUnavailable, "Loading the jobs from NATS timed out; try again.")))
-        }
-        defer { alarm.cancel() }
-        try await withCheckedThrowingContinuation { continuation in
-            let isOver = state.withLock { state in
-                if case .over = state { return true }
-                state = .running(continuation)
-                return false
-            }
-            if isOver { continuation.resume() }
-        }
-    }
-}
-
 /// The last revision that the read model has applied, with callers that wait for a revision.
 final class MirrorProgress: Sendable {
     private struct Waiter {
@@ -126,7 +86,6 @@ final class MirrorProgress: Sendable {
 
     private let state = Mutex(State())
 
-    /// Records that all changes up to a revision were applied.
     func received(_ revision: UInt64) {
         let ready = state.withLock { state in
             state.revision = max(state.revision, revision)

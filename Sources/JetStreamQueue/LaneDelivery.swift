@@ -140,7 +140,6 @@ final class DeferredDeliveries: Sendable {
         entries.withLock { _ = $0.removeValue(forKey: job) }
     }
 
-    /// Whether a job that must run alone is waiting.
     var hasAlone: Bool { entries.withLock { $0.values.contains(where: Self.isAlone) } }
 
     /// Removes and returns the first message of a job that must run alone.

@@ -1,9 +1,10 @@
 import AttachPrep
 package import AttachPrepJobs
+import AttachPrepModel
 import FoundationEssentials
 import Glibc
 package import Logging
-package import NATS
+import NATS
 import RichPush
 import SQLiteQueue
 import SafeArithmetic
@@ -85,13 +86,19 @@ public final class NATSJobQueue: Sendable {
     ///
     /// - Throws: `queue.unavailable` when that takes longer than `Limits.mirrorSecondsMax`.
     func startWatching() async throws {
-        let start = InitialSync()
+        let (current, continuation) = AsyncStream.makeStream(of: Never.self)
         let task = Task { [jobs, mirror, clock, logger] in
             let watcher = JobWatcher(bucket: jobs, mirror: mirror, clock: clock, logger: logger)
-            await watcher.run(start)
+            await watcher.run { continuation.finish() }
         }
         watcher.withLock { $0 = task }
-        try await start.wait(atMost: .seconds(Limits.mirrorSecondsMax))
+        do {
+            try await withDeadline(.now + .seconds(Limits.mirrorSecondsMax), stage: "the start") {
+                for await _ in current {}
+            }
+        } catch let error as AttachPrepError where error.code == .deadlineExceeded {
+            throw AttachPrepError(.queueUnavailable, "Loading the jobs from NATS timed out; try again.")
+        }
     }
 
     deinit {
@@ -103,33 +110,15 @@ extension NATSJobQueue {
     /// Opens the queue. Missing streams and buckets are created; existing ones are checked and not changed.
     ///
     /// - Parameters:
-    ///   - settings: addresses, credentials and timeouts of the connection.
-    ///   - prefix: the prefix of all stream, bucket and subject names.
-    ///   - replicas: the number of servers with a copy; nil means three in a cluster and one on a single server.
     ///   - folder: the local folder for the read model, which is rebuilt at each start, and for copies of uploads; nil
     ///     uses a temporary one.
     ///   - lease: the acknowledgment timeout of lane messages; must be the same on all machines.
     ///   - feed: receives every change, also those of other machines.
+    ///   - errorLog: logs the reasons of rejected requests; nil uses a new one. Callers that retry pass the same one each
+    ///     time, so that a reason is logged once.
     ///   - marksCrashes: whether to install signal handlers that mark a crash in the folder, so that the next process
     ///     can tell a crash from a kill.
     /// - Throws: `queue.unavailable` with the reason.
-    package static func open(
-        _ settings: NATSSettings, prefix: String = "attachprep", replicas: Int? = nil, folder: String? = nil,
-        lease: Duration = .seconds(Limits.leaseSeconds), limits: StoreLimits = StoreLimits(),
-        clock: StoreClock = .system, feed: JobFeed, logger: Logger = Logger(label: "attachprep.jobs"),
-        marksCrashes: Bool = false
-    ) async throws -> NATSJobQueue {
-        var servers = QueueServers(settings)
-        (servers.prefix, servers.replicas) = (prefix, replicas)
-        return try await open(
-            servers, folder: folder, lease: lease, limits: limits, clock: clock, feed: feed, logger: logger,
-            marksCrashes: marksCrashes)
-    }
-
-    /// Opens the queue on configured servers.
-    ///
-    /// - Parameter errorLog: logs the reasons of rejected requests; nil uses a new one. Callers that retry pass the
-    ///   same one each time, so that a reason is logged once.
     package static func open(
         _ servers: QueueServers, folder: String? = nil, lease: Duration = .seconds(Limits.leaseSeconds),
         limits: StoreLimits = StoreLimits(), clock: StoreClock = .system, feed: JobFeed,
@@ -288,13 +277,9 @@ struct QueueNames: Sendable, Hashable {
     var deadLetterSubjects: String { "\(prefix).dead.*" }
     func deadLetterSubject(_ job: String) -> String { "\(prefix).dead.\(job)" }
 
-    /// The bucket of jobs.
     var jobs: String { "\(prefix)_jobs" }
-    /// The bucket of job log lines.
     var logs: String { "\(prefix)_logs" }
-    /// The bucket of results by work key.
     var results: String { "\(prefix)_results" }
-    /// The bucket of uploads.
     var uploads: String { "\(prefix)_uploads" }
 }
 

@@ -16,8 +16,7 @@ extension NATSJobQueue: WebhookOutbox {
         if held.hasAlone { return [] }
         let moment = clock.now()
         try await mirror.follow(moment)
-        let claim = WebhookClaim(
-            count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: [])
+        let claim = WebhookClaim(count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds))
         let candidates = try await mirror.claimableWebhooks(claim, at: moment)
         let sender = Int64.random(in: 1 ... .max)
         var claimed: [Webhook] = []
@@ -115,7 +114,6 @@ extension NATSJobQueue: WebhookOutbox {
 /// A webhook as stored on the servers, in the value of its job, so that the job's end and its webhook are stored
 /// together.
 struct StoredNotice: Codable, Sendable, Hashable {
-    /// The `WebhookID`.
     var id: String
     var url: String
     var event: WebhookNotice.Event
@@ -240,7 +238,6 @@ struct ClaimableWebhook: Sendable {
     var previousSender: Int64?
 }
 
-/// The outbox's queries.
 extension JobMirror {
     /// The due webhooks that are not being sent. They are not returned again until `claim.leaseUntil`.
     func claimableWebhooks(_ claim: WebhookClaim, at moment: StoreMoment) async throws -> [ClaimableWebhook] {
@@ -257,7 +254,6 @@ extension JobMirror {
         }
     }
 
-    /// Makes webhooks claimable again.
     func release(_ webhooks: [WebhookID]) async throws {
         let names = try StoredJSON.text(webhooks.map(\.text))
         try await write { database, _ in
@@ -266,7 +262,6 @@ extension JobMirror {
         }
     }
 
-    /// The ID of a webhook's job; nil when it was removed.
     func job(of webhook: WebhookID) async throws -> String? {
         try await read { database in
             try database.row(
@@ -275,7 +270,6 @@ extension JobMirror {
         }
     }
 
-    /// The IDs of the jobs with pending webhooks to a URL.
     func jobs(withNotices url: String) async throws -> [String] {
         let host = WebhookNotice(url: url, event: .attachmentPrepared, body: "").host
         return try await read { database in
@@ -329,7 +323,6 @@ struct WebhookLeaseTimes: Sendable {
     }
 }
 
-/// Writes webhooks to the read model's table.
 enum MirroredWebhookTable {
     static func upsert(_ notice: StoredNotice, of job: String, _ hold: WebhookLeaseTimes, _ database: Database) throws {
         let held = notice.sender == nil ? hold.freeAt : hold.sentUntil

@@ -6,9 +6,7 @@ import RichPush
 import SQLiteQueue
 import Synchronization
 
-/// Maps NATS errors to the errors of the job queue.
 enum QueueErrorMapping {
-    /// Runs work with the servers and maps its errors.
     static func mapError<Result>(_ work: () async throws -> Result) async throws -> Result {
         do {
             return try await work()

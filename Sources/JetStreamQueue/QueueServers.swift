@@ -9,7 +9,7 @@ import SQLiteQueue
 public struct QueueServers: Sendable, Hashable {
     package var settings: NATSSettings
     /// The prefix of all stream, bucket and subject names: letters, digits, `-` and `_`.
-    package var prefix = "attachprep"
+    package var prefix: String
     /// The number of servers with a copy of all data; nil means three in a cluster and one on a single server.
     package var replicas: Int?
 
@@ -36,8 +36,10 @@ public struct QueueServers: Sendable, Hashable {
         return checked
     }
 
-    package init(_ settings: NATSSettings) {
+    package init(_ settings: NATSSettings, prefix: String = "attachprep", replicas: Int? = nil) {
         self.settings = settings
+        self.prefix = prefix
+        self.replicas = replicas
     }
 
     /// Parses server addresses.
@@ -59,14 +61,12 @@ public struct QueueServers: Sendable, Hashable {
             }
             servers.append("\(scheme)://\(hostAndPort)")
         }
-        settings = NATSSettings(servers: servers)
-        if usesTLS { settings.tls = NATSSettings.TLS() }
+        self.init(NATSSettings(servers: servers, tls: usesTLS ? NATSSettings.TLS() : nil))
     }
 
     /// Whether a text begins with the scheme of a NATS address.
     package static func areNamed(by text: String) -> Bool { text.hasPrefix("nats://") || text.hasPrefix("tls://") }
 
-    /// Whether an address contains credentials.
     package var containsCredentials: Bool { settings.servers.contains { $0.contains("@") } }
 
     // MARK: Credentials
@@ -121,11 +121,7 @@ public struct QueueServers: Sendable, Hashable {
 extension QueueServers: CustomStringConvertible {
     /// The addresses without credentials.
     public var description: String {
-        settings.servers.map { server in
-            guard let at = server.lastIndex(of: "@"), let scheme = server.firstRange(of: "://") else { return server }
-            // Bounded: strings, not numbers.
-            return String(server[..<scheme.upperBound] + server[server.index(after: at)...])
-        }.joined(separator: ",")
+        settings.servers.map(NATSSettings.withoutCredentials).joined(separator: ",")
     }
 }
 

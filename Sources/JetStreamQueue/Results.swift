@@ -89,14 +89,10 @@ struct PublishedResultRecord: Codable, Sendable, Hashable {
     ///
     /// - Throws: `queue.unavailable` for a value that no version of attachprep wrote.
     init(_ bytes: [UInt8]) throws {
-        do {
-            self = try JSONDecoder().decode(PublishedResultRecord.self, from: Data(bytes))
-        } catch {
-            throw StorageErrors.unreadable("a result", error)
-        }
+        self = try StoredJSON.value(bytes, "a result")
     }
 
-    func bytes() throws -> [UInt8] { Array(try JSONEncoder().encode(self)) }
+    func bytes() throws -> [UInt8] { try StoredJSON.bytes(self) }
 
     func result() throws -> StoredResult {
         guard let media = MediaID(media) else { throw StorageErrors.unreadable("a result") }

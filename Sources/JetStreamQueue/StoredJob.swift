@@ -9,7 +9,7 @@ import SafeArithmetic
 /// of two concurrent changes succeeds.
 ///
 /// Times are milliseconds since 1970. Requests, secrets, results and errors are JSON, as in the SQLite driver's rows.
-struct StoredJob: Decodable, Sendable, Hashable {
+struct StoredJob: Codable, Sendable, Hashable {
     var id: String
     var state: JobState
     /// The batch that it was submitted in, whose record makes it a job; nil for a single job.
@@ -75,80 +75,17 @@ extension StoredJob {
     ///
     /// - Throws: `queue.unavailable` for a value that no version of attachprep wrote.
     init(_ bytes: [UInt8]) throws {
-        do {
-            self = try JSONDecoder().decode(StoredJob.self, from: Data(bytes))
-        } catch {
-            throw StorageErrors.unreadable("a job", error)
-        }
+        self = try StoredJSON.value(bytes, "a job")
     }
 
-    func bytes() throws -> [UInt8] {
-        // Bounded: lengths and offsets of data in memory.
-        let capacity = request.utf8.count + (secret?.utf8.count ?? 0) + (result?.utf8.count ?? 0)
-        // Bounded: lengths and offsets of data in memory.
-        var members = JSONObjectWriter(capacity: capacity + capacity / 4 + Self.otherBytes)
-        writeRequestFields(to: &members)
-        writeStateFields(to: &members)
-        members.add("notices", json: try notices.map { Array(try JSONEncoder().encode($0)) })
-        return members.object
-    }
+    func bytes() throws -> [UInt8] { try StoredJSON.bytes(self) }
 
-    /// The approximate length of all fields except the long texts.
-    private static let otherBytes = 1_024
-
-    /// Writes the fields of the request, which never change.
-    private func writeRequestFields(to members: inout JSONObjectWriter) {
-        members.add("id", id)
-        members.add("lane", lane)
-        members.add("host", host)
-        members.add("key", key)
-        members.add("upload", upload)
-        members.add("caller", caller)
-        members.add("source", source)
-        members.add("request", request)
-        members.add("origin", origin)
-        members.add("createdAt", createdAt)
-        members.add("notBefore", notBefore)
-    }
-
-    /// Writes the fields that change during processing.
-    private func writeStateFields(to members: inout JSONObjectWriter) {
-        members.add("state", state.rawValue)
-        members.add("batch", batch)
-        members.add("secret", secret)
-        members.add("attempts", attempts)
-        members.add("losses", losses)
-        members.add("crashes", crashes)
-        members.add("lostBy", lostBy)
-        members.add("startedAt", startedAt)
-        members.add("finishedAt", finishedAt)
-        members.add("dueAt", dueAt)
-        members.add("wait", wait)
-        members.add("token", token)
-        members.add("worker", worker)
-        members.add("isCancelling", isCancelling)
-        members.add("result", result)
-        members.add("error", error)
-        members.add("errorCode", errorCode)
-        members.add("media", media)
-    }
-
-    /// The job without secrets.
     func job() throws -> Job { try JobRecord(self).job() }
 
     /// The job with its secrets and lease, for a worker.
     func claimed() throws -> ClaimedJob {
-        let job = try job()
-        var request = job.request
-        if let secret {
-            let secrets: JobSecrets = try StoredJSON.value(secret, "a job's secrets")
-            request = secrets.restored(to: request)
-        }
-        return ClaimedJob(
-            job: job, request: request, key: WorkKey(key), lease: JobLease(job: job.id, token: token ?? 0),
-            dueAt: Date(milliseconds: dueAt),
-            failures: ClaimedJob.failures(attempts: attempts, losses: losses, crashes: crashes ?? 0), losses: losses,
-            crashes: crashes ?? 0)
+        try ClaimedJob(
+            job(), secret: secret, key: key, token: token ?? 0, dueAt: dueAt, losses: losses, crashes: crashes ?? 0)
     }
 }
 
@@ -161,7 +98,6 @@ extension JobRecord {
     }
 }
 
-/// A version of a job, with its revision.
 struct VersionedJob: Sendable, Hashable {
     var value: StoredJob
     /// The key's revision, which the next change must name.
@@ -185,7 +121,6 @@ extension StoredJob {
         return job
     }
 
-    /// Whether it is running under the lease with this token.
     func isRunning(under token: Int64) -> Bool { state == .running && self.token == token }
 
     func ended(_ end: EncodedCompletion, notice: StoredNotice?, under token: Int64, at now: Int64) -> StoredJob? {

@@ -128,7 +128,6 @@ extension NATSJobQueue: StoreMaintenance {
     }
 }
 
-/// The queries of housekeeping.
 extension JobMirror {
     func finished(_ state: JobState, until oldest: Int64, count: Int) async throws -> [VersionedJob] {
         try await known(
@@ -182,7 +181,6 @@ extension JobMirror {
         }
     }
 
-    /// The marker of a removed job.
     struct Tombstone: Sendable {
         var id: String
         var revision: UInt64

@@ -32,7 +32,6 @@ final class UploadCache: Sendable {
 
     // MARK: Files in progress
 
-    /// Creates an empty file for the caller to write.
     func begin(_ id: MediaID) async throws -> UploadInProgress {
         let path = "\(folder)/.\(id)"
         _ = try await open(path, O_WRONLY | O_CREAT | O_EXCL)
@@ -49,7 +48,6 @@ final class UploadCache: Sendable {
         return try await open(path, O_RDONLY)
     }
 
-    /// Creates an empty file for a copy that is being fetched.
     func beginCopy(_ id: MediaID) async throws -> CacheFile {
         try await open("\(folder)/.\(id).copy", O_WRONLY | O_CREAT | O_TRUNC)
     }
@@ -59,7 +57,6 @@ final class UploadCache: Sendable {
         return try await lane.run { try CacheFile(path: path, flags, on: lane) }
     }
 
-    /// Removes a file in progress, if it exists.
     func discard(_ path: String) async {
         try? await lane.run { _ = unsafe unlink(path) }
     }
@@ -164,7 +161,6 @@ final class CacheFile: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Reads exactly `count` bytes from `offset` on.
     func read(_ count: Int, at offset: Int) async throws -> [UInt8] {
         try await lane.run { [self] in
             var bytes = [UInt8](repeating: 0, count: count)
@@ -183,7 +179,6 @@ final class CacheFile: Sendable {
         }
     }
 
-    /// Writes all bytes at `offset`.
     func write(_ bytes: [UInt8], at offset: Int) async throws {
         try await lane.run { [self] in
             var done = 0

@@ -97,7 +97,6 @@ extension NATSJobQueue: UploadStore {
 }
 
 extension JobMirror {
-    /// Whether a queued, running or retryable job needs the upload.
     func needs(upload: String) async throws -> Bool {
         try await read { database in
             try database.number(

@@ -1,4 +1,3 @@
-/// The configuration that a consumer needs.
 package struct ConsumerConfiguration: Sendable, Hashable {
     package var stream: String
     /// Nil for an ephemeral consumer, which only its creator uses.
@@ -60,7 +59,6 @@ struct ConsumerConfigurationJSON: Codable, Sendable {
     }
 }
 
-/// The API's information about a consumer.
 struct ConsumerInfo: Decodable, Sendable {
     var name: String
     var config: ConsumerConfigurationJSON

@@ -72,7 +72,6 @@ extension [Delivery] {
     }
 }
 
-/// An answer to a delivery.
 package enum Acknowledgment: Sendable, Hashable {
     /// Processed: a work queue removes the message.
     case done

@@ -157,9 +157,7 @@ package enum PublishAck {
     }
 }
 
-/// A message in a stream.
 struct StreamMessage: Sendable, Hashable {
-    /// Its sequence number.
     var number: UInt64
     /// Its header lines; empty without headers.
     var headers: String
@@ -221,7 +219,6 @@ extension JetStream {
         var success: Bool
     }
 
-    /// Removes one message if it exists.
     func remove(_ number: UInt64, of name: String) async throws {
         do {
             let _: Removal = try await ask("STREAM.MSG.DELETE.\(name)", DeleteMessageRequest(seq: number))

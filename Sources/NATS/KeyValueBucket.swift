@@ -26,7 +26,6 @@ package struct KeyValueBucket: Sendable {
 
     // MARK: Changes
 
-    /// A change of one key.
     package struct Change: Sendable {
         package var key: String
         /// The new value; nil removes the key.
@@ -144,7 +143,6 @@ package struct ReplicaBehindError: Error, Sendable, Hashable, CustomStringConver
     }
 }
 
-/// An entry of a key-value bucket.
 package struct KeyValueEntry: Sendable, Hashable {
     package var key: String
     /// Nil when the key was removed.

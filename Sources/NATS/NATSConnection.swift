@@ -113,7 +113,7 @@ internal import Synchronization
 
     /// The address of the connected server, without credentials; nil when not connected.
     package var serverAddress: String? {
-        unsafe Self.text { unsafe natsConnection_GetConnectedUrl(handle, $0, $1) }.map(Self.withoutCredentials)
+        unsafe Self.text { unsafe natsConnection_GetConnectedUrl(handle, $0, $1) }.map(NATSSettings.withoutCredentials)
     }
 
     /// The ID of the connected server; nil when not connected.
@@ -130,7 +130,7 @@ internal import Synchronization
         return (0..<max(0, Int(clamping: count))).compactMap { index in
             guard let text = unsafe list[index] else { return nil }
             defer { unsafe free(text) }
-            return unsafe Self.withoutCredentials(String(cString: text))
+            return unsafe NATSSettings.withoutCredentials(String(cString: text))
         }
     }
 
@@ -143,11 +143,6 @@ internal import Synchronization
             let text = unsafe String(cString: start)
             return text.isEmpty ? nil : text
         }
-    }
-
-    private static func withoutCredentials(_ address: String) -> String {
-        guard let at = address.lastIndex(of: "@"), let scheme = address.firstRange(of: "://") else { return address }
-        return String(address[..<scheme.upperBound] + address[address.index(after: at)...])  // Bounded: strings.
     }
 
     /// The longest message that the servers accept, in bytes.
@@ -239,7 +234,6 @@ internal import Synchronization
 
     // MARK: Send queue
 
-    /// A message in the send queue.
     private struct Post: Sendable {
         var message: OutgoingMessage
         var reply: String?

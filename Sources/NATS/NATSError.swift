@@ -86,7 +86,6 @@ extension NATSError {
 }
 
 extension natsStatus {
-    /// Throws unless the call succeeded.
     func check(_ operation: String) throws(NATSError) {
         guard self != NATS_OK else { return }
         let text = unsafe String(cString: natsStatus_GetText(self))

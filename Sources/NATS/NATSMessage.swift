@@ -1,7 +1,6 @@
 internal import CNATS
 internal import SafeArithmetic
 
-/// A received message.
 package struct NATSMessage: Sendable {
     package var subject: String
     /// The subject for the answer to its sender or to JetStream.
@@ -27,7 +26,6 @@ package struct NATSMessage: Sendable {
         operation = unsafe Self.header("KV-Operation", of: message)
     }
 
-    /// The value of a header; nil when the message does not have it.
     private static func header(_ name: String, of message: OpaquePointer) -> String? {
         var value: UnsafePointer<CChar>?
         guard unsafe natsMsgHeader_Get(message, name, &value) == NATS_OK else { return nil }
@@ -35,7 +33,6 @@ package struct NATSMessage: Sendable {
     }
 }
 
-/// A message to send.
 package struct OutgoingMessage: Sendable {
     package var subject: String
     package var bytes: [UInt8]

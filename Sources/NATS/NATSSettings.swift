@@ -1,8 +1,6 @@
 internal import CNATS
 
-/// Addresses, credentials and timeouts of a connection to NATS.
 package struct NATSSettings: Sendable, Hashable {
-    /// The credentials of this client.
     package enum Identity: Sendable, Hashable {
         case anonymous
         case user(String, password: String)
@@ -13,7 +11,6 @@ package struct NATSSettings: Sendable, Hashable {
         case credentials(file: String)
     }
 
-    /// Trusted certificates and the client certificate.
     package struct TLS: Sendable, Hashable {
         /// The path of a PEM file with trusted certificates; nil trusts those of the system.
         package var authorityFile: String?
@@ -50,6 +47,11 @@ package struct NATSSettings: Sendable, Hashable {
         else { return other }
         // Bounded: strings, not numbers.
         return String(other[..<scheme.upperBound] + first[start.upperBound...at] + other[scheme.upperBound...])
+    }
+
+    package static func withoutCredentials(_ address: String) -> String {
+        guard let at = address.lastIndex(of: "@"), let scheme = address.firstRange(of: "://") else { return address }
+        return String(address[..<scheme.upperBound] + address[address.index(after: at)...])  // Bounded: strings.
     }
 
     package init(
@@ -136,7 +138,6 @@ package struct NATSSettings: Sendable, Hashable {
     }
 }
 
-/// Calls `body` with C strings that are valid during the call.
 private func withCStrings<Result>(
     _ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> Result
 ) -> Result {

@@ -156,13 +156,11 @@ package struct ObjectInfo: Codable, Sendable, Hashable {
     package var nuid: String
     /// The length in bytes.
     package var size: Int
-    /// The number of chunks.
     package var chunks: Int
     /// `SHA-256=` and the digest in base64; nil when it was stored without one.
     package var digest: String?
     package var metadata: [String: String]?
     package var options: Options?
-    /// True for a removed object.
     var deleted: Bool?
 
     package struct Options: Codable, Sendable, Hashable {
@@ -213,7 +211,6 @@ enum URLSafeBase64 {
             })
     }
 
-    /// Decodes a text; nil when it is not valid base64.
     static func bytes(_ text: String) -> [UInt8]? {
         let usual = String(
             text.map { (letter: Character) -> Character in

@@ -76,7 +76,6 @@ final class ReplyInbox: Sendable {
     }
 }
 
-/// Makes unique subjects for replies.
 enum InboxName {
     static func make() -> String {
         var generator = SystemRandomNumberGenerator()

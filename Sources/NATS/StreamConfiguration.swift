@@ -56,7 +56,6 @@ struct StreamConfigurationJSON: Codable, Sendable {
     }
 }
 
-/// The API's information about a stream.
 struct StreamInfo: Decodable, Sendable {
     struct State: Decodable, Sendable {
         var messages: Int
@@ -147,18 +146,15 @@ extension JetStream {
         }
     }
 
-    /// The number of messages in a stream.
     package func messageCount(_ name: String) async throws -> Int {
         let found: StreamInfo = try await ask("STREAM.INFO.\(name)")
         return found.state?.messages ?? 0
     }
 
-    /// Removes all messages of a stream.
     package func purge(_ name: String) async throws {
         let _: StreamPurge = try await ask("STREAM.PURGE.\(name)")
     }
 
-    /// Removes all messages on a subject from a stream.
     func purge(_ name: String, subject: String) async throws {
         let _: StreamPurge = try await ask("STREAM.PURGE.\(name)", SubjectPurge(filter: subject))
     }

@@ -28,7 +28,6 @@ package final class ContentFiles: Sendable {
         syncing = try (0..<(durability == .always ? Self.syncingCount : 0)).map { _ in try BlockingThread() }
     }
 
-    /// Path of a content file.
     package func path(_ sha256: String) -> String { "\(folder.content)/\(sha256.prefix(2))/\(sha256)" }
 
     /// Protects files from removal until `release`; holds are counted.
@@ -90,7 +89,6 @@ struct ResultFile: Sendable, Hashable {
     var bytes: Int
     var sha256: String
 
-    /// The files that a manifest names.
     static func all(of manifest: Manifest) -> [ResultFile] {
         var files: [ResultFile] = []
         if let file = manifest.attachment {

@@ -181,7 +181,6 @@ enum JobParking {
         return database.changesCount >= windowCount
     }
 
-    /// Unparks jobs that can run again.
     static func admit(_ database: Database, hostLimit: Int) throws {
         for (host, running) in try parked("host", mark: 1, database) where running < hostLimit {
             try admit(database, "host", host, mark: 1, count: hostLimit.subtracting(clamping: running))

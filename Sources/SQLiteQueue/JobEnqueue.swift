@@ -56,8 +56,7 @@ extension SQLiteStore {
     static func checkCapacity(for count: Int, limit: Int, _ database: Database) throws {
         let queued = try database.number("SELECT number FROM tally WHERE name = 'queued'") ?? 0
         guard Int(clamping: queued).adding(clamping: count) <= limit else {
-            throw AttachPrepError(
-                .queueFull, "The queue has \(queued) queued jobs, and its limit is \(limit); try again later.")
+            throw AttachPrepError.queueFull(Int(clamping: queued), limit: limit)
         }
     }
 }
@@ -113,11 +112,7 @@ extension IdempotencyKey {
             [caller, key, oldest])
         guard let found else { return nil }
         let digest: String = found[0]
-        guard digest == bodyDigest else {
-            throw AttachPrepError(
-                .requestConflict,
-                "This Idempotency-Key was used with another body in the last 24 hours; use a new one.")
-        }
+        guard digest == bodyDigest else { throw AttachPrepError.reusedIdempotencyKey }
         let ids: String = found[1]
         let jobs = try database.rows(
             """

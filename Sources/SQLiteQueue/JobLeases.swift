@@ -111,7 +111,6 @@ enum JobRequeue {
 
 /// Reclaims jobs from workers that no longer exist.
 enum ExpiredLeases {
-    /// Reclaims jobs whose lease has expired.
     static func reclaim(_ database: Database, at moment: StoreMoment) throws -> [JobFeed.Change] {
         try reclaim(database, until: moment.steady, at: moment)
     }

@@ -72,11 +72,7 @@ extension SQLiteStore {
     }
 
     private static func stateConflict(_ id: JobID, _ what: String, _ database: Database) throws -> AttachPrepError {
-        guard let state: String = try database.row("SELECT state FROM job WHERE uuid = ?", [id.text])?[0] else {
-            return AttachPrepError(
-                .requestNotFound, "There is no job \(id); it never existed, or was removed after its retention.")
-        }
-        return AttachPrepError(.requestConflict, "The job \(id) is \(state); it \(what).")
+        .stateConflict(id, try database.row("SELECT state FROM job WHERE uuid = ?", [id.text])?[0], what)
     }
 }
 
@@ -176,11 +172,6 @@ extension SQLiteStore {
     }
 
     public func append(_ lines: [JobLogLine]) async throws {
-        let lines = lines.map { line in
-            var line = line
-            line.text = String(line.text.prefix(Limits.jobLogCharactersMax))
-            return line
-        }
         try await write { database, _ in
             for (id, lines) in Dictionary(grouping: lines, by: \.job) {
                 let job = try database.number("SELECT id FROM job WHERE uuid = ?", [id.text])

@@ -87,16 +87,7 @@ struct ClaimedRecord: Sendable {
     }
 
     func claimed() throws -> ClaimedJob {
-        let job = try record.job()
-        var request = job.request
-        if let secret {
-            let secrets: JobSecrets = try StoredJSON.value(secret, "a job's secrets")
-            request = secrets.restored(to: request)
-        }
-        return ClaimedJob(
-            job: job, request: request, key: WorkKey(key), lease: JobLease(job: job.id, token: token),
-            dueAt: Date(milliseconds: dueAt),
-            failures: ClaimedJob.failures(attempts: record.attempts, losses: losses, crashes: crashes), losses: losses,
-            crashes: crashes)
+        try ClaimedJob(
+            record.job(), secret: secret, key: key, token: token, dueAt: dueAt, losses: losses, crashes: crashes)
     }
 }

@@ -6,17 +6,13 @@ import SafeArithmetic
 
 extension SQLiteStore: WebhookOutbox {
     public func claimWebhooks(_ count: Int, lease: Duration) async throws -> [Webhook] {
-        try await claimWebhooks(count, lease: lease, notTo: [])
-    }
-
-    public func claimWebhooks(_ count: Int, lease: Duration, notTo hosts: Set<String>) async throws -> [Webhook] {
         let moment = clock.now()
         try await jumps.follow(moment, in: commits)
         let isolation = isolation
         return try await write { database, _ in
             try WebhookQuery.reclaimExpired(database, at: moment.steady)
             let claim = WebhookClaim(
-                count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds), fullHosts: hosts)
+                count: count, leaseUntil: moment.steady.adding(clamping: lease.milliseconds))
             return try claim.take(database, at: moment, isolation)
         }
     }
@@ -71,13 +67,10 @@ package struct WebhookClaim: Sendable {
     package var count: Int
     /// End of the lease on the boot clock, in milliseconds.
     package var leaseUntil: Int64
-    /// Hosts to skip.
-    package var fullHosts: Set<String>
 
-    package init(count: Int, leaseUntil: Int64, fullHosts: Set<String>) {
+    package init(count: Int, leaseUntil: Int64) {
         self.count = count
         self.leaseUntil = leaseUntil
-        self.fullHosts = fullHosts
     }
 
     /// A webhook that is sent alone is claimed when nothing else is in flight, and nothing else is claimed meanwhile.
@@ -108,7 +101,7 @@ package struct WebhookClaim: Sendable {
     package func take(_ database: Database, at now: Int64) throws -> [Webhook] {
         var webhooks: [Webhook] = []
         for (host, next) in try Self.hosts(database).sorted(by: { $0.next < $1.next }) {
-            guard next <= now, !fullHosts.contains(host) else { continue }
+            guard next <= now else { break }
             let leased = try database.number(
                 """
                 SELECT count(*) FROM webhook WHERE state = 'pending' AND lease_until IS NOT NULL AND host = ?

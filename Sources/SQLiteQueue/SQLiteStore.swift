@@ -17,7 +17,6 @@ import Synchronization
 public final class SQLiteStore: Sendable {
     let folder: DataFolder
     let limits: StoreLimits
-    let durability: StoreDurability
     let clock: StoreClock
     let pool: DatabasePool
     let commits: GroupCommit
@@ -41,7 +40,6 @@ public final class SQLiteStore: Sendable {
         self.folder = folder
         self.lock = lock
         self.pool = pool
-        self.durability = durability
         self.limits = limits
         self.clock = clock
         self.logger = logger
@@ -84,24 +82,6 @@ public final class SQLiteStore: Sendable {
             return try await pool.read(body)
         } catch {
             throw StorageErrors.error(error)
-        }
-    }
-}
-
-extension SQLiteStore {
-    /// Runs arbitrary SQL, for tests that simulate another program, another version or disk corruption.
-    package func alter(_ sql: String) async throws {
-        try await pool.writeWithoutTransaction { try $0.execute(sql: sql) }
-    }
-
-    /// Limits the database to a number of pages, or to its current size, for tests that simulate a full disk.
-    ///
-    /// - Returns: the previous limit.
-    package func limitPages(to count: Int) async throws -> Int {
-        try await pool.writeWithoutTransaction { database in
-            let before = try Int.fetchOne(database, sql: "PRAGMA max_page_count") ?? 0
-            try database.execute(sql: "PRAGMA max_page_count = \(count)")
-            return before
         }
     }
 }

@@ -79,7 +79,6 @@ extension ContentFiles {
     }
 }
 
-/// Expired uploads.
 package enum ExpiredUploads {
     /// SQL condition: a job that is queued, running, or can be retried needs the upload.
     package static let isNeeded = """

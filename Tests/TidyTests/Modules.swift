@@ -65,7 +65,6 @@ enum Modules {
     /// Modules of other packages, and the modules that may import them.
     static let dependencies: [String: Set<String>] = [
         "ArgumentParser": ["AttachPrepCommand"],
-        "Configuration": ["AttachPrepService", "AttachPrepCommand"],
         "Crypto": [
             "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
         ],

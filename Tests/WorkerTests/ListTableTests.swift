@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepService
 import Foundation
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
     }
 
     private static func webhooks() throws -> TextTable {
-        WebhookListItem.table(
+        WebhookSummary.table(
             try decoded(
                 """
                 [{"id": "01a2003d-a3b2-700b-ba31-e2f7b414981c", "job": "01a2003d-a3b2-700b-ba31-e2f7b414981d",

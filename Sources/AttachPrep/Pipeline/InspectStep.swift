@@ -127,8 +127,6 @@ extension InspectionReport: Encodable {
 
     /// One line of JSON, keys in alphabetical order.
     public func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
+        try JSONEncoder.singleLine.text(self)
     }
 }

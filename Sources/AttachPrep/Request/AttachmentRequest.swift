@@ -244,9 +244,7 @@ package struct RequestIdentity: Sendable, Hashable {
         // Budget and job options do not change the result.
         nameless.budgetSeconds = Limits.budgetSeconds
         nameless.jobOptions = JobOptions()
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let canonical = try encoder.encode(nameless)
+        let canonical = try JSONEncoder.singleLine.encode(nameless)
         let name = SHA256.hash(data: canonical).hexadecimal
         id = request.id ?? String(name.prefix(32))
         let whole = canonical + Data("\(Manifest.currentSchema) \(localState ?? "")".utf8)

@@ -1,6 +1,19 @@
 public import AttachPrepModel
-import FoundationEssentials
+package import FoundationEssentials
 import RichPush
+
+extension JSONEncoder {
+    /// Encodes one line with sorted keys and unescaped slashes.
+    package static var singleLine: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    package func text(_ value: some Encodable) throws -> String {
+        String(decoding: try encode(value), as: UTF8.self)
+    }
+}
 
 extension Manifest {
     /// The file name of the manifest in a result's folder.
@@ -10,9 +23,7 @@ extension Manifest {
     ///
     /// - Throws: What `JSONEncoder` throws; every value of a manifest can be encoded.
     public func json() throws -> String.UTF8View {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self).utf8
+        try JSONEncoder.singleLine.text(self).utf8
     }
 
     /// Decodes a manifest.

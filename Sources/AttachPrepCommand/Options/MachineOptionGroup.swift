@@ -1,29 +1,17 @@
 import ArgumentParser
 import AttachPrep
+import AttachPrepService
 import FoundationEssentials
 import Glibc
 import RichPush
 
 /// Options for downloads, concurrency and sandbox, shared by `prepare`, `batch`, `payload` and `inspect`.
 struct MachineOptionGroup: ParsableArguments {
-    @Flag(help: "Reject http sources, including redirects to http.")
-    var httpsOnly = false
-
-    @Flag(help: "Allow sources on loopback, private and reserved addresses.")
-    var allowPrivateNetwork = false
-
-    @Option(help: ArgumentHelp("Trust the CA certificates in this PEM file.", valueName: "file"))
-    var caFile: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Download through this proxy, which then has to block private addresses.", valueName: "url"))
-    var proxy: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Resolve a host name to an address, as curl does; repeatable.", valueName: "host:port:address"))
-    var resolve: [String] = []
+    @Flag(help: .named(.httpsOnly)) var httpsOnly = false
+    @Flag(help: .named(.allowPrivateNetwork)) var allowPrivateNetwork = false
+    @Option(help: .named(.caFile)) var caFile: String?
+    @Option(help: .named(.proxy)) var proxy: String?
+    @Option(help: .named(.resolve)) var resolve: [String] = []
 
     @Option(help: ArgumentHelp("Number of sources to process at a time.", valueName: "n"))
     var concurrency = Limits.requestsInFlight
@@ -33,8 +21,7 @@ struct MachineOptionGroup: ParsableArguments {
             "Number of media files to decode or encode at a time (default: number of cores).", valueName: "n"))
     var mediaSlots: Int?
 
-    @Flag(help: "Fail if the media process cannot be sandboxed.")
-    var requireSandbox = false
+    @Flag(help: .named(.requireSandbox)) var requireSandbox = false
 
     @OptionGroup var state: StateOptionGroup
 
@@ -46,7 +33,6 @@ struct MachineOptionGroup: ParsableArguments {
         }
     }
 
-    /// The configuration for these options.
     func configuration(output: String) -> PreparerConfiguration {
         var configuration = PreparerConfiguration(output: output)
         configuration.download = DownloadPolicy(

@@ -108,7 +108,6 @@ struct PreviewOptionGroup: ParsableArguments {
             valueName: "file"))
     var preview: String?
 
-    /// - Throws: `ValidationError` for a path that is not writable.
     func file() throws -> ReportFile? {
         try preview.map { try ReportFile(path: $0, option: "--preview") }
     }

@@ -17,7 +17,6 @@ extension SettingFlags {
     var flags: [Setting: String] { values.compactMapValues { $0 } }
 }
 
-/// The listening address.
 struct ListeningOptionGroup: SettingFlags {
     @Option(help: .of(.host)) var host: String?
     @Option(help: .of(.port)) var port: String?
@@ -62,7 +61,6 @@ struct DataFolderOptionGroup: SettingFlags {
     }
 }
 
-/// Concurrency of the worker.
 struct WorkOptionGroup: SettingFlags {
     @Option(help: .of(.concurrency)) var concurrency: String?
     @Option(help: .of(.perHost)) var perHost: String?
@@ -79,7 +77,6 @@ struct WorkOptionGroup: SettingFlags {
     }
 }
 
-/// Download policy.
 struct DownloadOptionGroup: SettingFlags {
     @Flag(help: .of(.httpsOnly)) var httpsOnly = false
     @Flag(help: .of(.allowPrivateNetwork)) var allowPrivateNetwork = false
@@ -95,7 +92,6 @@ struct DownloadOptionGroup: SettingFlags {
     }
 }
 
-/// Webhooks.
 struct WebhookOptionGroup: SettingFlags {
     @Option(help: .of(.webhookSecretFile)) var webhookSecretFile: String?
     @Option(help: .of(.allowCallbackNetwork)) var allowCallbackNetwork: [String] = []
@@ -105,7 +101,6 @@ struct WebhookOptionGroup: SettingFlags {
     }
 }
 
-/// The publish target.
 struct BucketOptionGroup: SettingFlags {
     @Option(help: .of(.publish)) var publish: String?
     @Option(name: .customLong("publish-base-url"), help: .of(.publishBaseURL)) var publishBaseURL: String?
@@ -129,7 +124,6 @@ struct IntakeOptionGroup: SettingFlags {
     var values: [Setting: String?] { [.acceptOnly: FlagText.flag(acceptOnly)] }
 }
 
-/// Log format and level.
 struct LogOptionGroup: SettingFlags {
     @Option(help: .of(.logFormat)) var logFormat: String?
     @Option(help: .of(.logLevel)) var logLevel: String?
@@ -138,6 +132,11 @@ struct LogOptionGroup: SettingFlags {
 }
 
 extension ArgumentHelp {
+    /// The help of a setting, for commands that do not read its environment variable.
+    static func named(_ setting: Setting) -> ArgumentHelp {
+        ArgumentHelp("\(setting.help)", valueName: setting.valueName)
+    }
+
     /// The help of a setting, followed by its environment variable and default.
     static func of(_ setting: Setting) -> ArgumentHelp {
         let standard = setting.defaultText.map { "; default: \($0)" } ?? ""
@@ -155,7 +154,7 @@ enum FlagText {
 }
 
 /// The NATS servers of a shared queue, and the credentials for them.
-struct QueueOptionGroup: ParsableArguments {
+struct QueueOptionGroup: SettingFlags {
     @Option(help: .of(.queue)) var queue: String?
     @Option(help: .of(.queuePrefix)) var queuePrefix: String?
     @Option(help: .of(.queueReplicas)) var queueReplicas: String?
@@ -180,15 +179,13 @@ struct QueueOptionGroup: ParsableArguments {
         }
     }
 
-    /// The flags that were given.
-    var flags: [Setting: String] {
-        let values: [Setting: String?] = [
+    var values: [Setting: String?] {
+        [
             .queue: queue, .queuePrefix: queuePrefix, .queueReplicas: queueReplicas,
             .queueAllowDivergingServer: FlagText.flag(queueAllowDivergingServer), .queueUser: queueUser,
             .queuePasswordFile: queuePasswordFile, .queueTokenFile: queueTokenFile, .queueNKeyFile: queueNKeyFile,
             .queueCredentialsFile: queueCredentialsFile, .queueCAFile: queueCAFile,
             .queueCertificateFile: queueCertificateFile, .queueKeyFile: queueKeyFile,
         ]
-        return values.compactMapValues { $0 }
     }
 }

@@ -101,7 +101,6 @@ final class ProgressDisplay: Sendable {
 
 /// The content of the progress line.
 struct ProgressLine: Sendable {
-    /// A source in progress.
     struct Work: Sendable, Hashable {
         let name: String
         let seconds: Double

@@ -41,6 +41,11 @@ enum StandardStreams {
         write(line + "\n", to: STDERR_FILENO)
     }
 
+    /// Writes an error message to standard error.
+    static func error(_ message: String) {
+        note("attachprep: \(TerminalText.safe(message))")
+    }
+
     /// Writes text without a line end to standard error, for the progress bar.
     static func raw(_ text: String) {
         write(text, to: STDERR_FILENO)

@@ -55,15 +55,11 @@ extension Job: Codable {
             id: try values.decode(JobID.self, forKey: .id), state: try values.decode(JobState.self, forKey: .state),
             request: try values.decode(AttachmentRequest.self, forKey: .request),
             attempts: try values.decode(Int.self, forKey: .attempts),
-            createdAt: try Self.time(.createdAt, in: values) ?? .distantPast)
+            createdAt: try values.time(forKey: .createdAt) ?? .distantPast)
         result = try values.decodeIfPresent(Manifest.self, forKey: .result)
         error = try values.decodeIfPresent(ManifestError.self, forKey: .error)
-        startedAt = try Self.time(.startedAt, in: values)
-        finishedAt = try Self.time(.finishedAt, in: values)
-    }
-
-    private static func time(_ key: CodingKeys, in values: KeyedDecodingContainer<CodingKeys>) throws -> Date? {
-        try values.decodeIfPresent(String.self, forKey: key).flatMap(Timestamp.date)
+        startedAt = try values.time(forKey: .startedAt)
+        finishedAt = try values.time(forKey: .finishedAt)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -77,6 +73,13 @@ extension Job: Codable {
         try values.encode(Timestamp.text(createdAt), forKey: .createdAt)
         try values.encode(startedAt.map(Timestamp.text), forKey: .startedAt)
         try values.encode(finishedAt.map(Timestamp.text), forKey: .finishedAt)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// An RFC 3339 time; nil when it is missing, null or malformed.
+    func time(forKey key: Key) throws -> Date? {
+        try decodeIfPresent(String.self, forKey: key).flatMap(Timestamp.date)
     }
 }
 

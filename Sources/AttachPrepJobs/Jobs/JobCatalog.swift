@@ -91,13 +91,13 @@ public struct JobLogLine: Codable, Sendable, Hashable {
     public var date: Date
     /// Level name of swift-log: info, warning…
     public var level: String
-    /// The message with its metadata, as `message key=value`.
-    public var text: String
+    /// The message with its metadata, as `message key=value`, cut to the limit.
+    public let text: String
 
     public init(job: JobID, date: Date, level: String, text: String) {
         self.job = job
         self.date = date
         self.level = level
-        self.text = text
+        self.text = String(text.prefix(Limits.jobLogCharactersMax))
     }
 }

@@ -133,7 +133,6 @@ public enum JobCompletion: Sendable {
     case dead(Manifest)
     case cancelled
 
-    /// The resulting state of the job.
     var state: JobState {
         switch self {
         case .succeeded: .succeeded

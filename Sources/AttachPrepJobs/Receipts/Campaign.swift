@@ -59,16 +59,12 @@ extension Campaign: Codable {
             dispatches: try values.decode(Int.self, forKey: .dispatches),
             recipients: try values.decode(Int.self, forKey: .recipients),
             outcomes: Dictionary(counts) { $1 },
-            firstSentAt: try Self.time(.firstSentAt, in: values) ?? .distantPast,
-            lastSentAt: try Self.time(.lastSentAt, in: values) ?? .distantPast)
+            firstSentAt: try values.time(forKey: .firstSentAt) ?? .distantPast,
+            lastSentAt: try values.time(forKey: .lastSentAt) ?? .distantPast)
         sendToAttach = try values.decodeIfPresent(SecondsDistribution.self, forKey: .sendToAttachSeconds)
         attach = try values.decodeIfPresent(SecondsDistribution.self, forKey: .attachSeconds)
-        firstArrivalAt = try Self.time(.firstArrivalAt, in: values)
-        lastArrivalAt = try Self.time(.lastArrivalAt, in: values)
-    }
-
-    private static func time(_ key: CodingKeys, in values: KeyedDecodingContainer<CodingKeys>) throws -> Date? {
-        try values.decodeIfPresent(String.self, forKey: key).flatMap(Timestamp.date)
+        firstArrivalAt = try values.time(forKey: .firstArrivalAt)
+        lastArrivalAt = try values.time(forKey: .lastArrivalAt)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -223,7 +219,6 @@ public struct SecondsDistribution: Codable, Sendable, Hashable {
 ///
 /// Few enough to be stored for each campaign (1,700 cover a month), and within 1 % of any duration.
 package struct MillisecondBucket: Sendable, Hashable {
-    /// Index, from 0.
     package let index: Int
 
     private static let stepsBits = 6
@@ -234,7 +229,6 @@ package struct MillisecondBucket: Sendable, Hashable {
         self.index = min(max(index, 0), Self.indexMax)
     }
 
-    /// Index of the bucket of the longest duration.
     private static let indexMax = MillisecondBucket(Int64.max).index
 
     /// The bucket of a duration; a negative duration is in the first bucket.

@@ -105,7 +105,6 @@ public struct ReceiptKey: Sendable {
         }
     }
 
-    /// Returns the HMAC-SHA256 of the content.
     func sign(_ content: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: content, using: SymmetricKey(data: bytes)))
     }

@@ -3,18 +3,26 @@ package import AttachPrepModel
 import FoundationEssentials
 import RichPush
 
-/// Encodes and decodes the single-line JSON that the database stores.
+/// Encodes and decodes the single-line JSON that the database and the queue's servers store.
 package enum StoredJSON {
     package static func text(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        String(decoding: try bytes(value), as: UTF8.self)
     }
 
-    /// - Throws: `queue.unavailable` when the text cannot be decoded.
+    package static func bytes(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return Array(try encoder.encode(value))
+    }
+
     package static func value<Value: Decodable>(_ text: String, _ what: String) throws -> Value {
+        try value(Array(text.utf8), what)
+    }
+
+    /// - Throws: `queue.unavailable` when the bytes cannot be decoded.
+    package static func value<Value: Decodable>(_ bytes: [UInt8], _ what: String) throws -> Value {
         do {
-            return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+            return try JSONDecoder().decode(Value.self, from: Data(bytes))
         } catch {
             throw StorageErrors.unreadable(what, error)
         }
@@ -29,6 +37,29 @@ package enum StoredJSON {
         }
     }
 }
+
+/// A member of a JSON object that is `null` when it is nil, and not left out.
+@propertyWrapper
+package struct NullCoded<Value: Codable & Sendable>: Codable, Sendable {
+    package var wrappedValue: Value?
+
+    package init(wrappedValue: Value?) {
+        self.wrappedValue = wrappedValue
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        wrappedValue = value.decodeNil() ? nil : try value.decode(Value.self)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        if let wrappedValue { try value.encode(wrappedValue) } else { try value.encodeNil() }
+    }
+}
+
+extension NullCoded: Equatable where Value: Equatable {}
+extension NullCoded: Hashable where Value: Hashable {}
 
 /// The secrets of a request, stored separately from it while its job can still run.
 package struct JobSecrets: Codable, Sendable, Hashable {
@@ -60,11 +91,29 @@ package struct JobSecrets: Codable, Sendable, Hashable {
         return request
     }
 
-    /// The error for retrying a job whose secrets were deleted.
     package static func wipedError(_ id: JobID) -> AttachPrepError {
         AttachPrepError(
             .requestConflict,
             "The secrets of job \(id) were deleted when it was cancelled; submit its request again.")
+    }
+}
+
+extension ClaimedJob {
+    /// A claimed job from its stored parts.
+    ///
+    /// - Parameters:
+    ///   - secret: `JobSecrets` as JSON.
+    ///   - dueAt: milliseconds since 1970.
+    /// - Throws: `queue.unavailable` for secrets that cannot be decoded.
+    package init(
+        _ job: Job, secret: String?, key: String, token: Int64, dueAt: Int64, losses: Int, crashes: Int
+    ) throws {
+        let secrets: JobSecrets? = try secret.map { try StoredJSON.value($0, "a job's secrets") }
+        self.init(
+            job: job, request: secrets?.restored(to: job.request) ?? job.request, key: WorkKey(key),
+            lease: JobLease(job: job.id, token: token), dueAt: Date(milliseconds: dueAt),
+            failures: Self.failures(attempts: job.attempts, losses: losses, crashes: crashes), losses: losses,
+            crashes: crashes)
     }
 }
 

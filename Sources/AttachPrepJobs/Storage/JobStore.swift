@@ -101,7 +101,6 @@ public struct SweepReport: Sendable, Hashable {
     }
 }
 
-/// A removed file.
 package struct RemovedFile: Sendable {
     package var name: String
     package var bytes: Int

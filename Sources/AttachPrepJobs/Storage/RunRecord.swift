@@ -20,7 +20,6 @@ package enum PreviousExit: Sendable, Hashable {
 /// Line 1 is the `CrashMark`. Line 2 is the name of the process's worker, so that each of several machines that share a
 /// queue can identify its own jobs.
 package final class RunRecord: Sendable {
-    /// How the previous process ended.
     package let previousExit: PreviousExit
     /// Name of the previous process's worker; nil when it had none.
     package let previousWorker: String?
@@ -122,7 +121,6 @@ package final class RunRecord: Sendable {
     }
 }
 
-/// A job that a process was running when it crashed.
 package struct CrashedJob: Sendable, Hashable {
     package var id: JobID
     /// Number of crashes, including this one.

@@ -17,9 +17,29 @@ package enum StorageErrors {
         }
     }
 
-    /// The error for a row that cannot be decoded.
     package static func unreadable(_ what: String, _ error: (any Error)? = nil) -> AttachPrepError {
         AttachPrepError(
             .queueUnavailable, "The job database holds \(what) that cannot be read.", detail: error.map { "\($0)" })
+    }
+}
+
+/// The errors of callers' mistakes, which are the same in every driver.
+extension AttachPrepError {
+    package static func queueFull(_ queued: Int, limit: Int) -> AttachPrepError {
+        AttachPrepError(.queueFull, "The queue has \(queued) queued jobs, and its limit is \(limit); try again later.")
+    }
+
+    package static let reusedIdempotencyKey = AttachPrepError(
+        .requestConflict, "This Idempotency-Key was used with another body in the last 24 hours; use a new one.")
+
+    /// - Parameters:
+    ///   - state: the job's state; nil when there is no such job.
+    ///   - what: what is not possible in that state.
+    package static func stateConflict(_ id: JobID, _ state: String?, _ what: String) -> AttachPrepError {
+        guard let state else {
+            return AttachPrepError(
+                .requestNotFound, "There is no job \(id); it never existed, or was removed after its retention.")
+        }
+        return AttachPrepError(.requestConflict, "The job \(id) is \(state); it \(what).")
     }
 }

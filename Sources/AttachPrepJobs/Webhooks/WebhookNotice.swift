@@ -41,7 +41,7 @@ extension WebhookNotice {
         guard let url = job.request.jobOptions.callbackURL,
             let body = try? Self.body(
                 Self.event(of: ending), Self.manifest(of: job, ending, at: baseURL), date,
-                Subject(job: job.job, state: ending.state))
+                Subject(job.job, ending.state))
         else { return nil }
         self.init(url: url, event: Self.event(of: ending), body: body)
     }
@@ -74,30 +74,25 @@ extension WebhookNotice {
 
     /// The job, for receivers that store the id from the submission's response; all members are always present.
     private struct Subject: Encodable {
-        let job: Job
+        let id: JobID
         let state: JobState
+        let attempts: Int
+        @NullCoded var batch: String?
+        @NullCoded var idempotencyKey: String?
+        let createdAt: String
 
-        private enum CodingKeys: String, CodingKey {
-            case id, state, attempts, batch, idempotencyKey, createdAt
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var values = encoder.container(keyedBy: CodingKeys.self)
-            try values.encode(job.id, forKey: .id)
-            try values.encode(state, forKey: .state)
-            try values.encode(job.attempts, forKey: .attempts)
-            try values.encode(job.origin.batch, forKey: .batch)
-            try values.encode(job.origin.idempotencyKey, forKey: .idempotencyKey)
-            try values.encode(Timestamp.text(job.createdAt), forKey: .createdAt)
+        init(_ job: Job, _ state: JobState) {
+            (id, self.state, attempts) = (job.id, state, job.attempts)
+            batch = job.origin.batch
+            idempotencyKey = job.origin.idempotencyKey
+            createdAt = Timestamp.text(job.createdAt)
         }
     }
 
     private static func body(
         _ event: Event, _ manifest: Manifest, _ date: Date, _ subject: Subject
     ) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body = Body(type: event, timestamp: Timestamp.text(date), data: manifest, job: subject)
-        return String(decoding: try encoder.encode(body), as: UTF8.self)
+        return try JSONEncoder.singleLine.text(body)
     }
 }

@@ -29,7 +29,6 @@ public struct WebhookSecret: Sendable, Hashable {
         bytes = Array(data)
     }
 
-    /// Returns the HMAC-SHA256 of the content in base64.
     func sign(_ content: [UInt8]) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: content, using: SymmetricKey(data: bytes))
         return Data(code).base64EncodedString()

@@ -179,7 +179,6 @@ public final class WebhookSender: Sendable {
 }
 
 extension WebhookSender {
-    /// Makes one delivery attempt and records its result.
     func deliver(_ webhook: Webhook) async {
         let started = ContinuousClock.now
         guard let reply = await reply(to: webhook) else { return }
@@ -282,7 +281,6 @@ struct WebhookConcurrencyLimiter: Sendable {
         return (next.webhook, next.host)
     }
 
-    /// Ends a delivery to a host.
     mutating func finish(_ host: String) {
         guard let count = inFlight[host] else { return }
         inFlight[host] = count > 1 ? count - 1 : nil  // Bounded: counts of values in memory.

@@ -36,7 +36,6 @@ final class ActiveLeases: Sendable {
         entries.withLock { $0[lease] = Entry(task: Task { await work() }) }
     }
 
-    /// Removes a lease whose work has ended.
     func end(_ lease: JobLease) {
         entries.withLock { _ = $0.removeValue(forKey: lease) }
     }

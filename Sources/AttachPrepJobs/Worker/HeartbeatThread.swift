@@ -73,23 +73,15 @@ final class HeartbeatThread: TaskExecutor {
 
 /// Wakes one waiting task; a signal without a waiter makes the next wait return at once.
 final class WakeSignal: Sendable {
-    private struct State {
-        var isSignaled = false
-        var waiter: CheckedContinuation<Void, Never>?
+    private let signals: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() {
+        (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    private let state = Mutex(State())
+    func signal() { continuation.yield() }
 
-    func signal() {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            state.isSignaled = state.waiter == nil
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume()
-    }
-
-    /// Waits for a signal, at most `limit`.
     func wait(atMost limit: Duration) async {
         // A late timeout causes one needless wake-up, which is harmless.
         let timeout = Task {
@@ -97,17 +89,7 @@ final class WakeSignal: Sendable {
             signal()
         }
         defer { timeout.cancel() }
-        await withCheckedContinuation { continuation in
-            let isSignaled = state.withLock { state in
-                precondition(state.waiter == nil, "only one task may wait")
-                guard !state.isSignaled else {
-                    state.isSignaled = false
-                    return true
-                }
-                state.waiter = continuation
-                return false
-            }
-            if isSignaled { continuation.resume() }
-        }
+        // A task of its own: cancelling a reader would end the stream.
+        await Task { [signals] in for await _ in signals { return } }.value
     }
 }

@@ -246,7 +246,6 @@ extension Date {
     }
 }
 
-/// The result of one attempt of a job.
 enum AttemptResult: Sendable {
     /// An attachment was prepared.
     case prepared(Manifest, MediaID)

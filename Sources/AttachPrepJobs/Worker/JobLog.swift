@@ -21,7 +21,6 @@ struct JobLogHandler: LogHandler {
         logLevel = min(service.logLevel, Self.keptLevel)
     }
 
-    /// Creates a logger for a job.
     static func logger(_ job: JobID, service: Logger, buffer: JobLogBuffer) -> Logger {
         Logger(label: service.label) { _ in JobLogHandler(job, service: service, buffer: buffer) }
     }
@@ -42,10 +41,7 @@ struct JobLogHandler: LogHandler {
         let words = metadata.merging(event.metadata ?? [:]) { _, own in own }.sorted { $0.key < $1.key }
             .map { " \($0.key)=\($0.value)" }
         let text = "\(event.message)\(words.joined())"
-        buffer.add(
-            JobLogLine(
-                job: job, date: .now, level: event.level.rawValue,
-                text: String(text.prefix(Limits.jobLogCharactersMax))))
+        buffer.add(JobLogLine(job: job, date: .now, level: event.level.rawValue, text: text))
     }
 }
 

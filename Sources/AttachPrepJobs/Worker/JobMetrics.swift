@@ -6,20 +6,7 @@ import RichPush
 import SafeArithmetic
 import Synchronization
 
-/// The metrics of a worker; names begin with `attachprep_`.
-///
-/// | name | labels |
-/// | --- | --- |
-/// | `attachprep_jobs_ended_total` | `state`, `code` (empty for success) |
-/// | `attachprep_job_attempts_total` | |
-/// | `attachprep_job_retries_total` | `code` |
-/// | `attachprep_results_reused_total` | `kind`: shared, fresh, unchanged |
-/// | `attachprep_claims_refused_total` | |
-/// | `attachprep_job_wait_seconds` | |
-/// | `attachprep_stage_seconds` | `stage`: as in a manifest's timings |
-/// | `attachprep_download_bytes_total` | |
-/// | `attachprep_download_loops_abandoned_total` | |
-/// | `attachprep_media_children_restarted_total` | `reason`: failed, recycled |
+/// The metrics of a worker; `MetricDescription.service` describes them.
 public final class JobMetrics: Sendable {
     private let factory: any MetricsFactory
     private let noted = Mutex(PreparerStatistics())
@@ -119,16 +106,9 @@ extension ManifestTimings {
     }
 }
 
-/// Gauges of the current state, queried when metrics are scraped.
-///
-/// | name | labels |
-/// | --- | --- |
-/// | `attachprep_jobs` | `state` |
-/// | `attachprep_jobs_due` | |
-/// | `attachprep_jobs_oldest_due_seconds` | |
-/// | `attachprep_outbox_webhooks` | `state` |
-/// | `attachprep_media_bytes` | |
 extension JobMetrics {
+    /// Sets the gauges of the store's current state; called when metrics are scraped.
+    ///
     /// - Throws: `queue.unavailable`; the gauges then keep their last values.
     public func refresh(_ store: any JobCatalog & WebhookOutbox & ResultStore) async throws {
         let counts = try await store.counts()

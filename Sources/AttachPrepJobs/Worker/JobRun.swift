@@ -139,7 +139,6 @@ struct JobRun: Sendable {
 }
 
 extension JobCompletion {
-    /// The resulting state and its error code.
     fileprivate var summary: (JobState, ErrorCode?) {
         switch self {
         case .succeeded: (state, nil)

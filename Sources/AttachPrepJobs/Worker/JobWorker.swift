@@ -50,9 +50,6 @@ public final class JobWorker: Sendable {
         return .unavailable(reason)
     }
 
-    /// Number of jobs that are being processed.
-    public var activeJobCount: Int { dependencies.activeLeases.count }
-
     /// Processes jobs until `drain`, or until its task is cancelled, which drains with a time limit of zero. Call it
     /// once.
     public func run() async {
@@ -296,7 +293,6 @@ public struct WorkerSettings: Sendable {
     }
 }
 
-/// Dependencies that all job runs of a worker share.
 struct WorkerDependencies: Sendable {
     let store: any JobStore
     let preparer: any JobPreparing

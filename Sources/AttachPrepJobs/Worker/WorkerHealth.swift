@@ -14,9 +14,6 @@ public enum WorkerHealth: Sendable, Hashable {
     /// Shutting down; claims no more jobs.
     case draining
 
-    /// Whether the worker claims jobs.
-    public var isOK: Bool { self == .ok }
-
     /// Why the worker does not claim jobs; nil when it does.
     public var reason: String? {
         switch self {

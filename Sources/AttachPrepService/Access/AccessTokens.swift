@@ -26,9 +26,9 @@ public final class AccessTokens: Sendable {
     /// - Parameter file: the path of a token file.
     /// - Throws: `request.invalid` for a token that is too short or too long, or a file that cannot be read.
     public init(_ tokens: [String] = [], file: String? = nil, logger: Logger) throws {
-        try TokenFormat.check(tokens, where: "A token of ATTACHPREP_TOKENS")
+        try Self.check(tokens, where: "A token of ATTACHPREP_TOKENS")
         literal = tokens.map(Self.digest)
-        self.file = file.map(TokenFile.init)
+        self.file = file.map(TokenFile.init(path:))
         self.logger = logger
         guard let read = try self.file?.read() else { return }
         state.withLock { $0 = State(ofFile: read.tokens.map(Self.digest), stamp: read.stamp) }
@@ -48,7 +48,7 @@ public final class AccessTokens: Sendable {
             }
             logger.notice("token file loaded", metadata: ["tokens": "\(read.tokens.count)"])
         } catch {
-            state.withLock { $0.stamp = file.stamp() }
+            state.withLock { $0.stamp = file.stamp }
             logger.error("invalid token file, previous tokens stay valid", metadata: ["error": "\(error)"])
         }
     }
@@ -77,7 +77,7 @@ public final class AccessTokens: Sendable {
 
     /// Reloads the file if its stamp has changed; the service calls this once a second.
     func refresh() {
-        guard let file, file.stamp() != state.withLock(\.stamp) else { return }
+        guard let file, file.stamp != state.withLock(\.stamp) else { return }
         reload()
     }
 
@@ -96,19 +96,14 @@ public final class AccessTokens: Sendable {
     }
 }
 
-/// A file with one token a line.
-struct TokenFile: Sendable {
+private struct TokenFile: Sendable {
     let path: String
 
-    init(_ path: String) {
-        self.path = path
-    }
-
     /// Identifies the version of the file; nil if it does not exist.
-    func stamp() -> FileStamp? { FileStamp(path) }
+    var stamp: FileStamp? { FileStamp(path) }
 
     func read() throws -> (tokens: [String], stamp: FileStamp?) {
-        let stamp = stamp()
+        let stamp = stamp
         guard let content = FileManager.default.contents(atPath: path), content.count <= Limits.tokenFileBytesMax
         else {
             throw AttachPrepError(
@@ -121,29 +116,28 @@ struct TokenFile: Sendable {
             .map { $0.trimmingPrefix(while: \.isWhitespace) }
             .map { String($0.prefix { !$0.isWhitespace }) }
             .filter { !$0.isEmpty && !$0.hasPrefix("#") }
-        try TokenFormat.check(tokens, where: "A line of --token-file (ATTACHPREP_TOKEN_FILE)")
+        try AccessTokens.check(tokens, where: "A line of --token-file (ATTACHPREP_TOKEN_FILE)")
         return (tokens, stamp)
     }
 }
 
-/// Validates the format of tokens.
-enum TokenFormat {
+extension AccessTokens {
+    /// Validates the format of tokens.
+    ///
     /// - Throws: `request.invalid`; the message contains no token.
-    static func check(_ tokens: [String], where origin: String) throws {
+    fileprivate static func check(_ tokens: [String], where origin: String) throws {
         guard tokens.count <= Limits.tokensMax else {
             throw AttachPrepError(.requestInvalid, "\(tokens.count) tokens exceed the limit of \(Limits.tokensMax).")
         }
         let sizes = Limits.tokenBytesMin...Limits.tokenBytesMax
-        for token in tokens where !sizes.contains(token.utf8.count) || !token.utf8.allSatisfy(isAllowed) {
+        // Visible ASCII without the space, which ends the token in a header.
+        for token in tokens where !sizes.contains(token.utf8.count) || !token.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) {
             throw AttachPrepError(
                 .requestInvalid,
                 "\(origin) is not \(sizes.lowerBound) to \(sizes.upperBound) visible ASCII characters; "
                     + "generate one with openssl rand -hex 32.")
         }
     }
-
-    /// Visible ASCII without the space, which ends the token in a header.
-    private static func isAllowed(_ byte: UInt8) -> Bool { byte > 32 && byte < 127 }
 }
 
 extension Limits {

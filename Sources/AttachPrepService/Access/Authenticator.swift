@@ -4,7 +4,6 @@ import Hummingbird
 import Logging
 import RichPush
 
-/// Authenticates requests and limits their rate.
 struct Authenticator: Sendable {
     let tokens: AccessTokens
     let session: SessionCookie
@@ -97,7 +96,6 @@ struct Authenticator: Sendable {
     }
 }
 
-/// Authenticates the requests of one endpoint.
 struct AuthenticationMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 

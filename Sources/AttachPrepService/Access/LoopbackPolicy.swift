@@ -7,7 +7,6 @@ import RichPush
 /// The policy of a service without tokens: only clients on this machine, and no requests from other sites' web pages
 /// (DNS rebinding, cross-site requests).
 enum LoopbackPolicy {
-    /// Whether a host name or address is loopback.
     static func isLoopback(_ host: String) -> Bool {
         let host = host.lowercased()
         if ["localhost", "::1", "[::1]"].contains(host) || host.hasSuffix(".localhost") { return true }
@@ -40,7 +39,6 @@ enum LoopbackPolicy {
         return host(of: String(parts[1].prefix { $0 != "/" })).lowercased()
     }
 
-    /// The problem for a request that the policy rejects; nil if it is allowed.
     static func problemResponse(to request: Request) -> Problem? {
         guard let authority = request.head.authority, isLoopback(host(of: authority)) else {
             return Problem(
@@ -70,8 +68,6 @@ extension HTTPField.Name {
     static let idempotencyKey = known("Idempotency-Key")
     static let requestID = known("X-Request-Id")
     static let idempotencyReplayed = known("Idempotency-Replayed")
-    static let forwardedFor = known("X-Forwarded-For")
-    static let forwarded = known("Forwarded")
     static let resourcePolicy = known("Cross-Origin-Resource-Policy")
     static let openerPolicy = known("Cross-Origin-Opener-Policy")
     static let referrerPolicy = known("Referrer-Policy")

@@ -32,7 +32,6 @@ struct SessionCookie: Sendable {
         return field("\(content).\(mac.hexadecimal)", seconds: Limits.sessionSecondsMax)
     }
 
-    /// The `Set-Cookie` value that deletes the cookie.
     var cleared: String { field("", seconds: 0) }
 
     /// The caller of a request's session cookie; nil without a valid one.

@@ -38,11 +38,7 @@ public struct ServeConfiguration: Sendable {
     public var callbackNetworks: [String]
     public var durability: StoreDurability
     public var drainSeconds: Double
-    public var retentionSeconds: Double
-    public var deadRetentionSeconds: Double
-    public var unknownFileSeconds: Double
-    public var mediaQuotaBytes: Int
-    public var queuedJobsMax: Int
+    public var limits: StoreLimits
     public var jobsPerHostMax: Int
     public var logFormat: LogFormat
     public var logLevel: Logger.Level
@@ -69,12 +65,7 @@ public struct ServeConfiguration: Sendable {
         callbackNetworks = reader.list(.allowCallbackNetwork)
         durability = try reader.choice(.fsync, StoreDurability.self) ?? .normal
         drainSeconds = try reader.seconds(.drain, 0...3_600) ?? Limits.drainSeconds
-        retentionSeconds = try reader.seconds(.retention, 60...Self.yearsMax) ?? Limits.retentionSeconds
-        deadRetentionSeconds = try reader.seconds(.deadRetention, 60...Self.yearsMax) ?? Limits.deadRetentionSeconds
-        unknownFileSeconds =
-            try reader.seconds(.unknownFileRetention, 0...Self.yearsMax) ?? StoreLimits().unknownFileSeconds
-        mediaQuotaBytes = try Self.quota(reader)
-        queuedJobsMax = try reader.whole(.maxQueue, 1...10_000_000) ?? Limits.queuedJobsMax
+        limits = try Self.limits(reader)
         jobsPerHostMax = try reader.whole(.perHost, 1...10_000) ?? Limits.jobsPerHostMax
         logFormat = try reader.choice(.logFormat, LogFormat.self) ?? .text
         logLevel = try reader.choice(.logLevel, Logger.Level.self) ?? .info
@@ -154,11 +145,21 @@ public struct ServeConfiguration: Sendable {
         return configuration
     }
 
-    private static func quota(_ reader: SettingReader) throws -> Int {
+    private static func limits(_ reader: SettingReader) throws -> StoreLimits {
+        var limits = StoreLimits()
+        if let seconds = try reader.seconds(.retention, 60...yearsMax) { limits.retentionSeconds = seconds }
+        if let seconds = try reader.seconds(.deadRetention, 60...yearsMax) { limits.deadRetentionSeconds = seconds }
+        if let seconds = try reader.seconds(.unknownFileRetention, 0...yearsMax) { limits.unknownFileSeconds = seconds }
+        if let bytes = try quota(reader) { limits.mediaQuotaBytes = bytes }
+        if let count = try reader.whole(.maxQueue, 1...10_000_000) { limits.queuedJobsMax = count }
+        return limits
+    }
+
+    private static func quota(_ reader: SettingReader) throws -> Int? {
         let remedy = "give a size such as 500MB or 20GB, at least \(Limits.movieBytesMax) bytes."
         return try reader.value(.mediaQuota, remedy) { text in
             Quantity.bytes(text).flatMap { $0 >= Limits.movieBytesMax ? $0 : nil }
-        } ?? Limits.mediaQuotaBytes
+        }
     }
 }
 

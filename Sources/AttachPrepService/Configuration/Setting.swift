@@ -71,9 +71,6 @@ public enum Setting: String, CaseIterable, Sendable {
 
     /// Whether it has no flag, only a variable.
     public var isSecret: Bool { [.tokens, .webhookSecrets, .queuePassword, .queueToken].contains(self) }
-
-    /// The key's components for swift-configuration.
-    var words: [String] { ["attachprep"] + rawValue.split(separator: "-").map(String.init) }
 }
 
 extension Setting {

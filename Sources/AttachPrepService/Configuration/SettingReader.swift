@@ -1,7 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
-import Configuration
 import FoundationEssentials
 public import JetStreamQueue
 import RichPush
@@ -9,25 +8,14 @@ import SafeArithmetic
 
 /// Reads settings from flags, then from the environment; errors name the flag or variable.
 struct SettingReader {
-    private let flags: ConfigReader
-    private let environment: ConfigReader
-
-    /// - Parameter flags: the values given on the command line; repeated flags are joined with commas.
-    init(flags: [Setting: String], environment: [String: String]) {
-        let values = flags.map { (AbsoluteConfigKey($0.key.words), ConfigValue(.string($0.value), isSecret: false)) }
-        self.flags = ConfigReader(
-            provider: InMemoryProvider(values: Dictionary(uniqueKeysWithValues: values)))
-        self.environment = ConfigReader(
-            provider: EnvironmentVariablesProvider(environmentVariables: environment, secretsSpecifier: .all))
-    }
+    /// The values given on the command line; repeated flags are joined with commas.
+    let flags: [Setting: String]
+    let environment: [String: String]
 
     /// A setting's value, and the flag or variable that it came from; nil if it is missing or empty.
     func text(_ setting: Setting) -> (value: String, name: String)? {
-        let key = ConfigKey(setting.words)
-        if let value = flags.string(forKey: key), !value.isEmpty { return (value, setting.flag) }
-        guard let value = environment.string(forKey: key, isSecret: setting.isSecret), !value.isEmpty else {
-            return nil
-        }
+        if let value = flags[setting], !value.isEmpty { return (value, setting.flag) }
+        guard let value = environment[setting.variable], !value.isEmpty else { return nil }
         return (value, setting.variable)
     }
 
@@ -68,16 +56,9 @@ struct SettingReader {
 
     /// The values of a list separated by commas, trimmed, without empty ones.
     func list(_ setting: Setting) -> [String] {
-        (text(setting)?.value ?? "").split(separator: ",").map { $0.trimmed }.filter { !$0.isEmpty }
-    }
-}
-
-extension Substring {
-    /// Without leading and trailing white space.
-    fileprivate var trimmed: String {
-        let start = drop(while: \.isWhitespace)
-        // Bounded: lengths of one text.
-        return String(start.prefix(start.count - start.reversed().prefix(while: \.isWhitespace).count))
+        (text(setting)?.value ?? "").split(separator: ",").map { String($0.trimming(while: \.isWhitespace)) }.filter {
+            !$0.isEmpty
+        }
     }
 }
 

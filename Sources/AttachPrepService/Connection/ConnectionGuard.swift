@@ -195,7 +195,6 @@ extension Channel {
 struct BodyReadEvent: Sendable {}
 
 extension ConnectionGuard {
-    /// Closes the connection if a timeout has expired.
     func checkTimeouts(context: ChannelHandlerContext) {
         let now = NIODeadline.now()
         guard !isClosing else { return }
@@ -253,7 +252,6 @@ extension ConnectionGuard {
         if exchanges.isEmpty { respondAndClose(problem, context: context) }
     }
 
-    /// Writes a problem as the last response of the connection.
     func respondAndClose(_ problem: Problem?, context: ChannelHandlerContext) {
         guard let problem else { return }
         let body = problem.body

@@ -19,7 +19,6 @@ final class ConnectionRegistry: Sendable {
         var isDraining = false
     }
 
-    /// The admission of a new connection.
     enum Verdict: Hashable, Sendable {
         case accepted
         /// Over `limit`: only probes are answered.
@@ -186,7 +185,6 @@ enum ConnectionAdmission<ID: Hashable & Sendable>: Hashable, Sendable {
     /// Over the limit of its address.
     case tooManyOfAddress
 
-    /// An open connection.
     struct Open {
         let id: ID
         let client: String?

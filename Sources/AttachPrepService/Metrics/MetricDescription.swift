@@ -16,11 +16,6 @@ public struct MetricDescription: Sendable, Hashable {
     public static let secondsBuckets: [Double] = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
     ]
-
-    /// From an icon to the largest movie, in factors of about four: bytes.
-    public static let bytesBuckets: [Double] = [
-        1_000, 4_000, 16_000, 64_000, 250_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 250_000_000,
-    ]
 }
 
 extension MetricDescription {

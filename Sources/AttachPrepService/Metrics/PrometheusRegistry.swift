@@ -22,7 +22,7 @@ public final class PrometheusRegistry: MetricsFactory {
     }
 
     /// The `Content-Type` of `exposition`.
-    public static let contentType = PrometheusExposition.contentType
+    public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
     /// The counter of series that are not exported: over the limit, or of another kind than their name's.
     public static let refusedLabel = "attachprep_metric_series_refused_total"
 
@@ -115,7 +115,6 @@ public final class PrometheusRegistry: MetricsFactory {
 /// A metric with one set of labels. Implements all handler protocols of swift-metrics; the first one used determines
 /// its kind.
 final class PrometheusSeries: CounterHandler, FloatingPointCounterHandler, MeterHandler, RecorderHandler, TimerHandler {
-    /// The current value.
     enum Value: Sendable, Hashable {
         case number(Double)
         case histogram(PrometheusHistogram)
@@ -248,8 +247,6 @@ struct PrometheusHistogram: Sendable, Hashable {
 ///
 /// <https://prometheus.io/docs/instrumenting/exposition_formats/>
 struct PrometheusExposition {
-    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
-
     private(set) var text = ""
 
     /// Adds all series of one metric, sorted by labels; the format requires them to be adjacent.

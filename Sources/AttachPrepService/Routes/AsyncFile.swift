@@ -56,7 +56,6 @@ final class AsyncFile: Sendable {
     private static let pieceBytes = 32_768
 }
 
-/// NIO's thread pool for blocking calls.
 enum BlockingThreadPool {
     static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await NIOThreadPool.singleton.runIfActive(work)

@@ -5,7 +5,6 @@ import Logging
 import NIOCore
 import RichPush
 
-/// A route: method, path, access, negotiation and handler.
 struct Endpoint: Sendable {
     /// The authentication that a route requires.
     enum Access: Sendable {
@@ -135,13 +134,15 @@ struct NegotiationMiddleware: RouterMiddleware {
 }
 
 extension Substring {
-    /// Without leading and trailing spaces and tabs.
-    func trimmingSpaces() -> Substring {
-        let isSpace = { (character: Character) in character == " " || character == "\t" }
-        var text = drop(while: isSpace)
-        while let last = text.last, isSpace(last) { text.removeLast() }
+    /// Without leading and trailing characters of a kind.
+    package func trimming(while isTrimmed: (Character) -> Bool) -> Substring {
+        var text = drop(while: isTrimmed)
+        while let last = text.last, isTrimmed(last) { text.removeLast() }
         return text
     }
+
+    /// Without leading and trailing spaces and tabs.
+    func trimmingSpaces() -> Substring { trimming { $0 == " " || $0 == "\t" } }
 }
 
 /// Adds the request ID to each response and logs it in one line, at level debug.

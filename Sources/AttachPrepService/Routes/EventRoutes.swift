@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
@@ -11,12 +12,14 @@ import Synchronization
 /// `GET /v1/events`: changes of jobs and job counts, as server-sent events.
 final class EventRoutes: Sendable {
     private let feed: JobFeed
-    private let numbers: JobCountsFeed
+    private let counts: CachedValue<JobCounts>
     private let heartbeatSeconds: Double
     private let listeners = Mutex(0)
 
-    init(feed: JobFeed, numbers: JobCountsFeed, heartbeatSeconds: Double) {
-        (self.feed, self.numbers) = (feed, numbers)
+    /// - Parameter counts: serves all listeners with one query. The counts are polled, since they also change without an
+    ///   event (a job becomes due, another process works), and up to a thousand times a second in a busy queue.
+    init(feed: JobFeed, counts: CachedValue<JobCounts>, heartbeatSeconds: Double) {
+        (self.feed, self.counts) = (feed, counts)
         self.heartbeatSeconds = heartbeatSeconds
     }
 
@@ -31,7 +34,7 @@ final class EventRoutes: Sendable {
         guard request.method != .head else { return Response(status: .ok, headers: headers) }
         let slot = try acquireSlot()
         // Subscribes before the head is sent, so that no change after it is missed.
-        let lines = EventStream(feed, numbers: numbers, heartbeatSeconds: heartbeatSeconds)
+        let lines = EventStream(feed, counts: counts, heartbeatSeconds: heartbeatSeconds)
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { writer in
@@ -80,12 +83,12 @@ final class ListenerSlot: Sendable {
 /// Changes of jobs and job counts as lines of a server-sent event stream, with comments as heartbeats.
 struct EventStream: Sendable {
     private let changes: AsyncStream<JobFeed.Change>
-    private let numbers: JobCountsFeed
+    private let counts: CachedValue<JobCounts>
     private let heartbeatSeconds: Double
 
-    init(_ feed: JobFeed, numbers: JobCountsFeed, heartbeatSeconds: Double) {
+    init(_ feed: JobFeed, counts: CachedValue<JobCounts>, heartbeatSeconds: Double) {
         changes = feed.changes(backlog: Limits.eventBacklogMax)
-        self.numbers = numbers
+        self.counts = counts
         self.heartbeatSeconds = heartbeatSeconds
     }
 
@@ -98,9 +101,15 @@ struct EventStream: Sendable {
             for await change in changes { continuation.yield(Self.line(change)) }
             continuation.finish()
         }
-        let countEvents = Task { [numbers] in
-            for await counts in numbers.numbers() {
-                if let line = Self.line(counts) { continuation.yield(line) }
+        let countEvents = Task { [counts] in
+            var sent: JobCounts?
+            while !Task.isCancelled {
+                // Errors are reported by the other routes; here there is nothing to publish.
+                if let latest = try? await counts.value(), latest != sent, let line = Self.line(latest) {
+                    continuation.yield(line)
+                    sent = latest
+                }
+                try? await Task.sleep(for: .seconds(Limits.eventCountsSeconds))
             }
         }
         let heartbeats = Task { [heartbeatSeconds] in
@@ -119,82 +128,8 @@ struct EventStream: Sendable {
     }
 
     private static func line(_ counts: JobCounts) -> String? {
-        guard let data = try? JSONResponse.encoder().encode(JobCountsResponse(counts, at: .now)) else { return nil }
-        return "event: counts\ndata: \(String(decoding: data, as: UTF8.self))\n\n"
-    }
-}
-
-/// The job counts for event streams: the current ones, then each change.
-///
-/// One query serves all listeners; without listeners there is none. The counts are polled, since they also change
-/// without an event (a job becomes due, another process works), and up to a thousand times a second in a busy queue.
-final class JobCountsFeed: Sendable {
-    private struct State {
-        var last = 0
-        var listeners: [Int: AsyncStream<JobCounts>.Continuation] = [:]
-        var latest: JobCounts?
-        var polling: Task<Void, Never>?
-    }
-
-    private let seconds: Double
-    private let fetch: @Sendable () async throws -> JobCounts
-    private let state = Mutex(State())
-
-    /// - Parameter seconds: the polling interval.
-    init(every seconds: Double, _ fetch: @escaping @Sendable () async throws -> JobCounts) {
-        (self.seconds, self.fetch) = (seconds, fetch)
-    }
-
-    deinit {
-        state.withLock(\.polling)?.cancel()
-    }
-
-    /// The counts, now and at each change; only the latest is buffered.
-    func numbers() -> AsyncStream<JobCounts> {
-        let (stream, continuation) = AsyncStream.makeStream(of: JobCounts.self, bufferingPolicy: .bufferingNewest(1))
-        let number = state.withLock { state in
-            state.last += 1
-            state.listeners[state.last] = continuation
-            if let latest = state.latest { continuation.yield(latest) }
-            if state.polling == nil { state.polling = begin() }
-            return state.last
-        }
-        continuation.onTermination = { [weak self] _ in self?.removeListener(number) }
-        return stream
-    }
-
-    private func removeListener(_ number: Int) {
-        state.withLock { state in
-            state.listeners[number] = nil
-            guard state.listeners.isEmpty else { return }
-            state.polling?.cancel()
-            (state.polling, state.latest) = (nil, nil)
-        }
-    }
-
-    private func begin() -> Task<Void, Never> {
-        Task { [weak self, fetch, seconds] in
-            while !Task.isCancelled {
-                // Errors are reported by the other routes; here there is nothing to publish.
-                if let counts = try? await fetch() { self?.publish(counts) }
-                try? await Task.sleep(for: .seconds(clamping: seconds))
-            }
-        }
-    }
-
-    private func publish(_ counts: JobCounts) {
-        // Cancelled when the last listener left; a new listener has started its own polling task.
-        guard !Task.isCancelled else { return }
-        let listeners = state.withLock { state in
-            if let latest = state.latest, latest.byState == counts.byState, latest.due == counts.due,
-                latest.oldestDue == counts.oldestDue
-            {
-                return [AsyncStream<JobCounts>.Continuation]()
-            }
-            state.latest = counts
-            return Array(state.listeners.values)
-        }
-        for listener in listeners { listener.yield(counts) }
+        guard let data = try? JSONEncoder.singleLine.text(JobCountsResponse(counts, at: .now)) else { return nil }
+        return "event: counts\ndata: \(data)\n\n"
     }
 }
 

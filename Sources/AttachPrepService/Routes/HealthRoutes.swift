@@ -38,7 +38,6 @@ final class HealthRoutes: Sendable {
         try JSONResponse.response(["status": "ok"])
     }
 
-    /// The current readiness.
     @Sendable func report() async -> ReadinessReport {
         if isStopping.load(ordering: .relaxed) { return ReadinessReport(reasons: ["The service is stopping."]) }
         return await readiness()
@@ -50,9 +49,7 @@ final class HealthRoutes: Sendable {
     }
 
     @Sendable private func metrics(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let headers: HTTPFields = [
-            .contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store",
-        ]
+        let headers: HTTPFields = [.contentType: PrometheusRegistry.contentType, .cacheControl: "no-store"]
         return Response(
             status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: await metricsPage())))
     }

@@ -1,5 +1,5 @@
 import AttachPrep
-import AttachPrepJobs
+package import AttachPrepJobs
 import AttachPrepModel
 import HTTPTypes
 import Hummingbird
@@ -48,10 +48,7 @@ struct JobRoutes: Sendable {
         guard let seconds = PreferHeader(request.headers[values: .prefer]).waitSeconds, request.method != .head else {
             return try JSONResponse.response(job.located(at: baseURL))
         }
-        let ended = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds))) {
-            guard let job = try await store.job(job.id) else { throw Self.unknown }
-            return job
-        }
+        let ended = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds)))
         return try JSONResponse.response(
             ended.located(at: baseURL), headers: [.preferenceApplied: "wait=\(seconds)"])
     }
@@ -73,13 +70,22 @@ struct JobRoutes: Sendable {
     }
 
     @Sendable private func purge(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let body: PurgeRequest = try await JSONBody.read(request, context)
-        return try JSONResponse.response(PurgeResponse(purged: try await store.purge(try body.filter())))
+        let body: JobFilterBody = try await JSONBody.read(request, context)
+        if let open = body.states?.first(where: { !$0.isFinished }) {
+            throw AttachPrepError(
+                .requestInvalid, "Jobs in state \(open.rawValue) cannot be purged; cancel them first.")
+        }
+        return try JSONResponse.response(["purged": try await store.purge(try body.filter())])
     }
 
     @Sendable private func retryAll(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let body: RetryRequest = try await JSONBody.read(request, context)
-        return try JSONResponse.response(RetryResponse(retried: try await store.retry(try body.filter())))
+        let body: JobFilterBody = try await JSONBody.read(request, context)
+        if let other = body.states?.first(where: { !$0.isRetryable }) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "Jobs in state \(other.rawValue) cannot be retried; only failed, dead and cancelled jobs can.")
+        }
+        return try JSONResponse.response(["retried": try await store.retry(try body.filter())])
     }
 
     private func id(_ context: ServiceContext) throws -> JobID {
@@ -97,7 +103,7 @@ struct JobRoutes: Sendable {
 }
 
 /// Selects jobs for a bulk operation; all given conditions must match.
-struct JobFilterBody: Decodable {
+struct JobFilterBody: JSONRequest {
     static let keys: Set = ["states", "ids", "search", "createdBefore", "error"]
 
     let states: [JobState]?
@@ -148,99 +154,25 @@ struct ErrorCodes: Decodable {
     }
 }
 
-/// Selects the finished jobs to remove.
-struct PurgeRequest: JSONRequest {
-    static let keys = JobFilterBody.keys
-
-    private let choice: JobFilterBody
-
-    init(from decoder: any Decoder) throws {
-        choice = try JobFilterBody(from: decoder)
-    }
-
-    /// - Throws: `request.invalid`, `request.too_large`.
-    func filter() throws -> JobFilter {
-        if let open = choice.states?.first(where: { !$0.isFinished }) {
-            throw AttachPrepError(
-                .requestInvalid, "Jobs in state \(open.rawValue) cannot be purged; cancel them first.")
-        }
-        return try choice.filter()
-    }
-}
-
-/// Selects the jobs to run again.
-struct RetryRequest: JSONRequest {
-    static let keys = JobFilterBody.keys
-
-    private let choice: JobFilterBody
-
-    init(from decoder: any Decoder) throws {
-        choice = try JobFilterBody(from: decoder)
-    }
-
-    /// - Throws: `request.invalid`, `request.too_large`.
-    func filter() throws -> JobFilter {
-        if let other = choice.states?.first(where: { !$0.isRetryable }) {
-            throw AttachPrepError(
-                .requestInvalid,
-                "Jobs in state \(other.rawValue) cannot be retried; only failed, dead and cancelled jobs can.")
-        }
-        return try choice.filter()
-    }
-}
-
-/// The jobs of a batch.
 struct JobsResponse: Encodable {
     /// The batch's ID, also in webhooks; nil for jobs that an earlier version accepted.
-    var batch: String?
+    @NullCoded var batch: String?
     var jobs: [Job]
-
-    private enum CodingKeys: String, CodingKey {
-        case batch, jobs
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(batch, forKey: .batch)
-        try values.encode(jobs, forKey: .jobs)
-    }
 }
 
-/// A page of jobs.
-struct JobPageResponse: Encodable {
-    var jobs: [Job]
-    var next: JobID?
-
-    private enum CodingKeys: String, CodingKey {
-        case jobs, next
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(jobs, forKey: .jobs)
-        try values.encode(next, forKey: .next)
-    }
+package struct JobPageResponse: Codable {
+    package var jobs: [Job]
+    @NullCoded package var next: JobID?
 }
 
-/// The number of jobs to run again.
-struct RetryResponse: Encodable {
-    var retried: Int
-}
-
-/// The number of removed jobs.
-struct PurgeResponse: Encodable {
-    var purged: Int
-}
-
-/// A job's log lines.
-struct JobLogResponse: Encodable {
-    struct Line: Encodable {
-        var date: String
-        var level: String
-        var text: String
+package struct JobLogResponse: Codable {
+    package struct Line: Codable {
+        package var date: String
+        package var level: String
+        package var text: String
     }
 
-    var lines: [Line]
+    package var lines: [Line]
 
     init(_ lines: [JobLogLine]) {
         self.lines = lines.map { Line(date: Timestamp.text($0.date), level: $0.level, text: $0.text) }

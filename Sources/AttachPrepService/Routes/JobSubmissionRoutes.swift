@@ -59,10 +59,7 @@ struct JobSubmissionRoutes: Sendable {
         var job = job
         if let seconds = PreferHeader(request.headers[values: .prefer]).waitSeconds {
             fields[.preferenceApplied] = "wait=\(seconds)"
-            job = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds))) {
-                guard let job = try await store.job(job.id) else { throw JobRoutes.unknown }
-                return job
-            }
+            job = try await waiters.end(of: job.id, before: .now.advanced(by: .seconds(clamping: seconds)))
             if let manifest = job.located(at: baseURL).result, job.state.isFinished {
                 return try JSONResponse.response(manifest, status: .ok, headers: fields)
             }

@@ -14,11 +14,13 @@ final class JobWaiters: Sendable {
     }
 
     private let state = Mutex(State())
+    private let store: any JobQueue
     private let waitersMax: Int
 
     /// - Parameter waitersMax: the maximum of concurrent waits; further requests do not wait. Bounds the waits of
     ///   disconnected clients, which last until their deadline.
-    init(waitersMax: Int) {
+    init(store: any JobQueue, waitersMax: Int) {
+        self.store = store
         self.waitersMax = waitersMax
     }
 
@@ -43,15 +45,16 @@ final class JobWaiters: Sendable {
     /// Waits until a job has ended (or `isEnough` holds), the deadline passes, or the service stops.
     ///
     /// - Returns: the job as loaded last.
+    /// - Throws: `request.not_found`.
     func end(
         of id: JobID, before deadline: ContinuousClock.Instant,
-        until isEnough: (Job) -> Bool = { $0.state.isFinished }, load: () async throws -> Job
+        until isEnough: (Job) -> Bool = { $0.state.isFinished }
     ) async throws -> Job {
         while true {
             // Registers before loading, so that a change between load and wait is not missed.
             let registration = register(id)
             defer { if let registration { unregister(id, registration.number) } }
-            let job = try await load()
+            guard let job = try await store.job(id) else { throw JobRoutes.unknown }
             guard !isEnough(job), let registration, ContinuousClock.now < deadline else { return job }
             await Self.first(of: registration.signals, before: deadline)
         }

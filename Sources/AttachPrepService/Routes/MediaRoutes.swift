@@ -110,7 +110,6 @@ struct MediaEntity {
     }
 }
 
-/// A parsed `Range` header.
 enum ByteRange: Hashable {
     case all
     case part(Range<Int>)

@@ -31,7 +31,6 @@ struct OverviewRoutes: Sendable {
     }
 }
 
-/// Statistics of the store at one point in time.
 struct StoreStatistics: Sendable {
     var date: Date
     var counts: JobCounts
@@ -51,94 +50,68 @@ struct StoreStatistics: Sendable {
 
 /// The response of `GET /v1/overview`, which the header of the dashboard shows.
 struct OverviewResponse: Encodable {
-    var startedAt: Date
-    var statistics: StoreStatistics
-    var serviceStatus: ServiceStatus
-    var readiness: ReadinessReport
-
-    private enum CodingKeys: String, CodingKey {
-        case version, startedAt, takesUploads, errors, webhooks, mediaBytes, hour, children, queue, publish, ready
-        case reasons
+    struct Queue: Encodable {
+        var kind: ServiceStatus.QueueKind
+        var name: String
+        @NullCoded var healthy: Bool?
+        @NullCoded var reason: String?
     }
 
-    private enum PlaceKeys: String, CodingKey {
-        case kind, name, target, healthy, reason
+    struct Target: Encodable {
+        var target: String
+        @NullCoded var healthy: Bool?
+        @NullCoded var reason: String?
     }
 
-    private enum ChildKeys: String, CodingKey {
-        case slots, failed, recycled
-    }
+    private let jobs: [String: Int]
+    private let due: Int
+    @NullCoded private var oldestDueSeconds: Double?
+    private let version = ProductVersion.text
+    private let startedAt: String
+    private let takesUploads = true
+    private let errors: [ErrorCodeCount]
+    private let webhooks: [String: Int]
+    private let mediaBytes: Int
+    private let hour: JobPaceResponse
+    private let ready: Bool
+    private let reasons: [String]
+    private let queue: Queue
+    private let publish: Target
+    @NullCoded private var children: ServiceStatus.Children?
 
-    func encode(to encoder: any Encoder) throws {
-        let numbers = JobCountsResponse(statistics.counts, at: statistics.date)
-        try numbers.encode(to: encoder)
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(ProductVersion.text, forKey: .version)
-        try values.encode(Timestamp.text(startedAt), forKey: .startedAt)
-        try values.encode(true, forKey: .takesUploads)
-        try values.encode(numbers.errors, forKey: .errors)
-        let webhooks = WebhookState.allCases.map { ($0.rawValue, statistics.webhooks[$0] ?? 0) }
-        try values.encode(Dictionary(uniqueKeysWithValues: webhooks), forKey: .webhooks)
-        try values.encode(statistics.mediaBytes, forKey: .mediaBytes)
-        try values.encode(JobPaceResponse(statistics.pace), forKey: .hour)
-        try values.encode(readiness.ready, forKey: .ready)
-        try values.encode(readiness.reasons, forKey: .reasons)
-        try encodePlaces(into: &values)
-        try encodeChildren(into: &values)
-    }
-
-    private func encodePlaces(into values: inout KeyedEncodingContainer<CodingKeys>) throws {
-        var queue = values.nestedContainer(keyedBy: PlaceKeys.self, forKey: .queue)
-        try queue.encode(serviceStatus.queueKind, forKey: .kind)
-        try queue.encode(serviceStatus.queueName, forKey: .name)
-        try Self.encode(serviceStatus.queue(), into: &queue)
-        var publish = values.nestedContainer(keyedBy: PlaceKeys.self, forKey: .publish)
-        try publish.encode(serviceStatus.publishName, forKey: .target)
-        try Self.encode(serviceStatus.publish(), into: &publish)
-    }
-
-    private static func encode(
-        _ health: ComponentHealth, into values: inout KeyedEncodingContainer<PlaceKeys>
-    ) throws {
-        try values.encode(health.isHealthy, forKey: .healthy)
-        try values.encode(health.reason, forKey: .reason)
-    }
-
-    private func encodeChildren(into values: inout KeyedEncodingContainer<CodingKeys>) throws {
-        guard let known = serviceStatus.children() else { return try values.encodeNil(forKey: .children) }
-        var children = values.nestedContainer(keyedBy: ChildKeys.self, forKey: .children)
-        try children.encode(known.slots, forKey: .slots)
-        try children.encode(known.replacements.failed, forKey: .failed)
-        try children.encode(known.replacements.recycled, forKey: .recycled)
+    init(startedAt: Date, statistics: StoreStatistics, serviceStatus: ServiceStatus, readiness: ReadinessReport) {
+        let counts = JobCountsResponse(statistics.counts, at: statistics.date)
+        (jobs, due) = (counts.jobs, counts.due)
+        oldestDueSeconds = counts.oldestDueSeconds
+        self.startedAt = Timestamp.text(startedAt)
+        // The most frequent error first.
+        errors = statistics.counts.byError.map { ErrorCodeCount(code: $0, jobs: $1) }
+            .sorted { ($1.jobs, $0.code.rawValue) < ($0.jobs, $1.code.rawValue) }
+        webhooks = Dictionary(
+            uniqueKeysWithValues: WebhookState.allCases.map { ($0.rawValue, statistics.webhooks[$0] ?? 0) })
+        mediaBytes = statistics.mediaBytes
+        hour = JobPaceResponse(statistics.pace)
+        (ready, reasons) = (readiness.ready, readiness.reasons)
+        let (queueHealth, publishHealth) = (serviceStatus.queue(), serviceStatus.publish())
+        queue = Queue(
+            kind: serviceStatus.queueKind, name: serviceStatus.queueName, healthy: queueHealth.isHealthy,
+            reason: queueHealth.reason)
+        publish = Target(
+            target: serviceStatus.publishName, healthy: publishHealth.isHealthy, reason: publishHealth.reason)
+        children = serviceStatus.children()
     }
 }
 
 /// Job counts by state, the number of due jobs, and the age of the oldest due job.
 struct JobCountsResponse: Encodable {
-    private let counts: JobCounts
-    private let now: Date
+    let jobs: [String: Int]
+    let due: Int
+    @NullCoded var oldestDueSeconds: Double?
 
     init(_ counts: JobCounts, at now: Date) {
-        (self.counts, self.now) = (counts, now)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case jobs, due, oldestDueSeconds
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        let states = JobState.allCases.map { ($0.rawValue, counts.byState[$0] ?? 0) }
-        try values.encode(Dictionary(uniqueKeysWithValues: states), forKey: .jobs)
-        try values.encode(counts.due, forKey: .due)
-        let age = counts.oldestDue.map { max(0, now.timeIntervalSince($0)).wholeMilliseconds }
-        try values.encode(age, forKey: .oldestDueSeconds)
-    }
-
-    /// Counts of failed and dead jobs by error code, the most frequent first.
-    var errors: [ErrorCodeCount] {
-        counts.byError.map { ErrorCodeCount(code: $0, jobs: $1) }
-            .sorted { ($1.jobs, $0.code.rawValue) < ($0.jobs, $1.code.rawValue) }
+        jobs = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0.rawValue, counts.byState[$0] ?? 0) })
+        due = counts.due
+        oldestDueSeconds = counts.oldestDue.map { max(0, now.timeIntervalSince($0)).wholeMilliseconds }
     }
 }
 
@@ -150,36 +123,31 @@ extension Double {
 
 /// The jobs that ended in the last hour: counts and latencies, per minute and in total.
 struct JobPaceResponse: Encodable {
-    private let pace: JobPace
+    struct Minute: Encodable {
+        let succeeded: Int
+        let failed: Int
+        @NullCoded var medianSeconds: Double?
+        @NullCoded var p95Seconds: Double?
+    }
+
+    private let until: String
+    @NullCoded private var medianSeconds: Double?
+    @NullCoded private var p95Seconds: Double?
+    private let minutes: [Minute]
 
     init(_ pace: JobPace) {
-        self.pace = pace
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case until, minutes, succeeded, failed, medianSeconds, p95Seconds
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(Timestamp.text(pace.until), forKey: .until)
-        try encode(pace.latencies, into: &values)
-        var minutes = values.nestedUnkeyedContainer(forKey: .minutes)
-        for minute in pace.minutes {
-            var members = minutes.nestedContainer(keyedBy: CodingKeys.self)
-            try members.encode(minute.succeeded, forKey: .succeeded)
-            try members.encode(minute.failed, forKey: .failed)
-            try encode(minute.latencies, into: &members)
+        until = Timestamp.text(pace.until)
+        medianSeconds = pace.latencies.percentile(0.5)?.wholeMilliseconds
+        p95Seconds = pace.latencies.percentile(0.95)?.wholeMilliseconds
+        minutes = pace.minutes.map {
+            Minute(
+                succeeded: $0.succeeded, failed: $0.failed,
+                medianSeconds: $0.latencies.percentile(0.5)?.wholeMilliseconds,
+                p95Seconds: $0.latencies.percentile(0.95)?.wholeMilliseconds)
         }
-    }
-
-    private func encode(_ latencies: LatencyHistogram, into values: inout KeyedEncodingContainer<CodingKeys>) throws {
-        try values.encode(latencies.percentile(0.5)?.wholeMilliseconds, forKey: .medianSeconds)
-        try values.encode(latencies.percentile(0.95)?.wholeMilliseconds, forKey: .p95Seconds)
     }
 }
 
-/// The number of failed and dead jobs with an error code.
 struct ErrorCodeCount: Encodable {
     var code: ErrorCode
     var jobs: Int

@@ -4,7 +4,6 @@ import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import PushPayload
 import RichPush
 import SafeArithmetic
@@ -13,7 +12,6 @@ import SafeArithmetic
 struct PayloadRoutes: Sendable {
     let jobs: PayloadJobs
     let receiptService: ReceiptService
-    /// Whether result files have public URLs.
     let hasPublicURLs: Bool
 
     var endpoints: [Endpoint] {
@@ -22,9 +20,7 @@ struct PayloadRoutes: Sendable {
 
     @Sendable private func rewrite(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let body = try BoundedRequestBody(request, context, max: Limits.payloadInputBytesMax)
-        guard body.mediaType == JSONResponse.mediaType else {
-            throw Problem(.requestInvalid, "The body must be JSON, with Content-Type: application/json.", status: 415)
-        }
+        try body.requireJSON()
         let submission = try PayloadSubmission(try await body.all())
         guard hasPublicURLs else {
             throw AttachPrepError(
@@ -37,7 +33,7 @@ struct PayloadRoutes: Sendable {
             applying: submission.template, receipt: try await receipt(for: submission),
             addsNeutralObject: submission.addsNeutralObject
         ) { try await jobs.manifest(of: $0, before: deadline) }
-        return try PayloadResponse.response(result)
+        return JSONResponse.response(bytes: try result.json())
     }
 
     private func receipt(for submission: PayloadSubmission) async throws -> PushReceipt? {
@@ -175,10 +171,7 @@ struct PayloadJobs: Sendable {
         guard let kept = try await store.enqueue([submission], idempotency: nil).jobs.first else {
             throw AttachPrepError(.internal, "The service failed.", detail: "no job came of a submission")
         }
-        let job = try await waiters.end(of: kept.id, before: deadline, until: \.hasBeenTried) {
-            guard let job = try await store.job(kept.id) else { throw JobRoutes.unknown }
-            return job
-        }
+        let job = try await waiters.end(of: kept.id, before: deadline, until: \.hasBeenTried)
         return job.located(at: baseURL).manifest(of: request)
     }
 }
@@ -187,7 +180,6 @@ extension Job {
     /// Whether the job or its first attempt has ended: a retry would come too late for a notification.
     fileprivate var hasBeenTried: Bool { state.isFinished || state == .queued && attempts > 0 && error != nil }
 
-    /// The current manifest: the result, or rejected with the last error or `deadline.exceeded`.
     fileprivate func manifest(of request: AttachmentRequest) -> Manifest {
         if state.isFinished, let result { return result }
         let failure =
@@ -200,19 +192,7 @@ extension Job {
 }
 
 extension ErrorCode {
-    /// Whether the error concerns one source only.
     fileprivate var isOfSource: Bool { rawValue.hasPrefix("source.") }
-}
-
-/// The response to `POST /v1/payloads`.
-enum PayloadResponse {
-    static func response(_ result: PayloadResult) throws -> Response {
-        var headers = HTTPFields()
-        headers[.contentType] = JSONResponse.mediaType
-        headers[.cacheControl] = "no-store"
-        let body = ByteBuffer(bytes: try result.json())
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
-    }
 }
 
 extension Limits {

@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepModel
 import FoundationEssentials
 import HTTPTypes
@@ -10,7 +11,6 @@ import SafeArithmetic
 
 /// An error response as `application/problem+json` (RFC 9457).
 struct Problem: Error, Sendable {
-    /// An invalid line of a batch.
     struct Line: Encodable, Sendable {
         /// From 1.
         var line: Int
@@ -25,7 +25,6 @@ struct Problem: Error, Sendable {
     var lines: [Line]?
     /// The URN of the request.
     var instance: String?
-    /// Additional header fields.
     var fields = HTTPFields()
 
     init(_ error: AttachPrepError, status: Int? = nil) {
@@ -52,7 +51,7 @@ struct Problem: Error, Sendable {
     }
 
     var body: ByteBuffer {
-        ByteBuffer(bytes: (try? JSONResponse.encoder().encode(self)) ?? Data("{}".utf8))
+        ByteBuffer(bytes: (try? JSONEncoder.singleLine.encode(self)) ?? Data("{}".utf8))
     }
 
     var response: Response {
@@ -99,12 +98,6 @@ extension ErrorCode {
         case .deadlineExceeded: "Time budget exceeded"
         case .deadlineNotAfter: "The job's notAfter has passed"
         case .sandboxUnavailable: "Decoder sandbox unavailable"
-        default: sourceTitle ?? mediaTitle ?? laterTitle
-        }
-    }
-
-    private var sourceTitle: String? {
-        switch self {
         case .sourceInvalidURL: "Invalid source URL"
         case .sourceSchemeNotAllowed: "Source URL scheme not allowed"
         case .sourceAddressBlocked: "Source address not allowed"
@@ -118,12 +111,6 @@ extension ErrorCode {
         case .downloadTimeout: "Download timed out"
         case .downloadTruncated: "Download incomplete"
         case .downloadTooLarge: "Source too large"
-        default: nil
-        }
-    }
-
-    private var mediaTitle: String? {
-        switch self {
         case .mediaEmpty: "Source is empty"
         case .mediaUnrecognized: "Source is not media"
         case .mediaUnsupported: "Media format not supported"
@@ -137,12 +124,6 @@ extension ErrorCode {
         case .optionsInvalidClippingRect: "Invalid clipping rectangle"
         case .optionsInvalidTime: "Invalid thumbnail time"
         case .optionsInvalidSize: "Invalid thumbnail size"
-        default: nil
-        }
-    }
-
-    private var laterTitle: String {
-        switch self {
         case .outputNotWritable: "Output not writable"
         case .outputNoSpace: "No space left for the output"
         case .publishDenied: "Publishing denied"
@@ -155,7 +136,6 @@ extension ErrorCode {
         case .queueFull: "Queue full"
         case .queueUnavailable: "Queue unavailable"
         case .jobCrashedService: "Job crashed the service"
-        default: "Request failed"
         }
     }
 }

@@ -2,7 +2,6 @@ import AttachPrepModel
 import Hummingbird
 package import RichPush
 
-/// The query parameters of a request.
 struct QueryParameters {
     private let pairs: [(name: String, value: String?)]
 

@@ -25,9 +25,7 @@ struct ReceiptRoutes: Sendable {
                 .retrying(after: seconds)
         }
         let body = try BoundedRequestBody(request, context, max: Limits.receiptsBytesMax)
-        guard body.mediaType == JSONResponse.mediaType else {
-            throw Problem(.requestInvalid, "The body must be JSON, with Content-Type: application/json.", status: 415)
-        }
+        try body.requireJSON()
         switch try ReceiptBody(try await body.all()) {
         case .one(let report):
             let statuses = try await receiptService.take([try arrival(try report.get(), from: address)])
@@ -79,7 +77,6 @@ struct ReceiptRoutes: Sendable {
 
 /// The body of `POST /v1/receipts`: a receipt or a list of receipts, each parsed independently.
 enum ReceiptBody {
-    /// A parsed receipt, or the error.
     typealias Report = Result<PushReceiptReport, AttachPrepError>
 
     case one(Report)
@@ -131,7 +128,6 @@ enum ReceiptBody {
     }
 }
 
-/// The response to `POST /v1/receipts`.
 struct ReceiptsResponse: Encodable {
     /// Receipts that need not be sent again.
     let accepted: Int

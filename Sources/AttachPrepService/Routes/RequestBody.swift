@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepModel
 import Crypto
 import FoundationEssentials
@@ -35,6 +36,13 @@ struct BoundedRequestBody {
         request.headers[.contentType]?.prefix { $0 != ";" }.trimmingSpaces().lowercased()
     }
 
+    /// - Throws: a problem with status 415 for a body of another type.
+    func requireJSON() throws {
+        guard mediaType == JSONResponse.mediaType else {
+            throw Problem(.requestInvalid, "The body must be JSON, with Content-Type: application/json.", status: 415)
+        }
+    }
+
     /// The body as a stream of buffers; sends `100 Continue` if the client waits for it.
     func pieces() -> RequestBody {
         context.channel.triggerUserOutboundEvent(BodyReadEvent(), promise: nil)
@@ -55,7 +63,6 @@ struct BoundedRequestBody {
 
 /// A request's body that is a JSON object with a fixed set of keys.
 protocol JSONRequest: Decodable {
-    /// The allowed keys.
     static var keys: Set<String> { get }
 }
 
@@ -67,9 +74,7 @@ enum JSONBody {
         _ request: Request, _ context: ServiceContext, bytesMax: Int = Limits.batchBytesMax
     ) async throws -> Body {
         let body = try BoundedRequestBody(request, context, max: bytesMax)
-        guard body.mediaType == JSONResponse.mediaType else {
-            throw Problem(.requestInvalid, "The body must be JSON, with Content-Type: application/json.", status: 415)
-        }
+        try body.requireJSON()
         let bytes = Data(try await body.all())
         do {
             let keys = try JSONDecoder().decode(ObjectKeys.self, from: bytes).keys
@@ -108,20 +113,20 @@ enum JSONBody {
 enum JSONResponse {
     static let mediaType = "application/json"
 
-    static func encoder() -> JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
-    }
-
     static func response(
         _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
     ) throws -> Response {
+        response(bytes: try JSONEncoder.singleLine.encode(value), status: status, headers: headers)
+    }
+
+    static func response(
+        bytes: some Sequence<UInt8>, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()
+    ) -> Response {
         var headers = headers
         headers[.contentType] = mediaType
         headers[.cacheControl] = "no-store"
-        let body = ByteBuffer(bytes: try encoder().encode(value))
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+        return Response(
+            status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }
 

@@ -43,7 +43,6 @@ struct SessionRoutes: Sendable {
     }
 }
 
-/// The body of `POST /v1/session`.
 struct SessionRequest: JSONRequest {
     static let keys: Set = ["token"]
 

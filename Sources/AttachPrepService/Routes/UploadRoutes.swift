@@ -38,7 +38,6 @@ struct UploadRoutes: Sendable {
     }
 }
 
-/// The response to `POST /v1/uploads`.
 struct UploadResponse: Encodable {
     var source: String
     var bytes: Int

@@ -1,5 +1,5 @@
 import AttachPrep
-import AttachPrepJobs
+package import AttachPrepJobs
 import AttachPrepModel
 import Hummingbird
 import RichPush
@@ -21,12 +21,13 @@ struct WebhookRoutes: Sendable {
             states: try query.choices("state", WebhookState.self), job: try query.name("job", JobID.init))
         let page = try await store.webhooks(
             filter, after: try query.name("cursor", WebhookID.init), limit: try query.limit())
-        return try JSONResponse.response(WebhookPageResponse(page))
+        return try JSONResponse.response(
+            WebhookPageResponse(webhooks: page.webhooks.map(WebhookSummary.init), next: page.next?.text))
     }
 
     @Sendable private func replay(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let body: WebhookReplayRequest = try await JSONBody.read(request, context)
-        return try JSONResponse.response(ReplayResponse(replayed: try await store.replayWebhooks(try body.filter())))
+        return try JSONResponse.response(["replayed": try await store.replayWebhooks(try body.filter())])
     }
 }
 
@@ -58,53 +59,46 @@ struct WebhookReplayRequest: JSONRequest {
 }
 
 /// A webhook in a list: with a redacted URL and without its body.
-struct WebhookSummary: Encodable {
-    private let webhook: Webhook
-
-    init(_ webhook: Webhook) {
-        self.webhook = webhook
-    }
+package struct WebhookSummary: Codable, Sendable, Hashable {
+    package var id: String
+    package var job: JobID
+    package var url: String
+    package var event: WebhookNotice.Event
+    package var state: WebhookState
+    package var attempts: Int
+    package var createdAt: String
+    @NullCoded package var nextAt: String?
+    @NullCoded package var endedAt: String?
+    @NullCoded package var lastStatus: Int?
+    @NullCoded package var lastError: String?
 
     private enum CodingKeys: String, CodingKey {
-        case id, job, type, url, state, attempts, createdAt, nextAt, endedAt, lastStatus, lastError
+        case id, job, url
+        case event = "type"
+        case state, attempts, createdAt, nextAt, endedAt, lastStatus, lastError
     }
 
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(webhook.id.text, forKey: .id)
-        try values.encode(webhook.job, forKey: .job)
-        try values.encode(webhook.notice.event, forKey: .type)
-        try values.encode(RedactedURL.redact(webhook.notice.url), forKey: .url)
-        try values.encode(webhook.state, forKey: .state)
-        try values.encode(webhook.attempts, forKey: .attempts)
-        try values.encode(Timestamp.text(webhook.createdAt), forKey: .createdAt)
-        try values.encode(webhook.nextAt.map(Timestamp.text), forKey: .nextAt)
-        try values.encode(webhook.endedAt.map(Timestamp.text), forKey: .endedAt)
-        try values.encode(webhook.lastStatus, forKey: .lastStatus)
-        try values.encode(webhook.lastError, forKey: .lastError)
+    package init(_ webhook: Webhook) {
+        id = webhook.id.text
+        job = webhook.job
+        url = RedactedURL.redact(webhook.notice.url)
+        event = webhook.notice.event
+        state = webhook.state
+        attempts = webhook.attempts
+        createdAt = Timestamp.text(webhook.createdAt)
+        nextAt = webhook.nextAt.map(Timestamp.text)
+        endedAt = webhook.endedAt.map(Timestamp.text)
+        lastStatus = webhook.lastStatus
+        lastError = webhook.lastError
     }
 }
 
-/// A page of webhooks.
-struct WebhookPageResponse: Encodable {
-    private let page: WebhookPage
+package struct WebhookPageResponse: Codable, Sendable {
+    package var webhooks: [WebhookSummary]
+    @NullCoded package var next: String?
 
-    init(_ page: WebhookPage) {
-        self.page = page
+    package init(webhooks: [WebhookSummary], next: String?) {
+        self.webhooks = webhooks
+        self.next = next
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case webhooks, next
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(page.webhooks.map(WebhookSummary.init), forKey: .webhooks)
-        try values.encode(page.next?.text, forKey: .next)
-    }
-}
-
-/// The number of webhooks to be sent again.
-struct ReplayResponse: Encodable {
-    var replayed: Int
 }

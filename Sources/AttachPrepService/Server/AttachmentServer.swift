@@ -43,7 +43,7 @@ public struct AttachmentServer: Service {
             services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: .silent)
         // Tasks that exceed this are cancelled; their jobs return to the queue when their leases expire.
         group.maximumGracefulShutdownDuration = .seconds(configuration.drainSeconds + Self.lastSeconds)
-        let hangup = HangupSignal { server.dependencies.reload() }
+        let hangup = SignalHandler(SIGHUP) { _ in server.dependencies.reload() }
         defer { hangup.stop() }
         do {
             try await ServiceGroup(configuration: group).run()
@@ -121,24 +121,24 @@ public struct AttachmentServer: Service {
     }
 }
 
-extension Logger {
-    /// Discards the messages of `ServiceGroup`, which repeat those of this file.
-    fileprivate static var silent: Logger { Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() } }
-}
+/// Calls an action on signals, whose default action is disabled.
+package struct SignalHandler {
+    private let sources: [any DispatchSourceSignal]
 
-/// Calls an action on SIGHUP, by which a service reloads its files.
-struct HangupSignal {
-    private let source: any DispatchSourceSignal
-
-    init(_ action: @escaping @Sendable () -> Void) {
-        // Dispatch receives the signal only if the default action, which ends the process, is disabled.
-        signal(SIGHUP, SIG_IGN)
-        source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
-        source.setEventHandler { action() }
-        source.resume()
+    package init(_ signals: CInt..., action: @escaping @Sendable (CInt) -> Void) {
+        sources = signals.map { number in
+            // Dispatch receives the signal only if the default action, which ends the process, is disabled.
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { action(number) }
+            source.resume()
+            return source
+        }
     }
 
-    func stop() { source.cancel() }
+    package func stop() {
+        for source in sources { source.cancel() }
+    }
 }
 
 /// The limit of open file descriptors: the usual soft limit of 1,024 is too low for the service's connections.

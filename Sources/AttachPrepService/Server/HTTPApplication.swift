@@ -4,9 +4,9 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOPosix
 import RichPush
 import ServiceLifecycle
-import Synchronization
 
 /// The HTTP server around endpoints: middleware, connection limits and listening address.
 struct HTTPApplication: Sendable {
@@ -78,50 +78,21 @@ struct HTTPApplication: Sendable {
 
 /// The port of a service, for tasks that wait until it listens.
 public final class BoundPort: Sendable {
-    private enum State {
-        case waiting([CheckedContinuation<Int?, Never>])
-        case listening(Int)
-        case over
+    private let port: Task<Int?, Never>
+    private let ports: AsyncStream<Int>.Continuation
+
+    init() {
+        let (stream, ports) = AsyncStream.makeStream(of: Int.self)
+        self.ports = ports
+        port = Task { await stream.first { _ in true } }
     }
 
-    private let state = Mutex(State.waiting([]))
+    /// Waits until the service listens; nil if it has ended without.
+    public var value: Int? { get async { await port.value } }
 
-    init() {}
+    func listens(on port: Int) { ports.yield(port) }
 
-    /// Waits until the service listens; nil if it has ended, with or without having listened.
-    public var value: Int? {
-        get async {
-            await withCheckedContinuation { continuation in
-                let known: Int?? = state.withLock { state in
-                    switch state {
-                    case .waiting(let others):
-                        state = .waiting(others + [continuation])
-                        return .none
-                    case .listening(let port): return .some(port)
-                    case .over: return .some(nil)
-                    }
-                }
-                if let known { continuation.resume(returning: known) }
-            }
-        }
-    }
-
-    func listens(on port: Int) {
-        change(to: .listening(port), reporting: port)
-    }
-
-    func end() {
-        change(to: .over, reporting: nil)
-    }
-
-    private func change(to next: State, reporting port: Int?) {
-        let waiting = state.withLock { state in
-            defer { state = next }
-            if case .waiting(let waiting) = state { return waiting }
-            return []
-        }
-        for continuation in waiting { continuation.resume(returning: port) }
-    }
+    func end() { ports.finish() }
 }
 
 /// The base URL of a service without `--base-url`: the address that it listens on.
@@ -142,28 +113,16 @@ enum ListeningAddress {
         return settings
     }
 
-    /// A port that is free at the moment.
     private static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw unavailable(errno) }
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                guard unsafe bind(descriptor, generic, length) == 0 else { return errno }
-                return unsafe getsockname(descriptor, generic, &length) == 0 ? 0 : errno
-            }
+        do {
+            let listener = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .bind(host: "0.0.0.0", port: 0).wait()
+            defer { try? listener.close().wait() }
+            return listener.localAddress?.port ?? 0
+        } catch {
+            throw AttachPrepError(
+                .internal, "No free port to listen on; set one with --port.", detail: "\(error)")
         }
-        guard code == 0 else { throw unavailable(code) }
-        return Int(UInt16(bigEndian: address.sin_port))
-    }
-
-    private static func unavailable(_ code: CInt) -> AttachPrepError {
-        AttachPrepError(
-            .internal, "No free port to listen on; set one with --port.",
-            detail: unsafe String(cString: strerror(code)))
     }
 }
 

@@ -22,7 +22,6 @@ final class Housekeeping: Sendable {
             : nil
     }
 
-    /// Sweeps until `stop` is called.
     func run() async {
         let timer = Task { [trigger] in
             while !Task.isCancelled {

@@ -12,7 +12,6 @@ import ServiceLifecycle
 
 /// The HTTP front end of a server: `AttachmentService` or `ProbeService`.
 protocol HTTPFrontend: Service {
-    /// The port that it listens on, available once it listens.
     var boundPort: BoundPort { get }
 }
 
@@ -144,18 +143,8 @@ extension ServeConfiguration {
         return (configuration, folder)
     }
 
-    var storeLimits: StoreLimits {
-        var limits = StoreLimits()
-        limits.queuedJobsMax = queuedJobsMax
-        limits.retentionSeconds = retentionSeconds
-        limits.deadRetentionSeconds = deadRetentionSeconds
-        limits.unknownFileSeconds = unknownFileSeconds
-        limits.mediaQuotaBytes = mediaQuotaBytes
-        return limits
-    }
-
     var workerSettings: WorkerSettings {
-        var settings = WorkerSettings(name: queue == nil ? "serve" : "\(HostName.current) \(getpid())")
+        var settings = WorkerSettings(name: queue == nil ? "serve" : "\(ProcessInfo.processInfo.hostName) \(getpid())")
         settings.concurrency = preparer.requestsInFlight
         settings.hostLimit = jobsPerHostMax
         settings.baseURL = service.baseURL
@@ -171,7 +160,6 @@ extension ServeConfiguration {
     }
 }
 
-/// The opened job store, receipt store and receipt key of a process.
 struct OpenedStore: Sendable {
     let store: any JobStore & StoreMaintenance
     let receipts: any ReceiptStore
@@ -185,7 +173,7 @@ extension ServeConfiguration {
     func openStore(_ feed: JobFeed, _ logger: Logger) async throws -> OpenedStore {
         guard let queue else {
             let store = try await SQLiteStore.open(
-                folder: stateFolder, durability: durability, role: .service, limits: storeLimits, feed: feed,
+                folder: stateFolder, durability: durability, role: .service, limits: limits, feed: feed,
                 logger: logger, marksCrashes: true)
             return OpenedStore(
                 store: store, receipts: store, receiptKey: try await ReceiptKey.open(folder: stateFolder))
@@ -201,7 +189,7 @@ extension ServeConfiguration {
         while true {
             do {
                 return try await NATSJobQueue.open(
-                    queue, folder: stateFolder, limits: storeLimits, feed: feed, logger: logger, errorLog: errorLog,
+                    queue, folder: stateFolder, limits: limits, feed: feed, logger: logger, errorLog: errorLog,
                     marksCrashes: true)
             } catch let error as AttachPrepError {
                 guard error.isRetryable, ContinuousClock.now < end else { throw error }
@@ -255,16 +243,6 @@ enum WorkFolder {
                 "Cannot create or empty the folder \(path); check its permissions.",
                 detail: "\(error)")
         }
-    }
-}
-
-/// The host name, shown as part of a worker's name.
-enum HostName {
-    /// From gethostname(2).
-    static var current: String {
-        var bytes = [CChar](repeating: 0, count: 256)
-        guard unsafe gethostname(&bytes, bytes.count - 1) == 0 else { return "unnamed" }
-        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
 

@@ -1,15 +1,8 @@
 internal import AttachPrep
 internal import FoundationEssentials
+internal import Glibc
 public import Logging
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 
 /// Writes the service's log to standard error, one line per event, as text or JSON.
 ///
@@ -56,13 +49,21 @@ public struct ServiceLogHandler: LogHandler {
 }
 
 extension Logger {
+    package static var silent: Logger { Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() } }
+
+    /// A command's logger, which writes messages of this level and above to standard error.
+    package static func standardError(_ level: Logger.Level) -> Logger {
+        var logger = Logger(label: "attachprep") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = level
+        return logger
+    }
+
     /// A logger that writes to standard error in the given format, from the given level on.
     public init(label: String, _ format: ServeConfiguration.LogFormat, _ level: Logger.Level) {
         self.init(label: label) { ServiceLogHandler(label: $0, format: format, logLevel: level) }
     }
 }
 
-/// Formats one line of the log.
 struct LogLine {
     let date: Date
     let level: Logger.Level
@@ -106,20 +107,7 @@ struct LogLine {
 
     // MARK: Text
 
-    /// Escapes control, bidirectional and invisible characters as `\u{…}`, which prevents forged lines and terminal
-    /// escape sequences.
-    private static func safe(_ text: String) -> String {
-        guard !isPlain(text) else { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
+    private static func safe(_ text: String) -> String { isPlain(text) ? text : text.escapingControls }
 
     /// Quotes a value with spaces, quotes, `=` or backslashes, so that `key=value` pairs can be parsed.
     private static func quoted(_ text: String) -> String {
@@ -173,6 +161,20 @@ struct LogLine {
     }
 }
 
+extension String {
+    /// Escapes control, bidirectional and invisible characters as `\u{…}`, which prevents forged log lines and terminal
+    /// escape sequences.
+    package var escapingControls: String {
+        unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
 /// Writes whole lines to a file descriptor, serialized across threads.
 final class LogOutput: Sendable {
     private let descriptor: CInt
@@ -192,16 +194,11 @@ final class LogOutput: Sendable {
         lock.withLock { _ in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = unsafe rest.withUnsafeBytes { unsafe systemWrite(descriptor, $0.baseAddress, $0.count) }
+                let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }
         }
     }
-}
-
-/// Calls write(2), which the method `write` of `LogOutput` shadows.
-private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    unsafe write(descriptor, bytes, count)
 }

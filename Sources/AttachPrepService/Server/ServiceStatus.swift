@@ -10,9 +10,10 @@ struct ServiceStatus: Sendable {
     }
 
     /// The number of media slots, and how many media processes were replaced.
-    struct Children: Sendable {
+    struct Children: Codable, Sendable {
         var slots: Int
-        var replacements: ChildReplacements
+        var failed: Int
+        var recycled: Int
     }
 
     var queueKind = QueueKind.sqlite
@@ -66,7 +67,10 @@ extension ServiceStatus {
         publish = { target?.health ?? ComponentHealth(reason: housekeeping.fault) }
         let slots = configuration.preparer.mediaSlots
         if worker != nil {
-            children = { Children(slots: slots, replacements: preparer.statistics.children) }
+            children = {
+                let replaced = preparer.statistics.children
+                return Children(slots: slots, failed: replaced.failed, recycled: replaced.recycled)
+            }
         }
     }
 }

@@ -104,7 +104,7 @@ final class ClusterLoad: Sendable {
     private static func open(_ cluster: NATSCluster, _ folder: TemporaryFolder) async throws -> NATSJobQueue {
         try await retrying("the cluster has a leader") {
             try await NATSJobQueue.open(
-                NATSSettings(servers: cluster.urls, requestTimeout: .seconds(2)),
+                QueueServers(NATSSettings(servers: cluster.urls, requestTimeout: .seconds(2))),
                 folder: folder.path("machine"), lease: lease, feed: JobFeed())
         }
     }

@@ -63,8 +63,8 @@ struct JetStreamUnderTest: Sendable {
         self.feed = feed
         self.lease = lease
         queue = try await NATSJobQueue.open(
-            NATSSettings(servers: [server.url]), folder: folder.path("machine"), lease: lease, limits: limits,
-            clock: clock.storeClock(), feed: feed)
+            QueueServers(NATSSettings(servers: [server.url])), folder: folder.path("machine"), lease: lease,
+            limits: limits, clock: clock.storeClock(), feed: feed)
     }
 
     var driver: DriverUnderTest {

@@ -14,9 +14,9 @@ import Testing
     @Test func `Replicas that a single server cannot have are explained and not retryable`() async throws {
         let server = try await NATSServer.start()
         let log = RecordedLog()
-        let settings = NATSSettings(servers: [server.url])
+        let servers = QueueServers(NATSSettings(servers: [server.url]), replicas: 3)
         let error = await #expect(throws: AttachPrepError.self) {
-            _ = try await NATSJobQueue.open(settings, replicas: 3, feed: JobFeed(), logger: log.logger)
+            _ = try await NATSJobQueue.open(servers, feed: JobFeed(), logger: log.logger)
         }
         let message = error?.message ?? ""
         #expect(message.contains("ATTACHPREP_QUEUE_REPLICAS") && message.contains("3 NATS servers"), "\(message)")
@@ -43,7 +43,7 @@ import Testing
         let (server, log) = (try await NATSServer.start(), RecordedLog())
         try await fullBucket(on: server)
         let queue = try await NATSJobQueue.open(
-            NATSSettings(servers: [server.url]), feed: JobFeed(), logger: log.logger)
+            QueueServers(NATSSettings(servers: [server.url])), feed: JobFeed(), logger: log.logger)
         for _ in 0..<3 {
             let error = await #expect(throws: AttachPrepError.self) {
                 _ = try await queue.enqueue([.sample()], idempotency: nil)

@@ -64,13 +64,6 @@ import Testing
         await sqlite.store.close()
     }
 
-    @Test func `Excluded hosts get no webhooks`() async throws {
-        let sqlite = try await SQLiteUnderTest()
-        try await addWebhooks(sqlite, "https://down.example/", "https://up.example/")
-        let claimed = try await sqlite.store.claimWebhooks(9, lease: .seconds(9), notTo: ["down.example:443"])
-        #expect(claimed.map(\.notice.host) == ["up.example:443"])
-    }
-
     @Test func `A webhook that was written with a wrong clock waits no longer than its schedule`() async throws {
         let sqlite = try await SQLiteUnderTest()
         try await addWebhooks(sqlite, "https://hooks.example/")

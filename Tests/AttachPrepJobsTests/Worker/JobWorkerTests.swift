@@ -102,7 +102,7 @@ import Testing
         try await bench.working { worker in
             try await pollUntil("three jobs are running") { bench.tasks.count == 3 }
             #expect(bench.tasks.filter { $0.request.source.contains("slow.example") }.count == 2)
-            #expect(worker.activeJobCount == 3)
+            #expect(worker.dependencies.activeLeases.count == 3)
             gate.open()
             for id in slow.jobs.map(\.id) + other { try await bench.ended(id) }
         }
@@ -192,7 +192,7 @@ import Testing
         try await bench.working(on: unreliable) { worker in
             try await pollUntil("the work starts") { bench.tasks.count == 1 }
             unreliable.loseLeases()
-            try await pollUntil("there are no active jobs") { worker.activeJobCount == 0 }
+            try await pollUntil("there are no active jobs") { worker.dependencies.activeLeases.count == 0 }
         }
         #expect(try await bench.job(id).state == .running)
         #expect(try await bench.store.result(for: WorkKey(bench.tasks[0].folder ?? "")) == nil)
@@ -228,7 +228,7 @@ import Testing
             try await pollUntil("the worker reports the failure") { worker.health.reason?.contains("disk") == true }
             unreliable.fail(false)
             #expect(try await bench.ended(id).state == .succeeded)
-            try await pollUntil("the worker is healthy") { worker.health.isOK }
+            try await pollUntil("the worker is healthy") { worker.health == .ok }
         }
     }
 

@@ -79,9 +79,10 @@ struct ServeConfigurationTests {
         #expect(configuration.tokenFile == "/t" && configuration.webhookSecrets == ["whsec_a"])
         #expect(configuration.webhookSecretFile == "/w")
         #expect(configuration.callbackNetworks == ["10.0.0.0/8", "fd00::/8"] && configuration.durability == .always)
-        #expect(configuration.drainSeconds == 5 && configuration.retentionSeconds == 172_800)
-        #expect(configuration.deadRetentionSeconds == 43_200 && configuration.mediaQuotaBytes == 2_000_000_000)
-        #expect(configuration.queuedJobsMax == 7 && service.connectionsMax == 8 && service.requestsPerSecondMax == 0)
+        let limits = configuration.limits
+        #expect(configuration.drainSeconds == 5 && limits.retentionSeconds == 172_800)
+        #expect(limits.deadRetentionSeconds == 43_200 && limits.mediaQuotaBytes == 2_000_000_000)
+        #expect(limits.queuedJobsMax == 7 && service.connectionsMax == 8 && service.requestsPerSecondMax == 0)
         #expect(service.connectionsPerAddressMax == 2 && service.showsMetricsToLoopback)
         #expect(configuration.logFormat == .json && configuration.logLevel == .debug)
         #expect(configuration.jobsPerHostMax == 5)

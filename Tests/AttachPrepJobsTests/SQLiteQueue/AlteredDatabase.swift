@@ -1,0 +1,20 @@
+import GRDB
+@testable import SQLiteQueue
+
+extension SQLiteStore {
+    /// Runs arbitrary SQL, for tests that simulate another program, another version or disk corruption.
+    func alter(_ sql: String) async throws {
+        try await pool.writeWithoutTransaction { try $0.execute(sql: sql) }
+    }
+
+    /// Limits the database to a number of pages, or to its current size, for tests that simulate a full disk.
+    ///
+    /// - Returns: the previous limit.
+    func limitPages(to count: Int) async throws -> Int {
+        try await pool.writeWithoutTransaction { database in
+            let before = try Int.fetchOne(database, sql: "PRAGMA max_page_count") ?? 0
+            try database.execute(sql: "PRAGMA max_page_count = \(count)")
+            return before
+        }
+    }
+}
