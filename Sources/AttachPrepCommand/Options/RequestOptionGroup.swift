@@ -102,3 +102,4 @@ extension RequestedRendition: ExpressibleByArgument {}
 extension AnimationTarget: ExpressibleByArgument {}
 extension AttachmentRequest.Oversize: ExpressibleByArgument {}
 extension AttachmentRequest.Unsupported: ExpressibleByArgument {}
+extension ResultLayout: ExpressibleByArgument {}
