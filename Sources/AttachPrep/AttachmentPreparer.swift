@@ -53,7 +53,7 @@ public final class AttachmentPreparer: Sendable {
 
     /// An example of the URLs of published files; nil if results are folders in `output`.
     public var publishedURL: String? {
-        keepsFolders ? nil : dependencies.target.url(of: Manifest.fileName, in: "attachprep")
+        keepsFolders ? nil : dependencies.target.url(ofManifest: "attachprep")
     }
 
     /// The result of the last attempt to publish; nil before the first.
@@ -104,17 +104,18 @@ public final class AttachmentPreparer: Sendable {
             let manifest = await dependencies.target.publishedManifest(preparation.identity.id),
             manifest.requestDigest == preparation.identity.digest
         else { return nil }
-        return dependencies.target.keepsFolders ? manifest : manifest.located(at: dependencies.target)
+        // Results that were published in another layout keep it: their files are nowhere else.
+        return dependencies.target.keepsFolders
+            ? manifest : manifest.located(at: dependencies.target, layout: manifest.layout)
     }
 
     /// Whether a published result still exists with the same files at the same URLs.
     public func stands(_ manifest: Manifest) async -> Bool {
         let target = dependencies.target
         guard !target.keepsFolders else { return manifest.attachment?.url == nil }
-        guard manifest == manifest.located(at: target), let published = await target.publishedManifest(manifest.id)
-        else {
-            return false
-        }
+        guard manifest == manifest.located(at: target, layout: manifest.layout),
+            let published = await target.publishedManifest(manifest.id)
+        else { return false }
         return published.requestDigest == manifest.requestDigest && published.digests == manifest.digests
     }
 
@@ -174,15 +175,6 @@ public final class AttachmentPreparer: Sendable {
 }
 
 extension Manifest {
-    /// The manifest with the URLs that its files have at a target now.
-    fileprivate func located(at target: any PublishTarget) -> Manifest {
-        var manifest = self
-        if let attachment { manifest.attachment?.url = target.url(of: attachment.file, in: id) }
-        if let thumbnail { manifest.thumbnail?.url = target.url(of: thumbnail.file, in: id) }
-        if let crop { manifest.crop?.url = target.url(of: crop.file, in: id) }
-        return manifest
-    }
-
     fileprivate var digests: [String?] { [attachment?.sha256, thumbnail?.sha256, crop?.sha256] }
 }
 

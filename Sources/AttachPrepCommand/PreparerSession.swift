@@ -90,21 +90,21 @@ struct PreparerSession: Sendable {
     }
 
     /// Processes items concurrently and shows each result, in the order of the items or as they finish.
-    func each<Item: Sendable>(
-        _ items: [Item], inOrder: Bool, work: @escaping @Sendable (Item) async -> Manifest,
-        show: @escaping @Sendable (Manifest) -> Void
+    func each<Item: Sendable, Result: CommandResult>(
+        _ items: [Item], inOrder: Bool, work: @escaping @Sendable (Item) async -> Result,
+        show: @escaping @Sendable (Result) -> Void
     ) async -> End {
-        await withTaskGroup(of: (Int, Manifest).self) { group in
+        await withTaskGroup(of: (Int, Result).self) { group in
             var end = End()
-            var shown = OrderedResults(inOrder: inOrder)
+            var shown = OrderedResults<Result>(inOrder: inOrder)
             var next = 0
             while next < min(concurrency, items.count) {
                 Self.add(items, next, work, to: &group)
                 next += 1
             }
-            for await (index, manifest) in group {
-                if manifest.error != nil { end.failures += 1 }
-                for ready in shown.add(manifest, at: index) { show(ready) }
+            for await (index, result) in group {
+                if result.isFailure { end.failures += 1 }
+                for ready in shown.add(result, at: index) { show(ready) }
                 guard next < items.count, !Task.isCancelled else { continue }
                 Self.add(items, next, work, to: &group)
                 next += 1
@@ -114,19 +114,28 @@ struct PreparerSession: Sendable {
         }
     }
 
-    private static func add<Item: Sendable>(
-        _ items: [Item], _ index: Int, _ work: @escaping @Sendable (Item) async -> Manifest,
-        to group: inout TaskGroup<(Int, Manifest)>
+    private static func add<Item: Sendable, Result: Sendable>(
+        _ items: [Item], _ index: Int, _ work: @escaping @Sendable (Item) async -> Result,
+        to group: inout TaskGroup<(Int, Result)>
     ) {
         let item = items[index]
         group.addTask { (index, await work(item)) }
     }
 }
 
+/// The result of one of a command's items, which decides the exit code.
+protocol CommandResult: Sendable {
+    var isFailure: Bool { get }
+}
+
+extension Manifest: CommandResult {
+    var isFailure: Bool { error != nil }
+}
+
 /// Restores the order of results: holds each one back until all before it are complete.
-struct OrderedResults {
+struct OrderedResults<Result> {
     private let inOrder: Bool
-    private var held: [Int: Manifest] = [:]
+    private var held: [Int: Result] = [:]
     private var next = 0
 
     init(inOrder: Bool) {
@@ -134,12 +143,12 @@ struct OrderedResults {
     }
 
     /// Adds a result and returns those that can be shown now.
-    mutating func add(_ manifest: Manifest, at index: Int) -> [Manifest] {
-        guard inOrder else { return [manifest] }
-        held[index] = manifest
-        var ready: [Manifest] = []
-        while let manifest = held.removeValue(forKey: next) {
-            ready.append(manifest)
+    mutating func add(_ result: Result, at index: Int) -> [Result] {
+        guard inOrder else { return [result] }
+        held[index] = result
+        var ready: [Result] = []
+        while let result = held.removeValue(forKey: next) {
+            ready.append(result)
             next += 1
         }
         return ready

@@ -18,11 +18,11 @@ package enum AllowList {
     /// Decoders without a test file, because no free encoder exists: Windows Media and Flash formats.
     package static let unsampled: Set<String> = ["wmv3", "vc1", "wmapro", "vp6f"]
 
-    /// Encoder names: H.264 for video, AAC for audio.
-    package static let encoders: Set<String> = ["libx264", "aac"]
+    /// Encoder names: H.264 for video, AAC and MP3 for audio.
+    package static let encoders: Set<String> = ["libx264", "aac", "libmp3lame"]
 
-    /// Muxer names: `mp4` for movies, `ipod` (brand `M4A `) for audio files.
-    package static let muxers: Set<String> = ["mp4", "ipod"]
+    /// Muxer names: `mp4` for movies, `ipod` (brand `M4A `) and `mp3` for audio files.
+    package static let muxers: Set<String> = ["mp4", "ipod", "mp3"]
 
     /// Empty, without even `file`: media is read and written through descriptors only.
     package static let protocols: Set<String> = []

@@ -17,7 +17,7 @@ import SafeArithmetic
         unsafe avcodec_free_context(&released)
     }
 
-    /// Allocates an encoder by libavcodec's name (`libx264`, `aac`) without starting it.
+    /// Allocates an encoder by libavcodec's name (`libx264`, `aac`, `libmp3lame`) without starting it.
     static func make(_ name: String) throws(LibAVError) -> Encoder {
         LibAV.started
         guard AllowList.encoders.contains(name), let found = unsafe avcodec_find_encoder_by_name(name) else {
@@ -159,18 +159,22 @@ extension Encoder {
     }
 }
 
-/// Settings of an AAC encoder.
+/// Settings of an audio encoder.
 package struct AudioEncoderSettings: Sendable, Hashable {
-    /// Bits per second.
+    package enum Codec: Sendable, Hashable { case aac, mp3 }
+
+    package var codec: Codec
+    /// Bits per second; for MP3 the average.
     package var bitRate: Int
     /// 1 or 2.
     package var channels: Int
     /// Samples per second; one of `Encoder.audioSampleRates`.
     package var sampleRate: Int
-    /// Whether the encoder uses its fast coder: half the time for slightly more noise.
+    /// Whether the encoder uses its fast algorithm: half the time for slightly more noise.
     package var isQuick: Bool
 
-    package init(bitRate: Int, channels: Int, sampleRate: Int, isQuick: Bool = false) {
+    package init(_ codec: Codec = .aac, bitRate: Int, channels: Int, sampleRate: Int, isQuick: Bool = false) {
+        self.codec = codec
         self.bitRate = bitRate
         self.channels = channels
         self.sampleRate = sampleRate
@@ -179,20 +183,29 @@ package struct AudioEncoderSettings: Sendable, Hashable {
 }
 
 extension Encoder {
-    /// Sample rates that AAC supports, in hertz, highest first.
+    /// Sample rates that AAC supports, in hertz, highest first. MP3 supports those from 8,000 to 48,000.
     package static let audioSampleRates = [
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
 
-    /// Opens an AAC encoder. Packet times are in samples and begin before 0 by the encoder delay.
+    /// LAME's algorithm quality for fast encoding, from 0 (best) to 9; its default is 5.
+    private static let quickMP3Quality = 7
+
+    /// Opens an AAC or MP3 encoder. Packet times are in samples and begin before 0 by the encoder delay.
     package static func audio(_ settings: AudioEncoderSettings) throws(LibAVError) -> Encoder {
-        let encoder = try make("aac")
+        let encoder = try make(settings.codec == .aac ? "aac" : "libmp3lame")
         unsafe encoder.context.pointee.bit_rate = Int64(clamping: settings.bitRate)
         unsafe encoder.context.pointee.sample_rate = CInt(clamping: settings.sampleRate)
         unsafe encoder.context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
         unsafe encoder.context.pointee.time_base = AVRational(num: 1, den: CInt(clamping: settings.sampleRate))
         unsafe av_channel_layout_default(&encoder.context.pointee.ch_layout, CInt(clamping: settings.channels))
-        try encoder.start(options: settings.isQuick ? ["aac_coder": "fast"] : [:])
+        switch settings.codec {
+        case .aac: try encoder.start(options: settings.isQuick ? ["aac_coder": "fast"] : [:])
+        case .mp3:
+            // A constant rate would be rounded to one of 14, and could so exceed a size limit.
+            let quality = settings.isQuick ? ["compression_level": "\(quickMP3Quality)"] : [:]
+            try encoder.start(options: quality.merging(["abr": "1"]) { $1 })
+        }
         return encoder
     }
 

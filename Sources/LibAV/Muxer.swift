@@ -10,15 +10,27 @@ import CLibAV
         case mpeg4
         /// An audio file, brand `M4A `.
         case mpeg4Audio
+        /// MP3 frames after one with the Xing table, without ID3 tags.
+        case mp3
 
-        fileprivate var name: String { self == .mpeg4 ? "mp4" : "ipod" }
+        fileprivate var name: String {
+            switch self {
+            case .mpeg4: "mp4"
+            case .mpeg4Audio: "ipod"
+            case .mp3: "mp3"
+            }
+        }
     }
 
     private let context: UnsafeMutablePointer<AVFormatContext>
+    private let container: Container
     private let output: DescriptorOutput
 
-    private init(adopting context: UnsafeMutablePointer<AVFormatContext>, output: DescriptorOutput) {
+    private init(
+        adopting context: UnsafeMutablePointer<AVFormatContext>, _ container: Container, output: DescriptorOutput
+    ) {
         unsafe self.context = context
+        self.container = container
         self.output = output
     }
 
@@ -37,7 +49,7 @@ import CLibAV
         unsafe context.pointee.io_open = unsafe openAgain
         unsafe context.pointee.io_close2 = unsafe closeAgain
         unsafe context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
-        return unsafe Muxer(adopting: context, output: output)
+        return unsafe Muxer(adopting: context, container, output: output)
     }
 
     /// Adds a stream whose packets are copied, with its parameters, display matrix and HDR side data.
@@ -98,7 +110,9 @@ import CLibAV
     package func writeHeader(indexBytes: Int? = nil) throws(LibAVError) {
         var options: OpaquePointer?
         defer { unsafe av_dict_free(&options) }
-        if let indexBytes {
+        if container == .mp3 {
+            unsafe try LibAVError.check(av_dict_set(&options, "id3v2_version", "0", 0), "av_dict_set")
+        } else if let indexBytes {
             unsafe try LibAVError.check(
                 av_dict_set_int(&options, "moov_size", Int64(clamping: indexBytes), 0), "av_dict_set")
         } else {

@@ -111,7 +111,7 @@ public enum AttachmentRendition: Codable, Sendable, Hashable {
     case animation(AnimationRendition)
     /// MP4 with H.264 and AAC, index first. The source may be an animated image.
     case movie(MovieRendition)
-    /// M4A.
+    /// M4A or MP3.
     case audio(AudioRendition)
 }
 
@@ -170,12 +170,15 @@ public struct StillRendition: Codable, Sendable, Hashable {
     public var bytesMax: Int
     /// The limit for the longer side in pixels; nil keeps the size.
     public var longSideMax: Int?
+    /// Whether a transparent image is drawn on white and encoded as JPEG, since PNG is not accepted.
+    public var isJPEGOnly: Bool
     /// Whether the source is known to be damaged, so that it is read as far as possible.
     public var isRepair: Bool
 
     public init(bytesMax: Int, longSideMax: Int? = nil) {
         self.bytesMax = bytesMax
         self.longSideMax = longSideMax
+        isJPEGOnly = false
         isRepair = false
     }
 }
@@ -221,8 +224,15 @@ public struct MovieRendition: Codable, Sendable, Hashable {
     }
 }
 
-/// An audio file written as M4A, or a WAV whose header is completed.
+/// An audio file written as M4A or MP3, or a WAV whose header is completed.
 public struct AudioRendition: Codable, Sendable, Hashable {
+    public enum Format: String, Codable, Sendable, Hashable {
+        /// AAC or ALAC in an M4A.
+        case m4a
+        case mp3
+    }
+
+    public var format: Format
     /// The limit for the file in decimal bytes. The bit rate is reduced first, then the length.
     public var bytesMax: Int
     /// Whether the stream can be copied.
@@ -234,7 +244,8 @@ public struct AudioRendition: Codable, Sendable, Hashable {
     /// Whether the source is known to be damaged, so that it is read as far as possible.
     public var isRepair: Bool
 
-    public init(bytesMax: Int, copies: Bool) {
+    public init(_ format: Format = .m4a, bytesMax: Int, copies: Bool) {
+        self.format = format
         self.bytesMax = bytesMax
         self.copies = copies
         completesWave = false

@@ -160,7 +160,7 @@ enum EngineDescriber {
             ("read MP3", "mp3float"), ("read AC-3", "ac3"), ("read Opus", "opus"), ("read Vorbis", "vorbis"),
             ("read FLAC", "flac"),
         ]
-        let encoders = [("write H.264", "libx264"), ("write AAC", "aac")]
+        let encoders = [("write H.264", "libx264"), ("write AAC", "aac"), ("write MP3", "libmp3lame")]
         return decoders.map { name, decoder in
             EngineDescription.Ability(
                 name: name, isAvailable: LibAV.canDecode(decoder), package: "libavcodec59")

@@ -5,8 +5,7 @@ import RichPush
 enum MediaItemCheck {
     static let all: [@Sendable (CheckedItem) -> [PayloadWarning]] = [
         insecure, malformed, withoutExtension, contradicted, notAttachable, unknownType, hint, missingType,
-        typeAsSuffix,
-        notAnimated, fixedName,
+        typeAsSuffix, notAnimated, fixedName, savedAsOtherType,
     ]
 
     @Sendable private static func insecure(_ item: CheckedItem) -> [PayloadWarning] {
@@ -156,6 +155,19 @@ enum MediaItemCheck {
                 level: .error)
         ]
     }
+
+    @Sendable private static func savedAsOtherType(_ item: CheckedItem) -> [PayloadWarning] {
+        guard let type = item.namedFormat?.attachmentType,
+            let saved = item.savedTypes.first(where: { $0.kind == type.kind }), !item.savedTypes.contains(type)
+        else { return [] }
+        return [
+            PayloadWarning(
+                .fileNameContradicted,
+                "\(item.path) is \(type.mimeType), but \(item.service)'s SDK saves every \(type.kind.rawValue) file "
+                    + "as .\(saved.fileExtension), and iOS takes the type from the name; send "
+                    + "\(saved.fileExtension.uppercased()).")
+        ]
+    }
 }
 
 /// A media item with its type by payload, URL and key, and the service that sends it.
@@ -164,6 +176,8 @@ struct CheckedItem {
     let naming: FileNaming
     /// The service's name in messages.
     let service: String
+    /// The types under whose extensions the service's SDK saves files, whatever they are.
+    let savedTypes: [AttachmentType]
     /// The address as written in the payload.
     let text: String?
     /// The extension of the address, in lowercase.
@@ -181,6 +195,7 @@ struct CheckedItem {
         self.item = item
         naming = dialect.map(FileNaming.init) ?? .unknown
         service = dialect.flatMap { FileNaming.ownApps.contains($0.name) ? nil : $0.service } ?? "the app"
+        savedTypes = dialect?.attachmentTypes ?? []
         text = payload.value(at: item.path)?.string
         if case .other = item.address {
             fileExtension = nil
@@ -286,6 +301,10 @@ enum FileNaming: Sendable, Hashable {
     case suggestedName
     /// The name that the server suggests, or else the MIME type, for images only.
     case suggestedNameElseMIMEType
+    /// The URL's path only.
+    case url
+    /// The URL's path, or else `.jpg`.
+    case urlElseJPEG
     /// The URL's path, or else the MIME type.
     case urlElseMIMEType
     /// The URL's extension, or else the MIME type, or else the first bytes.
@@ -309,14 +328,17 @@ enum FileNaming: Sendable, Hashable {
 
     private static let table: [String: FileNaming] = [
         "iterable": .suggestedName, "pushwoosh": .suggestedName, "attach": .suggestedName,
+        "countly": .suggestedName, "reteno": .suggestedName, "customer-io": .suggestedName,
+        "infobip": .url, "ometria": .url, "pinpoint": .url, "motisig": .urlElseJPEG,
         "fcm": .suggestedNameElseMIMEType, "notifee": .suggestedNameElseMIMEType,
         "swrve": .urlElseMIMEType, "rover": .urlElseMIMEType, "kumulos": .urlElseMIMEType,
+        "adobe-journey-optimizer": .urlElseMIMEType, "appcues": .mimeTypeElseURL,
         "airship": .urlElseMIMETypeElseContent, "accengage": .urlElseMIMETypeElseContent,
         "karte": .urlElseMIMETypeElseContent,
         "salesforce": .mimeTypeElseURL, "onesignal": .mimeTypeElseURL, "aps-media": .urlElseMIMEType,
         "braze": .declaredType, "klaviyo": .declaredType, "clevertap": .declaredKind,
         "wonderpush": .declaredTypeElseURL, "home-assistant": .declaredTypeElseURL,
-        "exponea": .fixed("png"), "bark": .fixed("png"), "blueshift": .fixed(nil),
+        "exponea": .fixed("png"), "bark": .fixed("png"), "twilio-engage": .fixed("png"), "blueshift": .fixed(nil),
     ]
 
     /// Dialects of tutorials and generic keys, which the app itself reads.
@@ -327,6 +349,9 @@ enum FileNaming: Sendable, Hashable {
         switch self {
         case .suggestedName:
             "\(service) uses the file name that the server suggests, and without an extension iOS gets no type"
+        case .url:
+            "\(service) names the file after the URL, and without an extension iOS gets no type"
+        case .urlElseJPEG: "\(service) then names the file .jpg: movies and audio are not shown"
         case .suggestedNameElseMIMEType:
             "\(service) then uses the MIME type, for images only: movies and audio are not shown"
         case .urlElseMIMEType, .urlElseMIMETypeElseContent, .mimeTypeElseURL:

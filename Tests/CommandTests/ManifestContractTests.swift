@@ -73,10 +73,38 @@ import Testing
     func `With --base-url, each file has its URL`(base: String) async throws {
         let url = try CommandBench.url("grid.webp")
         let manifest = try await bench.prepare(url, "--base-url", base, "--crop", "0,0,1,0.5")
-        let folder = "https://media.example/push/\(manifest.id)/"
-        #expect(manifest.attachment?.url == folder + "attachment.jpg")
-        #expect(manifest.thumbnail?.url == folder + "thumbnail.jpg")
-        #expect(manifest.crop?.url == folder + "crop.jpg")
+        let attachment = try #require(manifest.attachment)
+        let (thumbnail, crop) = (try #require(manifest.thumbnail), try #require(manifest.crop))
+        let files = [
+            (attachment.file, attachment.url, attachment.sha256), (thumbnail.file, thumbnail.url, thumbnail.sha256),
+            (crop.file, crop.url, crop.sha256),
+        ]
+        for (name, url, sha256) in files {
+            let path = "_content/\(sha256.prefix(32)).jpg"
+            #expect(url == "https://media.example/push/\(path)")
+            let served = try Data(contentsOf: URL(filePath: "\(bench.output)/\(path)"))
+            #expect(try Data(contentsOf: URL(filePath: bench.path(manifest, name))) == served)
+        }
+    }
+
+    @Test func `Equal files of several results share their disk space, and a removed one is prepared again`()
+        async throws
+    {
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        let server = try LoopbackServer()
+        for name in ["/a.jpg", "/b.jpg"] { server.serve(name, .body(image)) }
+        let options = ["--base-url", "https://media.example"]
+        let first = try await bench.prepare(server.url("/a.jpg"), options[0], options[1])
+        let second = try await bench.prepare(server.url("/b.jpg"), options[0], options[1])
+        let files = try [first, second].map {
+            try FileManager.default.attributesOfItem(atPath: bench.path($0, "attachment.jpg"))
+        }
+        #expect(first.id != second.id)
+        #expect(files[0][.systemFileNumber] as? Int == files[1][.systemFileNumber] as? Int)
+        #expect(files[0][.referenceCount] as? Int == 3)
+        try FileManager.default.removeItem(atPath: "\(bench.output)/_content")
+        let again = try await bench.prepare(server.url("/a.jpg"), options[0], options[1], "--resume")
+        #expect(again.attachment?.url == first.attachment?.url && server.requests(to: "/a.jpg").count == 2)
     }
 
     @Test func `Without --base-url, no file has a URL`() async throws {

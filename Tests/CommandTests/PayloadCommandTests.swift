@@ -41,7 +41,8 @@ import Testing
         let attachment = try #require(try attachments(result.text).first)
         let url = try #require(attachment["url"] as? String)
         #expect(result.text.hasPrefix(before + "\"attach\" : \"\(url)\" , \"z\": {}"))
-        #expect(url.hasPrefix(Self.base) && url.hasSuffix("/attachment.jpg"))
+        let sha256 = try #require(attachment["sha256"] as? String)
+        #expect(url == "\(Self.base)/_content/\(sha256.prefix(32)).jpg")
     }
 
     @Test func `The new URL serves the file, whose length and digest are in the payload`() async throws {
@@ -54,6 +55,39 @@ import Testing
         #expect(attachment["sha256"] as? String == expected)
         #expect((attachment["options"] as? [String: Any])?["typeHint"] as? String == "public.mpeg-4")
         #expect((attachment["thumbnail"] as? [String: Any])?["url"] as? String != nil)
+    }
+
+    // Issue 23, item 10.
+    @Test func `A new version of a source leaves the file of a payload that is on its way`() async throws {
+        let server = try LoopbackServer()
+        let versions = try ["grid.jpg", "orientation-6.jpg"].map {
+            try Data(contentsOf: URL(filePath: SourceTree.sample($0)))
+        }
+        server.serve("/cat.jpg", inTurn: versions.map { .body($0) })
+        let json = #"{"aps":{"alert":"x","mutable-content":1},"attach":"\#(server.url("/cat.jpg"))"}"#
+        let sent = try await [payload(json), payload(json)].map { try #require(try attachments($0.text).first) }
+        #expect(sent[0]["url"] as? String != sent[1]["url"] as? String)
+        for attachment in sent {
+            let url = try #require(attachment["url"] as? String)
+            let content = try Data(contentsOf: URL(fileURLWithPath: bench.output + url.dropFirst(Self.base.count)))
+            let found = try await digest(of: content)
+            #expect(attachment["sha256"] as? String == found)
+        }
+    }
+
+    // Issue 23, item 2. https://github.com/CleverTap/CTNotificationService
+    @Test func `Audio for CleverTap becomes an MP3, which its SDK's file name says`() async throws {
+        let source = try CommandBench.url("tone.m4a")
+        let json = #"{"aps":{"alert":"x","mutable-content":1},"ct_mediaUrl":"\#(source)","ct_mediaType":"audio"}"#
+        let result = try await payload(json)
+        let attachment = try #require(try attachments(result.text).first)
+        #expect(result.exitCode == 0 && result.errorText == "", "\(result.errorText)")
+        #expect((attachment["url"] as? String)?.hasSuffix(".mp3") == true)
+        #expect((attachment["options"] as? [String: Any])?["typeHint"] as? String == "public.mp3")
+        let check = try await payload(json, "--check", "--silence", "payload.insecure_url")
+        #expect(check.exitCode == 0 && check.text.contains("payload.file_name_contradicted"), "\(check.text)")
+        let own = try await payload(json, "--attachment-types", "m4a")
+        #expect((try attachments(own.text).first?["url"] as? String)?.hasSuffix(".m4a") == true)
     }
 
     @Test func `Crop, thumbnail time and a hidden thumbnail are taken from the payload`() async throws {
@@ -102,7 +136,8 @@ import Testing
             """
         let result = try await payload(json, "--media-key", "my.app.pic.large")
         let mine = try object(result.text)["my.app"] as? [String: [String: String]]
-        #expect(mine?["pic"]?["large"]?.hasSuffix("/attachment.jpg") == true, "\(result.text) \(result.errorText)")
+        let url = try #require(mine?["pic"]?["large"], "\(result.text) \(result.errorText)")
+        #expect(url.hasPrefix("\(Self.base)/_content/") && url.hasSuffix(".jpg"))
     }
 
     @Test(arguments: [

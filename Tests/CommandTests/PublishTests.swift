@@ -18,6 +18,11 @@ import Testing
     /// The URL of the prefix.
     private var base: String { "\(store.url)/\(ObjectStore.bucket)/\(prefix)" }
 
+    /// The key of a file by its content.
+    private func key(_ sha256: String, _ type: String = "jpg") -> String {
+        "\(prefix)/_content/\(sha256.prefix(32)).\(type)"
+    }
+
     private func run(_ arguments: [String], _ environment: [String: String] = [:], input: String = "") async throws
         -> CommandResult
     {
@@ -42,7 +47,7 @@ import Testing
         let page = bench.folder.path("page.html")
         let manifest = try await prepare(["--preview", page, try CommandBench.url("grid.webp")])
         let thumbnail = try #require(manifest.thumbnail)
-        let object = try await store.object("\(prefix)/\(manifest.id)/\(thumbnail.file)")
+        let object = try await store.object(key(thumbnail.sha256))
         let text = try String(contentsOfFile: page, encoding: .utf8)
         #expect(text.contains(Data(object.body).base64EncodedString()))
     }
@@ -51,17 +56,17 @@ import Testing
         let manifest = try await prepare(["--crop", "0,0,0.5,1", try CommandBench.url("grid.webp")])
         #expect(manifest.outcome == "converted", "\(manifest.error?.message ?? "")")
         let keys = try await store.keys(below: prefix)
-        let names = ["attachment.jpg", "crop.jpg", "manifest.json", "thumbnail.jpg"]
-        #expect(keys == names.map { "\(prefix)/\(manifest.id)/\($0)" })
         let attachment = try #require(manifest.attachment)
         let thumbnail = try #require(manifest.thumbnail)
         let crop = try #require(manifest.crop)
-        for (name, url, sha256) in [
-            (attachment.file, attachment.url, attachment.sha256), (thumbnail.file, thumbnail.url, thumbnail.sha256),
-            (crop.file, crop.url, crop.sha256),
-        ] {
-            #expect(url == "\(base)/\(manifest.id)/\(name)")
-            let object = try await store.object("\(prefix)/\(manifest.id)/\(name)")
+        let files = [
+            (attachment.url, attachment.sha256), (thumbnail.url, thumbnail.sha256), (crop.url, crop.sha256),
+        ]
+        #expect(keys == (files.map { key($0.1) } + ["\(prefix)/\(manifest.id)/manifest.json"]).sorted())
+        for (url, sha256) in files {
+            #expect(url == "\(store.url)/\(ObjectStore.bucket)/\(key(sha256))")
+            let object = try await store.object(key(sha256))
+            #expect(object.headers["cache-control"] == "public, max-age=31536000, immutable")
             #expect(try await digest(of: object.body) == sha256)
             #expect(object.headers["content-type"] == "image/jpeg")
         }
@@ -81,14 +86,55 @@ import Testing
         let manifest = try await prepare(["--budget", "120s", movie])
         let attachment = try #require(manifest.attachment, "\(manifest.error?.message ?? "")")
         #expect(attachment.bytes > 8_000_000 && attachment.mimeType == "video/mp4")
-        let object = try await store.object("\(prefix)/\(manifest.id)/attachment.mp4")
+        let object = try await store.object(key(attachment.sha256, "mp4"))
         #expect(try await digest(of: object.body) == attachment.sha256)
         #expect(object.headers["content-type"] == "video/mp4")
     }
 
     @Test func `--base-url sets the public URL in front of the bucket`() async throws {
         let manifest = try await prepare(["--base-url", "https://cdn.example/push/", try CommandBench.url("grid.jpg")])
-        #expect(manifest.attachment?.url == "https://cdn.example/push/\(manifest.id)/attachment.jpg")
+        let attachment = try #require(manifest.attachment)
+        #expect(attachment.url == "https://cdn.example/push/_content/\(attachment.sha256.prefix(32)).jpg")
+    }
+
+    // Issue 23, item 10.
+    @Test func `A new version of a source leaves the files of payloads that are on their way`() async throws {
+        let server = try LoopbackServer()
+        let versions = try ["grid.jpg", "orientation-6.jpg"].map {
+            try Data(contentsOf: URL(filePath: SourceTree.sample($0)))
+        }
+        server.serve("/cat.jpg", inTurn: versions.map { .body($0) })
+        let first = try await prepare([server.url("/cat.jpg")])
+        let second = try await prepare([server.url("/cat.jpg")])
+        let (old, new) = (try #require(first.attachment), try #require(second.attachment))
+        #expect(first.id == second.id && old.url != new.url)
+        for file in [old, new] {
+            #expect(try await digest(of: store.object(key(file.sha256)).body) == file.sha256)
+        }
+        let stored = try await store.object("\(prefix)/\(first.id)/manifest.json")
+        #expect(String(decoding: stored.body, as: UTF8.self).contains(new.sha256))
+    }
+
+    @Test func `Equal files of several results are stored once`() async throws {
+        let image = try Data(contentsOf: URL(filePath: SourceTree.sample("grid.jpg")))
+        let server = try LoopbackServer()
+        for name in ["/a.jpg", "/b.jpg"] { server.serve(name, .body(image)) }
+        let manifests = try await [prepare([server.url("/a.jpg")]), prepare([server.url("/b.jpg")])]
+        #expect(manifests[0].id != manifests[1].id && manifests[0].attachment?.url == manifests[1].attachment?.url)
+        let keys = try await store.keys(below: prefix)
+        #expect(keys.count { $0.contains("/_content/") } == 2 && keys.count { $0.hasSuffix("/manifest.json") } == 2)
+    }
+
+    @Test func `--s3-layout id keeps the files beside the manifest, and its results stay valid`() async throws {
+        let server = try LoopbackServer()
+        try server.serve(folder: URL(filePath: SourceTree.path("samples/media"), directoryHint: .isDirectory))
+        let first = try await prepare(["--s3-layout", "id", server.url("/grid.jpg")])
+        let key = "\(prefix)/\(first.id)/attachment.jpg"
+        #expect(first.attachment?.url == "\(store.url)/\(ObjectStore.bucket)/\(key)")
+        let object = try await store.object(key)
+        #expect(object.headers["cache-control"] == "public, max-age=3600")
+        let reused = try await prepare(["--resume", server.url("/grid.jpg")])
+        #expect(reused == first && server.requests.count == 1)
     }
 
     @Test func `The bucket may be part of the host name`() async throws {
@@ -98,8 +144,8 @@ import Testing
             try CommandBench.url("grid.jpg"),
         ])
         let attachment = try #require(manifest.attachment, "\(manifest.error?.message ?? "")")
-        #expect(attachment.url == "http://media.s3.test:\(port)/\(prefix)/\(manifest.id)/attachment.jpg")
-        let object = try await store.object("\(prefix)/\(manifest.id)/attachment.jpg")
+        #expect(attachment.url == "http://media.s3.test:\(port)/\(key(attachment.sha256))")
+        let object = try await store.object(key(attachment.sha256))
         #expect(try await digest(of: object.body) == attachment.sha256)
     }
 
@@ -116,7 +162,7 @@ import Testing
         let second = try await prepare(["--resume", server.url("/grid.jpg")])
         #expect(first == second && server.requests.count == 1)
         let moved = try await prepare(["--resume", "--base-url", "https://cdn.example", server.url("/grid.jpg")])
-        #expect(moved.attachment?.url == "https://cdn.example/\(first.id)/attachment.jpg")
+        #expect(moved.attachment?.url == first.attachment?.url?.replacing(base, with: "https://cdn.example"))
         #expect(server.requests.count == 1)
         _ = try await prepare(["--resume", "--thumbnail-size", "50x50", "--header", "a: b", server.url("/grid.jpg")])
         #expect(server.requests.count == 2)

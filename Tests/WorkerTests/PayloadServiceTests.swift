@@ -74,6 +74,32 @@ import Testing
         try await service.stop()
     }
 
+    @Test func `Payloads as JSON Lines give one result a line, and a bad line does not stop the others`() async throws {
+        let service = try await bench.start()
+        let lines = [body(try payload("grid.heic")), "{", body(try payload("grid.heic"), #", "neutral": false"#)]
+        let response = try await service.client.send(
+            "POST", "/v1/payloads", body: lines.joined(separator: "\n"),
+            headers: ["Content-Type": "application/x-ndjson"])
+        #expect(response.status == 200 && response.headers["content-type"] == "application/x-ndjson")
+        let results = try response.text.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(results.count == 3, "\(response.text)")
+        #expect(results[0]["manifests"] != nil && results[2]["payload"] != nil)
+        #expect((results[1]["error"] as? [String: Any])?["code"] as? String == "payload.invalid")
+        try await service.stop()
+    }
+
+    @Test func `Too many or no lines are rejected as a whole`() async throws {
+        let service = try await bench.start()
+        for (body, code) in [("\n", "request.invalid"), (String(repeating: "{}\n", count: 501), "request.too_large")] {
+            let response = try await service.client.send(
+                "POST", "/v1/payloads", body: body, headers: ["Content-Type": "application/x-ndjson"])
+            #expect(response.text.contains(code), "\(response.status) \(response.text)")
+        }
+        try await service.stop()
+    }
+
     private static let rejected: [(body: String, status: Int, code: String)] = [
         (#"{"payload": {"aps": {"alert": "x"}}}"#, 422, "payload.no_media"),
         (#"{"payload": []}"#, 422, "payload.invalid"),

@@ -36,9 +36,10 @@ import Testing
     @Test func `A job's files are only in the bucket, at the URLs of its result`() async throws {
         let service = try await start()
         let manifest = try await prepared(try ServiceBench.url("grid.webp"), by: service)
-        let id = try #require(manifest["id"] as? String)
-        #expect(try url(manifest) == "\(base)/\(id)/attachment.jpg")
-        #expect(try await store.object("\(prefix)/\(id)/attachment.jpg").status == 200)
+        let sha256 = try #require((manifest["attachment"] as? [String: Any])?["sha256"] as? String)
+        let path = "_content/\(sha256.prefix(32)).jpg"
+        #expect(try url(manifest) == "\(base)/\(path)")
+        #expect(try await store.object("\(prefix)/\(path)").status == 200)
         let page = try await service.client.get("/v1/jobs?limit=1").json()
         let listed = try #require((page["jobs"] as? [[String: Any]])?.first?["result"] as? [String: Any])
         #expect(try url(listed) == url(manifest))

@@ -81,10 +81,10 @@ extension PayloadRewriter {
         applying template: AttachmentRequest, receipt: PushReceipt? = nil, addsNeutralObject: Bool = true,
         prepare: @escaping @Sendable (AttachmentRequest) async throws -> Manifest
     ) async throws -> PayloadResult {
-        let shared = SharedPreparation(prepare)
+        let shared = SharedPreparations()
         var result = PayloadResult(payload: document.bytes, manifests: [], warnings: [], isComplete: true)
         for media in [media, sandboxMedia].compactMap(\.self) {
-            let itemResults = try await Self.prepared(media, template) { try await shared.manifest(of: $0) }
+            let itemResults = try await Self.prepared(media, template) { try await shared.manifest(of: $0, prepare) }
             let written = try AttachPrepError.converting {
                 try PayloadWriter.write(
                     PayloadDocument(result.payload), media: media, prepared: itemResults.map(\.prepared),
@@ -132,7 +132,9 @@ extension PayloadRewriter {
         return try await withThrowingTaskGroup(of: (Int, ItemResult).self) { group in
             for (number, item) in media.items.enumerated() {
                 group.addTask {
-                    let request = { template.applying(for: $0, of: item, number: isAlone ? nil : number) }
+                    let request = {
+                        template.applying(for: $0, of: item, dialect: media.dialect, number: isAlone ? nil : number)
+                    }
                     return (number, try await itemResult(of: item, request, prepare))
                 }
             }
@@ -172,10 +174,17 @@ extension Manifest {
 extension AttachmentRequest {
     /// The request for one piece of media: options from the payload, else those of this template.
     ///
+    /// The types that the service's SDK saves correctly are required, unless this template has its own.
+    ///
     /// - Parameter number: The item's index among several, from 0, which is appended to the id; nil for a single item.
-    func applying(for source: String, of item: PayloadMediaItem, number: Int?) -> AttachmentRequest {
+    func applying(
+        for source: String, of item: PayloadMediaItem, dialect: PayloadDialect, number: Int?
+    ) -> AttachmentRequest {
         var request = self
         request.source = source
+        if attachmentTypes == nil, !dialect.attachmentTypes.isEmpty {
+            request.attachmentTypes = AcceptedTypes(dialect.attachmentTypes)
+        }
         if let id, let number { request.id = "\(id)-\(number)" }
         if let rect = item.options.clippingRect { request.options.crop = .part(rect) }
         if let time = item.options.thumbnailTime { request.options.thumbnailTime = .at(time) }
@@ -184,25 +193,21 @@ extension AttachmentRequest {
     }
 }
 
-/// Prepares equal requests of a payload once.
-actor SharedPreparation {
-    private let prepare: @Sendable (AttachmentRequest) async throws -> Manifest
-    /// Finished preparations and those in progress; an equal request waits for the same result.
-    private var preparations: [AttachmentRequest: Task<Manifest, any Error>] = [:]
+/// A payload of several that failed.
+public struct PayloadFailure: Encodable, Sendable {
+    public let error: ManifestError
 
-    init(_ prepare: @escaping @Sendable (AttachmentRequest) async throws -> Manifest) {
-        self.prepare = prepare
+    public init(_ error: AttachPrepError) {
+        self.error = ManifestError(error)
     }
 
-    func manifest(of request: AttachmentRequest) async throws -> Manifest {
-        let known = preparations[request]
-        let task = known ?? Task { [prepare] in try await prepare(request) }
-        preparations[request] = task
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            task.cancel()
-        }
+    /// One line of JSON: `{"error": {"code", "message", …}}`.
+    ///
+    /// - Throws: What `JSONEncoder` throws; every value can be encoded.
+    public func json() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(self))
     }
 }
 

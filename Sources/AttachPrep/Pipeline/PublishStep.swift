@@ -66,7 +66,7 @@ struct PublishStep: Sendable {
             case .written: try writtenFile()
             case .picture(let output): try imageFile(output)
             }
-        file.url = target.url(of: file.file, in: id)
+        file.url = target.url(of: PublishedFile(name: file.file, sha256: file.sha256), in: id, layout: target.layout)
         return file
     }
 
@@ -118,7 +118,8 @@ struct PublishStep: Sendable {
             file: name, mimeType: file.rendered.type.mimeType, bytes: file.rendered.bytes, sha256: file.sha256,
             width: file.rendered.width, height: file.rendered.height, isTimed: output == .thumbnail,
             time: output == .thumbnail ? shownTime : nil)
-        picture.url = target.url(of: name, in: id)
+        picture.url = target.url(
+            of: PublishedFile(name: name, sha256: file.sha256), in: id, layout: target.layout)
         return picture
     }
 

@@ -1,5 +1,6 @@
 import AttachPrepModel
 import Crypto
+import Curl
 import FileIO
 import FoundationEssentials
 import Glibc
@@ -104,6 +105,37 @@ final class StagingFolder: Sendable {
         return bytes
     }
 
+    /// Publishes files in the folder of files by content, so that each is there completely or not at all.
+    ///
+    /// A file that exists there is shared, so that equal files of many results are stored once. Its time is renewed, so
+    /// that it can be removed by age.
+    func publishContent(_ files: [PublishedFile]) throws {
+        let folder = "\(output)/\(PublishedFile.contentFolder)"
+        guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw OutputErrors.error(errno) }
+        try applyDefaultFilePermissions()
+        for file in files {
+            let (own, shared) = ("\(path)/\(file.name)", "\(output)/\(file.contentPath)")
+            if try isStored(file, at: shared) {
+                try ContentLink.make(from: shared, replacing: own, in: path)
+                _ = unsafe utimensat(AT_FDCWD, shared, nil, 0)
+            } else {
+                try ContentLink.make(from: own, replacing: shared, in: folder)
+            }
+        }
+    }
+
+    /// Whether there is an intact file of this user with this content.
+    private func isStored(_ file: PublishedFile, at path: String) throws -> Bool {
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid()
+        else { return false }
+        let content = TransferUpload(descriptor: descriptor, bytes: Int(clamping: status.st_size))
+        return try UploadDigest.sha256(of: content) == file.sha256
+    }
+
     /// Renames the folder to its final name in one step, replacing an earlier result of the same name.
     ///
     /// - Throws: `output.not_writable` when the name is taken by something that is not a result.
@@ -127,14 +159,19 @@ final class StagingFolder: Sendable {
     /// Sets the permissions that new files and folders of this process have, umask included: a web server running as
     /// another user must be able to read them.
     private func applyDefaultPermissions() throws {
-        let umask = ProcessFlags.umask ?? 0o022
+        try applyDefaultFilePermissions()
+        guard fchmod(folder.descriptor, 0o755 & ~Self.umask) == 0 else { throw OutputErrors.error(errno) }
+    }
+
+    private func applyDefaultFilePermissions() throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
-            guard unsafe fchmodat(folder.descriptor, name, 0o644 & ~umask, 0) == 0 else {
+            guard unsafe fchmodat(folder.descriptor, name, 0o644 & ~Self.umask, 0) == 0 else {
                 throw OutputErrors.error(errno)
             }
         }
-        guard fchmod(folder.descriptor, 0o755 & ~umask) == 0 else { throw OutputErrors.error(errno) }
     }
+
+    private static var umask: mode_t { ProcessFlags.umask ?? 0o022 }
 
     /// Creates the output folder and its parents.
     private static func makeFolders(_ path: String) throws {
@@ -148,6 +185,25 @@ final class StagingFolder: Sendable {
     /// Removes staging folders that killed processes left in an output folder.
     static func sweep(output: String) {
         LockedFolder.sweep(output, prefix: prefix)
+    }
+}
+
+/// A second name of a file, which replaces another file in one step.
+enum ContentLink {
+    /// - Parameters:
+    ///   - folder: A folder on the same file system, for a temporary name.
+    /// - Throws: `output.not_writable`, `output.no_space`.
+    static func make(from source: String, replacing target: String, in folder: String) throws {
+        let temporary = "\(folder)/.\(UUID().uuidString)"
+        defer { _ = unsafe unlink(temporary) }
+        if unsafe link(source, temporary) != 0 {
+            // Some file systems have no hard links, and others limit their number.
+            do { try FileManager.default.copyItem(atPath: source, toPath: temporary) } catch {
+                throw AttachPrepError(
+                    .outputNotWritable, "A file could not be copied; check the output folder.", detail: "\(error)")
+            }
+        }
+        guard unsafe rename(temporary, target) == 0 else { throw OutputErrors.error(errno) }
     }
 }
 

@@ -48,7 +48,11 @@ struct AttachmentPlanner {
     func decision() throws -> AttachmentDecision {
         if let damage = media.damage { return try repair(damage) }
         if media.isAnimated, request.options.animation != .gif { return animation(as: request.options.animation) }
+        if media.isAnimated, !request.accepts(.gif) { return animation(as: .still) }
         switch Attachability(media) {
+        case .native(let type) where !request.accepts(type):
+            return try convert(
+                "\(type.mimeType) is not among the accepted types: \(request.acceptedNames(of: type.kind))")
         case .native(let type): return try native(type)
         case .foreign(let reason): return try convert(reason)
         }

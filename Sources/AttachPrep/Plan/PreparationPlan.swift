@@ -95,9 +95,9 @@ struct PreparationPlanner {
 
     /// The type under which the source can be delivered unchanged when time allows nothing else.
     private var originalType: AttachmentType? {
-        guard media.damage == nil, case .native(let type) = Attachability(media), bytes <= type.bytesMax else {
-            return nil
-        }
+        guard media.damage == nil, case .native(let type) = Attachability(media), bytes <= type.bytesMax,
+            request.accepts(type)
+        else { return nil }
         return bytes <= request.bytesMax ?? .max ? type : nil
     }
 
@@ -154,17 +154,27 @@ struct PlanSteps {
         switch decision.action {
         case .pass(let type): "deliver the bytes unchanged as attachment.\(type.fileExtension)"
         case .rewrite(.still(let still)):
-            "encode the image upright in sRGB as JPEG or PNG" + within(still.longSideMax, still.bytesMax)
+            "encode the image upright in sRGB as \(still.isJPEGOnly ? "JPEG" : "JPEG or PNG")"
+                + within(still.longSideMax, still.bytesMax)
         case .rewrite(.animation(let animation)) where animation.completesGIF: "copy the GIF and add its trailer"
         case .rewrite(.animation(let animation)):
             "write the animation as GIF" + within(animation.longSideMax, animation.bytesMax)
         case .rewrite(.audio(let audio)) where audio.completesWave: "copy the samples into a WAV with a complete header"
         case .rewrite(.audio(let audio)):
-            (audio.copies ? "copy the audio into an M4A" : "encode the audio as AAC into an M4A")
+            Self.stream(audio)
                 // Bounded: text.
                 + within(nil, audio.bytesMax)
         // Bounded: text.
         case .rewrite(.movie(let movie)): Self.streams(movie) + within(movie.longSideMax, movie.bytesMax)
+        }
+    }
+
+    private static func stream(_ audio: AudioRendition) -> String {
+        switch (audio.format, audio.copies) {
+        case (.m4a, true): "copy the audio into an M4A"
+        case (.m4a, false): "encode the audio as AAC into an M4A"
+        case (.mp3, true): "copy the audio into an MP3"
+        case (.mp3, false): "encode the audio as MP3"
         }
     }
 

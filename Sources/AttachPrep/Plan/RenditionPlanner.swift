@@ -38,6 +38,7 @@ struct RenditionPlanner {
     func still() -> StillRendition {
         var rendition = StillRendition(
             bytesMax: bytesMax(.image), longSideMax: isDisplay ? Limits.displayImageSidePixelsMax : nil)
+        rendition.isJPEGOnly = !request.accepts(.png)
         rendition.isRepair = media.damage != nil
         return rendition
     }
@@ -57,13 +58,14 @@ struct RenditionPlanner {
 
     // MARK: Audio
 
-    private static let copyableAudioCodecs: Set<String> = ["aac", "alac"]
+    private var audioFormat: AudioRendition.Format { request.accepts(.mpeg4Audio) ? .m4a : .mp3 }
+    private var copyableAudioCodecs: Set<String> { audioFormat == .m4a ? ["aac", "alac"] : ["mp3", "mp3float"] }
 
     private func audio() -> AudioRendition {
         let limit = bytesMax(.audio)
-        var rendition = AudioRendition(bytesMax: limit, copies: copiesAudioTrack(within: limit))
+        var rendition = AudioRendition(audioFormat, bytesMax: limit, copies: copiesAudioTrack(within: limit))
         rendition.completesWave =
-            media.containerDefect == .samplesNotCounted && bytes < limit
+            media.containerDefect == .samplesNotCounted && bytes < limit && request.accepts(.wave)
             && !(isDisplay && exceedsDisplayBitRate(bits: bits))
         rendition.bitRateMax = isDisplay ? Limits.displayAudioBitsPerSecondMax : nil
         rendition.isRepair = media.damage != nil
@@ -72,7 +74,7 @@ struct RenditionPlanner {
 
     private func copiesAudioTrack(within limit: Int) -> Bool {
         guard media.damage == nil, bytes <= limit, let stream = media.audio.first else { return false }
-        return Self.copyableAudioCodecs.contains(stream.codec) && !(isDisplay && exceedsDisplayBitRate(bits: bits))
+        return copyableAudioCodecs.contains(stream.codec) && !(isDisplay && exceedsDisplayBitRate(bits: bits))
     }
 
     // Bounded: floating point.

@@ -21,8 +21,14 @@ protocol PublishTarget: Sendable {
     /// The seconds of a budget that are reserved for publishing.
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double
 
-    /// The URL at which a file will be served; nil if files are not served.
-    func url(of file: String, in result: String) -> String?
+    /// The layout of results that are published now.
+    var layout: ResultLayout { get }
+
+    /// The URL at which a file is served in a layout; nil if files are not served.
+    func url(of file: PublishedFile, in result: String, layout: ResultLayout) -> String?
+
+    /// The URL at which a result's manifest is served; nil if it is not.
+    func url(ofManifest result: String) -> String?
 
     /// Publishes the files, before the manifest makes the result visible.
     ///
@@ -113,6 +119,8 @@ extension PublishDestination: CustomStringConvertible {
 }
 
 /// Publishes results as folders on this machine by renaming the staging folder.
+///
+/// When the output folder is served, the files are also in `_content` under their digest, as hard links.
 struct FolderTarget: PublishTarget {
     let output: String
     /// The URL at which `output` is served.
@@ -124,12 +132,21 @@ struct FolderTarget: PublishTarget {
         min(Limits.publishReserveSeconds, budgetSeconds * Limits.publishReserveShare)
     }
 
-    func url(of file: String, in result: String) -> String? {
-        baseURL.map { PublicURL.of(file, in: result, below: $0) }
+    let layout = ResultLayout.content
+
+    func url(of file: PublishedFile, in result: String, layout: ResultLayout) -> String? {
+        baseURL.map { PublicURL.of(file, in: result, layout: layout, below: $0) }
     }
 
-    /// Does nothing: the files are published with the folder.
-    func publishFiles(_ result: FinishedResult) async throws {}
+    func url(ofManifest result: String) -> String? {
+        baseURL.map { PublicURL.of("\(result)/\(Manifest.fileName)", below: $0) }
+    }
+
+    /// Publishes the files by content; those of the result's folder appear with it.
+    func publishFiles(_ result: FinishedResult) async throws {
+        guard baseURL != nil else { return }
+        try await blocking.run { try result.staging.publishContent(result.manifest.publishedFiles) }
+    }
 
     // No network is involved, so there is nothing to cancel.
     func complete(_ result: FinishedResult) async throws {
@@ -145,7 +162,12 @@ struct FolderTarget: PublishTarget {
             guard let data = FileManager.default.contents(atPath: "\(folder)/\(Manifest.fileName)"),
                 let manifest = try? Manifest(json: data)
             else { return nil }
-            return manifest.fileNames.allSatisfy { unsafe access("\(folder)/\($0)", R_OK) == 0 } ? manifest : nil
+            let files = manifest.publishedFiles
+            var paths = files.map { "\(folder)/\($0.name)" }
+            if manifest.layout == .content {
+                paths.append(contentsOf: files.map { "\(output)/\($0.contentPath)" })
+            }
+            return paths.allSatisfy { unsafe access($0, R_OK) == 0 } ? manifest : nil
         }
     }
 
@@ -159,9 +181,14 @@ struct FolderTarget: PublishTarget {
 
 /// The URLs of a result's files below a base URL. Pure.
 enum PublicURL {
-    /// For the base `https://media.example/push`: `https://media.example/push/<id>/<file>`.
-    static func of(_ file: String, in result: String, below base: String) -> String {
-        base.hasSuffix("/") ? "\(base)\(result)/\(file)" : "\(base)/\(result)/\(file)"
+    /// For the base `https://media.example/push`: `https://media.example/push/_content/<digest>.jpg`, or in the layout
+    /// by id `https://media.example/push/<id>/<file>`.
+    static func of(_ file: PublishedFile, in result: String, layout: ResultLayout, below base: String) -> String {
+        of(layout == .content ? file.contentPath : "\(result)/\(file.name)", below: base)
+    }
+
+    static func of(_ path: String, below base: String) -> String {
+        base.hasSuffix("/") ? "\(base)\(path)" : "\(base)/\(path)"
     }
 }
 
@@ -196,7 +223,11 @@ final class MonitoredTarget: PublishTarget {
     }
 
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double { target.reserveSeconds(ofBudget: budgetSeconds) }
-    func url(of file: String, in result: String) -> String? { target.url(of: file, in: result) }
+    var layout: ResultLayout { target.layout }
+    func url(of file: PublishedFile, in result: String, layout: ResultLayout) -> String? {
+        target.url(of: file, in: result, layout: layout)
+    }
+    func url(ofManifest result: String) -> String? { target.url(ofManifest: result) }
     func publishedManifest(_ id: String) async -> Manifest? { await target.publishedManifest(id) }
     var keepsFolders: Bool { target.keepsFolders }
     func shutdown() async { await target.shutdown() }

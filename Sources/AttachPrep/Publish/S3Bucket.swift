@@ -128,10 +128,8 @@ public struct S3Location: Sendable, Hashable {
         self.prefix = String(prefix)
     }
 
-    /// The key of a result's file.
-    func key(of file: String, in result: String) -> String {
-        prefix.isEmpty ? "\(result)/\(file)" : "\(prefix)/\(result)/\(file)"
-    }
+    /// The key of a path below the prefix.
+    func key(_ path: String) -> String { prefix.isEmpty ? path : "\(prefix)/\(path)" }
 
     private static func check(_ prefix: Substring) throws(AttachPrepError) {
         guard prefix.utf8.count <= Limits.publishPrefixBytesMax else {
@@ -169,19 +167,27 @@ public struct S3Settings: Sendable {
     public var region: String?
     /// Whether URLs have the bucket in the path instead of the host name; nil uses the profile.
     public var usesPathStyle: Bool?
-    /// The `Cache-Control` of the files.
-    public var cacheControl: String
+    /// The `Cache-Control` of the files; nil for the default of the layout.
+    public var cacheControl: String?
+    public var layout: ResultLayout
     /// The environment with the `AWS_…` variables; contains secrets.
     public var environment: [String: String]
-
-    /// One hour, which outlasts a campaign. Files must not be cached forever: they are replaced when the source of
-    /// their id has changed.
-    public static let standardCacheControl = "public, max-age=3600"
 
     public init(_ location: S3Location, environment: [String: String]) {
         self.location = location
         self.environment = environment
-        cacheControl = Self.standardCacheControl
+        layout = .content
+    }
+}
+
+extension ResultLayout {
+    /// The default `Cache-Control` of files in a bucket. By id, files are replaced when their source has changed, so they
+    /// are cached for an hour, which outlasts a campaign.
+    public var cacheControl: String {
+        switch self {
+        case .content: "public, max-age=31536000, immutable"
+        case .id: "public, max-age=3600"
+        }
     }
 }
 

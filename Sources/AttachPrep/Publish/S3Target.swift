@@ -3,13 +3,15 @@ import Glibc
 import Logging
 package import RichPush
 
-/// Publishes results as objects of a bucket: `prefix/<id>/attachment.jpg` and the other files, `manifest.json` last.
+/// Publishes results as objects of a bucket: the files as `prefix/_content/<digest>.jpg`, or in the layout by id as
+/// `prefix/<id>/attachment.jpg`, and last the manifest as `prefix/<id>/manifest.json`.
 ///
 /// Objects are never removed; use lifecycle rules of the bucket for that.
 struct S3Target: PublishTarget {
     private let client: S3Client
     private let cleanup: UploadCleanup
     private let cacheControl: String
+    let layout: ResultLayout
     private let baseURL: String?
     private let blocking: BlockingThread
     private let logger: Logger
@@ -18,13 +20,15 @@ struct S3Target: PublishTarget {
     init(
         _ settings: S3Settings, baseURL: String?, policy: DownloadPolicy, blocking: BlockingThread, logger: Logger
     ) throws {
-        guard settings.cacheControl.utf8.allSatisfy({ 0x20...0x7e ~= $0 }), !settings.cacheControl.isEmpty else {
+        let cacheControl = settings.cacheControl ?? settings.layout.cacheControl
+        guard cacheControl.utf8.allSatisfy({ 0x20...0x7e ~= $0 }), !cacheControl.isEmpty else {
             throw AttachPrepError(
                 .requestInvalid, "The Cache-Control of files must be ASCII text, such as \"public, max-age=3600\".")
         }
         client = try S3Client(settings, policy: policy, logger: logger)
         cleanup = UploadCleanup(client, logger: logger)
-        cacheControl = settings.cacheControl
+        self.cacheControl = cacheControl
+        layout = settings.layout
         self.baseURL = baseURL
         self.blocking = blocking
         self.logger = logger
@@ -35,9 +39,22 @@ struct S3Target: PublishTarget {
         min(Limits.remotePublishReserveSeconds, budgetSeconds * Limits.remotePublishReserveShare)
     }
 
-    func url(of file: String, in result: String) -> String? {
-        if let baseURL { return PublicURL.of(file, in: result, below: baseURL) }
-        return client.bucket.url(client.bucket.location.key(of: file, in: result))
+    func url(of file: PublishedFile, in result: String, layout: ResultLayout) -> String? {
+        if let baseURL { return PublicURL.of(file, in: result, layout: layout, below: baseURL) }
+        return client.bucket.url(key(of: file, in: result, layout))
+    }
+
+    func url(ofManifest result: String) -> String? {
+        if let baseURL { return PublicURL.of("\(result)/\(Manifest.fileName)", below: baseURL) }
+        return client.bucket.url(key(ofManifest: result))
+    }
+
+    private func key(of file: PublishedFile, in result: String, _ layout: ResultLayout) -> String {
+        client.bucket.location.key(layout == .content ? file.contentPath : "\(result)/\(file.name)")
+    }
+
+    private func key(ofManifest result: String) -> String {
+        client.bucket.location.key("\(result)/\(Manifest.fileName)")
     }
 
     var keepsFolders: Bool { false }
@@ -47,12 +64,19 @@ struct S3Target: PublishTarget {
     func publishFiles(_ result: FinishedResult) async throws {
         let manifest = result.manifest
         var files = [manifest.thumbnail, manifest.crop].compactMap(\.self)
-            .map { ($0.file, $0.mimeType, $0.bytes, $0.sha256) }
-        if let file = manifest.attachment { files.append((file.file, file.mimeType, file.bytes, file.sha256)) }
+            .map { (PublishedFile(name: $0.file, sha256: $0.sha256), $0.mimeType, $0.bytes) }
+        if let file = manifest.attachment {
+            files.append((PublishedFile(name: file.file, sha256: file.sha256), file.mimeType, file.bytes))
+        }
+        // Existing objects are written again: that renews their age, by which lifecycle rules remove objects.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (name, mimeType, bytes, sha256) in files {
+            for (file, mimeType, bytes) in files {
                 group.addTask {
-                    try await put(name, mimeType, bytes, sha256, cacheControl, of: result)
+                    let descriptor = OwnedDescriptor(descriptor: try result.staging.open(file.name))
+                    let object = S3Object(
+                        key: key(of: file, in: manifest.id, layout), descriptor: descriptor.descriptor, bytes: bytes,
+                        sha256: file.sha256, mimeType: mimeType, name: file.suggestedName, cacheControl: cacheControl)
+                    try await put(object, from: descriptor, before: result.deadline)
                 }
             }
             try await group.waitForAll()
@@ -61,30 +85,28 @@ struct S3Target: PublishTarget {
 
     func complete(_ result: FinishedResult) async throws {
         let bytes = try await blocking.run { try result.staging.write(result.manifest) }
+        let descriptor = OwnedDescriptor(descriptor: try result.staging.open(Manifest.fileName))
         // With no-cache, caches in between revalidate the manifest, so that readers see the current result.
-        try await put(
-            Manifest.fileName, "application/json", bytes.count, UploadDigest.sha256(of: bytes), "no-cache", of: result)
+        let object = S3Object(
+            key: key(ofManifest: result.manifest.id), descriptor: descriptor.descriptor, bytes: bytes.count,
+            sha256: UploadDigest.sha256(of: bytes), mimeType: "application/json", name: Manifest.fileName,
+            cacheControl: "no-cache")
+        try await put(object, from: descriptor, before: result.deadline)
     }
 
     private func put(
-        _ name: String, _ mimeType: String, _ bytes: Int, _ sha256: String, _ cacheControl: String,
-        of result: FinishedResult
+        _ object: S3Object, from descriptor: OwnedDescriptor, before deadline: ContinuousClock.Instant
     ) async throws {
-        let file = OwnedDescriptor(descriptor: try result.staging.open(name))
-        let object = S3Object(
-            key: client.bucket.location.key(of: name, in: result.manifest.id), descriptor: file.descriptor,
-            bytes: bytes, sha256: sha256, mimeType: mimeType, name: name, cacheControl: cacheControl)
-        try await S3Upload(
-            object: object, client: client, blocking: blocking, deadline: result.deadline, cleanup: cleanup
-        ).run()
+        try await S3Upload(object: object, client: client, blocking: blocking, deadline: deadline, cleanup: cleanup)
+            .run()
         // Keeps the descriptor open until the last byte is sent.
-        withExtendedLifetime(file) {}
+        withExtendedLifetime(descriptor) {}
     }
 
     // MARK: Check
 
     func publishedManifest(_ id: String) async -> Manifest? {
-        var request = S3Request(.get, client.bucket.location.key(of: Manifest.fileName, in: id))
+        var request = S3Request(.get, key(ofManifest: id))
         request.accepted = [404]
         request.answerBytesMax = Limits.publishedManifestBytesMax
         do {
@@ -102,7 +124,7 @@ struct S3Target: PublishTarget {
     /// and leaves nothing behind.
     func probe() async throws {
         let deadline = ContinuousClock.now + .seconds(Limits.publishCheckSecondsMax)
-        let key = client.bucket.location.key(of: "probe", in: "attachprep-doctor")
+        let key = client.bucket.location.key("attachprep-doctor/probe")
         let begun = S3Request(.post, key, query: ["uploads": ""])
         let id = try await client.send(begun, before: deadline) { answer throws(S3Error) in
             guard let id = XMLText.first("UploadId", in: answer.body) else {

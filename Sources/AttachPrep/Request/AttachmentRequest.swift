@@ -30,6 +30,8 @@ public struct AttachmentRequest: Sendable, Hashable {
     public var rendition: RequestedRendition
     public var oversize: Oversize
     public var unsupported: Unsupported
+    /// The types that the app can attach; nil for all that iOS documents.
+    public var attachmentTypes: AcceptedTypes?
     /// Time budget in seconds, from when work on the request begins.
     public var budgetSeconds: Double
     /// The caller's size limit in decimal bytes, in addition to Apple's.
@@ -70,10 +72,17 @@ public struct AttachmentRequest: Sendable, Hashable {
         return expected?.bytesMax(within: seconds - reserve)
     }
 
+    /// Whether the app can attach a type.
+    func accepts(_ type: AttachmentType) -> Bool { attachmentTypes?.contains(type) ?? true }
+
+    /// The accepted types of a kind, for messages.
+    func acceptedNames(of kind: MediaKind) -> String { attachmentTypes?.names(of: kind) ?? "" }
+
     /// Validates the request. Throws `request.invalid`, `options.invalid_time` or `options.invalid_size`.
     package func validate() throws {
         try options.validate()
         try jobOptions.validate()
+        try attachmentTypes?.validate()
         if let id, !Self.isValid(id: id) {
             throw AttachPrepError(
                 .requestInvalid,
@@ -121,7 +130,8 @@ public struct AttachmentRequest: Sendable, Hashable {
 /// The JSON form, also a line of a batch list.
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case source, id, options, rendition, oversize, unsupported, budget, maxBytes, network, deviceBudget, headers
+        case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, maxBytes, network,
+            deviceBudget, headers
     }
 
     public init(from decoder: any Decoder) throws {
@@ -136,6 +146,7 @@ extension AttachmentRequest: Codable {
         rendition = try values.decodeIfPresent(RequestedRendition.self, forKey: .rendition) ?? rendition
         oversize = try values.decodeIfPresent(Oversize.self, forKey: .oversize) ?? oversize
         unsupported = try values.decodeIfPresent(Unsupported.self, forKey: .unsupported) ?? unsupported
+        attachmentTypes = try values.decodeIfPresent(AcceptedTypes.self, forKey: .attachmentTypes) ?? attachmentTypes
         budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
         bytesMax = try values.decodeIfPresent(Int.self, forKey: .maxBytes) ?? bytesMax
         network = try values.decodeIfPresent(DeviceNetwork.self, forKey: .network) ?? network
@@ -154,6 +165,7 @@ extension AttachmentRequest: Codable {
         try values.encode(rendition, forKey: .rendition)
         try values.encode(oversize, forKey: .oversize)
         try values.encode(unsupported, forKey: .unsupported)
+        try values.encodeIfPresent(attachmentTypes, forKey: .attachmentTypes)
         try values.encode(budgetSeconds, forKey: .budget)
         try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
         try values.encodeIfPresent(network, forKey: .network)

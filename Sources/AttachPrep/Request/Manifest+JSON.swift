@@ -32,7 +32,4 @@ extension Manifest {
     public init(json: some Sequence<UInt8>) throws {
         self = try JSONDecoder().decode(Manifest.self, from: Data(json))
     }
-
-    /// The names of the result's files, the attachment first.
-    package var fileNames: [String] { [attachment?.file, thumbnail?.file, crop?.file].compactMap(\.self) }
 }

@@ -55,6 +55,18 @@ struct ThumbnailTimeArgument: ExpressibleByArgument {
     var defaultValueDescription: String { "" }
 }
 
+/// `mp3,mp4`: file extensions of attachment types.
+struct AttachmentTypesArgument: ExpressibleByArgument {
+    let types: AcceptedTypes
+
+    init?(argument: String) {
+        guard let types = try? AcceptedTypes(text: argument) else { return nil }
+        self.types = types
+    }
+
+    var defaultValueDescription: String { "" }
+}
+
 /// `3g`, `lte`, `wifi` or a number in kbit/s.
 struct NetworkArgument: ExpressibleByArgument {
     let network: DeviceNetwork

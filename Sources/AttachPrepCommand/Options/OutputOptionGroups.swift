@@ -74,9 +74,14 @@ struct PublishOptionGroup: ParsableArguments {
     @Option(
         name: .customLong("s3-cache-control"),
         help: ArgumentHelp(
-            "Cache-Control header of files in the bucket (default: \(S3Settings.standardCacheControl)).",
+            "Cache-Control header of files in the bucket (default: \(ResultLayout.content.cacheControl)).",
             valueName: "text"))
     var s3CacheControl: String?
+
+    @Option(
+        name: .customLong("s3-layout"),
+        help: "Keys of files in the bucket: content (by digest) or id (in a folder for each result).")
+    var s3Layout = ResultLayout.content
 
     func validate() throws {
         _ = try target()
@@ -92,7 +97,8 @@ struct PublishOptionGroup: ParsableArguments {
             settings.endpoint = s3Endpoint
             settings.region = s3Region
             if s3PathStyle { settings.usesPathStyle = true }
-            if let s3CacheControl { settings.cacheControl = s3CacheControl }
+            settings.cacheControl = s3CacheControl
+            settings.layout = s3Layout
             return .bucket(settings)
         } catch {
             throw ValidationError(error.message)

@@ -36,6 +36,12 @@ struct RequestOptionGroup: ParsableArguments {
     @Option(help: "What to do with a type that iOS does not attach: convert or reject.")
     var unsupported = AttachmentRequest.Unsupported.convert
 
+    @Option(
+        help: ArgumentHelp(
+            "Types that the app can attach, such as mp3,mp4; a kind that is not listed is not restricted.",
+            valueName: "types"))
+    var attachmentTypes: AttachmentTypesArgument?
+
     @Option(help: "Format for animated images: still, gif or mp4.")
     var animation = AnimationTarget.gif
 
@@ -83,6 +89,7 @@ struct RequestOptionGroup: ParsableArguments {
         request.options.thumbnailFit = thumbnailFit
         request.oversize = oversize
         request.unsupported = unsupported
+        request.attachmentTypes = attachmentTypes?.types
         request.budgetSeconds = budget.seconds
         request.bytesMax = maxBytes
         request.headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
@@ -95,3 +102,4 @@ extension RequestedRendition: ExpressibleByArgument {}
 extension AnimationTarget: ExpressibleByArgument {}
 extension AttachmentRequest.Oversize: ExpressibleByArgument {}
 extension AttachmentRequest.Unsupported: ExpressibleByArgument {}
+extension ResultLayout: ExpressibleByArgument {}

@@ -108,11 +108,13 @@ struct BucketOptionGroup: SettingFlags {
     @Option(name: .customLong("s3-region"), help: .of(.s3Region)) var s3Region: String?
     @Flag(name: .customLong("s3-path-style"), help: .of(.s3PathStyle)) var s3PathStyle = false
     @Option(name: .customLong("s3-cache-control"), help: .of(.s3CacheControl)) var s3CacheControl: String?
+    @Option(name: .customLong("s3-layout"), help: .of(.s3Layout)) var s3Layout: String?
 
     var values: [Setting: String?] {
         [
             .publish: publish, .publishBaseURL: publishBaseURL, .s3Endpoint: s3Endpoint, .s3Region: s3Region,
             .s3PathStyle: FlagText.flag(s3PathStyle), .s3CacheControl: s3CacheControl,
+            .s3Layout: s3Layout,
         ]
     }
 }

@@ -35,7 +35,7 @@ public struct Job: Sendable, Hashable {
     }
 
     /// Returns the job with file URLs below `baseURL`: `https://media.example/push` becomes
-    /// `https://media.example/push/media/<media>/<file>`. Without `baseURL` the files have no URLs.
+    /// `https://media.example/push/media/<media>/attachment-1160ab42.jpg`. Without `baseURL` the files have no URLs.
     public func located(at baseURL: String?) -> Job {
         var job = self
         job.result = result?.located(media, at: baseURL)

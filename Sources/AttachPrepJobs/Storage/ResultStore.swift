@@ -96,19 +96,19 @@ public struct MediaID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Manifest {
-    /// Returns the manifest with file URLs below `baseURL`. Without `baseURL` or without media, files have no URLs.
+    /// Returns the manifest with file URLs below `baseURL`, which end in the suggested names of the files. Without `baseURL` or without media, files have no URLs.
     /// Files that were published elsewhere keep theirs.
     public func located(_ media: MediaID?, at baseURL: String?) -> Manifest {
         if attachment?.url != nil { return self }
         var manifest = self
-        let url = { (file: String) -> String? in
+        let url = { (file: String, sha256: String) -> String? in
             guard let media, let baseURL else { return nil }
             let base = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
-            return "\(base)/media/\(media)/\(file)"
+            return "\(base)/media/\(media)/\(PublishedFile(name: file, sha256: sha256).suggestedName)"
         }
-        if let attachment { manifest.attachment?.url = url(attachment.file) }
-        if let thumbnail { manifest.thumbnail?.url = url(thumbnail.file) }
-        if let crop { manifest.crop?.url = url(crop.file) }
+        if let attachment { manifest.attachment?.url = url(attachment.file, attachment.sha256) }
+        if let thumbnail { manifest.thumbnail?.url = url(thumbnail.file, thumbnail.sha256) }
+        if let crop { manifest.crop?.url = url(crop.file, crop.sha256) }
         return manifest
     }
 }

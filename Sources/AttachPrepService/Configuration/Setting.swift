@@ -17,6 +17,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case s3Region = "s3-region"
     case s3PathStyle = "s3-path-style"
     case s3CacheControl = "s3-cache-control"
+    case s3Layout = "s3-layout"
     case queue
     case queuePrefix = "queue-prefix"
     case queueReplicas = "queue-replicas"
@@ -86,6 +87,7 @@ extension Setting {
         case .s3Region: "S3 region; else AWS_REGION, AWS_DEFAULT_REGION or us-east-1."
         case .s3PathStyle: "Use path-style S3 URLs, with the bucket in the path instead of the host name."
         case .s3CacheControl: "Cache-Control header of files in the bucket."
+        case .s3Layout: "Keys of files in the bucket: by content, or in a folder for each result id."
         case .queue: "Job queue: file: (SQLite in the data folder) or nats://host,host,host (NATS JetStream)."
         case .queuePrefix: "Prefix of the names of streams and buckets on the NATS servers."
         case .queueReplicas: "Replicas of each NATS stream and bucket, 1 to 5."
@@ -146,6 +148,7 @@ extension Setting {
         case .queuePrefix, .queueUser: "name"
         case .s3Region: "region"
         case .s3CacheControl: "text"
+        case .s3Layout: "content|id"
         case .state: "dir"
         case .tokens, .webhookSecrets: "list"
         case .queuePassword, .queueToken: "secret"
@@ -172,7 +175,8 @@ extension Setting {
         case .baseURL: "the listening address"
         case .publish: "file:"
         case .publishBaseURL: "the URLs of the S3 objects"
-        case .s3CacheControl: S3Settings.standardCacheControl
+        case .s3CacheControl: ResultLayout.content.cacheControl
+        case .s3Layout: ResultLayout.content.rawValue
         case .port: "\(ServiceSettings().port)"
         case .queue: "file:"
         case .queuePrefix: "attachprep"

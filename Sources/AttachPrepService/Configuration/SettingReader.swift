@@ -102,7 +102,8 @@ extension SettingReader {
         settings.endpoint = try address(.s3Endpoint)
         settings.region = self.text(.s3Region)?.value
         settings.usesPathStyle = try isOn(.s3PathStyle) ? true : nil
-        settings.cacheControl = self.text(.s3CacheControl)?.value ?? settings.cacheControl
+        settings.cacheControl = self.text(.s3CacheControl)?.value
+        settings.layout = try choice(.s3Layout, ResultLayout.self) ?? settings.layout
         return .bucket(settings)
     }
 

@@ -22,6 +22,8 @@ struct Endpoint: Sendable {
     var access = Access.callers
     /// The media type of a successful response, checked against `Accept`; nil without negotiation.
     var produces: String? = JSONResponse.mediaType
+    /// The media type of a response to JSON Lines; nil when the route does not accept them.
+    var producesForLines: String?
     /// The allowed query parameters; nil allows any.
     var query: Set<String>? = []
     var respond: @Sendable (Request, ServiceContext) async throws -> Response
@@ -58,7 +60,11 @@ enum ServiceRouter {
         for endpoint in endpoints {
             router.group()
                 .add(middleware: authenticator.middleware(for: endpoint.access))
-                .add(middleware: NegotiationMiddleware(produces: endpoint.produces, query: endpoint.query))
+                .add(
+                    middleware: NegotiationMiddleware(
+                        produces: [endpoint.produces, endpoint.producesForLines].compactMap(\.self),
+                        query: endpoint.query)
+                )
                 .on(RouterPath(endpoint.path), method: endpoint.method, use: endpoint.respond)
         }
         return router
@@ -90,16 +96,20 @@ struct ServiceContext: RequestContext {
 struct NegotiationMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
-    let produces: String?
+    /// Empty without negotiation.
+    let produces: [String]
     let query: Set<String>?
 
     func handle(
         _ request: Request, context: ServiceContext,
         next: @concurrent (Request, ServiceContext) async throws -> Response
     ) async throws -> Response {
-        if let produces, !Self.accepts(request.headers[values: .accept], produces) {
+        let fields = request.headers[values: .accept]
+        guard produces.isEmpty || produces.contains(where: { Self.accepts(fields, $0) }) else {
             throw Problem(
-                .requestInvalid, "The response is \(produces), which the request's Accept excludes.", status: 406)
+                .requestInvalid,
+                "The response is \(produces.joined(separator: " or ")), which the request's Accept excludes.",
+                status: 406)
         }
         if let query, let unknown = QueryParameters(request).names.first(where: { !query.contains($0) }) {
             let known = query.isEmpty ? "none is allowed" : "allowed: \(query.sorted().joined(separator: ", "))"

@@ -77,11 +77,13 @@ enum SubmissionFormat {
     case one
     case lines
 
+    static let linesMediaType = "application/x-ndjson"
+
     init(_ request: Request) throws {
         let type = request.headers[.contentType]?.prefix { $0 != ";" }.trimmingSpaces().lowercased()
         switch type {
         case "application/json": self = .one
-        case "application/x-ndjson", "application/jsonl": self = .lines
+        case Self.linesMediaType, "application/jsonl": self = .lines
         default:
             throw Problem(
                 .requestInvalid,
@@ -118,13 +120,13 @@ struct IdempotencyKeyHeader {
     }
 }
 
-/// A batch as JSON Lines: one request a line; empty lines are ignored. Either all requests are accepted or none.
-struct JSONLinesBatch {
+/// A body of JSON Lines; empty lines are ignored.
+struct JSONLines {
     /// The lines with their numbers, from 1.
-    private let lines: [(number: Int, bytes: ArraySlice<UInt8>)]
+    let lines: [(number: Int, bytes: ArraySlice<UInt8>)]
 
-    /// - Throws: `request.invalid` for an empty batch, `request.too_large` for more than `batchRequestsMax` requests.
-    init(_ bytes: [UInt8]) throws {
+    /// - Throws: `request.invalid` for an empty body, `request.too_large` for more than `max` lines.
+    init(_ bytes: [UInt8], max: Int) throws {
         let newline = UInt8(ascii: "\n")
         let all = bytes.split(separator: newline, omittingEmptySubsequences: false)
         lines = all.enumerated().map { (number: $0.offset.adding(clamping: 1), bytes: $0.element) }
@@ -132,11 +134,20 @@ struct JSONLinesBatch {
         guard !lines.isEmpty else {
             throw AttachPrepError(.requestInvalid, "The batch is empty; write one JSON object a line.")
         }
-        guard lines.count <= Limits.batchRequestsMax else {
+        guard lines.count <= max else {
             throw AttachPrepError(
-                .requestTooLarge,
-                "\(lines.count) requests exceed the limit of \(Limits.batchRequestsMax); send several batches.")
+                .requestTooLarge, "\(lines.count) requests exceed the limit of \(max); send several batches.")
         }
+    }
+}
+
+/// A batch as JSON Lines: one request a line. Either all requests are accepted or none.
+struct JSONLinesBatch {
+    private let lines: [(number: Int, bytes: ArraySlice<UInt8>)]
+
+    /// - Throws: `request.invalid` for an empty batch, `request.too_large` for more than `batchRequestsMax` requests.
+    init(_ bytes: [UInt8]) throws {
+        lines = try JSONLines(bytes, max: Limits.batchRequestsMax).lines
     }
 
     /// - Throws: a problem that lists each invalid line.

@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepJobs
 import AttachPrepModel
 import HTTPTypes
@@ -20,7 +21,7 @@ struct MediaRoutes: Sendable {
 
     @Sendable private func serve(_ request: Request, _ context: ServiceContext) async throws -> Response {
         guard let media = MediaID(context.parameters.get("id") ?? ""), let name = context.parameters.get("file"),
-            let file = try await store.file(name, of: media), file.bytes >= 0
+            let file = try await storedFile(name, of: media), file.bytes >= 0
         else { throw Self.unknown }
         let entity = MediaEntity(file)
         if entity.tag.isKnown(to: request) { return Response(status: .notModified, headers: entity.cacheHeaders) }
@@ -30,6 +31,15 @@ struct MediaRoutes: Sendable {
         var headers = entity.headers
         headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.bytes)"
         return try await content(file, range, .partialContent, headers, context.channel)
+    }
+
+    /// The file with a name of the manifest, or with its suggested name, in which URLs end.
+    private func storedFile(_ name: String, of media: MediaID) async throws -> StoredFile? {
+        if let file = try await store.file(name, of: media) { return file }
+        guard let suggested = PublishedFile.parse(suggestedName: name),
+            let file = try await store.file(suggested.name, of: media), file.sha256.hasPrefix(suggested.digits)
+        else { return nil }
+        return file
     }
 
     private func content(
@@ -80,7 +90,8 @@ struct MediaEntity {
     var headers: HTTPFields {
         var fields = cacheHeaders
         fields[.contentType] = file.mimeType
-        fields[.contentDisposition] = "inline; filename=\"\(file.name)\""
+        let name = PublishedFile(name: file.name, sha256: file.sha256).suggestedName
+        fields[.contentDisposition] = "inline; filename=\"\(name)\""
         fields[.acceptRanges] = "bytes"
         fields[.contentSecurityPolicy] = "default-src 'none'; sandbox"
         fields[.resourcePolicy] = "cross-origin"

@@ -8,32 +8,65 @@ import PushPayload
 import RichPush
 import SafeArithmetic
 
-/// `POST /v1/payloads`: prepares the media of an APNs payload and returns the rewritten payload.
+/// `POST /v1/payloads`: prepares the media of APNs payloads and returns the rewritten payloads.
 struct PayloadRoutes: Sendable {
     let jobs: PayloadJobs
     let receiptService: ReceiptService
     let hasPublicURLs: Bool
 
     var endpoints: [Endpoint] {
-        [Endpoint(method: .post, path: "/v1/payloads", respond: rewrite)]
+        [
+            Endpoint(
+                method: .post, path: "/v1/payloads", producesForLines: SubmissionFormat.linesMediaType,
+                respond: rewrite)
+        ]
     }
 
     @Sendable private func rewrite(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let body = try BoundedRequestBody(request, context, max: Limits.payloadInputBytesMax)
-        try body.requireJSON()
-        let submission = try PayloadSubmission(try await body.all())
+        let format = try SubmissionFormat(request)
+        let bytesMax = format == .one ? Limits.payloadInputBytesMax : Limits.payloadBatchBytesMax
+        let body = try BoundedRequestBody(request, context, max: bytesMax)
+        let bytes = try await body.all()
+        let seconds = PreferHeader(request.headers[values: .prefer]).waitSeconds.map(Double.init)
+        let shared = SharedPreparations()
+        switch format {
+        case .one:
+            let submission = try PayloadSubmission(bytes)
+            try requirePublicURLs()
+            return JSONResponse.response(bytes: try await rewritten(submission, seconds, shared).json())
+        case .lines:
+            let lines = try JSONLines(bytes, max: Limits.payloadBatchLinesMax).lines
+            try requirePublicURLs()
+            // All at once: the jobs have one deadline.
+            let results = try await lines.concurrentlyMapped(atMost: lines.count) { line in
+                do {
+                    return try await rewritten(PayloadSubmission(Array(line.bytes)), seconds, shared).json()
+                } catch let error as AttachPrepError {
+                    return try PayloadFailure(error).json()
+                }
+            }
+            return PayloadResponse.lines(results)
+        }
+    }
+
+    private func requirePublicURLs() throws {
         guard hasPublicURLs else {
             throw AttachPrepError(
                 .requestInvalid,
                 "Rewriting a payload requires the service's public URL; its operator must set one.")
         }
-        let seconds = PreferHeader(request.headers[values: .prefer]).waitSeconds.map(Double.init)
+    }
+
+    private func rewritten(
+        _ submission: PayloadSubmission, _ seconds: Double?, _ shared: SharedPreparations
+    ) async throws -> PayloadResult {
         let deadline = jobs.deadline(of: submission.template, preferring: seconds)
-        let result = try await submission.rewriter.rewritten(
+        return try await submission.rewriter.rewritten(
             applying: submission.template, receipt: try await receipt(for: submission),
             addsNeutralObject: submission.addsNeutralObject
-        ) { try await jobs.manifest(of: $0, before: deadline) }
-        return JSONResponse.response(bytes: try result.json())
+        ) { request in
+            try await shared.manifest(of: request) { try await jobs.manifest(of: $0, before: deadline) }
+        }
     }
 
     private func receipt(for submission: PayloadSubmission) async throws -> PushReceipt? {
@@ -70,7 +103,9 @@ struct PayloadSubmission {
         }
         let payload = PayloadPath([.key("payload")])
         guard body.value["payload"]?.members != nil, let text = try? body.bytes(at: payload) else {
-            throw AttachPrepError(.payloadInvalid, "\"payload\" must be a JSON object: the APNs payload.")
+            throw AttachPrepError(
+                .payloadInvalid,
+                "\"payload\" must be a JSON object: the APNs payload. Send several as application/x-ndjson.")
         }
         template = try Self.template(body)
         campaign = try Self.text("campaign", in: body.value)
@@ -195,7 +230,24 @@ extension ErrorCode {
     fileprivate var isOfSource: Bool { rawValue.hasPrefix("source.") }
 }
 
+/// The response to `POST /v1/payloads` with JSON Lines.
+enum PayloadResponse {
+    /// One result a line.
+    static func lines(_ results: [[UInt8]]) -> Response {
+        var headers = HTTPFields()
+        headers[.contentType] = SubmissionFormat.linesMediaType
+        headers[.cacheControl] = "no-store"
+        // Bounded: lists, not numbers.
+        let bytes = Array(results.map { $0 + [UInt8(ascii: "\n")] }.joined())
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
 extension Limits {
+    /// Payloads of one `POST /v1/payloads` as JSON Lines; their media is prepared within one request's time.
+    package static let payloadBatchLinesMax = 500
+    /// Bytes of their body: 500 payloads of 4 KB with options.
+    static let payloadBatchBytesMax = 4_000_000
     /// Additional time that a caller waits beyond the work's budget: for the queue.
     static let payloadWaitGraceSeconds = 2.0
 }

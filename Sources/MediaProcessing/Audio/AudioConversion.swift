@@ -4,13 +4,13 @@ import MediaEngine
 import RichPush
 import SafeArithmetic
 
-/// Converts an audio file to M4A: copies the stream where possible, otherwise encodes it within the byte and time
-/// limits. A WAV without a sample count stays a WAV and gets a complete header.
+/// Converts an audio file to M4A or MP3: copies the stream where possible, otherwise encodes it within the byte and
+/// time limits. A WAV without a sample count stays a WAV and gets a complete header.
 struct AudioConversion {
     private let conversion: AttachmentConversion
     private let source: AudioSource
     private let rendition: AudioRendition
-    private let file: M4AFile
+    private let file: AudioFile
     private let clock: WorkClock
 
     init(_ conversion: AttachmentConversion, _ rendition: AudioRendition) throws {
@@ -20,7 +20,9 @@ struct AudioConversion {
         self.rendition = rendition
         // iOS does not attach larger audio files, and encoded packets are held in memory.
         let bytesMax = min(rendition.bytesMax, Limits.audioBytesMax)
-        file = M4AFile(output: conversion.output, bytesMax: bytesMax, deadline: conversion.clock.deadline)
+        file = AudioFile(
+            format: rendition.format, output: conversion.output, bytesMax: bytesMax,
+            deadline: conversion.clock.deadline)
         clock = conversion.clock
     }
 
@@ -53,13 +55,14 @@ struct AudioConversion {
 
     private var ladder: AudioLadder {
         AudioLadder(
-            duration: source.duration, channels: source.stream.channels, sampleRate: source.stream.sampleRate,
+            format: rendition.format, duration: source.duration, channels: source.stream.channels,
+            sampleRate: source.stream.sampleRate,
             sourceBitRate: source.bitRate, bytesMax: file.bytesMax, bitRateMax: rendition.bitRateMax)
     }
 
-    private func rendered(_ bytes: Int, as type: AttachmentType = .mpeg4Audio, seconds: Double) -> RenderedMedia {
+    private func rendered(_ bytes: Int, as type: AttachmentType? = nil, seconds: Double) -> RenderedMedia {
         var media = RenderedMedia()
-        media.attachment = RenderedAttachment(type: type, bytes: bytes)
+        media.attachment = RenderedAttachment(type: type ?? file.type, bytes: bytes)
         media.attachment?.duration = seconds.roundedToMicroseconds
         if rendition.isRepair {
             media.warnings.append(

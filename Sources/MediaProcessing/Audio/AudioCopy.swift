@@ -1,24 +1,23 @@
 import AttachPrepModel
 import LibAV
+import MediaEngine
 import RichPush
 import SafeArithmetic
 
-/// Copies the packets of an audio stream into an M4A, bit for bit.
+/// Copies the packets of an audio stream into another container, bit for bit.
 struct AudioCopy {
-    /// Codecs that M4A can hold.
-    private static let codecs: Set<String> = ["aac", "alac"]
     /// Samples per AAC packet; twice as many where the decoder doubles the rate.
     private static let packetSamples = 1_024.0
     /// Maximum sample position: four hours at a few times the highest rate.
     private static let samplesMax = 1e10
 
     let source: AudioSource
-    let file: M4AFile
+    let file: AudioFile
     let clock: WorkClock
 
-    /// - Returns: File size in bytes; nil when the stream is too large, does not decode or cannot be stored in an M4A.
+    /// - Returns: File size in bytes; nil when the stream is too large, does not decode or cannot be stored in the file.
     func run() throws -> Int? {
-        guard Self.codecs.contains(source.stream.codec), source.stream.sampleRate > 0 else { return nil }
+        guard file.codecs.contains(source.stream.codec), source.stream.sampleRate > 0 else { return nil }
         let movie = try source.open(deadline: clock.deadline)
         do {
             return try file.write { muxer in
@@ -87,11 +86,17 @@ struct AudioCopy {
     }
 }
 
-/// Writes an M4A file.
-struct M4AFile {
+/// Writes an M4A or MP3 file.
+struct AudioFile {
+    let format: AudioRendition.Format
     let output: OutputFile
     let bytesMax: Int
     let deadline: ContinuousClock.Instant
+
+    var type: AttachmentType { format == .m4a ? .mpeg4Audio : .mp3 }
+
+    /// Codecs that can be copied into the file.
+    var codecs: Set<String> { format == .m4a ? ["aac", "alac"] : ["mp3", "mp3float"] }
 
     /// Writes encoded packets.
     ///
@@ -114,7 +119,7 @@ struct M4AFile {
     func write(_ body: (Muxer) throws -> Void) throws -> Int? {
         let written = try DescriptorOutput.open(output.descriptor, bytesMax: bytesMax, deadline: deadline)
         do {
-            let muxer = try Muxer.open(.mpeg4Audio, into: written)
+            let muxer = try Muxer.open(format == .m4a ? .mpeg4Audio : .mp3, into: written)
             try body(muxer)
             return try muxer.finish()
         } catch {

@@ -1,6 +1,7 @@
 import AttachPrepModel
 import Foundation
 import LibAV
+import MediaEngine
 import RichPush
 import SafeArithmetic
 
@@ -27,14 +28,14 @@ struct AudioFitting {
 
     let source: AudioSource
     let ladder: AudioLadder
-    let file: M4AFile
+    let file: AudioFile
     let clock: WorkClock
 
     /// Writes the best encoding that fits.
     ///
     /// - Throws: `limit.exceeded` when not even a second fits, `deadline.exceeded`.
     func run() throws -> Fitted {
-        let encoding = AudioPass(source: source, bytesMax: file.bytesMax, clock: clock)
+        let encoding = AudioPass(source: source, format: file.format, bytesMax: file.bytesMax, clock: clock)
         var rung = ladder.best
         var best: AudioPass.Outcome?
         var bracket = BitRateBracket()
@@ -62,7 +63,7 @@ struct AudioFitting {
 
     private func predictedBytes(_ outcome: AudioPass.Outcome) -> Double {
         Double(outcome.bytes)
-            + AudioLadder.overheadBytes(seconds: outcome.seconds, sampleRate: outcome.rung.sampleRate)
+            + ladder.overheadBytes(seconds: outcome.seconds, sampleRate: outcome.rung.sampleRate)
     }
 
     private func fits(_ outcome: AudioPass.Outcome) -> Bool { predictedBytes(outcome) <= Double(file.bytesMax) }
@@ -105,11 +106,11 @@ struct AudioFitting {
             count = Int(clamping: Double(count) * Self.prefixShare)
         }
         throw AttachPrepError(
-            .limitExceeded, "An M4A does not fit into \(file.bytesMax.grouped) bytes; raise the limit.")
+            .limitExceeded, "The audio does not fit into \(file.bytesMax.grouped) bytes; raise the limit.")
     }
 }
 
-/// One encoding pass over an audio stream: keeps all AAC packets in memory.
+/// One encoding pass over an audio stream: keeps all packets in memory.
 ///
 /// Audio for an attachment has a few megabytes, so it can be encoded again before anything is written.
 struct AudioPass {
@@ -120,7 +121,7 @@ struct AudioPass {
         let packets: [Packet]
         /// Duration in seconds.
         let seconds: Double
-        /// Whether the fast AAC coder was used because time ran short.
+        /// Whether the encoder's fast algorithm was used because time ran short.
         let isQuick: Bool
         /// Whether time ran short and the rest was omitted.
         let isCutByTime: Bool
@@ -130,6 +131,7 @@ struct AudioPass {
     }
 
     let source: AudioSource
+    let format: AudioRendition.Format
     /// Packet bytes at which a pass stops, because it cannot fit.
     let bytesMax: Int
     let clock: WorkClock
@@ -147,7 +149,7 @@ struct AudioPass {
     /// Runs a pass; nil when it is too slow and the fast coder may help.
     private func pass(_ rung: AudioLadder.Rung, isQuick: Bool) throws -> Outcome? {
         let movie = try source.open(deadline: clock.deadline)
-        var settings = rung.settings
+        var settings = rung.settings(format)
         settings.isQuick = isQuick
         let transcoder = try AudioTranscoder(source.stream, of: movie.demuxer, origin: movie.origin, settings: settings)
         if let kept = rung.keptSeconds { transcoder.stop(at: kept) }

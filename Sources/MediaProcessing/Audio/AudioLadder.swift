@@ -1,8 +1,9 @@
 import LibAV
+import MediaEngine
 import RichPush
 import SafeArithmetic
 
-/// Chooses AAC settings: full quality, reduced quality for a byte limit, or a prefix where the minimum is too large.
+/// Chooses the encoder's settings: full quality, reduced quality for a byte limit, or a prefix where the minimum is too large.
 // Bounded throughout: floating point; one or two channels, and rates of `Encoder.audioSampleRates`.
 struct AudioLadder: Sendable, Hashable {
     /// One combination of settings.
@@ -16,16 +17,19 @@ struct AudioLadder: Sendable, Hashable {
         /// Whether more bytes would not improve the quality.
         var isFull: Bool
 
-        var settings: AudioEncoderSettings {
-            AudioEncoderSettings(bitRate: bitRate, channels: channels, sampleRate: sampleRate)
+        func settings(_ format: AudioRendition.Format) -> AudioEncoderSettings {
+            AudioEncoderSettings(
+                format == .m4a ? .aac : .mp3, bitRate: bitRate, channels: channels, sampleRate: sampleRate)
         }
     }
 
-    /// Bytes of an M4A's header, and of its index per packet.
+    /// Bytes of a file's header, at most.
     private static let headerBytes = 1_000.0
-    private static let packetBytes = 4.3
+    /// Bytes of an M4A's index per packet; the headers of MP3 frames count in their bit rate.
+    private var packetBytes: Double { format == .m4a ? 4.3 : 0 }
     private static let packetSamples = 1_024.0
 
+    var format = AudioRendition.Format.m4a
     /// Duration in seconds.
     let duration: Double
     let channels: Int
@@ -71,9 +75,9 @@ struct AudioLadder: Sendable, Hashable {
         return next
     }
 
-    /// Bytes of an M4A without its samples.
-    static func overheadBytes(seconds: Double, sampleRate: Int) -> Double {
-        headerBytes + packetBytes * seconds * Double(sampleRate) / packetSamples
+    /// Bytes of a file without its samples.
+    func overheadBytes(seconds: Double, sampleRate: Int) -> Double {
+        Self.headerBytes + packetBytes * seconds * Double(sampleRate) / Self.packetSamples
     }
 
     /// Settings for good quality without a byte limit.
@@ -111,13 +115,13 @@ struct AudioLadder: Sendable, Hashable {
     }
 
     private func bitRate(budget: Double, sampleRate: Int) -> Int {
-        let left = budget - Self.overheadBytes(seconds: duration, sampleRate: sampleRate)
+        let left = budget - overheadBytes(seconds: duration, sampleRate: sampleRate)
         return Int(clamping: max(0, min(left * 8 / max(duration, 0.001), 1e9)))
     }
 
     /// Seconds that fit at the resulting bit rate.
     private func seconds(budget: Double, _ rung: Rung, bitRate: Double) -> Double {
-        let packets = Self.packetBytes * Double(rung.sampleRate) / Self.packetSamples
+        let packets = packetBytes * Double(rung.sampleRate) / Self.packetSamples
         return min(duration, max(0, budget - Self.headerBytes) / (bitRate / 8 + packets))
     }
 }

@@ -4,7 +4,7 @@ import LibAV
 import RichPush
 import SafeArithmetic
 
-/// Decodes one audio stream and encodes it as AAC: takes packets and returns packets, in order.
+/// Decodes one audio stream and encodes it as AAC or MP3: takes packets and returns packets, in order.
 ///
 /// Output times are in samples on the movie's timeline: the output starts where the movie starts, with silence if the
 /// stream starts later.

@@ -69,7 +69,7 @@ struct MovieBudget {
         let ladder = AudioLadder(
             duration: max(0.1, audioSeconds), channels: audio.channels, sampleRate: audio.sampleRate,
             sourceBitRate: audio.bitRate, bytesMax: Int(clamping: min(1e12, max(0, bytesMax))), bitRateMax: rate)
-        return ladder.best.settings
+        return ladder.best.settings(.m4a)
     }
 
     /// How audio is written beside encoded video.

@@ -18,15 +18,26 @@ struct StillLadder {
 
     /// - Parameter image: Upright, in sRGB, in memory.
     func encode(_ image: Image) throws -> LadderResult {
+        if rendition.isJPEGOnly { return try jpeg(image.flattened(onGray: 255).inMemory()) }
         let isTransparent = try image.hasTransparency()
         let limited = try (isTransparent ? image : image.withoutAlpha().inMemory())
             .limited(toLongSide: rendition.longSideMax)
-        guard isPNG || isTransparent else {
-            let isReduced = limited.width < image.width || limited.height < image.height
-            return try JPEGLadder(bytesMax: rendition.bytesMax, full: full(isReduced), pace: pace).encode(limited)
-        }
+        guard isPNG || isTransparent else { return try jpeg(limited, isReduced: isSmaller(limited, than: image)) }
         return try PNGLadder(bytesMax: rendition.bytesMax, isTransparent: isTransparent, pace: pace)
             .encode(limited, wasOver: isPNG && sourceBytes > rendition.bytesMax)
+    }
+
+    private func jpeg(_ opaque: Image) throws -> LadderResult {
+        let limited = try opaque.limited(toLongSide: rendition.longSideMax)
+        return try jpeg(limited, isReduced: isSmaller(limited, than: opaque))
+    }
+
+    private func jpeg(_ limited: Image, isReduced: Bool) throws -> LadderResult {
+        try JPEGLadder(bytesMax: rendition.bytesMax, full: full(isReduced), pace: pace).encode(limited)
+    }
+
+    private func isSmaller(_ limited: Image, than image: Image) -> Bool {
+        limited.width < image.width || limited.height < image.height
     }
 
     private func full(_ isReduced: Bool) -> JPEGEncoding {

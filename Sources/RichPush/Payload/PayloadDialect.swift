@@ -13,6 +13,9 @@ public struct PayloadDialect: Sendable, Hashable {
     /// Values that distinguish the service from others with the same keys. A dialect with marks of which none matches
     /// is tried last.
     public let marks: [DialectMark]
+    /// Types that files must have because the service's SDK saves every file of their kind under that extension; kinds
+    /// without a type are not restricted.
+    public let attachmentTypes: [AttachmentType]
 
     public enum Choice: Sendable, Hashable {
         /// Only the first location with media, as in the service's SDK.
@@ -23,12 +26,13 @@ public struct PayloadDialect: Sendable, Hashable {
 
     public init(
         _ name: String, service: String, choice: Choice = .firstLocation, marks: [DialectMark] = [],
-        locations: [MediaLocation]
+        attachmentTypes: [AttachmentType] = [], locations: [MediaLocation]
     ) {
         self.name = name
         self.service = service
         self.choice = choice
         self.marks = marks
+        self.attachmentTypes = attachmentTypes
         self.locations = locations
     }
 }

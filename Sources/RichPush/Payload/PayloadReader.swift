@@ -151,6 +151,7 @@ extension PayloadDialect {
             : PayloadDialect(
                 name, service: service, choice: choice,
                 marks: marks.map { DialectMark($0.pattern.inside(root), prefix: $0.prefix) },
+                attachmentTypes: attachmentTypes,
                 locations: locations.map { $0.inside(root) })
     }
 }

@@ -18,6 +18,8 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
         case typeNotAttachable = "payload.type_not_attachable"
         /// The declared type and the extension contradict each other.
         case typeContradicted = "payload.type_contradicted"
+        /// The service's SDK saves the file under the extension of another type.
+        case fileNameContradicted = "payload.file_name_contradicted"
         /// The service does not animate the image, or names every file alike.
         case typeNotShown = "payload.type_not_shown"
         /// A category whose content extension may hide the collapsed thumbnail.
@@ -76,7 +78,8 @@ extension PayloadWarning.Code {
     public var level: PayloadWarning.Level {
         switch self {
         case .mutableContentMissing, .alertMissing, .insecureURL, .typeNotAttachable, .tooLarge, .mediaRemoved: .error
-        case .urlMalformed, .extensionMissing, .typeContradicted, .typeNotShown, .optionInvalid, .addressNotFetched:
+        case .urlMalformed, .extensionMissing, .typeContradicted, .fileNameContradicted, .typeNotShown,
+            .optionInvalid, .addressNotFetched:
             .warning
         case .mutableContentSpelling, .contentExtension, .otherMedia, .optionRemoved, .partDropped: .note
         }

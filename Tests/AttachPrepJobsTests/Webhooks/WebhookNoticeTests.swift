@@ -40,7 +40,7 @@ struct WebhookNoticeTests {
         #expect(body["type"] as? String == "attachment.prepared")
         #expect(body["timestamp"] as? String == Timestamp.text(Self.date))
         let attachment = try #require((body["data"] as? [String: Any])?["attachment"] as? [String: Any])
-        #expect(attachment["url"] as? String == "https://media.example/push/media/\(media)/attachment.jpg")
+        #expect(attachment["url"] as? String == "https://media.example/push/media/\(media)/attachment-ab.jpg")
         #expect(!notice.body.contains("s3cr3t"))
     }
 

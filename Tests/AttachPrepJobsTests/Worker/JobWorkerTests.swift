@@ -26,7 +26,9 @@ import Testing
         #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "meow")
         let webhook = try #require(try await bench.webhooks().first)
         #expect(webhook.notice.event == .attachmentPrepared)
-        #expect(webhook.notice.body.contains("https://media.example/push/media/\(media)/attachment.jpg"))
+        #expect(
+            webhook.notice.body.contains(
+                "https://media.example/push/media/\(media)/attachment-\(file.sha256.prefix(8)).jpg"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.preparer.output).isEmpty)
         #expect(bench.metrics.value("jobs_ended_total{state=succeeded,code=}") == 1)
         #expect(bench.metrics.value("stage_seconds{stage=transfer}") == 1)

@@ -24,10 +24,22 @@ struct MediaRouteTests {
         #expect(response.field("content-type") == "video/mp4")
         #expect(response.field("etag") == "\"\(Self.digest)\"")
         #expect(response.field("cache-control") == "public, max-age=31536000, immutable")
-        #expect(response.field("content-disposition") == "inline; filename=\"attachment.mp4\"")
+        let name = "attachment-\(Self.digest.prefix(8)).mp4"
+        #expect(response.field("content-disposition") == "inline; filename=\"\(name)\"")
         #expect(response.field("x-content-type-options") == "nosniff")
         #expect(response.field("accept-ranges") == "bytes")
         #expect(response.field("content-encoding") == nil)
+    }
+
+    // Issue 23, item 9: a tutorial's extension keeps the suggested name in one folder.
+    @Test func `A file is served under its unique name too, which is the one that clients save`() async throws {
+        let (service, path) = try await serviceWithFile()
+        let unique = path.replacing("attachment.mp4", with: "attachment-\(Self.digest.prefix(8)).mp4")
+        #expect(try await service.anonymous.get(unique).body == Self.content)
+        for other in ["attachment-00000000.mp4", "attachment-\(Self.digest.prefix(7)).mp4", "thumbnail.mp4"] {
+            let response = try await service.anonymous.get(path.replacing("attachment.mp4", with: other))
+            #expect(response.status == 404)
+        }
     }
 
     @Test(arguments: [-1, Int.min]) func `A file with an impossible length in the database returns 404`(

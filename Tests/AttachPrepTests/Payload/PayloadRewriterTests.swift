@@ -1,32 +1,10 @@
 import AttachPrep
 import AttachPrepModel
-import Foundation
 import PushPayload
 import RichPush
-import Synchronization
 import Testing
 
 struct PayloadRewriterTests {
-    /// Returns a fixed manifest, and records the requests.
-    private final class FakePreparer: Sendable {
-        private let requests = Mutex<[AttachmentRequest]>([])
-
-        var sources: [String] { requests.withLock { $0.map(\.source) } }
-
-        @Sendable func prepare(_ request: AttachmentRequest) async throws -> Manifest {
-            requests.withLock { $0.append(request) }
-            await Task.yield()
-            var manifest = Manifest(
-                id: "a", requestDigest: "d", outcome: .passed, source: ManifestSource(url: request.source))
-            var file = ManifestFile(
-                file: "attachment.jpg", type: .jpeg, bytes: 7, sha256: String(repeating: "a", count: 64))
-            file.url = "https://push.example/a/attachment.jpg"
-            manifest.attachment = file
-            manifest.options = AttachmentOptions(typeHint: AttachmentType.jpeg.uti)
-            return manifest
-        }
-    }
-
     private func rewritten(_ payload: String) async throws -> (text: String, result: PayloadResult, sources: [String]) {
         let preparer = FakePreparer()
         let result = try await PayloadRewriter(PayloadDocument(Array(payload.utf8)))
@@ -45,6 +23,27 @@ struct PayloadRewriterTests {
         #expect(value["APNS"]?.string?.contains("https://push.example/a/attachment.jpg") == true)
         #expect(value["APNS"] == value["APNS_SANDBOX"])
         #expect(!text.contains("c.example"))
+    }
+
+    /// https://github.com/CleverTap/CTNotificationService, https://github.com/blueshift-labs/Blueshift-iOS-SDK
+    @Test(arguments: [
+        #"{"aps":{},"ct_mediaUrl":"https://c.example/a.m4a","ct_mediaType":"audio"}"#,
+        #"{"aps":{},"audio_url":"https://c.example/a.m4a"}"#,
+    ])
+    func `MP3 and MP4 are required for SDKs that save every file under these extensions`(payload: String) async throws {
+        let preparer = FakePreparer()
+        _ = try await PayloadRewriter(Array(payload.utf8))
+            .rewritten(applying: AttachmentRequest(source: ""), prepare: preparer.prepare)
+        #expect(preparer.attachmentTypes == [AcceptedTypes([.mp3, .mpeg4])])
+    }
+
+    @Test func `The caller's types override those of the dialect`() async throws {
+        let preparer = FakePreparer()
+        var template = AttachmentRequest(source: "")
+        template.attachmentTypes = AcceptedTypes([.mpeg4Audio])
+        let payload = #"{"aps":{},"ct_mediaUrl":"https://c.example/a.m4a","ct_mediaType":"audio"}"#
+        _ = try await PayloadRewriter(Array(payload.utf8)).rewritten(applying: template, prepare: preparer.prepare)
+        #expect(preparer.attachmentTypes == [AcceptedTypes([.mpeg4Audio])])
     }
 
     @Test func `Each environment keeps its own values`() async throws {

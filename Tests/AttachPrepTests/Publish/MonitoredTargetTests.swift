@@ -18,7 +18,9 @@ struct MonitoredTargetTests {
         func complete(_ result: FinishedResult) async throws { try act() }
         func probe() async throws { try act() }
         func reserveSeconds(ofBudget budgetSeconds: Double) -> Double { 3 }
-        func url(of file: String, in result: String) -> String? { nil }
+        let layout = ResultLayout.content
+        func url(of file: PublishedFile, in result: String, layout: ResultLayout) -> String? { nil }
+        func url(ofManifest result: String) -> String? { nil }
         func publishedManifest(_ id: String) async -> Manifest? { nil }
         var keepsFolders: Bool { false }
         func shutdown() async {}

@@ -38,6 +38,11 @@ import Testing
         return FinishedResult(manifest: manifest, staging: staging, folder: nil, deadline: .now + .seconds(60))
     }
 
+    /// The key of bytes by their content.
+    private func key(_ bytes: [UInt8]) -> String {
+        "\(prefix)/_content/\(UploadDigest.sha256(of: bytes).prefix(32)).jpg"
+    }
+
     private func publish(_ result: FinishedResult, to target: S3Target) async throws {
         try await target.publishFiles(result)
         try await target.complete(result)
@@ -53,11 +58,12 @@ import Testing
         let target = try target()
         let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
         try await publish(result("cat", bytes: bytes), to: target)
-        let object = try await store.object("\(prefix)/cat/attachment.jpg")
+        let object = try await store.object(key(bytes))
         #expect(object.status == 200 && object.body == bytes)
         #expect(object.headers["content-type"] == "image/jpeg")
-        #expect(object.headers["content-disposition"] == "inline; filename=\"attachment.jpg\"")
-        #expect(object.headers["cache-control"] == S3Settings.standardCacheControl)
+        let name = "attachment-\(UploadDigest.sha256(of: bytes).prefix(8)).jpg"
+        #expect(object.headers["content-disposition"] == "inline; filename=\"\(name)\"")
+        #expect(object.headers["cache-control"] == "public, max-age=31536000, immutable")
         #expect(object.headers["x-amz-meta-sha256"] == UploadDigest.sha256(of: bytes))
         let manifest = try await store.object("\(prefix)/cat/manifest.json")
         #expect(manifest.headers["content-type"] == "application/json")
@@ -72,9 +78,10 @@ import Testing
     func `A prefix with special characters is signed as the endpoint expects`(odd: String) async throws {
         let target = try target("s3://\(ObjectStore.bucket)/\(prefix)/\(odd)")
         try await publish(result("cat", bytes: [1]), to: target)
-        let key = PercentEncoding.ofPath("\(prefix)/\(odd)/cat/attachment.jpg")
+        let file = PublishedFile(name: "attachment.jpg", sha256: UploadDigest.sha256(of: [1]))
+        let key = PercentEncoding.ofPath("\(prefix)/\(odd)/\(file.contentPath)")
         #expect(try await store.object(key).body == [1])
-        let url = try #require(target.url(of: "attachment.jpg", in: "cat"))
+        let url = try #require(target.url(of: file, in: "cat", layout: .content))
         #expect(url == "\(store.url)/\(ObjectStore.bucket)/\(key)")
         await target.shutdown()
     }
@@ -84,7 +91,7 @@ import Testing
         let random = try #require(FileHandle(forReadingAtPath: "/dev/urandom"))
         let bytes = Array(try #require(try random.read(upToCount: 17_000_000)))
         try await publish(result("large", bytes: bytes), to: target)
-        let object = try await store.object("\(prefix)/large/attachment.jpg")
+        let object = try await store.object(key(bytes))
         #expect(object.body == bytes)
         #expect(object.headers["content-type"] == "image/jpeg")
         #expect(object.headers["x-amz-meta-sha256"] == UploadDigest.sha256(of: bytes))

@@ -34,12 +34,22 @@ struct AttachmentRequestTests {
         #expect(request.headers == ["Authorization": "Bearer x"])
     }
 
+    @Test func `Attachment types are parsed, and change the digest`() throws {
+        let plain = try request(#"{"source": "https://a/b"}"#)
+        let parsed = try request(#"{"source": "https://a/b", "attachmentTypes": ["mp4", "mp3"]}"#)
+        #expect(parsed.attachmentTypes == AcceptedTypes([.mp3, .mpeg4]))
+        #expect(try RequestIdentity(parsed, localState: nil) != RequestIdentity(plain, localState: nil))
+        let swapped = try request(#"{"source": "https://a/b", "attachmentTypes": ["mp3", "mp4"]}"#)
+        #expect(try RequestIdentity(parsed, localState: nil) == RequestIdentity(swapped, localState: nil))
+    }
+
     @Test(arguments: [
         "", "[]", "{", #"{"source": 7}"#, #"{}"#, #"{"source": "a", "color": 1}"#,
         #"{"source": "a", "options": {"corp": null}}"#, #"{"source": "a", "oversize": "maybe"}"#,
         #"{"source": "a", "rendition": "poster"}"#, #"{"source": "a", "network": "5g"}"#,
         #"{"source": "a", "network": 0}"#, #"{"source": "a", "options": {"animation": "webm"}}"#,
         #"{"source": "a", "callbackURL": 7}"#, #"{"source": "a", "notBefore": 1}"#,
+        #"{"source": "a", "attachmentTypes": ["webm"]}"#, #"{"source": "a", "attachmentTypes": "mp3"}"#,
         #"{"source": "a", "notAfter": "tomorrow"}"#, #"{"source": "a", "priority": "urgent"}"#,
     ])
     func `Invalid JSON, unknown keys and unknown values are rejected`(json: String) {

@@ -74,7 +74,7 @@ import Testing
         if seconds == 0 { return }
         let bytes =
             Double(rung.bitRate) / 8 * seconds
-            + AudioLadder.overheadBytes(seconds: seconds, sampleRate: rung.sampleRate)
+            + row.ladder.overheadBytes(seconds: seconds, sampleRate: rung.sampleRate)
         #expect(bytes <= Double(row.ladder.bytesMax))
         #expect(rung.isFull || bytes > Double(row.ladder.bytesMax) * 0.9)
     }

@@ -28,8 +28,11 @@ struct RenderedAudio {
         self.media = media
     }
 
-    init(_ fixture: MovieFixture, bytesMax: Int = Limits.audioBytesMax, copies: Bool = false) throws {
-        try self.init(fixture.file(), fixture.format, AudioRendition(bytesMax: bytesMax, copies: copies))
+    init(
+        _ fixture: MovieFixture, as format: AudioRendition.Format = .m4a, bytesMax: Int = Limits.audioBytesMax,
+        copies: Bool = false
+    ) throws {
+        try self.init(fixture.file(), fixture.format, AudioRendition(format, bytesMax: bytesMax, copies: copies))
     }
 
     /// Bytes of the file on disk.
@@ -45,7 +48,8 @@ struct RenderedAudio {
 
         struct Format: Decodable {
             let duration: String
-            let tags: [String: String]
+            let format_name: String
+            let tags: [String: String]?
         }
 
         let streams: [Stream]
@@ -55,7 +59,7 @@ struct RenderedAudio {
         var channels: Int { streams.first?.channels ?? 0 }
         var sampleRate: Int { streams.first.flatMap { Int($0.sample_rate) } ?? 0 }
         var duration: Double { Double(format.duration) ?? 0 }
-        var brand: String? { format.tags["major_brand"]?.trimmingCharacters(in: .whitespaces) }
+        var brand: String? { format.tags?["major_brand"]?.trimmingCharacters(in: .whitespaces) }
     }
 
     func probe() throws -> Probe {

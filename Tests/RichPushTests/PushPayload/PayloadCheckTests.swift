@@ -110,6 +110,33 @@ struct PayloadCheckTests {
             "says image"
         ),
         (aps(base, #""ct_mediaUrl":"https://c.example/a.mp4","ct_mediaType":"video""#), [], ""),
+        // https://github.com/CleverTap/CTNotificationService, fileExtensionForMediaType
+        (
+            aps(base, #""ct_mediaUrl":"https://c.example/a.m4a","ct_mediaType":"audio""#), [.fileNameContradicted],
+            "saves every audio file as .mp3"
+        ),
+        (
+            aps(base, #""ct_mediaUrl":"https://c.example/a.avi","ct_mediaType":"video""#), [.fileNameContradicted],
+            "send MP4"
+        ),
+        (aps(base, #""ct_mediaUrl":"https://c.example/a.mp3","ct_mediaType":"audio""#), [], ""),
+        // https://github.com/blueshift-labs/Blueshift-iOS-SDK, BlueshiftExtensionConstants.h
+        (aps(base, #""audio_url":"https://c.example/a.wav""#), [.fileNameContradicted], "saves every audio file"),
+        (aps(base, #""video_url":"https://c.example/a.mp4""#), [], ""),
+        // https://github.com/segment-integrations/analytics-swift-engage, TwilioEngageServiceExtension.swift
+        (aps(base, #""media":["https://c.example/a.mp4"]"#), [.typeNotShown], "names every file .png"),
+        // https://github.com/MotiSig-Public/ios-motisig-sdk, MotiSigRichPushHandler.swift
+        (aps(base, #""_motisig":{"imageUrl":"https://c.example/a"}"#), [.extensionMissing], "then names the file .jpg"),
+        // https://github.com/infobip/mobile-messaging-sdk-ios, MMNSEUtils.swift
+        (
+            aps(base, #""internalData":{"atts":[{"url":"https://c.example/a"}]}"#), [.extensionMissing],
+            "names the file after the URL"
+        ),
+        // https://github.com/appcues/appcues-ios-sdk, AppcuesNotificationServiceExtension.swift
+        (
+            aps(base, #""appcues_attachment_url":"https://c.example/a""#), [.extensionMissing],
+            "depends on a correct Content-Type"
+        ),
         (
             aps(base + #","movie":"https://c.example/a.jpg""#, #""x":1"#), [.typeContradicted],
             "its key is for movie files"

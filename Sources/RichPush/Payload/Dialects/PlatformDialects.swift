@@ -24,9 +24,11 @@ extension PayloadDialect {
     /// The name of the dialect that writes `mutable-content` as `mutableContent`.
     package static let firebaseAdmin = "firebase-admin"
 
-    /// The format of Firebase's Admin SDKs; tried last, since other services also use `notification.imageUrl`.
+    /// The format of Firebase's Admin SDK for Node; tried last, since other services also use `notification.imageUrl`.
     ///
-    /// Source: firebase/firebase-admin-node, messaging-api.ts.
+    /// Source: firebase/firebase-admin-node, messaging-api.ts (`ApnsFcmOptions.imageUrl`, `Aps.mutableContent`), which
+    /// messaging-internal.ts renames to `image` and `mutable-content` (`validateApnsFcmOptions`, `validateAps`). The SDKs
+    /// for Go (messaging.go), Java (ApnsFcmOptions.java) and Python (_messaging_encoder.py) build the form of the API.
     static let firebaseAdminSDKs = [
         PayloadDialect(
             firebaseAdmin, service: "Firebase Admin SDK",

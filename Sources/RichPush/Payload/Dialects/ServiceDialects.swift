@@ -8,8 +8,10 @@ extension PayloadDialect {
                 MediaLocation(
                     ["ab", "att", "url"], [.type: ["ab", "att", "type"]], types: .fileExtension(standard: nil))
             ] + brazeRequests),
+        // File names: CleverTap/CTNotificationService, CTNotificationServiceExtension.m, fileExtensionForMediaType:
+        // audio is .mp3 and video .mp4, whatever was downloaded. Images are decoded by content.
         PayloadDialect(
-            "clevertap", service: "CleverTap", choice: .allLocations,
+            "clevertap", service: "CleverTap", choice: .allLocations, attachmentTypes: [.mp3, .mpeg4],
             locations: [
                 MediaLocation(
                     ["ct_mediaUrl"], [.type: ["ct_mediaType"]],
@@ -218,8 +220,10 @@ extension PayloadDialect {
             ], locations: [MediaLocation(["media-attachment-url"])]),
         PayloadDialect(
             "adobe-campaign", service: "Adobe Campaign Standard", locations: [MediaLocation(["media-attachment-url"])]),
+        // File names: blueshift-labs/Blueshift-iOS-SDK, BlueshiftExtensionConstants.h: audio.mp3 and video.mp4.
         PayloadDialect(
             "blueshift", service: "Blueshift", choice: .allLocations, marks: blueshiftMarks,
+            attachmentTypes: [.mp3, .mpeg4],
             locations: [
                 MediaLocation(["image_url"], keys: blueshiftKeys), MediaLocation(["video_url"], keys: blueshiftKeys),
                 MediaLocation(["audio_url"], keys: blueshiftKeys), MediaLocation(["gif_url"], keys: blueshiftKeys),

@@ -1,0 +1,83 @@
+import AttachPrepModel
+
+/// Where the files of a result are stored below a publish target.
+public enum ResultLayout: String, Sendable, Hashable, CaseIterable {
+    /// By content: `_content/<digest>.jpg`. A URL never gets other content, and equal files are stored once.
+    case content
+    /// In the folder of the result: `<id>/attachment.jpg`. A new version of the source replaces the files.
+    case id
+}
+
+/// A file of a result: its name in the manifest and its content. Pure.
+public struct PublishedFile: Sendable, Hashable {
+    /// The name in the manifest: `attachment.jpg`.
+    public let name: String
+    /// Lower-case hexadecimal.
+    public let sha256: String
+
+    public init(name: String, sha256: String) {
+        self.name = name
+        self.sha256 = sha256
+    }
+
+    /// The folder of files by content. No result can have this name, since an id begins with a letter or a digit.
+    static let contentFolder = "_content"
+    /// Digits of the digest in a path: 128 bits, so that no two files have the same.
+    private static let pathDigits = 32
+    /// Digits of the digest in a suggested name: enough for the notifications of one phone.
+    private static let nameDigits = 8
+
+    /// The path by content: `_content/1160….jpg`.
+    var contentPath: String { "\(Self.contentFolder)/\(sha256.prefix(Self.pathDigits))\(suffix)" }
+
+    /// The name under which a client saves the file: `attachment-1160ab42.jpg`.
+    ///
+    /// Many extensions save a download under the name that the server suggests, in one folder for all notifications.
+    /// With equal names, a notification would show the image of another.
+    public var suggestedName: String { "\(name.dropLast(suffix.count))-\(sha256.prefix(Self.nameDigits))\(suffix)" }
+
+    /// The extension with its dot; empty without one.
+    private var suffix: Substring { name.lastIndex(of: ".").map { name[$0...] } ?? "" }
+
+    /// The name in the manifest for a suggested name; nil for another name.
+    ///
+    /// - Parameter digits: The digits of the digest in the suggested name.
+    public static func parse(suggestedName: String) -> (name: String, digits: String)? {
+        guard let dot = suggestedName.lastIndex(of: "."), let dash = suggestedName[..<dot].lastIndex(of: "-")
+        else { return nil }
+        let digits = suggestedName[suggestedName.index(after: dash)..<dot]
+        guard digits.count == nameDigits else { return nil }
+        // Bounded: text.
+        return (String(suggestedName[..<dash] + suggestedName[dot...]), String(digits))
+    }
+}
+
+extension Manifest {
+    /// The files of the result, the attachment first.
+    var publishedFiles: [PublishedFile] {
+        [
+            attachment.map { ($0.file, $0.sha256) }, thumbnail.map { ($0.file, $0.sha256) },
+            crop.map { ($0.file, $0.sha256) },
+        ]
+        .compactMap(\.self).map { PublishedFile(name: $0.0, sha256: $0.1) }
+    }
+
+    /// The layout in which the result was published, from the attachment's URL.
+    var layout: ResultLayout {
+        guard let attachment, let url = attachment.url else { return .id }
+        let file = PublishedFile(name: attachment.file, sha256: attachment.sha256)
+        return url.hasSuffix("/\(file.contentPath)") ? .content : .id
+    }
+
+    /// The manifest with the URLs that its files have at a target, in a layout.
+    func located(at target: any PublishTarget, layout: ResultLayout) -> Manifest {
+        var manifest = self
+        let url = { (name: String, sha256: String) in
+            target.url(of: PublishedFile(name: name, sha256: sha256), in: id, layout: layout)
+        }
+        if let attachment { manifest.attachment?.url = url(attachment.file, attachment.sha256) }
+        if let thumbnail { manifest.thumbnail?.url = url(thumbnail.file, thumbnail.sha256) }
+        if let crop { manifest.crop?.url = url(crop.file, crop.sha256) }
+        return manifest
+    }
+}

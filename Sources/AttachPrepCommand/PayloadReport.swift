@@ -1,0 +1,119 @@
+import AttachPrep
+import AttachPrepModel
+import FoundationEssentials
+import RichPush
+
+/// The result of `payload --check`: dialect, media and warnings.
+struct PayloadReport: Encodable {
+    struct Media: Encodable {
+        let path: String
+        let address: String
+        /// `url`, `file` (of the app), or `other`.
+        let kind: String
+        let type: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case path, address, kind, type
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(path, forKey: .path)
+            try values.encode(address, forKey: .address)
+            try values.encode(kind, forKey: .kind)
+            try values.encode(type, forKey: .type)
+        }
+    }
+
+    /// The index in an array of payloads; nil for a single payload.
+    let index: Int?
+    let dialect: String
+    let service: String
+    /// The size of the APNs payload.
+    let bytes: Int
+    let media: [Media]
+    let warnings: [PayloadWarning]
+
+    /// Whether the media is expected to be shown: no warning has level `error`.
+    var isShown: Bool { !warnings.contains { $0.level == .error } }
+
+    /// - Parameter silenced: warnings that are not reported.
+    init(_ rewriter: PayloadRewriter, silenced: Set<PayloadWarning.Code> = [], index: Int? = nil) {
+        self.index = index
+        dialect = rewriter.media.dialect.name
+        service = rewriter.media.dialect.service
+        bytes = rewriter.bytes
+        media = rewriter.media.items.map { item in
+            let (kind, address) =
+                switch item.address {
+                case .url(let text): ("url", text)
+                case .file(let text): ("file", text)
+                case .other(let text): ("other", text)
+                }
+            return Media(
+                path: item.path.description, address: RedactedURL.redact(address), kind: kind, type: item.declaredType)
+        }
+        warnings = rewriter.warnings.filter { !silenced.contains($0.code) }
+    }
+
+    /// One line of JSON.
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// The text output.
+    var lines: [StyledText] {
+        var rows = index.map { [("payload", "[\($0)]")] } ?? []
+        rows.append(("dialect", "\(dialect) (\(service))"))
+        rows += media.map { ("media", "\($0.path)  \($0.address)\($0.type.map { "  as \($0)" } ?? "")") }
+        rows.append(("bytes", "\(bytes.grouped) of \(Limits.payloadBytesMax.grouped)"))
+        rows += warnings.map { ($0.level.rawValue, "\($0.code.rawValue): \($0.message)") }
+        if !warnings.contains(where: { $0.level != .note }) {
+            rows.append(("good", "iOS starts the service extension, and the media can be shown."))
+        }
+        return rows.map { Self.row($0.0, $0.1) }
+    }
+
+    /// A line of the text output: a label and its text.
+    static func row(_ label: String, _ text: String) -> StyledText {
+        StyledText(label, style(of: label)).filled(to: 8) + " \(text)"
+    }
+
+    private static func style(of label: String) -> TerminalStyle {
+        switch label {
+        case "error": .bad
+        case "warning": .warning
+        case "good": .good
+        default: .dim
+        }
+    }
+}
+
+/// The table of `payload --list-dialects`: name, service and media keys.
+enum DialectTable {
+    static var table: TextTable {
+        let dialects = PayloadDialect.all.sorted { $0.name < $1.name }
+        return TextTable(
+            columns: ["dialect", "service", "media"].map { TextTable.Column(title: $0) },
+            rows: dialects.map { dialect in
+                [
+                    StyledText(dialect.name), StyledText(dialect.service),
+                    StyledText(locations(of: dialect).joined(separator: ", ")),
+                ]
+            },
+            concessions: [
+                .narrow("media", to: 20), .narrow("service", to: 12), .leaveOut("service"), .narrow("media", to: 10),
+            ])
+    }
+
+    /// The dialect's locations in delivered payloads; those in API requests only if there are no others.
+    static func locations(of dialect: PayloadDialect) -> [String] {
+        let delivered = dialect.locations.filter { !$0.isRequest }
+        // JSON inside a string and plain JSON have the same description.
+        return (delivered.isEmpty ? dialect.locations : delivered).map(\.address.description).reduce(into: []) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+    }
+}
