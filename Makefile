@@ -80,7 +80,7 @@ docs: ## Check the documents and build their site into .build/docs
 	tools/docs/reference --check
 	tools/docs/links
 	NO_MKDOCS_2_WARNING=1 "$$(tools/docs/install)" build --strict --quiet
-	@echo "The site is .build/docs/index.html"
+	@echo "The site is in .build/docs: python3 -m http.server -d .build/docs"
 
 screenshot: deps-test ## Remake the picture of the README with the built program
 	tools/docs/screenshot
@@ -184,7 +184,7 @@ SAMPLES ?= 100
 bench-budget: bench-programs ## Measure download to attachment by kind, network and stage [SAMPLES=100]
 	Benchmarks/budget --samples $(SAMPLES)
 
-bench-report: ## Write .build/bench/report.html and report.json from the measurements, and print the table of docs/explanation/arrival.md
+bench-report: ## Write .build/bench/report.html and report.json from the measurements, and print the table of arrivals
 	Benchmarks/report
 
 # The comparison's options: make bench-peers OPTIONS='--rows one-jpeg,help --quick'

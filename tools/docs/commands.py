@@ -137,11 +137,11 @@ def settings():
         name = one["preferredName"]["name"]
         variable = "ATTACHPREP_" + name.upper().replace("-", "_")
         words, default = meaning(one)
-        row = [names(one), code(variable), words, default, "yes" if key in worked else "no"]
+        row = [f"{names(one)}<br>{code(variable)}", words, default, "yes" if key in worked else "no"]
         groups.setdefault(one.get("sectionTitle") or "Other", []).append(row)
     lines = []
     for title, listed in groups.items():
-        lines += [f"### {title}", "", table(["option", "variable", "meaning", "default", "`worker`"], listed), ""]
+        lines += [f"### {title}", "", table(["option and variable", "meaning", "default", "worker"], listed), ""]
     lines += ["### Secrets", "", "Secrets have no option, because command lines are visible to all users of a machine.",
               "", table(["variable", "meaning"], [[code(name), words] for name, words in secrets()])]
     return "\n".join(lines)

@@ -8,8 +8,8 @@ from program import ROOT
 
 BLOCK = re.compile(r"^(?:package |public )?(?:extension|enum) Limits \{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
 DECLARATION = re.compile(
-    r"((?:^ +///.*\n)*)^ +(?:public |package )?static let (\w+)(?:: [^=\n]+)? =\s*((?:.|\n(?=        )|\n(?=    \]))*?(?<!\[))$",
-    re.MULTILINE)
+    r"((?:^ +///.*\n)*)^ +(?:public |package )?static let (\w+)(?:: [^=\n]+)? ="
+    r"\s*((?:.|\n(?=        )|\n(?=    \]))*?(?<!\[))$", re.MULTILINE)
 UNITS = {"Bytes": "bytes", "Pixels": "pixels", "Characters": "characters", "Frames": "frames", "Seconds": "s"}
 
 
