@@ -17,6 +17,21 @@ import Testing
         #expect(result.exitCode == 0, "\(result.text)\(result.errorText)")
     }
 
+    @Test func `The first example of the README prints what the README says`() async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("samples"), withDestinationPath: SourceTree.path("samples"))
+        let readme = try String(contentsOfFile: SourceTree.path("README.md"), encoding: .utf8)
+        let example = try #require(
+            readme.firstMatch(of: /\$ attachprep (prepare \S+) \| head -3\n((?:.+\n){3})```/))
+        let result = try await RunCommand(
+            try BuiltBinary.attachprep(), example.1.split(separator: " ").map(String.init), folder: folder.path
+        ).run()
+        // Sizes of encoded files differ between versions of the encoders.
+        func withoutNumbers(_ text: some StringProtocol) -> String { text.replacing(/[\d,]+ bytes/, with: "bytes") }
+        #expect(result.lines.prefix(3).map(withoutNumbers) == example.2.split(separator: "\n").map(withoutNumbers))
+    }
+
     @Test func `The README fits on a screen, and its picture is small`() throws {
         let readme = try String(contentsOfFile: SourceTree.path("README.md"), encoding: .utf8)
         #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 130)
