@@ -113,8 +113,8 @@ def limits():
     for one in all_limits():
         modules.setdefault(one.module, []).append(one)
     for module, listed in sorted(modules.items()):
-        lines += [f"### {module}", "", table(["limit", "value", "reason", "file"], [
-            [code(one.name), shown(one), cell(one.reason), code(one.file)] for one in listed]), ""]
+        lines += [f"### {module}", "", table(["limit and file", "value", "reason"], [
+            [f"{code(one.name)}<br>{code(one.file)}", shown(one), cell(one.reason)] for one in listed]), ""]
     return "\n".join(lines)
 
 
