@@ -1,5 +1,6 @@
 """Markdown tables and cells."""
 
+import html
 import re
 
 # What is shown as code in prose: flags, variables, URL schemes, paths and names with dots or underscores.
@@ -10,15 +11,16 @@ CODE = re.compile(
 
 def cell(words):
     """Text for one cell of a table: on one line, with its pipes and angle brackets escaped outside code."""
-    words = " ".join(str(words).split())
-    pieces = re.split(r"(`[^`]*`)", words)
-    return "".join(piece.replace("|", r"\|") if piece.startswith("`")
-                   else CODE.sub(r"`\1`", piece).replace("|", r"\|").replace("<", "&lt;") for piece in pieces)
+    pieces = re.split(r"`([^`]*)`", " ".join(str(words).split()))
+    return "".join(code(piece) if index % 2 else CODE.sub(r"`\1`", piece).replace("|", r"\|").replace("<", "&lt;")
+                   for index, piece in enumerate(pieces))
 
 
 def code(words):
-    """A code span for a cell of a table."""
-    return "`" + str(words).replace("|", r"\|") + "`"
+    """A code span for a cell of a table. A forge and mkdocs escape a pipe in a code span differently, HTML alike."""
+    if "|" in str(words):
+        return "<code>" + html.escape(str(words), quote=False).replace("|", "&#124;") + "</code>"
+    return f"`{words}`"
 
 
 def table(heads, rows):
