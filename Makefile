@@ -29,7 +29,8 @@ swift_test := tools/tests --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test lint check test-long test-hostile test-asan test-tsan fuzz fuzz-ci install \
+.PHONY: help deps deps-test build demo test lint check docs docs-update docs-check screenshot \
+    test-long test-hostile test-asan test-tsan fuzz fuzz-ci install \
     bench bench-on-time bench-sandbox bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign \
     bench-budget bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
 
@@ -65,11 +66,27 @@ lint: deps
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests Fuzz samples/NotificationService
 	swift build --build-tests
 
-check: lint ## Check format and house rules; build everything with warnings as errors
+check: lint docs-check ## Check format, house rules and documents; build everything with warnings as errors
 	$(swift_test) --skip-build --filter TidyTests
 
+docs-check: lint
+	tools/docs/reference --check
+	tools/docs/links
+
+docs-update: ## Write the generated tables of docs/ from the built program and the declarations
+	tools/docs/reference
+
+docs: ## Check the documents and build their site into .build/docs
+	tools/docs/reference --check
+	tools/docs/links
+	NO_MKDOCS_2_WARNING=1 "$$(tools/docs/install)" build --strict --quiet
+	@echo "The site is in .build/docs: python3 -m http.server -d .build/docs"
+
+screenshot: deps-test ## Remake the picture of the README with the built program
+	tools/docs/screenshot
+
 # The house rules are tests among them.
-test: deps deps-test lint ## Check, and run all tests but the long ones
+test: deps deps-test lint docs-check ## Check, and run all tests but the long ones
 	$(swift_test) --skip-build
 
 test-long: deps deps-test ## Run all tests, those with kills and full disks included
@@ -167,7 +184,7 @@ SAMPLES ?= 100
 bench-budget: bench-programs ## Measure download to attachment by kind, network and stage [SAMPLES=100]
 	Benchmarks/budget --samples $(SAMPLES)
 
-bench-report: ## Write .build/bench/report.html and report.json from the measurements, and print the README's table
+bench-report: ## Write .build/bench/report.html and report.json from the measurements, and print the table of arrivals
 	Benchmarks/report
 
 # The comparison's options: make bench-peers OPTIONS='--rows one-jpeg,help --quick'

@@ -1,4 +1,4 @@
-"""The results of a campaign as text, and as the table of the README."""
+"""The results of a campaign as text, and as the table of docs/explanation/arrival.md."""
 
 from measure.stage import LIMITS
 

@@ -33,55 +33,106 @@ public struct AttachPrepError: Error, Codable, Sendable, Hashable, CustomStringC
 
 /// A stable error code, part of the public contract: codes may be added but are never renamed.
 public enum ErrorCode: String, Codable, Sendable, Hashable, CaseIterable {
+    /// The request is malformed or outside its limits.
     case requestInvalid = "request.invalid"
+    /// Service: no valid token.
     case requestUnauthorized = "request.unauthorized"
+    /// Service: no such job, webhook, campaign or file.
     case requestNotFound = "request.not_found"
+    /// Service: conflict with the job's state or with the idempotency key.
     case requestConflict = "request.conflict"
+    /// The request, batch or upload exceeds its size limit.
     case requestTooLarge = "request.too_large"
+    /// Service: too many requests.
     case requestRateLimited = "request.rate_limited"
+    /// The source is not a valid URL.
     case sourceInvalidURL = "source.invalid_url"
+    /// The source is not http or https, or http although only https is allowed.
     case sourceSchemeNotAllowed = "source.scheme_not_allowed"
+    /// The host resolves to a private, loopback or reserved address.
     case sourceAddressBlocked = "source.address_blocked"
+    /// Status 404 or 410, or a missing file.
     case sourceNotFound = "source.not_found"
+    /// The host name does not resolve.
     case downloadDNS = "download.dns"
+    /// The server does not answer.
     case downloadConnect = "download.connect"
+    /// Invalid certificate or failed handshake.
     case downloadTLS = "download.tls"
+    /// Any other status that is not 2xx.
     case downloadHTTPStatus = "download.http_status"
+    /// Unsupported coding: `br`, `zstd`, several content codings, a transfer coding other than `chunked`.
     case downloadContentCoding = "download.content_coding"
+    /// More than five redirects.
     case downloadTooManyRedirects = "download.too_many_redirects"
+    /// Timeout while connecting, before the first byte, or during the transfer.
     case downloadTimeout = "download.timeout"
+    /// Fewer bytes than the server announced.
     case downloadTruncated = "download.truncated"
+    /// Larger than a source may be for conversion.
     case downloadTooLarge = "download.too_large"
+    /// The file is empty.
     case mediaEmpty = "media.empty"
+    /// Not media: HTML, JSON, an archive.
     case mediaUnrecognized = "media.unrecognized"
+    /// A known media type that cannot be prepared.
     case mediaUnsupported = "media.unsupported"
+    /// Truncated or broken.
     case mediaCorrupt = "media.corrupt"
+    /// Protected by DRM.
     case mediaEncrypted = "media.encrypted"
+    /// More pixels than are decoded.
     case mediaTooManyPixels = "media.too_many_pixels"
+    /// More frames than are decoded.
     case mediaTooManyFrames = "media.too_many_frames"
+    /// Longer than what is decoded.
     case mediaTooLong = "media.too_long"
+    /// The file ended its media process twice; `attachprep quarantine lift` allows it again.
     case mediaQuarantined = "media.quarantined"
+    /// The media process crashed on this file.
     case mediaDecoderCrashed = "media.decoder_crashed"
+    /// Over Apple's limit or the request's own, and cannot or must not be shrunk.
     case limitExceeded = "limit.exceeded"
+    /// An invalid crop.
     case optionsInvalidClippingRect = "options.invalid_clipping_rect"
+    /// An invalid thumbnail time.
     case optionsInvalidTime = "options.invalid_time"
+    /// An invalid thumbnail size.
     case optionsInvalidSize = "options.invalid_size"
+    /// The time budget has ended.
     case deadlineExceeded = "deadline.exceeded"
+    /// The job's `notAfter` passed before or during processing; submit it with a later one.
     case deadlineNotAfter = "deadline.not_after"
+    /// The output folder is not writable.
     case outputNotWritable = "output.not_writable"
+    /// The disk is full.
     case outputNoSpace = "output.no_space"
+    /// The bucket's endpoint rejected the key, secret, token, clock or file.
     case publishDenied = "publish.denied"
+    /// The bucket does not exist or is in another region.
     case publishNotFound = "publish.not_found"
+    /// The endpoint does not answer or is overloaded.
     case publishUnavailable = "publish.unavailable"
+    /// No media was found in the payload.
     case payloadNoMedia = "payload.no_media"
+    /// More than 64 KiB, or more than 4,096 bytes after optional parts were removed.
     case payloadTooLarge = "payload.too_large"
+    /// The payload is not valid or ambiguous JSON; the message has line and column.
     case payloadInvalid = "payload.invalid"
+    /// Service: too many event streams.
     case eventsFull = "events.full"
+    /// Service: too many queued jobs or connections.
     case queueFull = "queue.full"
+    /// Service: the queue is unavailable or the service is shutting down.
     case queueUnavailable = "queue.unavailable"
+    /// The service crashed three times while it processed this job, the last two times without other jobs; please
+    /// report it.
     case jobCrashedService = "job.crashed_service"
+    /// A sandbox is required and this machine lacks a layer of it.
     case sandboxUnavailable = "sandbox.unavailable"
+    /// Interrupted, or cancelled by its caller.
     case cancelled
+    /// An error in attachprep; please report it.
     case `internal`
 
     /// Whether the same request may succeed later, unchanged.

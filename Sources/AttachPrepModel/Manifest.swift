@@ -311,13 +311,21 @@ public struct AttachmentOptions: Codable, Sendable, Hashable {
 public struct PreparationWarning: Codable, Sendable, Hashable {
     /// A stable warning code.
     public enum Code: String, Codable, Sendable, Hashable, CaseIterable {
+        /// The movie is stored rotated; some devices draw its thumbnail sideways.
         case videoRotated = "video.rotated"
+        /// A movie or audio file was cut to fit its limit.
         case mediaCut = "media.cut"
+        /// The source was damaged; its readable part was converted.
         case mediaRepaired = "media.repaired"
+        /// An animation became a still image.
         case animationLost = "animation.lost"
+        /// A movie has fewer frames than its source, because time ran short.
         case framesDropped = "frames.dropped"
+        /// The thumbnail time is past the end; another frame is shown.
         case timePastEnd = "time.past_end"
+        /// The file was delivered unchanged, with its location metadata.
         case metadataKept = "metadata.kept"
+        /// The budget allowed less than was requested.
         case deadlineDegraded = "deadline.degraded"
     }
 

@@ -139,9 +139,9 @@ import Testing
         }
     }
 
-    @Test func `The README lists every setting with its environment variable`() throws {
-        let readme = try String(contentsOfFile: SourceTree.path("README.md"), encoding: .utf8)
-        for name in try settings() { #expect(readme.contains("| `\(variable(name))` |"), "\(name)") }
+    @Test func `The documentation lists every setting with its environment variable`() throws {
+        let page = try String(contentsOfFile: SourceTree.path("docs/reference/settings.md"), encoding: .utf8)
+        for name in try settings() { #expect(page.contains("`\(variable(name))` |"), "\(name)") }
     }
 
     @Test(arguments: [["--port", "http"], ["--fsync", "sometimes"], ["--drain", "soon"]])

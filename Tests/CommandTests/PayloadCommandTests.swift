@@ -189,15 +189,15 @@ import Testing
 }
 
 extension PayloadCommandTests {
-    @Test func `--list-dialects prints the same dialects as the table in the README`() async throws {
+    @Test func `--list-dialects prints the same dialects as the table in the documentation`() async throws {
         let listed = try await bench.command(["payload", "--list-dialects"]).run()
         let rows = listed.lines.map { line in
             line.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         }
         #expect(rows.count > 35 && rows.allSatisfy { $0.count == 3 })
-        let readme = try String(contentsOfFile: SourceTree.path("README.md"), encoding: .utf8)
-        let table = readme.components(separatedBy: "<!-- dialects -->").dropFirst().first?
-            .components(separatedBy: "<!-- /dialects -->").first
+        let page = try String(contentsOfFile: SourceTree.path("docs/reference/dialects.md"), encoding: .utf8)
+        let table = page.components(separatedBy: "<!-- generated: dialects -->").dropFirst().first?
+            .components(separatedBy: "<!-- end of dialects -->").first
         let expected = rows.map { row in
             let keys = row[2].components(separatedBy: ", ").map { "`\($0)`" }.joined(separator: ", ")
             return "| `\(row[0])` | \(row[1]) | \(keys) |"

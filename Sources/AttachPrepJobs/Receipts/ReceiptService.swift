@@ -94,6 +94,11 @@ public struct ReceiptService: Sendable {
 }
 
 /// Metrics of receipts.
+///
+/// | name | labels |
+/// | --- | --- |
+/// | `attachprep_receipts_total` | `outcome`: attached, thumbnail, text, repeated, surplus, expired, refused |
+/// | `attachprep_send_to_attach_seconds` | |
 public struct ReceiptMetrics: Sendable {
     /// Receipts by `outcome`: `attached`, `thumbnail`, `text`, and those not counted: `repeated`, `surplus`, `expired`,
     /// `refused`.

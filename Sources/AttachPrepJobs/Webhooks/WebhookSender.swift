@@ -293,6 +293,11 @@ struct WebhookConcurrencyLimiter: Sendable {
 }
 
 /// Metrics of webhooks.
+///
+/// | name | labels |
+/// | --- | --- |
+/// | `attachprep_webhooks_total` | `outcome`: delivered, retried, given_up |
+/// | `attachprep_webhook_seconds` | |
 public struct WebhookMetrics: Sendable {
     /// Attempts by `outcome`: `delivered`, `retried`, `given_up`.
     public static let triesLabel = "attachprep_webhooks_total"

@@ -1,0 +1,163 @@
+"""The generated parts that come from the program: its commands, settings and dialects."""
+
+import functools
+import importlib.machinery
+import importlib.util
+import json
+import re
+import subprocess
+
+from program import ROOT, program
+from text import cell, code, sentence, table
+
+# `(ATTACHPREP_PORT; default: 8080)` at the end of a setting's help.
+VARIABLE = re.compile(r"\s*\((ATTACHPREP_\w+)(?:; default: (.*))?\)$")
+DEFAULT = re.compile(r"\s*\((?:([^()]*); )?default: ([^()]*)\)\.?$")
+
+
+@functools.cache
+def help_of_all():
+    dump = subprocess.run([program(), "--experimental-dump-help"], check=True, capture_output=True, text=True).stdout
+    return json.loads(dump)["command"]
+
+
+@functools.cache
+def manual():
+    """The script that writes the manual pages; it has the examples."""
+    loader = importlib.machinery.SourceFileLoader("manual", str(ROOT / "tools/manual"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("manual", loader))
+    loader.exec_module(module)
+    return module
+
+
+def subcommands(command):
+    return [one for one in command.get("subcommands", []) if one["commandName"] != "help" and one["shouldDisplay"]]
+
+
+def arguments(command):
+    return [one for one in command.get("arguments", []) if one["shouldDisplay"]
+            and not {"help", "version"} & {name["name"] for name in one.get("names", [])}]
+
+
+def names(argument):
+    """`--output DIR`, as code."""
+    value = argument["valueName"].upper() if "|" not in argument["valueName"] else argument["valueName"]
+    if argument["kind"] == "positional":
+        return code(value + ("..." if argument["isRepeating"] else ""))
+    written = ", ".join(("--" if name["kind"] == "long" else "-") + name["name"] for name in argument["names"])
+    return code(written + (f" {value}" if argument["kind"] == "option" else ""))
+
+
+def meaning(argument):
+    """The help of an argument without its default, and the default."""
+    words = " ".join([argument.get("abstract") or "", argument.get("discussion") or ""]).strip()
+    default = argument.get("defaultValue") or ""
+    if found := VARIABLE.search(words):
+        words, default = words[:found.start()], found[2] or default
+    elif found := DEFAULT.search(words):
+        words, default = words[:found.start()].rstrip(".") + (f" ({found[1]})" if found[1] else ""), found[2]
+    values = argument.get("allValues")
+    if values and not all(value in words for value in values):
+        words = f"{sentence(words)} One of {', '.join(values)}."
+    if argument["isRepeating"] and argument["kind"] == "option" and "repeatable" not in words:
+        words = f"{words.rstrip('.')}; repeatable."
+    return cell(sentence(words)), cell(default)
+
+
+def rows(options):
+    return [[names(one), *meaning(one)] for one in options]
+
+
+def sections(options):
+    """The options below a title for each section of the help."""
+    lines, titles = [], []
+    for one in options:
+        if one.get("sectionTitle") not in titles:
+            titles.append(one.get("sectionTitle"))
+    for title in titles:
+        lines += [f"**{title}**", ""] if title else []
+        lines += [table(["option", "meaning", "default"],
+                        rows([one for one in options if one.get("sectionTitle") == title])), ""]
+    return lines
+
+
+def overview():
+    return table(["command", "what it does"], [
+        [f"[`attachprep {one['commandName']}`](#attachprep-{one['commandName']})", cell(one["abstract"])]
+        for one in subcommands(help_of_all())])
+
+
+def paragraphs(command):
+    words = [part for part in (command.get("discussion") or "").strip().split("\n\n") if not part.startswith("  ")]
+    return [line for part in words if part for line in (cell(part), "")]
+
+
+def page(command):
+    path = f"attachprep {command['commandName']}"
+    extras = manual().EXTRAS[path]
+    lines = [f"## {path}", "", cell(command["abstract"]), "", *paragraphs(command)]
+    if subcommands(command):
+        listed = manual().shared(command)
+        for sub in subcommands(command):
+            own = [one for one in arguments(sub) if json.dumps(one, sort_keys=True) not in listed]
+            lines += [f"### {path} {sub['commandName']}", "", cell(sub.get("abstract") or ""), "", *paragraphs(sub)]
+            lines += sections(own) if own else []
+        lines += ["Options of all these commands:", "", *sections([json.loads(one) for one in listed])]
+    elif command["commandName"] in ("serve", "worker"):
+        lines += ["Its options are in [Settings](settings.md).", ""]
+    else:
+        lines += sections(arguments(command))
+    lines += ["**Examples**", "", "```sh"]
+    lines += [f"# {words}\n{example}" for words, example in extras["examples"]]
+    lines += ["```", "", "**Environment**", "", table(["variable", "meaning"], [
+        [", ".join(code(name) for name in variable.split(", ")), cell(words)]
+        for variable, words in extras["environment"]]), ""]
+    return lines
+
+
+def pages():
+    lines = [line for command in subcommands(help_of_all()) for line in page(command)]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
+
+
+def request_options():
+    """The options that are part of a request, as `prepare` has them."""
+    prepare = next(one for one in subcommands(help_of_all()) if one["commandName"] == "prepare")
+    return table(["option", "meaning", "default"],
+                 rows([one for one in arguments(prepare) if one.get("sectionTitle") == "Request"]))
+
+
+def settings():
+    """The settings of `serve` and `worker` by section; secrets have no option and come from their declaration."""
+    commands = {one["commandName"]: arguments(one) for one in subcommands(help_of_all())}
+    served = {json.dumps(one["names"]): one for one in commands["serve"]}
+    worked = {json.dumps(one["names"]) for one in commands["worker"]}
+    groups = {}
+    for key, one in served.items():
+        name = one["preferredName"]["name"]
+        variable = "ATTACHPREP_" + name.upper().replace("-", "_")
+        words, default = meaning(one)
+        row = [f"{names(one)}<br>{code(variable)}", words, default, "yes" if key in worked else "no"]
+        groups.setdefault(one.get("sectionTitle") or "Other", []).append(row)
+    lines = []
+    for title, listed in groups.items():
+        lines += [f"### {title}", "", table(["option and variable", "meaning", "default", "worker"], listed), ""]
+    lines += ["### Secrets", "", "Secrets have no option, because command lines are visible to all users of a machine.",
+              "", table(["variable", "meaning"], [[code(name), words] for name, words in secrets()])]
+    return "\n".join(lines)
+
+
+def secrets():
+    source = (ROOT / "Sources/AttachPrepService/Configuration/Setting.swift").read_text(encoding="utf-8")
+    listed = re.search(r"isSecret: Bool \{ \[(.*?)\]", source)[1]
+    for name in re.findall(r"\.(\w+)", listed):
+        words = re.search(rf'case \.{name}: "(.*)"', source)[1]
+        flag = re.search(rf'case {name} = "(.*)"', source)
+        yield "ATTACHPREP_" + (flag[1] if flag else name).upper().replace("-", "_"), cell(words)
+
+
+def dialects():
+    lines = subprocess.run([program(), "payload", "--list-dialects"], check=True, capture_output=True, text=True).stdout
+    listed = [re.split(r" {2,}", line.strip()) for line in lines.splitlines() if line.strip()]
+    return table(["dialect", "service", "keys of the media"], [
+        [code(row[0]), row[1], ", ".join(code(key) for key in row[2].split(", "))] for row in listed])
