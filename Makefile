@@ -21,7 +21,7 @@ test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
     liblcms2-dev make
 # For packages: debhelper and lintian, debootstrap and sqlite3 for their test.
-package_packages := dpkg-dev debhelper fakeroot lintian debootstrap sqlite3 util-linux mount
+package_packages := dpkg-dev debhelper fakeroot lintian debootstrap sqlite3 util-linux mount python3-venv python3-yaml
 
 release_build := swift build -c release --static-swift-stdlib
 # Packages name the commit that they are built from; `make build` does not, so that a commit makes no build longer.
@@ -34,7 +34,8 @@ swift_test := tools/tests --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test deps-packages deb dist test-packages release-build build demo test lint check test-long test-hostile test-asan test-tsan fuzz fuzz-ci install \
+.PHONY: help deps deps-test deps-packages deb dist test-packages release-build \
+    build demo test lint check test-long test-hostile test-asan test-tsan fuzz fuzz-ci install \
     bench bench-on-time bench-sandbox bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign \
     bench-budget bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
 
@@ -148,8 +149,8 @@ dist: deps-packages release-build ## Build tarballs of programs and source, SBOM
 
 # The former version is the same programs in a package with a lower number, unless FORMER names a package.
 FORMER ?=
-test-packages: deb ## Install the package in a fresh Debian 12, upgrade it with jobs queued, purge it (root) [FORMER=DEB]
-	tools/packages/check
+test-packages: deb ## Install, upgrade and purge the package in a fresh Debian 12 (root) [FORMER=DEB]
+	PATH="$$(dirname "$$(tools/hadolint/install)"):$$PATH" tools/packages/check
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && former='$(FORMER)' \
 	    && { [ -n "$$former" ] || former=$$(tools/packages/build-deb $(package_options) --output "$$folder" \
 	        --version 0.9.0 | tail -1); } \
