@@ -156,6 +156,7 @@ test-packages: deb ## Install, upgrade and purge the package in a fresh Debian 1
 	        --version 0.9.0 | tail -1); } \
 	    && tools/packages/test dist/attachprep_$$(tools/packages/version)_$$(dpkg --print-architecture).deb \
 	        --former "$$former"
+	tools/packages/test-image $(if $(BINARIES),$(BINARIES),$(BUILD)/release)
 
 # Programs that the benchmarks run beside attachprep.
 bench-programs: build deps-bench

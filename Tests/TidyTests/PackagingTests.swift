@@ -4,7 +4,7 @@ import Testing
 /// Debian package, image and release workflow agree with the tree; `make test-packages` installs them.
 @Suite struct PackagingTests {
     @Test func `Versions, paths, users and package names of packages and image agree`() async throws {
-        let result = try await RunCommand("python3", [SourceTree.path("tools/packages/check")]).run()
+        let result = try await RunCommand("python3", [SourceTree.path("tools/packages/check.py")]).run()
         #expect(result.exitCode == 0, "\(result.errorText)")
     }
 
