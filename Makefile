@@ -20,8 +20,13 @@ test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-
 # For the benchmarks, beside the packages of the tests: other tools, libraries of the bare programs, an origin server.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
     liblcms2-dev make
+# For packages: debhelper and lintian, debootstrap and sqlite3 for their test.
+package_packages := dpkg-dev debhelper fakeroot lintian debootstrap sqlite3 util-linux mount python3-venv python3-yaml
 
 release_build := swift build -c release --static-swift-stdlib
+# Packages name the commit that they are built from; `make build` does not, so that a commit makes no build longer.
+commit = $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)$(shell git diff --quiet HEAD 2>/dev/null \
+    || echo -changed)
 # All tests use Swift Testing; without --disable-xctest a second, empty summary is printed. One test at a time, in two
 # halves that run concurrently (tools/tests): tests that block while a program runs would otherwise take the threads
 # that other tests need.
@@ -29,7 +34,8 @@ swift_test := tools/tests --disable-xctest --no-parallel
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-test build demo test lint check docs docs-update docs-check screenshot \
+.PHONY: help deps deps-test deps-packages deb dist test-packages release-build \
+    build demo test lint check docs docs-update docs-check screenshot \
     test-long test-hostile test-asan test-tsan fuzz fuzz-ci install \
     bench bench-on-time bench-sandbox bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign \
     bench-budget bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
@@ -139,6 +145,36 @@ install: build ## Install into PREFIX (/usr/local) below DESTDIR: both programs,
 	install -s -D -m 755 .build/release/attachprep-media $(DESTDIR)$(PREFIX)/libexec/attachprep-media
 	tools/install-share .build/release/attachprep $(DESTDIR)$(PREFIX)/share
 
+# Packages are made of a release build, or of the programs in BINARIES, built before; BUILD is then the folder of that
+# build, whose checkouts have the licenses of the Swift packages.
+BUILD ?= .build
+BINARIES ?=
+MAINTAINER ?=
+package_options = --build $(BUILD) $(if $(BINARIES),--binaries $(BINARIES))
+
+deps-packages: ## Install what packages and their test need (only what is missing)
+	@tools/install-packages $(package_packages)
+
+release-build:
+	$(if $(BINARIES),,ATTACHPREP_COMMIT=$(commit) $(MAKE) build)
+
+deb: deps-packages release-build ## Build dist/attachprep_VERSION_ARCH.deb and check it by lintian [BINARIES=FOLDER]
+	tools/packages/build-deb $(package_options) $(if $(MAINTAINER),--maintainer '$(MAINTAINER)')
+
+dist: deps-packages release-build ## Build tarballs of programs and source, SBOM and checksums in dist [BINARIES=FOLDER]
+	tools/packages/build-dist $(package_options)
+
+# The former version is the same programs in a package with a lower number, unless FORMER names a package.
+FORMER ?=
+test-packages: deb ## Install, upgrade and purge the package in a fresh Debian 12 (root) [FORMER=DEB]
+	PATH="$$(dirname "$$(tools/hadolint/install)"):$$PATH" tools/packages/check
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && former='$(FORMER)' \
+	    && { [ -n "$$former" ] || former=$$(tools/packages/build-deb $(package_options) --output "$$folder" \
+	        --version 0.9.0 | tail -1); } \
+	    && tools/packages/test dist/attachprep_$$(tools/packages/version)_$$(dpkg --print-architecture).deb \
+	        --former "$$former"
+	tools/packages/test-image $(if $(BINARIES),$(BINARIES),$(BUILD)/release)
+
 # Programs that the benchmarks run beside attachprep.
 bench-programs: build deps-bench
 	$(release_build) --product ShapingServer
@@ -199,4 +235,4 @@ bench-damage: build deps-bench ## Measure how much damage in movies, GIFs and au
 	nice Benchmarks/damage $(OPTIONS)
 
 clean: ## Remove the output of building and of the demo
-	rm -rf .build prepared
+	rm -rf .build dist prepared

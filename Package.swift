@@ -93,6 +93,9 @@ let package = Package(
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         .systemLibrary(name: "CLinux"),
+        .target(
+            name: "CBuild",
+            cSettings: Context.environment["ATTACHPREP_COMMIT"].map { [.define("ATTACHPREP_COMMIT", to: $0)] } ?? []),
 
         // Their owners: the only importers of C.
         module("Vips", ["CVips", "SafeArithmetic"]),
@@ -177,7 +180,7 @@ let package = Package(
         .executableTarget(
             name: "AttachPrepCommand",
             dependencies: [
-                "AttachPrepPages", "AttachPrepService", "SQLiteQueue", "JetStreamQueue", "SafeArithmetic",
+                "AttachPrepPages", "AttachPrepService", "SQLiteQueue", "JetStreamQueue", "SafeArithmetic", "CBuild",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

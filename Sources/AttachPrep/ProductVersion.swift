@@ -1,5 +1,5 @@
 /// The version of the product.
 public enum ProductVersion {
     /// A semantic version, shown in the user agent, `--version` and CHANGELOG.md.
-    public static let text = "0.1.0"
+    public static let text = "1.0.0"
 }

@@ -38,7 +38,7 @@ struct AttachPrepCommand: AsyncParsableCommand {
             }
             if StandardStreams.hasLostResults { throw ExitCodeError.someRejected }
         } catch {
-            leave(with: error, of: running)
+            await leave(with: error, of: running)
         }
     }
 
@@ -46,14 +46,15 @@ struct AttachPrepCommand: AsyncParsableCommand {
     /// with 2.
     ///
     /// - Parameter command: the command that ran; nil if the command line could not be parsed.
-    private static func leave(with error: any Error, of command: (any ParsableCommand.Type)?) -> Never {
+    private static func leave(with error: any Error, of command: (any ParsableCommand.Type)?) async -> Never {
         if StandardStreams.hasLostResults {
             StandardStreams.note(
                 "attachprep: Writing to standard output failed; the results are in the output folder.")
         }
         if let end = error as? ExitCodeError { Glibc.exit(end.rawValue) }
         let code = exitCode(for: error)
-        let text = code.isSuccess ? fullMessage(for: error) : usage(error, of: command)
+        var text = code.isSuccess ? fullMessage(for: error) : usage(error, of: command)
+        if code.isSuccess, text == Version.text { text += await Version.details() }
         if code.isSuccess { StandardStreams.result(text) } else { StandardStreams.note(text) }
         Glibc.exit(code.isSuccess ? ExitCodeError.ready.rawValue : ExitCodeError.wrongUsage.rawValue)
     }
@@ -152,8 +153,4 @@ struct CommandNames {
         }
         return rows[one.count][other.count]
     }
-}
-
-enum Version {
-    static let text = "attachprep \(ProductVersion.text)"
 }

@@ -28,6 +28,8 @@ public struct QueueServers: Sendable, Hashable {
 
     /// `minimumVersion` as text, for help and documents.
     public static let minimumVersionText = "\(minimumVersion)"
+    /// The version of the NATS client library.
+    public static var libraryVersion: String { NATSLibrary.version }
 
     /// The settings for a connection, with the minimum version.
     var checkedSettings: NATSSettings {

@@ -41,3 +41,9 @@ package struct NATSServerVersion: Sendable, Hashable, Comparable, CustomStringCo
         (one.major, one.minor, one.patch) < (other.major, other.minor, other.patch)
     }
 }
+
+/// The NATS client library.
+package enum NATSLibrary {
+    /// Its version at run time.
+    package static var version: String { unsafe String(cString: nats_GetVersion()) }
+}

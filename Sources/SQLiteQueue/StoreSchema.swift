@@ -188,3 +188,11 @@ enum CampaignDuration: Int, Sendable {
     case sendToAttach = 0
     case attach = 1
 }
+
+/// The SQLite library.
+public enum SQLiteLibrary {
+    /// Its version at run time; nil if it cannot open a database in memory.
+    public static var version: String? {
+        try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
+    }
+}

@@ -71,7 +71,23 @@ import Testing
     @Test func `--version prints the version on standard output`() async throws {
         let result = try await bench.run("--version")
         #expect(result.exitCode == 0 && result.errorText == "")
-        #expect(result.text.wholeMatch(of: /attachprep [0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
+        #expect(result.text.prefixMatch(of: /attachprep [0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
+    }
+
+    @Test func `--version names the commit and the libraries, one on each line`() async throws {
+        let lines = try await bench.run("--version").lines
+        let names = Set(lines.dropFirst().compactMap { $0.split(separator: " ").first.map(String.init) })
+        #expect(names.isSuperset(of: ["commit", "libcurl", "sqlite", "libnats", "libvips", "libmagic", "libavcodec"]))
+        #expect(lines.allSatisfy { $0.split(separator: " ").count > 1 })
+    }
+
+    @Test func `--version works without the media program, and says that it is missing`() async throws {
+        let folder = try TemporaryFolder()
+        let program = folder.path("attachprep")
+        try FileManager.default.copyItem(atPath: try BuiltBinary.attachprep(), toPath: program)
+        let result = try await RunCommand(program, ["--version"]).run()
+        #expect(result.exitCode == 0)
+        #expect(result.text.hasPrefix("attachprep ") && result.text.contains("media process  not found"))
     }
 
     @Test func `The help of prepare lists every option`() async throws {

@@ -46,7 +46,7 @@ enum Modules {
         "AttachPrepCommand": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
             "AttachPrepJobs", "SQLiteQueue",
-            "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
+            "JetStreamQueue", "AttachPrepPages", "AttachPrepService", "CBuild",
         ],
         "RoundTrip": ["MediaEngine", "MediaProcessing", "AttachPrep"],
         "Shaping": ["RichPush", "AttachPrepModel"],
@@ -60,6 +60,7 @@ enum Modules {
     /// The modules of the C libraries: module maps, no Swift.
     static let cModules: Set<String> = [
         "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CCurl", "CNATS", "CLinux",
+        "CBuild",
     ]
 
     /// Modules of other packages, and the modules that may import them.

@@ -1,0 +1,39 @@
+import AttachPrep
+import CBuild
+import JetStreamQueue
+import Logging
+import MediaEngine
+import SQLiteQueue
+
+/// The text of `--version`.
+enum Version {
+    /// The first line, which programs may read; more lines may be added after it.
+    static let text = "attachprep \(ProductVersion.text)"
+
+    /// The lines after it: the commit that was built, and the versions of the libraries at run time. Those that decode
+    /// and encode are reported by a media process, which takes a tenth of a second.
+    static func details() async -> String {
+        let lines =
+            [
+                row("commit", unsafe String(cString: CBuild_commit())), row("libcurl", DownloadLibrary.version),
+                row("sqlite", SQLiteLibrary.version ?? "not usable"), row("libnats", QueueServers.libraryVersion),
+            ] + (await mediaRows())
+        return "\n" + lines.joined(separator: "\n")
+    }
+
+    private static func mediaRows() async -> [String] {
+        let logger = Logger(label: "attachprep") { _ in SwiftLogNoOpLogHandler() }
+        do {
+            let preparer = try AttachmentPreparer(
+                PreparerConfiguration(output: PreparerConfiguration.scratchFolder), logger: logger)
+            let description = try? await preparer.describe()
+            await preparer.shutdown()
+            guard let description else { return [row("media process", "not usable; run attachprep doctor")] }
+            return description.libraries.map { row($0.name, $0.version) }
+        } catch {
+            return [row("media process", "not found; run attachprep doctor")]
+        }
+    }
+
+    private static func row(_ name: String, _ value: String) -> String { TerminalText.column(name, 15) + value }
+}
