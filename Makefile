@@ -50,6 +50,7 @@ deps-test: toolchain ## Install the Debian packages and servers that the tests n
 	@tools/schemathesis/install >/dev/null
 	@tools/nats-server/install >/dev/null
 	@tools/openapi-client/install >/dev/null
+	@tools/fake-apns/install >/dev/null
 	@tools/axe/install >/dev/null
 
 deps-bench: deps-test ## Install what the comparison with other tools needs (only what is missing)
