@@ -16,7 +16,7 @@ struct OpenAPITests {
     }
 
     /// The copy that the documentation site serves and clients are generated from.
-    @Test func `docs/openapi json is the served document`() async throws {
+    @Test func `The copy in docs is the served document`() async throws {
         let copy = try Data(contentsOf: URL(fileURLWithPath: SourceTree.path("docs/openapi.json")))
         let served = try await LiveService().anonymous.get("/openapi.json").body
         #expect(Array(copy) == served, "run `make docs-update` and commit docs/openapi.json")

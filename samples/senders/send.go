@@ -61,7 +61,12 @@ var (
 
 	service = &http.Client{Timeout: 60 * time.Second}
 	// All notifications share one HTTP/2 connection: Apple treats many short ones as an attack.
-	pusher = &http.Client{Timeout: 30 * time.Second}
+	pusher = &http.Client{
+		Timeout: 30 * time.Second,
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxConnsPerHost: 1,
+		},
+	}
 )
 
 func variable(name, otherwise string) string {
@@ -172,7 +177,13 @@ type message struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// prepare returns the payload to send: media URLs are replaced by those of prepared files.
+func compact(payload []byte) []byte {
+	var content bytes.Buffer
+	check(json.Compact(&content, payload))
+	return content.Bytes()
+}
+
+// prepare returns the payload to send: media URLs are replaced by those of prepared files. Nil if it cannot be sent.
 func prepare(one message, recipients int) []byte {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
@@ -201,7 +212,9 @@ func prepare(one message, recipients int) []byte {
 			for _, warning := range result.Warnings {
 				log.Printf("%s: %s: %s", one.Name, warning.Code, warning.Message)
 			}
-			return result.Payload
+			return compact(result.Payload)
+		case status == 422 && strings.Contains(string(content), `"payload.no_media"`):
+			return compact(one.Payload)
 		case status == 401:
 			log.Fatal("attachprep answered 401: set ATTACHPREP_TOKEN")
 		default:

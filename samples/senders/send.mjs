@@ -111,7 +111,7 @@ function pause(attempt, retryAfter) {
   return sleep(1000 * Math.max(backoff, /^[0-9]+$/.test(retryAfter ?? "") ? Number(retryAfter) : 0));
 }
 
-/** The payload to send: media URLs are replaced by those of prepared files. */
+/** The payload to send: media URLs are replaced by those of prepared files. Null if it cannot be sent. */
 async function prepare(name, payload, recipients) {
   const headers = { "Content-Type": "application/json" };
   if (environment.ATTACHPREP_TOKEN) headers.Authorization = `Bearer ${environment.ATTACHPREP_TOKEN}`;
@@ -128,6 +128,9 @@ async function prepare(name, payload, recipients) {
         return Buffer.from(JSON.stringify(result.payload));
       }
       problem = await answer.text();
+      if (answer.status === 422 && valueOf(problem, "code") === "payload.no_media") {
+        return Buffer.from(JSON.stringify(payload));
+      }
       retryAfter = answer.headers.get("retry-after");
       if (answer.status === 401) throw new SendError("attachprep answered 401: set ATTACHPREP_TOKEN");
       if (![429, 503].includes(answer.status)) break;
@@ -141,9 +144,10 @@ async function prepare(name, payload, recipients) {
   return null;
 }
 
-function reasonOf(text) {
+/** A member of a JSON object; "" if the text is something else. */
+function valueOf(text, name) {
   try {
-    return JSON.parse(text).reason ?? "";
+    return JSON.parse(text)[name] ?? "";
   } catch {
     return "";
   }
@@ -169,7 +173,7 @@ async function deliver(apns, token, name, payload, device) {
       const authorization = `bearer ${signed}`;
       const answer = await apns.post(`/3/device/${device}`, { ...headers, authorization }, payload);
       status = answer.status;
-      reason = reasonOf(answer.text);
+      reason = valueOf(answer.text, "reason");
       retryAfter = answer.headers["retry-after"];
     } catch (error) {
       // The connection ended; the next request opens another one.

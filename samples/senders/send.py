@@ -72,8 +72,13 @@ def pause(attempt, retry_after):
     return max(backoff, int(retry_after) if (retry_after or "").isdigit() else 0)
 
 
+def compact(payload):
+    """JSON without spaces and escapes: the default of json.dumps is longer than what the service measured."""
+    return json.dumps(payload, separators=(",", ":"), ensure_ascii=False).encode()
+
+
 async def prepare(service, name, payload, recipients):
-    """The payload to send: media URLs are replaced by those of prepared files."""
+    """The payload to send: media URLs are replaced by those of prepared files. None if it cannot be sent."""
     body = {"payload": payload, "request": {"rendition": "display"}, "campaign": name, "recipients": recipients}
     for attempt in range(ATTEMPTS):
         try:
@@ -85,9 +90,10 @@ async def prepare(service, name, payload, recipients):
                 result = answer.json()
                 for warning in result["warnings"]:
                     print(f"{name}: {warning['code']}: {warning['message']}", file=sys.stderr)
-                # Compact and without escapes: the default of json.dumps is longer than what the service measured.
-                return json.dumps(result["payload"], separators=(",", ":"), ensure_ascii=False).encode()
+                return compact(result["payload"])
             problem, retry_after = answer.text, answer.headers.get("retry-after")
+            if answer.status_code == 422 and answer.json()["code"] == "payload.no_media":
+                return compact(payload)
             if answer.status_code == 401:
                 raise SendError("attachprep answered 401: set ATTACHPREP_TOKEN")
             if answer.status_code not in (429, 503):

@@ -21,9 +21,10 @@ import uuid
 
 import h2.config
 import h2.connection
+import h2.errors
 import h2.events
 import h2.exceptions
-from h2.settings import SettingCodes
+from hyperframe.frame import SettingsFrame
 
 from checks import Provider, Refusal, TokenHistory
 
@@ -67,23 +68,34 @@ class Connection:
         self.requests = {}
         self.tasks = set()
         self.tokens = TokenHistory()
-        self.is_known = False
+        self.limit = 0
 
     def flush(self):
         if data := self.h2.data_to_send():
             self.writer.write(data)
 
-    async def run(self):
-        self.h2.initiate_connection()
-        self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: STREAMS_BEFORE_TOKEN})
+    def allow(self, streams, settings=None):
+        """Sends the limit of concurrent streams, with further settings.
+
+        Not with h2, which ends the connection when a stream is opened just before the limit has arrived. A server
+        refuses such a stream, and the sender may repeat it.
+        """
+        self.limit = streams
         self.flush()
+        settings = {**(settings or {}), SettingsFrame.MAX_CONCURRENT_STREAMS: streams}
+        self.writer.write(SettingsFrame(0, settings=settings).serialize())
+
+    async def run(self):
+        # The first frame has the limit already: httpx 0.28 hangs when a limit is lowered later.
+        self.h2.initiate_connection()
+        self.h2.data_to_send()
+        self.allow(STREAMS_BEFORE_TOKEN, dict(self.h2.local_settings))
         try:
             while data := await self.reader.read(65_536):
                 for event in self.h2.receive_data(data):
                     self.handle(event)
                 self.flush()
         except h2.exceptions.ProtocolError as error:
-            # A sender that ignores the limit of streams, for example.
             self.server.write({"connection": self.number, "violation": f"{type(error).__name__}: {error}"})
             self.flush()
         except (ConnectionError, ssl.SSLError):
@@ -93,7 +105,9 @@ class Connection:
         self.writer.close()
 
     def handle(self, event):
-        if isinstance(event, h2.events.RequestReceived):
+        if isinstance(event, h2.events.RequestReceived) and len(self.requests) >= self.limit:
+            self.h2.reset_stream(event.stream_id, h2.errors.ErrorCodes.REFUSED_STREAM)
+        elif isinstance(event, h2.events.RequestReceived):
             self.requests[event.stream_id] = (event.headers, bytearray())
             self.server.in_progress += 1
         elif isinstance(event, h2.events.DataReceived):
@@ -101,7 +115,7 @@ class Connection:
             if event.stream_id in self.requests:
                 body = self.requests[event.stream_id][1]
                 body += event.data[:BODY_BYTES - len(body)]
-        elif isinstance(event, h2.events.StreamEnded):
+        elif isinstance(event, h2.events.StreamEnded) and event.stream_id in self.requests:
             task = asyncio.ensure_future(self.respond(event.stream_id))
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
@@ -129,9 +143,8 @@ class Connection:
             self.server.provider.check(headers, body, self.tokens)
         except Refusal as refusal:
             return {"status": refusal.status, "reason": refusal.reason}
-        if not self.is_known:
-            self.is_known = True
-            self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: STREAMS})
+        if self.limit < STREAMS:
+            self.allow(STREAMS)
         return {"status": 200}
 
     def send(self, stream, answer, apns_id):

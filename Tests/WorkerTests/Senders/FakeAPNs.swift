@@ -23,8 +23,9 @@ struct FakeAPNs: Sendable {
         try await waitUntil("the fake APNs listens", seconds: 120) {
             !running.isRunning || (try? running.textSoFar().hasSuffix("\n")) == true
         }
-        let url = try #require(
-            running.textSoFar().split(separator: "\n").first, "make deps-test: \(try running.errorTextSoFar())")
+        let output = try running.textSoFar()
+        let errors = try running.errorTextSoFar()
+        let url = try #require(output.split(separator: "\n").first, "make deps-test installs it: \(errors)")
         return FakeAPNs(folder: folder, url: String(url), running: running)
     }
 

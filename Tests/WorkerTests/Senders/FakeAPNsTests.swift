@@ -82,6 +82,6 @@ import Testing
         #expect(try await answer(device: String(repeating: "xy", count: 32)) == "400 BadDeviceToken")
         #expect(try await answer(device: "\(Self.device)/more") == "404 BadPath")
         #expect(try await Self.answer(of: apns, token: token, method: "PUT") == "405 MethodNotAllowed")
-        #expect(try await apns.stop().count == 24)
+        #expect(try await apns.stop().count == 23)
     }
 }

@@ -112,7 +112,8 @@ import Testing
         #expect(result.exitCode == 0, "\(result.errorText)")
         #expect(result.lines == ["one", "two"].map { "\($0): sent 12, removed 0, failed 0" })
         #expect(Set(arrivals.filter { $0.status == 200 }.map(\.notification)).count == 24)
-        #expect((2...4).contains(Set(arrivals.map(\.connection)).count))
+        // Three, and more by Go, which opens another one while APNs allows one request on the first.
+        #expect((2...8).contains(Set(arrivals.map(\.connection)).count))
     }
 
     @Test(arguments: SampleSender.runnable)

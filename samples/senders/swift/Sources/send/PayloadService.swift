@@ -20,8 +20,9 @@ struct PayloadService {
         if let token = ProcessInfo.processInfo.environment["ATTACHPREP_TOKEN"] {
             request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         }
+        let original = try JSONSerialization.jsonObject(with: message.payload)
         request.httpBody = try JSONSerialization.data(withJSONObject: [
-            "payload": try JSONSerialization.jsonObject(with: message.payload),
+            "payload": original,
             "request": ["rendition": "display"],
             "campaign": message.name,
             "recipients": recipients,
@@ -33,7 +34,14 @@ struct PayloadService {
                 let (body, response) = try await URLSession.shared.data(for: request)
                 let answer = response as? HTTPURLResponse
                 switch answer?.statusCode {
-                case 200: return try payload(in: body, of: message)
+                case 200:
+                    let result = try JSONSerialization.jsonObject(with: body) as? [String: Any] ?? [:]
+                    for warning in result["warnings"] as? [[String: Any]] ?? [] {
+                        complain("\(message.name): \(warning["code"] ?? ""): \(warning["message"] ?? "")")
+                    }
+                    return try compact(result["payload"] ?? original, of: message)
+                case 422 where String(decoding: body, as: UTF8.self).contains(#""payload.no_media""#):
+                    return try compact(original, of: message)
                 case 401: throw SendError(description: "attachprep answered 401: set ATTACHPREP_TOKEN")
                 case 429, 503: retryAfter = answer?.value(forHTTPHeaderField: "Retry-After")
                 default:
@@ -50,16 +58,8 @@ struct PayloadService {
         return nil
     }
 
-    /// The payload of a response, whose warnings are printed.
-    private func payload(in body: Data, of message: Message) throws -> Data? {
-        let result = try JSONSerialization.jsonObject(with: body) as? [String: Any] ?? [:]
-        for warning in result["warnings"] as? [[String: Any]] ?? [] {
-            complain("\(message.name): \(warning["code"] ?? ""): \(warning["message"] ?? "")")
-        }
-        guard let object = result["payload"] else {
-            throw SendError(description: "attachprep answered without a payload; check ATTACHPREP_URL")
-        }
-        // Otherwise each "/" of a URL would take two bytes of the payload.
+    /// JSON without spaces and escapes: otherwise each "/" of a URL would take two bytes of the payload.
+    private func compact(_ object: Any, of message: Message) throws -> Data? {
         let payload = try JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes)
         guard payload.count <= Self.payloadBytes else {
             complain("\(message.name): not sent: \(payload.count) bytes, more than \(Self.payloadBytes)")
