@@ -11,12 +11,13 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
     libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
     zlib1g-dev git ca-certificates python3
 # For the tests and samples/make-media: generators of real media, an HTTP/2 server, certificates, a system call tracer,
-# a font for the burnt-in clock and for pages, a browser for the pages, and OpenStack Swift as an S3 server that checks
-# signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler). tools/nats-server installs
-# nats-server, because Debian's version is older than the oldest that attachprep accepts.
+# a font for the burnt-in clock and for pages, a browser for the pages, OpenStack Swift as an S3 server that checks
+# signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler), and Node for the samples in it (Go
+# would take 450 MB: its samples are tested where it is installed). tools/nats-server installs nats-server, because
+# Debian's version is older than the oldest that attachprep accepts.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core chromium nghttp2-server openssl \
     strace libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
-    swift-proxy swift-account swift-container swift-object
+    swift-proxy swift-account swift-container swift-object nodejs
 # For the benchmarks, beside the packages of the tests: other tools, libraries of the bare programs, an origin server.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
     liblcms2-dev make
@@ -36,7 +37,7 @@ swift_test := tools/tests --disable-xctest --no-parallel
 .NOTPARALLEL:
 .PHONY: help deps deps-test deps-packages deb dist test-packages release-build \
     build demo test lint check docs docs-update docs-check screenshot \
-    test-long test-hostile test-asan test-tsan fuzz fuzz-ci install \
+    test-long test-hostile test-asan test-tsan fuzz fuzz-ci install client \
     bench bench-on-time bench-sandbox bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign \
     bench-budget bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
 
@@ -55,6 +56,7 @@ deps-test: toolchain ## Install the Debian packages and servers that the tests n
 	@tools/schemathesis/install >/dev/null
 	@tools/nats-server/install >/dev/null
 	@tools/openapi-client/install >/dev/null
+	@tools/fake-apns/install >/dev/null
 	@tools/axe/install >/dev/null
 
 deps-bench: deps-test ## Install what the comparison with other tools needs (only what is missing)
@@ -78,6 +80,10 @@ check: lint docs-check ## Check format, house rules and documents; build everyth
 docs-check: lint
 	tools/docs/reference --check
 	tools/docs/links
+
+client: ## Generate the Python client from docs/openapi.json and build its wheel in .build/client
+	@command -v python3 >/dev/null || tools/install-packages python3 python3-venv
+	@tools/openapi-client/build .build/client
 
 docs-update: ## Write the generated tables of docs/ from the built program and the declarations
 	tools/docs/reference

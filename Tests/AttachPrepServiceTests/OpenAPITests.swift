@@ -1,6 +1,7 @@
 import AttachPrepJobs
 import Foundation
 import RichPush
+import TestSupport
 import Testing
 
 @testable import AttachPrepModel
@@ -12,6 +13,13 @@ struct OpenAPITests {
         let response = try await LiveService().anonymous.get("/openapi.json")
         #expect(response.status == 200 && response.field("content-type") == "application/json")
         #expect(response.body == Array(try OpenAPIFile().bytes))
+    }
+
+    /// The copy that the documentation site serves and clients are generated from.
+    @Test func `The copy in docs is the served document`() async throws {
+        let copy = try Data(contentsOf: URL(fileURLWithPath: SourceTree.path("docs/openapi.json")))
+        let served = try await LiveService().anonymous.get("/openapi.json").body
+        #expect(Array(copy) == served, "run `make docs-update` and commit docs/openapi.json")
     }
 
     @Test func `Each route has an operation, and each operation a route`() async throws {

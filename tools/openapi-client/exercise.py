@@ -1,6 +1,6 @@
-"""Calls every operation of a running service with the client that openapi-python-client generated.
+"""Calls every operation of a running service with the client that openapi-python-client generated: `make client`.
 
-Run by GeneratedClientTests: exercise.py FOLDER URL TOKEN SOURCE, where FOLDER holds the package attachprep_client, and
+Run by GeneratedClientTests with the Python into which the package is installed: exercise.py URL TOKEN SOURCE, where
 SOURCE is the address of an image. Ends with an error when an answer is not of its type, or an operation was left out.
 """
 
@@ -17,13 +17,11 @@ import urllib.request
 import uuid
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-folder, base_url, token, source = sys.argv[1:]
-sys.path.insert(0, folder)
+import attachprep_client.api
+from attachprep_client import AuthenticatedClient, Client, models
+from attachprep_client.types import File
 
-import attachprep_client.api  # noqa: E402
-from attachprep_client import AuthenticatedClient, Client  # noqa: E402
-from attachprep_client import models  # noqa: E402
-from attachprep_client.types import File  # noqa: E402
+base_url, token, source = sys.argv[1:]
 
 with urllib.request.urlopen(f"{base_url}/openapi.json") as answer:
     document = json.load(answer)
