@@ -37,7 +37,7 @@ swift_test := tools/tests --disable-xctest --no-parallel
 .NOTPARALLEL:
 .PHONY: help deps deps-test deps-packages deb dist test-packages release-build \
     build demo test lint check docs docs-update docs-check screenshot \
-    test-long test-hostile test-asan test-tsan fuzz fuzz-ci install client \
+    test-long test-hostile test-asan test-tsan fuzz fuzz-ci install client docc test-app \
     bench bench-on-time bench-sandbox bench-walls bench-memory bench-service bench-scale bench-calls bench-campaign \
     bench-budget bench-peers bench-compare bench-damage bench-report bench-programs deps-bench clean toolchain
 
@@ -71,7 +71,8 @@ demo: build ## Serve the samples on loopback, prepare all of them by URL, show t
 	samples/demo
 
 lint: deps
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests Fuzz samples/NotificationService
+	swift format lint --strict --parallel --recursive Package.swift Packages Sources Tests Fuzz \
+	    samples/NotificationService
 	swift build --build-tests
 
 check: lint docs-check ## Check format, house rules and documents; build everything with warnings as errors
@@ -80,6 +81,7 @@ check: lint docs-check ## Check format, house rules and documents; build everyth
 docs-check: lint
 	tools/docs/reference --check
 	tools/docs/links
+	tools/docc >/dev/null
 
 client: ## Generate the Python client from docs/openapi.json and build its wheel in .build/client
 	@command -v python3 >/dev/null || tools/install-packages python3 python3-venv
@@ -94,12 +96,20 @@ docs: ## Check the documents and build their site into .build/docs
 	NO_MKDOCS_2_WARNING=1 "$$(tools/docs/install)" build --strict --quiet
 	@echo "The site is in .build/docs: python3 -m http.server -d .build/docs"
 
+docc: ## Build the DocC documentation of RichPush and AttachPrep into .build/docc, with warnings as errors
+	swift build --target AttachPrep
+	tools/docc
+
 screenshot: deps-test ## Remake the picture of the README with the built program
 	tools/docs/screenshot
 
 # The house rules are tests among them.
 test: deps deps-test lint docs-check ## Check, and run all tests but the long ones
 	$(swift_test) --skip-build
+	tools/test-richpush-package
+
+test-app: toolchain ## Export the package RichPush, build an app's package with it, check the sample extension
+	tools/test-richpush-package
 
 test-long: deps deps-test ## Run all tests, those with kills and full disks included
 	ATTACHPREP_LONG=1 $(swift_test)

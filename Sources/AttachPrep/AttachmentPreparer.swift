@@ -22,7 +22,10 @@ public final class AttachmentPreparer: Sendable {
 
     /// Starts the media processes for `requestsExpected`, so that they load their libraries during the first downloads.
     ///
-    /// - Parameter engine: Replaces the pool of media processes, as in tests.
+    /// - Parameters:
+    ///   - configuration: The settings for all requests.
+    ///   - engine: Replaces the pool of media processes, as in tests.
+    ///   - logger: Where the library logs.
     /// - Throws: `request.invalid` for an invalid configuration, `internal` when `attachprep-media` is missing.
     public init(
         _ configuration: PreparerConfiguration, engine: (any MediaEngine)? = nil,

@@ -57,6 +57,26 @@ struct DeviceReceiptTests {
         #expect(server.requests(to: "/elsewhere").isEmpty)
     }
 
+    @Test func `The app sends left-over receipts when it starts`() async throws {
+        server.serve("/receipts", .status(503))
+        _ = try await run(token: "one")
+        #expect(try await run(token: "two").receipts == 2)
+        #expect(try await device.startApp(in: folder) == 2)
+        server.serve("/receipts", .status(202))
+        #expect(try await device.startApp(in: folder) == 0)
+        // After a temporary error, the rest waits for the next start.
+        #expect(try reports.map(\.token) == ["one", "two", "two", "two", "one"])
+        #expect(try Set(reports.map(\.id)).count == 2)
+        #expect(try await device.startApp(in: folder) == 0)
+    }
+
+    @Test func `The app does not send the receipt of a notification that is being processed`() async throws {
+        try store("recent", secondsAgo: 5)
+        #expect(try await device.startApp(in: folder) == 0)
+        #expect(server.requests(to: "/receipts").isEmpty)
+        #expect(try folder.contents().contains { $0.hasSuffix("-recent.json") })
+    }
+
     @Test func `Receipts are kept when the service is unreachable`() async throws {
         server.stop()
         #expect(try await run().receipts == 1)

@@ -25,8 +25,8 @@ struct SampleFilesTests {
         #expect(types.allSatisfy { !(($0["NSPrivacyAccessedAPITypeReasons"] as? [String])?.isEmpty ?? true) })
     }
 
-    @Test func `The README lists every source file`() throws {
-        let folder = SourceTree.path("samples/NotificationService")
+    @Test(arguments: ["", "/App"]) func `The README lists every source file`(subfolder: String) throws {
+        let folder = SourceTree.path("samples/NotificationService\(subfolder)")
         let readme = try String(contentsOfFile: folder + "/README.md", encoding: .utf8)
         for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasSuffix(".swift") {
             #expect(readme.contains("`\(file.dropLast(6))`"), "\(file) is not named")

@@ -33,6 +33,13 @@ final class SimulatedDevice: Sendable {
         let folder = try folder ?? TemporaryFolder()
         return try await DeviceReport(start(payload, in: folder, options).result())
     }
+
+    /// Starts the app instead of the extension, and returns the number of reports that it could not send.
+    func startApp(in folder: TemporaryFolder) async throws -> Int {
+        let result = try await start("", in: folder, ["--app-start"]).result()
+        guard result.exitCode == 0 else { throw TestError(description: "the app ended: \(result.errorText)") }
+        return try JSONDecoder().decode([String: Int].self, from: Data(result.output))["receipts"] ?? -1
+    }
 }
 
 /// The JSON report that the device prints: the displayed notification and the remaining files.

@@ -27,7 +27,10 @@ struct Tree {
         }
         var isFolder: ObjCBool = false
         paths = listed.filter {
-            FileManager.default.fileExists(atPath: SourceTree.path($0), isDirectory: &isFolder) && !isFolder.boolValue
+            let path = SourceTree.path($0)
+            // A symbolic link is another file of the project (Packages/RichPush).
+            return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+                && (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == nil
         }
         texts = paths.compactMap { path in
             guard !path.hasPrefix("samples/media/"),

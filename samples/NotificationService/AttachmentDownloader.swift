@@ -8,8 +8,7 @@ import RichPush
 /// Downloads the files of one notification to disk, each with a time limit; aborts a download as soon as a check fails.
 ///
 /// All downloads share one session, so that a second file from the same server needs no second handshake.
-// Sendable because the session is set once and `downloads` is locked.
-final class AttachmentDownloader: NSObject, @unchecked Sendable {
+nonisolated final class AttachmentDownloader: NSObject, Sendable {
     private struct Download: Sendable {
         let candidate: FetchCandidate
         let task: URLSessionDownloadTask
@@ -19,24 +18,28 @@ final class AttachmentDownloader: NSObject, @unchecked Sendable {
 
     private let folder: MediaFolder
     private let downloads = Locked<[Int: Download]>([:])
-    private lazy var session = URLSession(configuration: Self.configuration, delegate: self, delegateQueue: nil)
+    /// Nil after `close()`.
+    private let session = Locked<URLSession?>(nil)
 
     init(_ folder: MediaFolder) {
         self.folder = folder
         super.init()
-        _ = session
+        session.set(URLSession(configuration: Self.configuration, delegate: self, delegateQueue: nil))
     }
 
     /// Cancels all downloads; must be called, since a session retains its delegate until it is invalidated.
     func close() {
-        session.invalidateAndCancel()
+        session.value?.invalidateAndCancel()
+        session.set(nil)
     }
 
     /// Downloads a file; cancelling the task ends the download.
     func file(
         for candidate: FetchCandidate, from url: URL, within seconds: Double
     ) async -> Result<AttachmentFile, FetchError> {
-        let task = session.downloadTask(with: Self.request(for: candidate, url, seconds))
+        guard let task = session.value?.downloadTask(with: Self.request(for: candidate, url, seconds)) else {
+            return .failure(.cancelled)
+        }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 downloads.change {
@@ -101,7 +104,7 @@ final class AttachmentDownloader: NSObject, @unchecked Sendable {
     }
 }
 
-extension AttachmentDownloader: URLSessionDownloadDelegate {
+nonisolated extension AttachmentDownloader: URLSessionDownloadDelegate {
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -137,7 +140,7 @@ extension AttachmentDownloader: URLSessionDownloadDelegate {
     }
 }
 
-extension FetchResponse {
+nonisolated extension FetchResponse {
     /// Converts a response; nil unless it is an HTTP response.
     init?(_ response: URLResponse?) {
         guard let response = response as? HTTPURLResponse else { return nil }
@@ -150,7 +153,7 @@ extension FetchResponse {
     }
 }
 
-extension Limits {
+nonisolated extension Limits {
     /// Interval between checks of a download: 0.1 s of Wi-Fi is 0.5 MB too much at most.
     static let deviceWatchSeconds = 0.1
     /// A download without bytes for this long is considered dead.

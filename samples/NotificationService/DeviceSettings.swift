@@ -2,7 +2,7 @@ import Foundation
 import RichPush
 
 /// Folders and time limits of the extension.
-struct DeviceSettings: Sendable {
+nonisolated struct DeviceSettings: Sendable {
     /// The folder for downloads, with a subfolder for each notification.
     var mediaFolder: URL
     /// The folder for reports that are not sent yet.
@@ -12,7 +12,7 @@ struct DeviceSettings: Sendable {
     var deadline = FetchDeadline()
 }
 
-extension DeviceSettings {
+nonisolated extension DeviceSettings {
     static var standard: DeviceSettings {
         DeviceSettings(
             mediaFolder: FileManager.default.temporaryDirectory.appendingPathComponent("attachprep", isDirectory: true),

@@ -4,7 +4,7 @@ import RichPush
 import UserNotifications
 
 /// The folder for the files of one notification.
-final class MediaFolder: Sendable {
+nonisolated final class MediaFolder: Sendable {
     private let url: URL
     /// Subfolders of delivered files: iOS moves them later.
     private let kept = Locked<Set<String>>([])
@@ -92,7 +92,7 @@ final class MediaFolder: Sendable {
 }
 
 /// A checked file with the right extension.
-struct AttachmentFile: Sendable {
+nonisolated struct AttachmentFile: Sendable {
     let url: URL
     let type: AttachmentType
     let candidate: FetchCandidate
@@ -137,7 +137,7 @@ struct AttachmentFile: Sendable {
     }
 }
 
-extension Limits {
+nonisolated extension Limits {
     /// Chunk size for the digest of a file: an extension has 24 MB of memory, on older devices 12 MB.
     static let devicePieceBytes = 65_536
 }

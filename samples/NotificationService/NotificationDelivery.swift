@@ -10,7 +10,7 @@ import UserNotifications
 ///
 /// Attachments are tried in order. The thumbnail is fetched when they fail, or in parallel with a slow one, so that it
 /// is available when iOS ends the extension early. The content handler is called exactly once.
-final class NotificationDelivery: Sendable {
+nonisolated final class NotificationDelivery: Sendable {
     private let settings: DeviceSettings
     private let contentHandler: ContentHandler
     private let plan: FetchPlan
@@ -146,14 +146,14 @@ final class NotificationDelivery: Sendable {
 }
 
 /// The content to deliver when time runs out.
-private struct BestAttempt: Sendable {
+private nonisolated struct BestAttempt: Sendable {
     var files: [AttachmentFile] = []
     var outcome = PushReceiptReport.Outcome.text
 }
 
 /// Calls the content handler of a notification exactly once.
 // Sendable because the lock guards the handler, and only the caller that took the handler uses the content.
-final class ContentHandler: @unchecked Sendable {
+nonisolated final class ContentHandler: @unchecked Sendable {
     private let lock = NSLock()
     private let content: UNNotificationContent
     private var handler: ((UNNotificationContent) -> Void)?
@@ -188,7 +188,7 @@ final class ContentHandler: @unchecked Sendable {
 }
 
 /// Logs the result of each file.
-enum DeviceLog {
+nonisolated enum DeviceLog {
     #if canImport(os)
         private static let logger = Logger(subsystem: "attachprep", category: "notification")
     #endif

@@ -6,7 +6,7 @@ import UserNotifications
 ///
 /// iOS creates an instance for each notification that has `mutable-content: 1` and an alert, and shows the content
 /// passed to the content handler. After 30 s, often sooner, it calls `serviceExtensionTimeWillExpire`.
-final class NotificationService: UNNotificationServiceExtension {
+nonisolated final class NotificationService: UNNotificationServiceExtension {
     private let settings: DeviceSettings
     /// Locked, since iOS may call the methods on different threads.
     private let delivery = Locked<NotificationDelivery?>(nil)

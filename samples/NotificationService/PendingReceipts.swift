@@ -2,7 +2,7 @@ import Foundation
 import RichPush
 
 /// Reports that are not sent yet, stored as one small file each until the service accepts them.
-struct PendingReceipts: Sendable {
+nonisolated struct PendingReceipts: Sendable {
     let folder: URL
 
     /// Stores or updates a receipt; deletes the oldest ones over the limit.
@@ -17,12 +17,12 @@ struct PendingReceipts: Sendable {
         try? FileManager.default.removeItem(at: file(of: receipt))
     }
 
-    /// The receipts that can be sent now, newest first; deletes unreadable and expired ones.
+    /// The receipts that can be sent now, newest first; deletes invalid and expired ones.
     var ready: [StoredReceipt] {
         let receipts = files.compactMap { file -> StoredReceipt? in
-            guard let data = try? Data(contentsOf: file),
-                let receipt = try? JSONDecoder().decode(StoredReceipt.self, from: data), !receipt.isOld
-            else {
+            // Removed by the other process, or locked until the phone is unlocked for the first time.
+            guard let data = try? Data(contentsOf: file) else { return nil }
+            guard let receipt = try? JSONDecoder().decode(StoredReceipt.self, from: data), !receipt.isOld else {
                 try? FileManager.default.removeItem(at: file)
                 return nil
             }
@@ -43,7 +43,7 @@ struct PendingReceipts: Sendable {
 }
 
 /// A receipt on disk.
-struct StoredReceipt: Codable, Sendable {
+nonisolated struct StoredReceipt: Codable, Sendable {
     let receipt: PushReceipt
     /// Created once, so that repeated reports count once.
     let id: String
@@ -88,7 +88,7 @@ struct StoredReceipt: Codable, Sendable {
     private var age: Double { Date().timeIntervalSince1970 - arrived }
 }
 
-extension Limits {
+nonisolated extension Limits {
     /// Stored reports that wait to be sent; the oldest are deleted.
     static let deviceReceiptsMax = 100
     /// Reports are kept for a week, as results are; by then a campaign has been evaluated.

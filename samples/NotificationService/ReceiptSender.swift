@@ -43,7 +43,7 @@ actor ReceiptSender {
 }
 
 /// Asks iOS not to suspend the extension while receipts are sent; unsent receipts stay on disk.
-final class SendingActivity: Sendable {
+nonisolated final class SendingActivity: Sendable {
     private let hasEnded = Locked(false)
     private let ended = DispatchSemaphore(value: 0)
 
@@ -66,7 +66,7 @@ final class SendingActivity: Sendable {
 
 /// Sends one report and returns the status of the response.
 // Sendable because the mutable state is locked.
-final class ReceiptRequest: NSObject, @unchecked Sendable {
+nonisolated final class ReceiptRequest: NSObject, @unchecked Sendable {
     private let request: URLRequest
     private let end = Locked<CheckedContinuation<Int?, Never>?>(nil)
 
@@ -102,7 +102,7 @@ final class ReceiptRequest: NSObject, @unchecked Sendable {
     }
 }
 
-extension ReceiptRequest: URLSessionDataDelegate {
+nonisolated extension ReceiptRequest: URLSessionDataDelegate {
     /// Cancels the request after the response header; the body is not read.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -125,7 +125,7 @@ extension ReceiptRequest: URLSessionDataDelegate {
     }
 }
 
-extension Limits {
+nonisolated extension Limits {
     /// Time limit for sending one report; after a failure it is kept until the next notification.
     static let deviceReceiptSeconds = 10.0
 }

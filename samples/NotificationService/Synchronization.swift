@@ -2,7 +2,7 @@ import Foundation
 
 /// A value protected by a lock; uses `NSLock`, which is available before iOS 18.
 // Sendable because the lock guards the value, which is only copied in and out.
-final class Locked<Value: Sendable>: @unchecked Sendable {
+nonisolated final class Locked<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var stored: Value
 
@@ -22,7 +22,7 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
 }
 
 /// An event that is signaled once, after a delay or by `signal()`, and that tasks can wait for.
-final class OneShotEvent: Sendable {
+nonisolated final class OneShotEvent: Sendable {
     private struct State: Sendable {
         var isSignaled = false
         var waiting: [CheckedContinuation<Void, Never>] = []

@@ -27,6 +27,8 @@ public final class MediaProcessPool: MediaEngine {
     /// Creates a pool of processes of that executable; at most `mediaSlots` of them render at a time.
     ///
     /// - Parameters:
+    ///   - executable: The path of `attachprep-media`.
+    ///   - mediaSlots: The number of concurrent renders.
     ///   - requiresSandbox: Whether calls throw `sandbox.unavailable` when a process cannot be sandboxed fully.
     ///   - niceness: Nice value of the media processes, relative to this process's: 0 to 19.
     /// - Throws: `internal` when no thread can be started.

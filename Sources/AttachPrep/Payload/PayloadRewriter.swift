@@ -16,7 +16,9 @@ public struct PayloadRewriter: Sendable {
     /// The media of the `APNS_SANDBOX` message in an SNS request that has both messages; nil otherwise.
     let sandboxMedia: PayloadMedia?
 
-    /// - Parameter dialect: The only dialect to read the payload by; nil detects it.
+    /// - Parameters:
+    ///   - document: The payload.
+    ///   - dialect: The only dialect to read the payload by; nil detects it.
     /// - Throws: `payload.no_media`.
     public init(_ document: PayloadDocument, dialect: PayloadDialect? = nil) throws {
         self.document = document

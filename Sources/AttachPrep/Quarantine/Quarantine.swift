@@ -14,7 +14,9 @@ public final class Quarantine: Sendable {
     /// Entries that could not be written to the state folder.
     private let inMemory = Mutex<[String: QuarantineEntry]>([:])
 
-    /// - Parameter stateFolder: The state folder; nil keeps entries in memory.
+    /// - Parameters:
+    ///   - stateFolder: The state folder; nil keeps entries in memory.
+    ///   - logger: Where entries are logged.
     public init(stateFolder: String?, logger: Logger = Logger(label: "attachprep")) {
         folder = stateFolder.map { QuarantineFolder(state: $0) }
         self.logger = logger

@@ -143,7 +143,10 @@ public enum FetchRedirect {
     ///
     /// App Transport Security allows http only to apps that declare an exception.
     ///
-    /// - Parameter count: The number of redirects, including this one.
+    /// - Parameters:
+    ///   - source: The URL that redirects.
+    ///   - target: The URL to which it redirects.
+    ///   - count: The number of redirects, including this one.
     public static func isAllowed(from source: URL?, to target: URL?, count: Int) -> Bool {
         guard count <= Limits.deviceRedirectsMax, let scheme = target?.scheme?.lowercased() else { return false }
         return scheme == "https" || (scheme == "http" && source?.scheme?.lowercased() == "http")

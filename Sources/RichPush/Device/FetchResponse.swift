@@ -68,9 +68,11 @@ extension FetchCandidate {
         return response.contentLength.flatMap { error(ofLength: $0, bytesMax: type?.bytesMax) }
     }
 
-    /// The reason to abort a download after `received` bytes; nil when it may continue.
+    /// The reason to abort a download; nil when it may continue.
     ///
-    /// - Parameter expected: The length that the server announced; nil when unknown.
+    /// - Parameters:
+    ///   - received: The bytes that have arrived.
+    ///   - expected: The length that the server announced; nil when unknown.
     public func error(received: Int, expected: Int?) -> FetchError? {
         if let bytes, let expected, expected != bytes { return .length }
         if let expected, expected > bytesMax { return .tooLarge }
@@ -81,6 +83,8 @@ extension FetchCandidate {
     /// The reason to discard a completely downloaded file; nil when it is valid.
     ///
     /// - Parameters:
+    ///   - response: The header of the response.
+    ///   - received: The length of the file in bytes.
     ///   - type: The type of the file, as declared or by its first bytes.
     ///   - digest: Returns the file's SHA-256 in lowercase hexadecimal; called only when all other checks pass and the
     ///     payload has a digest.

@@ -193,7 +193,7 @@ extension PayloadDialect {
 
     /// Returns the dialect with a name; throws `request.invalid`, suggesting the nearest name, when there is none.
     public static func named(_ name: String) throws -> PayloadDialect {
-        let wanted = name.lowercased().replacing("_", with: "-").replacing(".", with: "-")
+        let wanted = String(name.lowercased().map { "_.".contains($0) ? "-" : $0 })
         if let dialect = all.first(where: { $0.name == wanted }) { return dialect }
         let nearest = all.map { ($0.name, distance(from: wanted, to: $0.name)) }.min { $0.1 < $1.1 }
         let suggestion = nearest.flatMap { $0.1 <= 3 ? ", perhaps \($0.0)" : nil } ?? ""
@@ -221,14 +221,14 @@ extension PayloadDialect {
                 "The media key has \(key.utf8.count) bytes; write 1 to \(Limits.payloadMediaKeyBytesMax) bytes, "
                     + "with dots between the keys: data.image.")
         }
-        if key.contains("[]") {
+        if key.range(ofFirst: "[]") != nil {
             let pattern = eachElement(key)
             return PayloadDialect(
                 customName, service: "The app's own key \(PrintableText.quoted(key))",
                 locations: [MediaLocation(pattern), addressed(pattern)])
         }
         let plain = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        let indexed = key.replacing("[", with: ".").replacing("]", with: "")
+        let indexed = String(key.filter { $0 != "]" }.map { $0 == "[" ? "." : $0 })
             .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let spellings = plain == indexed ? [plain] : [plain, indexed]
         return PayloadDialect(
@@ -244,7 +244,7 @@ extension PayloadDialect {
 
     /// Parses `a.b[].c`: keys separated by dots, and `[]` for every element of an array.
     private static func eachElement(_ key: String) -> PayloadPattern {
-        let parts = key.split(separator: "[]", omittingEmptySubsequences: false).map(String.init)
+        let parts = key.split(around: "[]")
         let steps = parts.enumerated().flatMap { index, part in
             let keys = part.split(separator: ".").map(String.init)
             let own: [PayloadPattern.Step] = keys.isEmpty ? [] : [.dotted(keys)]

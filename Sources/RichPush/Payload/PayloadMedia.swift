@@ -311,7 +311,7 @@ package enum MediaAddress {
 
     /// Percent-encodes spaces, non-ASCII and other invalid characters after the host.
     package static func encoded(_ address: String) -> String {
-        guard !isWellFormed(address), let start = address.firstRange(of: "://")?.upperBound else { return address }
+        guard !isWellFormed(address), let start = address.range(ofFirst: "://")?.upperBound else { return address }
         let path = address[start...].firstIndex { "/?#".contains($0) } ?? address.endIndex
         let digits = Array("0123456789ABCDEF")
         let rest = address[path...].utf8.map { byte -> String in
@@ -328,7 +328,7 @@ package enum MediaAddress {
     /// The extension of a URL's path or of a file name, in lowercase; nil when there is none.
     package static func fileExtension(of address: String) -> String? {
         var name = Substring(address)
-        if let scheme = name.firstRange(of: "://") {
+        if let scheme = name.range(ofFirst: "://") {
             let path = name[scheme.upperBound...]
             guard let slash = path.firstIndex(of: "/") else { return nil }
             name = path[slash...]

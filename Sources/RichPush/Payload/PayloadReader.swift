@@ -2,9 +2,10 @@
 public enum PayloadReader {
     /// Returns the media, by detecting the dialect or by the given one.
     ///
-    /// - Parameter dialect: Nil to use the first dialect of `PayloadDialect.all` that finds media.
-    ///
-    /// Throws `payload.invalid` when the payload is not an object, and `payload.no_media` when no media is found.
+    /// - Parameters:
+    ///   - payload: The payload, an object.
+    ///   - dialect: Nil to use the first dialect of `PayloadDialect.all` that finds media.
+    /// - Throws: `payload.invalid` when the payload is not an object, and `payload.no_media` when no media is found.
     public static func media(in payload: PayloadValue, dialect: PayloadDialect? = nil) throws -> PayloadMedia {
         guard case .object = payload else {
             throw PayloadError(
@@ -30,7 +31,10 @@ public enum PayloadReader {
     ///
     /// Amazon SNS messages contain a payload for each environment.
     ///
-    /// - Parameter dialect: Nil to detect it.
+    /// - Parameters:
+    ///   - media: The media that `media(in:dialect:)` returned.
+    ///   - payload: The same payload.
+    ///   - dialect: Nil to detect it.
     public static func sandboxMedia(
         besides media: PayloadMedia, in payload: PayloadValue, dialect: PayloadDialect? = nil
     ) -> PayloadMedia? {

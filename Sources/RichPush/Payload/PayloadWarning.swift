@@ -57,7 +57,10 @@ public struct PayloadWarning: Codable, Sendable, Hashable {
 
     /// Creates a warning.
     ///
-    /// - Parameter level: Nil for the default level of the code.
+    /// - Parameters:
+    ///   - code: What the warning is about.
+    ///   - message: One sentence for people.
+    ///   - level: Nil for the default level of the code.
     public init(_ code: Code, _ message: String, level: Level? = nil) {
         self.code = code
         self.level = level ?? code.level

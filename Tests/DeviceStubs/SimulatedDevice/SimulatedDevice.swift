@@ -8,6 +8,8 @@
 //     --bundle DIR           the app bundle's files
 //     --deadline SECONDS     the extension's deadline (24)
 //     --expire-after SECONDS when to call serviceExtensionTimeWillExpire (30)
+//     --app-start            what the app does when it starts, instead of a notification: sends the reports left in
+//                            DIR/receipts, and prints {"receipts": number that are still there}
 //     --read                 prints what RichPush reads from the payload, and fetches nothing
 //
 // SIGUSR1 calls serviceExtensionTimeWillExpire at once. Prints one line of JSON:
@@ -28,6 +30,7 @@ import UserNotifications
 struct SimulatedDevice {
     static func main() async throws {
         let options = DeviceOptions(CommandLine.arguments.dropFirst())
+        if options.isAppStart { return try print(["receipts": await LeftoverReceipts.send(options.settings)]) }
         let object = try JSONSerialization.jsonObject(with: FileHandle.standardInput.readDataToEndOfFile())
         guard let userInfo = object as? [String: Any] else {
             throw DeviceOptions.UsageError("the payload is not a JSON object")
@@ -103,6 +106,7 @@ struct DeviceOptions {
     var folder: URL
     var isTemporary = true
     var isReading = false
+    var isAppStart = false
     var expireSeconds = 30.0
     var settings: DeviceSettings
 
@@ -110,7 +114,11 @@ struct DeviceOptions {
         var values: [String: String] = [:]
         var rest = arguments
         while let name = rest.popFirst() {
-            if name == "--read" { isReading = true } else { values[name] = rest.popFirst() }
+            switch name {
+            case "--app-start": isAppStart = true
+            case "--read": isReading = true
+            default: values[name] = rest.popFirst()
+            }
         }
         isTemporary = values["--folder"] == nil
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent("device-\(UUID().uuidString)")

@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The package for apps: module RichPush of attachprep, which compiles the same files as a target of its own. A release
+// exports it as a repository (tools/export-richpush). Why there are two manifests: docs/explanation/dependencies.md.
+//
+// Warnings are not errors here: they would break an app's build with the next compiler, and the newer build system
+// refuses to combine that with -suppress-warnings, which it passes to dependencies.
+let settings: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "RichPush",
+    // macOS for the tests of an app on a Mac.
+    platforms: [.iOS(.v15), .macOS(.v12)],
+    products: [.library(name: "RichPush", targets: ["RichPush"])],
+    targets: [
+        .target(name: "SafeArithmetic", swiftSettings: settings),
+        .target(name: "RichPush", dependencies: ["SafeArithmetic"], swiftSettings: settings),
+        .testTarget(name: "RichPushTests", dependencies: ["RichPush"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

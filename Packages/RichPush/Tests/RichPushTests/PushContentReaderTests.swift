@@ -1,0 +1,1 @@
+../../../../Tests/RichPushTests/Device/PushContentReaderTests.swift
