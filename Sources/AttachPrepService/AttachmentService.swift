@@ -2,7 +2,7 @@ public import AttachPrepJobs
 import Hummingbird
 import HummingbirdCore
 public import Logging
-import NIOCore
+import NIOPosix
 import RichPush
 public import ServiceLifecycle
 
@@ -119,7 +119,7 @@ public struct AttachmentService: Service, HTTPFrontend {
     /// Checks the token file for changes once a second, on a thread that may block.
     private static func watch(_ tokens: AccessTokens) async {
         while (try? await Task.sleep(for: .seconds(1))) != nil {
-            try? await BlockingThreadPool.run { tokens.refresh() }
+            try? await NIOThreadPool.singleton.runIfActive { tokens.refresh() }
         }
     }
 }

@@ -31,7 +31,8 @@ extension SQLiteStore {
         try await jumps.follow(moment, in: commits)
         let (laneRotation, isolation) = (laneRotation, isolation)
         return try await write { database, changes in
-            changes += try ExpiredLeases.reclaim(database, at: moment)  // Bounded: array concatenation.
+            // Bounded: array concatenation.
+            changes += try ExpiredLeases.reclaim(database, until: moment.steady, at: moment)
             try JobParking.admit(database, hostLimit: claim.hostLimit)
             let taken = try claim.take(count, laneRotation, isolation, database, at: moment)
             changes += taken.records.compactMap { record in  // Bounded: array concatenation.

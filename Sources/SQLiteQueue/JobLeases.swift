@@ -111,19 +111,12 @@ enum JobRequeue {
 
 /// Reclaims jobs from workers that no longer exist.
 enum ExpiredLeases {
-    static func reclaim(_ database: Database, at moment: StoreMoment) throws -> [JobFeed.Change] {
-        try reclaim(database, until: moment.steady, at: moment)
-    }
-
-    /// Reclaims all running jobs; for a process that holds the folder lock.
-    static func reclaimAll(_ database: Database, at moment: StoreMoment) throws -> [JobFeed.Change] {
-        try reclaim(database, until: .max, at: moment)
-    }
-
+    /// Reclaims jobs whose lease ends by `end`; all running jobs with `.max`, for a process that holds the folder lock.
+    ///
     /// After the first loss the job is due at once (earlier of its due time and now, because the clock may have been
     /// set back). From the second loss on, when the job itself may be the cause, its delay doubles each time. A
     /// cancelled job ends.
-    private static func reclaim(
+    static func reclaim(
         _ database: Database, until end: Int64, at moment: StoreMoment
     ) throws -> [JobFeed.Change] {
         let notices = try CancelledNotices(

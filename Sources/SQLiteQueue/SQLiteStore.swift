@@ -183,7 +183,7 @@ extension SQLiteStore: JobQueue {
                 crashed = try ExpiredLeases.reclaimCrashed(database, at: moment)
                 webhooks = try ExpiredLeases.reclaimCrashedWebhooks(database, at: moment)
             }
-            let lost = try ExpiredLeases.reclaimAll(database, at: moment)
+            let lost = try ExpiredLeases.reclaim(database, until: .max, at: moment)
             try database.run("UPDATE webhook SET lease_until = NULL WHERE lease_until IS NOT NULL")
             try ClockJumps.follow(database, at: moment)
             return lost

@@ -47,17 +47,13 @@ enum LoopbackPolicy {
                 status: 403)
         }
         let site = request.headers[.secFetchSite]
-        let origin = request.headers[.origin].map(originHost)
+        let origin = request.headers[.origin].map { host(ofURL: $0) ?? $0 }
         guard site == "cross-site" || site == "same-site" || origin.map({ !isLoopback($0) }) == true else {
             return nil
         }
         return Problem(
             .requestUnauthorized, "Requests from other sites' web pages are not accepted without tokens.",
             status: 403)
-    }
-
-    private static func originHost(_ origin: String) -> String {
-        host(ofURL: origin) ?? origin
     }
 }
 

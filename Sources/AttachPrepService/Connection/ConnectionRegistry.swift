@@ -287,7 +287,7 @@ final class MemoryTrimmer: Sendable {
         }
         // Waits for other connections that are closing at the same time.
         try? await ContinuousClock().sleep(for: wait)
-        try? await BlockingThreadPool.run { Allocator.trim() }
+        try? await NIOThreadPool.singleton.runIfActive { Allocator.trim() }
         state.withLock { state in
             // Memory freed from now on belongs to the next trim.
             (state.peak, state.lastAt, state.isPlanned) = (state.open, .now, false)

@@ -9,26 +9,14 @@ final class AsyncFile: Sendable {
     private let handle: NIOFileHandle
     private static let files = NonBlockingFileIO(threadPool: .singleton)
 
-    private init(_ handle: NIOFileHandle) {
-        self.handle = handle
+    init(_ path: String, _ mode: NIOFileHandle.Mode) async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        handle = try await Self.files.openFile(_deprecatedPath: path, mode: mode, eventLoop: loop).get()
     }
 
     deinit {
         // An error of close is harmless: written bytes were counted, and the store syncs the file.
         try? handle.close()
-    }
-
-    static func forReading(path: String) async throws -> AsyncFile {
-        AsyncFile(try await open(path: path, mode: .read))
-    }
-
-    static func forWriting(path: String) async throws -> AsyncFile {
-        AsyncFile(try await open(path: path, mode: .write))
-    }
-
-    private static func open(path: String, mode: NIOFileHandle.Mode) async throws -> NIOFileHandle {
-        let loop = MultiThreadedEventLoopGroup.singleton.any()
-        return try await files.openFile(_deprecatedPath: path, mode: mode, eventLoop: loop).get()
     }
 
     func write(_ piece: ByteBuffer) async throws {
@@ -54,10 +42,4 @@ final class AsyncFile: Sendable {
 
     /// The bytes of a file in memory at a time, per connection.
     private static let pieceBytes = 32_768
-}
-
-enum BlockingThreadPool {
-    static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await NIOThreadPool.singleton.runIfActive(work)
-    }
 }

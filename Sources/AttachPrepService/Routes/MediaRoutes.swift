@@ -49,7 +49,7 @@ struct MediaRoutes: Sendable {
         // Opens before the head is sent: a file that is deleted meanwhile can still be read to its end.
         let open: AsyncFile
         do {
-            open = try await AsyncFile.forReading(path: file.path)
+            open = try await AsyncFile(file.path, .read)
         } catch {
             throw Self.unknown
         }

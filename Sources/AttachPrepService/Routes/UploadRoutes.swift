@@ -60,7 +60,7 @@ final class UploadFile {
 
     init(path: String) async throws {
         do {
-            handle = try await AsyncFile.forWriting(path: path)
+            handle = try await AsyncFile(path, .write)
         } catch {
             throw AttachPrepError(.outputNotWritable, "The upload cannot be written to disk.", detail: "\(error)")
         }
@@ -77,18 +77,12 @@ final class UploadFile {
         for try await piece in body.pieces() {
             bytes = bytes.adding(clamping: piece.readableBytes)
             guard bytes <= body.bytesMax else { throw BoundedRequestBody.tooLarge(body.bytesMax) }
-            hash.update(bufferPointer: piece)
+            unsafe piece.withUnsafeReadableBytes { unsafe hash.update(bufferPointer: $0) }
             try await handle.write(piece)
         }
         if let declared = body.request.headers[.contentLength].flatMap({ Int($0) }), declared != bytes {
             throw AttachPrepError(.requestInvalid, "The body ended after \(bytes) of \(declared) bytes; send it again.")
         }
         guard bytes > 0 else { throw AttachPrepError(.mediaEmpty, "The upload is empty.") }
-    }
-}
-
-extension SHA256 {
-    fileprivate mutating func update(bufferPointer piece: ByteBuffer) {
-        unsafe piece.withUnsafeReadableBytes { unsafe update(bufferPointer: $0) }
     }
 }
