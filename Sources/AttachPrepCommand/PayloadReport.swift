@@ -1,6 +1,7 @@
 import AttachPrep
 import AttachPrepModel
 import FoundationEssentials
+import PushPayload
 import RichPush
 
 /// The result of `payload --check`: dialect, media and warnings.
