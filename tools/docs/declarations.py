@@ -58,7 +58,7 @@ def swift_files():
 def labels():
     """The labels of each metric, from the tables in documentation comments."""
     return {name: words.strip() for text in swift_files().values()
-            for name, words in re.findall(r"^/// \| `(attachprep_\w+)` \|(.*?)\|$", text, re.MULTILINE)}
+            for name, words in re.findall(r"^ */// \| `(attachprep_\w+)` \|(.*?)\|$", text, re.MULTILINE)}
 
 
 def metrics():

@@ -20,6 +20,16 @@ public struct MetricDescription: Sendable, Hashable {
 
 extension MetricDescription {
     /// The metrics of the service, by name.
+    ///
+    /// | metric | labels |
+    /// | --- | --- |
+    /// | `attachprep_jobs` | `state` |
+    /// | `attachprep_outbox_webhooks` | `state` |
+    /// | `attachprep_jobs_ended_total` | `state`, `code` (empty for success) |
+    /// | `attachprep_job_retries_total` | `code` |
+    /// | `attachprep_results_reused_total` | `kind`: shared, fresh, unchanged |
+    /// | `attachprep_stage_seconds` | `stage`: as in a manifest's timings |
+    /// | `attachprep_media_children_restarted_total` | `reason`: failed, recycled |
     public static let service: [String: MetricDescription] = [
         "attachprep_jobs": MetricDescription("Stored jobs, by state."),
         "attachprep_jobs_due": MetricDescription("Queued jobs that are due."),
