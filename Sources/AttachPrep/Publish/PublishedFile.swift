@@ -39,9 +39,8 @@ public struct PublishedFile: Sendable, Hashable {
     /// The extension with its dot; empty without one.
     private var suffix: Substring { name.lastIndex(of: ".").map { name[$0...] } ?? "" }
 
-    /// The name in the manifest for a suggested name; nil for another name.
-    ///
-    /// - Parameter digits: The digits of the digest in the suggested name.
+    /// The name in the manifest and the digits of the digest for a name of the form of `suggestedName`; nil for another
+    /// name.
     public static func parse(suggestedName: String) -> (name: String, digits: String)? {
         guard let dot = suggestedName.lastIndex(of: "."), let dash = suggestedName[..<dot].lastIndex(of: "-")
         else { return nil }

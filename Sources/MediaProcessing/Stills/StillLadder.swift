@@ -78,8 +78,8 @@ enum StillEncoding {
 extension Image {
     /// Optimized Huffman tables keep all coefficients of an image in memory, up to 6 bytes a pixel.
     static let optimizedPixelsMax = 24_000_000
-    /// Pixels of the strip that decides whether row filters suit a PNG.
-    private static let samplePixels = 500_000
+    /// Rows of the strip in the middle that decides whether row filters suit a PNG.
+    private static let sampleRows = 64
 
     /// A JPEG with a JFIF header.
     func jpegFile(_ encoding: JPEGEncoding) throws -> [UInt8] {
@@ -93,7 +93,7 @@ extension Image {
     /// A PNG with row filters where they make it smaller: photographs need them, drawings are smaller without.
     func pngFile(compression: Int) throws -> [UInt8] {
         // Bounded throughout: rows are no more than the height.
-        let rows = max(1, min(height, Self.samplePixels / max(1, width)))
+        let rows = min(height, Self.sampleRows)
         let isWhole = rows == height
         let sample = isWhole ? self : try area(left: 0, top: (height - rows) / 2, width: width, height: rows)
         // At the final level, since at a lower one smooth gradients wrongly seem to benefit from filters.
