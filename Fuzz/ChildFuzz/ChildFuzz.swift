@@ -102,7 +102,7 @@ import RichPush
         let kept = FileManager.default.contents(atPath: "\(result)/\(Manifest.fileName)").map { Array($0) } ?? []
         Invariant.hold((try? Manifest(json: kept)) == manifest, "the manifest is on the disk")
         let files = try FileManager.default.contentsOfDirectory(atPath: result).sorted()
-        Invariant.hold(files == (manifest.fileNames + [Manifest.fileName]).sorted(), "no other files: \(files)")
+        Invariant.hold(files == (manifest.publishedFiles.map(\.name) + [Manifest.fileName]).sorted(), "no other files: \(files)")
         try FileManager.default.removeItem(atPath: result)
     }
 

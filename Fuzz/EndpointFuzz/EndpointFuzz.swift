@@ -111,7 +111,7 @@ import Synchronization
 
     /// Reads a published manifest, like `S3Target`.
     private static func look(_ client: S3Client, before end: ContinuousClock.Instant) async throws {
-        var request = S3Request(.get, client.bucket.location.key(of: Manifest.fileName, in: "a"))
+        var request = S3Request(.get, client.bucket.location.key("a/\(Manifest.fileName)"))
         request.accepted = [404]
         request.answerBytesMax = Limits.publishedManifestBytesMax
         let answer = try await client.send(request, before: end)
