@@ -88,13 +88,13 @@ import RichPush
         let written = Array(try manifest.json())
         let again = try Manifest(json: written)
         Invariant.hold(again == manifest, "a manifest reads back the same")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/out")
+        let results = try FileManager.default.contentsOfDirectory(atPath: folder + "/out")
         guard manifest.outcome != .rejected else {
-            Invariant.hold(names.isEmpty, "a rejected source leaves no files: \(names)")
+            Invariant.hold(results.isEmpty, "a rejected source leaves no files: \(results)")
             return
         }
         let result = folder + "/out/\(manifest.id)"
-        Invariant.hold(names == [manifest.id], "there is one result: \(names)")
+        Invariant.hold(results == [manifest.id], "there is one result: \(results)")
         if let file = manifest.attachment { check(result, file.file, file.bytes, file.sha256) }
         for file in [manifest.thumbnail, manifest.crop].compactMap(\.self) {
             check(result, file.file, file.bytes, file.sha256)
@@ -102,7 +102,8 @@ import RichPush
         let kept = FileManager.default.contents(atPath: "\(result)/\(Manifest.fileName)").map { Array($0) } ?? []
         Invariant.hold((try? Manifest(json: kept)) == manifest, "the manifest is on the disk")
         let files = try FileManager.default.contentsOfDirectory(atPath: result).sorted()
-        Invariant.hold(files == (manifest.publishedFiles.map(\.name) + [Manifest.fileName]).sorted(), "no other files: \(files)")
+        let names = manifest.publishedFiles.map(\.name) + [Manifest.fileName]
+        Invariant.hold(files == names.sorted(), "no other files: \(files)")
         try FileManager.default.removeItem(atPath: result)
     }
 

@@ -114,8 +114,8 @@ extension NATSJobQueue {
     ///     uses a temporary one.
     ///   - lease: the acknowledgment timeout of lane messages; must be the same on all machines.
     ///   - feed: receives every change, also those of other machines.
-    ///   - errorLog: logs the reasons of rejected requests; nil uses a new one. Callers that retry pass the same one each
-    ///     time, so that a reason is logged once.
+    ///   - errorLog: logs the reasons of rejected requests; nil uses a new one. Callers that retry pass the same one
+    ///     each time, so that a reason is logged once.
     ///   - marksCrashes: whether to install signal handlers that mark a crash in the folder, so that the next process
     ///     can tell a crash from a kill.
     /// - Throws: `queue.unavailable` with the reason.

@@ -181,8 +181,8 @@ public struct S3Settings: Sendable {
 }
 
 extension ResultLayout {
-    /// The default `Cache-Control` of files in a bucket. By id, files are replaced when their source has changed, so they
-    /// are cached for an hour, which outlasts a campaign.
+    /// The default `Cache-Control` of files in a bucket. By id, files are replaced when their source has changed, so
+    /// they are cached for an hour, which outlasts a campaign.
     public var cacheControl: String {
         switch self {
         case .content: "public, max-age=31536000, immutable"

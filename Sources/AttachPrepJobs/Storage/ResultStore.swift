@@ -96,8 +96,8 @@ public struct MediaID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Manifest {
-    /// Returns the manifest with file URLs below `baseURL`, which end in the suggested names of the files. Without `baseURL` or without media, files have no URLs.
-    /// Files that were published elsewhere keep theirs.
+    /// Returns the manifest with file URLs below `baseURL`, which end in the suggested names of the files. Without
+    /// `baseURL` or without media, files have no URLs. Files that were published elsewhere keep theirs.
     public func located(_ media: MediaID?, at baseURL: String?) -> Manifest {
         if attachment?.url != nil { return self }
         var manifest = self

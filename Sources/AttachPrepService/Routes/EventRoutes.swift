@@ -16,8 +16,8 @@ final class EventRoutes: Sendable {
     private let heartbeatSeconds: Double
     private let listeners = Mutex(0)
 
-    /// - Parameter counts: serves all listeners with one query. The counts are polled, since they also change without an
-    ///   event (a job becomes due, another process works), and up to a thousand times a second in a busy queue.
+    /// - Parameter counts: serves all listeners with one query. The counts are polled, since they also change without
+    ///   an event (a job becomes due, another process works), and up to a thousand times a second in a busy queue.
     init(feed: JobFeed, counts: CachedValue<JobCounts>, heartbeatSeconds: Double) {
         (self.feed, self.counts) = (feed, counts)
         self.heartbeatSeconds = heartbeatSeconds

@@ -15,7 +15,8 @@ struct AudioCopy {
     let file: AudioFile
     let clock: WorkClock
 
-    /// - Returns: File size in bytes; nil when the stream is too large, does not decode or cannot be stored in the file.
+    /// - Returns: File size in bytes; nil when the stream is too large, does not decode or cannot be stored in the
+    ///   file.
     func run() throws -> Int? {
         guard file.codecs.contains(source.stream.codec), source.stream.sampleRate > 0 else { return nil }
         let movie = try source.open(deadline: clock.deadline)

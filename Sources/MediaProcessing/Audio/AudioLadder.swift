@@ -3,7 +3,8 @@ import MediaEngine
 import RichPush
 import SafeArithmetic
 
-/// Chooses the encoder's settings: full quality, reduced quality for a byte limit, or a prefix where the minimum is too large.
+/// Chooses the encoder's settings: full quality, reduced quality for a byte limit, or a prefix where the minimum is too
+/// large.
 // Bounded throughout: floating point; one or two channels, and rates of `Encoder.audioSampleRates`.
 struct AudioLadder: Sendable, Hashable {
     /// One combination of settings.

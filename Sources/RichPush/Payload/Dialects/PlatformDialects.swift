@@ -27,8 +27,9 @@ extension PayloadDialect {
     /// The format of Firebase's Admin SDK for Node; tried last, since other services also use `notification.imageUrl`.
     ///
     /// Source: firebase/firebase-admin-node, messaging-api.ts (`ApnsFcmOptions.imageUrl`, `Aps.mutableContent`), which
-    /// messaging-internal.ts renames to `image` and `mutable-content` (`validateApnsFcmOptions`, `validateAps`). The SDKs
-    /// for Go (messaging.go), Java (ApnsFcmOptions.java) and Python (_messaging_encoder.py) build the form of the API.
+    /// messaging-internal.ts renames to `image` and `mutable-content` (`validateApnsFcmOptions`, `validateAps`). The
+    /// SDKs for Go (messaging.go), Java (ApnsFcmOptions.java) and Python (_messaging_encoder.py) build the form of the
+    /// API.
     static let firebaseAdminSDKs = [
         PayloadDialect(
             firebaseAdmin, service: "Firebase Admin SDK",
