@@ -80,7 +80,7 @@ import Testing
         let response = try await service.client.send(
             "POST", "/v1/payloads", body: lines.joined(separator: "\n"),
             headers: ["Content-Type": "application/x-ndjson"])
-        #expect(response.status == 200 && response.headers["content-type"] == "application/x-ndjson")
+        #expect(response.status == 200 && response.header("Content-Type") == "application/x-ndjson")
         let results = try response.text.split(separator: "\n").map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }

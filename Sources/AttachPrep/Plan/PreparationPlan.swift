@@ -155,6 +155,7 @@ struct PlanSteps {
         case .pass(let type): "deliver the bytes unchanged as attachment.\(type.fileExtension)"
         case .rewrite(.still(let still)):
             "encode the image upright in sRGB as \(still.isJPEGOnly ? "JPEG" : "JPEG or PNG")"
+                // Bounded: text.
                 + within(still.longSideMax, still.bytesMax)
         case .rewrite(.animation(let animation)) where animation.completesGIF: "copy the GIF and add its trailer"
         case .rewrite(.animation(let animation)):

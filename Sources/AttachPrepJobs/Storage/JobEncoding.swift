@@ -58,6 +58,13 @@ package struct NullCoded<Value: Codable & Sendable>: Codable, Sendable {
     }
 }
 
+extension KeyedDecodingContainer {
+    /// Reads a value that an older program left out as nil.
+    package func decode<Value>(_: NullCoded<Value>.Type, forKey key: Key) throws -> NullCoded<Value> {
+        NullCoded(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
+    }
+}
+
 extension NullCoded: Equatable where Value: Equatable {}
 extension NullCoded: Hashable where Value: Hashable {}
 
