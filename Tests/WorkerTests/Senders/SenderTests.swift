@@ -64,7 +64,9 @@ import Testing
             let media = object["attach"] as? String
             let isPrepared = media.map { $0.wholeMatch(of: /.*\/attachment-[0-9a-f]{8}\.jpg/) != nil }
             #expect(isPrepared ?? (arrival.header("apns-collapse-id") == "gone"), "\(media ?? "")")
-            #expect((object["attachprep"] != nil) == (media != nil))
+            // Without media, it has the receipt of the campaign.
+            let neutral = try #require(object["attachprep"] as? [String: Any])
+            #expect(neutral["receipt"] != nil && ((neutral["attachments"] as? [Any]) ?? []).isEmpty == (media == nil))
             // Neither "/", "&" nor "é" is escaped.
             #expect(arrival.payload?.contains("A & B, é") == true && arrival.payload?.contains("\\") == false)
         }
