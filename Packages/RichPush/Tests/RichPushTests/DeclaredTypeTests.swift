@@ -1,0 +1,1 @@
+../../../../Tests/RichPushTests/Payload/DeclaredTypeTests.swift

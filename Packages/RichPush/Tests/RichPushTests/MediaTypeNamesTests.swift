@@ -1,1 +1,0 @@
-../../../../Tests/RichPushTests/Payload/MediaTypeNamesTests.swift
