@@ -143,7 +143,8 @@ enum EngineDescriber {
         let operations = [
             ("read JPEG", "jpegload_source"), ("read PNG", "pngload_source"), ("read GIF", "gifload_source"),
             ("read WebP", "webpload_source"), ("read HEIC and AVIF", "heifload_source"),
-            ("read TIFF", "tiffload_source"), ("write JPEG", "jpegsave_buffer"), ("write PNG", "pngsave_buffer"),
+            ("read TIFF", "tiffload_source"), ("read JPEG 2000", "jp2kload_source"), ("read JPEG XL", "jxlload_source"),
+            ("write JPEG", "jpegsave_buffer"), ("write PNG", "pngsave_buffer"),
             ("color management", "icc_transform"),
         ]
         return operations.map { name, operation in

@@ -27,8 +27,7 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
     public var isDecodable: Bool { !Self.notDecodable.contains(self) }
 
     private static let notDecodable: Set<MediaFormat> = [
-        .svg, .icon, .photoshop, .jpeg2000, .jpegXL, .midi, .mxf, .digitalVideo, .realMedia, .flash, .monkeysAudio,
-        .dts,
+        .svg, .icon, .photoshop, .midi, .mxf, .digitalVideo, .realMedia, .flash, .monkeysAudio, .dts,
     ]
 
     private struct Row {

@@ -6,6 +6,7 @@ package enum VipsLibrary {
     package static let loaders = [
         "VipsForeignLoadJpegSource", "VipsForeignLoadPngSource", "VipsForeignLoadNsgifSource",
         "VipsForeignLoadWebpSource", "VipsForeignLoadHeifSource", "VipsForeignLoadTiffSource",
+        "VipsForeignLoadJp2kSource", "VipsForeignLoadJxlSource",
     ]
 
     /// Saver classes for stills, which write into memory.
@@ -33,24 +34,27 @@ package enum VipsLibrary {
 
     private static let started: Result<Void, VipsError> = Result { () throws(VipsError) in
         try check(CVips_init_without_modules(), "init")
-        loadHEIFModule()
+        loadModules()
         // One job uses one core; the pool decides how many jobs run. No cache: no two jobs share a file.
         vips_concurrency_set(1)
         vips_cache_set_max(0)
         try check(CVips_prepare_vector_code(), "init")
         CVips_block_all_operations()
-        // Bounded: lists.
-        for name in families + loaders + savers { unsafe CVips_allow(name) }
         CVips_block_untrusted()
+        // Last, because libvips counts the loaders of JPEG 2000 and JPEG XL among the untrusted ones: they run only in
+        // the sandbox, and their limits are checked before they decode. Bounded: lists.
+        for name in families + loaders + savers { unsafe CVips_allow(name) }
     }
 
-    /// HEIC and AVIF support is a loadable module in Debian's build, and built in elsewhere.
-    private static func loadHEIFModule() {
+    /// Formats that are loadable modules in Debian's build, and built in elsewhere.
+    private static let modules = ["vips-heif", "vips-jxl"]
+
+    private static func loadModules() {
         guard let library = unsafe CVips_library_path() else { return }
         let path = unsafe String(cString: library)
         guard let slash = path.lastIndex(of: "/") else { return }
         let folder = "\(path[..<slash])/vips-modules-\(vips_version(0)).\(vips_version(1))"
-        _ = unsafe CVips_load_module("\(folder)/vips-heif.so")
+        for name in modules { _ = unsafe CVips_load_module("\(folder)/\(name).so") }
     }
 
     /// The version in use, such as `8.14.1`.

@@ -120,7 +120,7 @@ import Vips
         }
     }
 
-    @Test(arguments: ["svg", "ppm", "pdf", "exr", "hdr", "fits", "jxl", "jp2", "v", "csv", "mat"])
+    @Test(arguments: ["svg", "ppm", "pdf", "exr", "hdr", "fits", "v", "csv", "mat"])
     func `An image in a format outside the lists does not load`(type: String) throws {
         let bytes: [UInt8]
         switch type {
@@ -131,7 +131,6 @@ import Vips
                 "ppm": Array("P3\n1 1\n255\n1 1 1\n".utf8), "exr": [0x76, 0x2F, 0x31, 1, 2, 0, 0, 0],
                 "hdr": Array("#?RADIANCE\n\n-Y 1 +X 1\nabcd".utf8),
                 "fits": Array("SIMPLE  =                    T".utf8),
-                "jxl": [0xFF, 0x0A, 0, 0], "jp2": [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 13, 10, 0x87, 10],
                 "v": [0xB6, 0xA6, 0xF2, 8] + [UInt8](repeating: 0, count: 100), "csv": Array("1,2\n3,4\n".utf8),
                 "mat": Array("MATLAB 5.0".utf8),
             ]

@@ -69,4 +69,10 @@ import Testing
     @Test func `TIFFs, HEIFs and BMPs with extreme values end in time`() async throws {
         try await hostile.run(StillShapes.tiffs + StillShapes.heifs + StillShapes.bitmaps)
     }
+
+    @Test func `JPEG 2000 and JPEG XL images with extreme sizes, tiles and components take bounded memory`()
+        async throws
+    {
+        try await hostile.run(WaveletShapes.all)
+    }
 }

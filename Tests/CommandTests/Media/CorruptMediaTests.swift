@@ -28,7 +28,8 @@ import Testing
 
     @Test(arguments: [
         "cmyk.jpg", "grid.png", "grid.gif", "counter.gif", "grid.webp", "grid.avif",
-        "grid.heic", "grid.tiff", "grid.bmp", "transparent.webp", "counter.webp", "counter.apng.png",
+        "grid.heic", "grid.tiff", "grid.bmp", "grid.jxl", "grid.jp2", "transparent.webp",
+        "counter.webp", "counter.apng.png",
     ])
     func `A truncated image is media.corrupt`(name: String) async throws {
         for (percent, manifest) in try await cut(name) {

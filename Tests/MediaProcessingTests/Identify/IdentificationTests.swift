@@ -22,7 +22,8 @@ struct IdentificationTests {
 
     static let samples: [(String, MediaFormat)] = [
         ("grid.jpg", .jpeg), ("grid.png", .png), ("grid.gif", .gif), ("grid.webp", .webp), ("grid.heic", .heic),
-        ("grid.avif", .avif), ("grid.tiff", .tiff), ("grid.bmp", .bmp), ("tone.aiff", .aiff), ("tone.wav", .wave),
+        ("grid.avif", .avif), ("grid.tiff", .tiff), ("grid.bmp", .bmp), ("grid.jxl", .jpegXL),
+        ("grid.jp2", .jpeg2000), ("tone.aiff", .aiff), ("tone.wav", .wave),
         ("tone.m4a", .mpeg4Audio), ("tone.caf", .caf), ("tone.flac", .flac), ("tone.ogg", .vorbis),
         ("tone.opus", .opus), ("clock.mp4", .mpeg4), ("clock.mov", .quickTime), ("clock.m4v", .m4v),
         ("clock.3gp", .threeGPP), ("clock.avi", .avi), ("clock.mpg", .mpegProgramStream), ("clock.m2v", .mpeg2Video),
