@@ -33,6 +33,11 @@ struct DownloadRun {
     private var redirectsFreshUntil: Date? = .distantFuture
     /// Validators of the version fetched before; nil when no conditional request is to be sent.
     private var validators: SourceValidators?
+    private let wait: SourceWait?
+    /// Requests that found no source while waiting for it.
+    private var polls = 0
+    /// Whether the file is complete and the request only asks whether it has grown.
+    private var isGrowthCheck = false
 
     /// - Throws: `source.invalid_url`, `source.scheme_not_allowed` or `request.invalid`, before anything is sent.
     init(
@@ -47,6 +52,7 @@ struct DownloadRun {
         schedule = RetrySchedule(backOff: downloader.timeouts.backOff)
         hop = first
         validators = headers.hasConditions ? nil : request.validators
+        wait = request.wait
     }
 
     /// The conditional headers for this hop; nil when the download resumes a partial file.
@@ -87,7 +93,9 @@ struct DownloadRun {
             host: hop.host, limits: downloader.timeouts, hasHead: outcome.head != nil, bytes: body.bytes,
             total: body.total,
             proxyStatus: report.proxyStatus)
-        return try await take(DownloadStep(after: report.ending, outcome, facts), retryAfter: report.retryAfter)
+        if SourceWait.isExpected(outcome.verdict), try await polled(after: report.retryAfter) { return false }
+        let step = DownloadStep(after: report.ending, outcome, facts)
+        return try await isGrowthCheck ? takeGrowthCheck(step, outcome) : take(step, retryAfter: report.retryAfter)
     }
 
     private mutating func resolve() async throws -> [PinnedHost] {
@@ -122,7 +130,7 @@ struct DownloadRun {
 
     private mutating func take(_ step: DownloadStep, retryAfter: Duration?) async throws -> Bool {
         switch step {
-        case .finish: return true
+        case .finish: return try await !mayGrow()
         case .unchanged:
             throw UnchangedSourceError(freshness: freshness.limited(to: redirectsFreshUntil), timings: timings)
         case .fail(let error): throw error
@@ -136,6 +144,42 @@ struct DownloadRun {
             try startOver(error)
         }
         return false
+    }
+
+    /// Waits until the source is requested again, from its first URL; false when no time to wait is left.
+    private mutating func polled(after retryAfter: Duration?) async throws -> Bool {
+        guard !isGrowthCheck,
+            let delay = wait?.delay(
+                afterPolls: polls, chance: .random(in: 0..<1), retryAfter: retryAfter, now: .now)
+        else { return false }
+        // Bounded: counts requests, each after a delay.
+        polls += 1
+        (hop, redirects, redirectsFreshUntil, resumePoint) = (first, 0, .distantFuture, nil)
+        try await ContinuousClock().sleep(for: delay)
+        return true
+    }
+
+    /// Waits until a complete file is compared with the server's version; false when it has settled.
+    private mutating func mayGrow() async throws -> Bool {
+        guard let head, let delay = wait?.checkDelay(after: head, now: .now) else { return false }
+        try await ContinuousClock().sleep(for: delay)
+        isGrowthCheck = true
+        resumePoint = nil
+        validators = headers.hasConditions ? nil : freshness.validators
+        return true
+    }
+
+    /// Acts on the response to a growth check. Without a new version, the file is used as it is.
+    private mutating func takeGrowthCheck(_ step: DownloadStep, _ outcome: DownloadExchange.Outcome) async throws
+        -> Bool
+    {
+        isGrowthCheck = false
+        validators = nil
+        guard outcome.verdict?.hasContent == true else { return true }
+        // A check ends with the wait; what it cut off is fetched in the remaining time.
+        let isCutOff = if case .fail = step, outcome.abortError == nil { true } else { false }
+        guard isCutOff else { return try await take(step, retryAfter: nil) }
+        return try await take(.retry(.truncated(hop.host, bytes: body.bytes, total: body.total)), retryAfter: nil)
     }
 
     private mutating func follow(_ location: String) throws {
@@ -162,6 +206,9 @@ struct DownloadRun {
 }
 
 extension DownloadRun {
+    /// When the next exchange must have ended: a growth check must not cost the time that the request needs.
+    private var exchangeDeadline: ContinuousClock.Instant { isGrowthCheck ? wait?.end ?? deadline : deadline }
+
     /// Sends one request and receives its response, while `onPrefix` inspects the first bytes.
     ///
     /// - Throws: the error of `onPrefix`, which ends the transfer. A failed transfer is returned in the report.
@@ -170,7 +217,7 @@ extension DownloadRun {
         let exchange = DownloadExchange(
             host: hop.host, body: body, addressPolicy: downloader.addressPolicy, traffic: downloader.traffic,
             resumePoint: resumePoint,
-            condition: condition, decodesContent: decodesContent, deadline: deadline, prefixReady: prefixReady)
+            condition: condition, decodesContent: decodesContent, deadline: exchangeDeadline, prefixReady: prefixReady)
         let settings = settings(for: hosts)
         let loop = downloader.loop
         let report = try await downloader.slots.run(until: deadline) {
@@ -208,7 +255,7 @@ extension DownloadRun {
         let timeouts = downloader.timeouts
         let limits = TransferLimits(
             connect: timeouts.connect, firstByte: timeouts.firstByte, stall: timeouts.stall,
-            stallBytesMin: timeouts.stallBytesMin, deadline: deadline)
+            stallBytesMin: timeouts.stallBytesMin, deadline: exchangeDeadline)
         let lines = headers.lines(
             isFirstOrigin: hop.origin == first.origin, authorization: first.basicAuthorization, resuming: resumePoint,
             condition: condition)

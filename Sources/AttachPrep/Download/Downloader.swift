@@ -97,6 +97,8 @@ package struct DownloadRequest: Sendable {
     package var deadline: ContinuousClock.Instant
     /// Validators of the version fetched before; `UnchangedSourceError` is thrown when the server confirms it.
     package var validators: SourceValidators?
+    /// Waits for a source that does not exist yet or still grows; nil takes the first response as final.
+    package var wait: SourceWait?
     /// Notified as the body arrives.
     package var observer: (any DownloadObserver)?
 

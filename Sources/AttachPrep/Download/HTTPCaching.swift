@@ -105,7 +105,7 @@ extension SourceValidators {
 
 extension ResponseHead {
     /// Seconds since 1970.
-    fileprivate var date: Double? { self["date"].flatMap(HTTPDate.date)?.timeIntervalSince1970 }
+    var date: Double? { self["date"].flatMap(HTTPDate.date)?.timeIntervalSince1970 }
 }
 
 /// The conditional headers that ask whether a file has changed since it was fetched (RFC 9110, 13).

@@ -34,6 +34,7 @@ struct FetchStep: Sendable {
             url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
             bytesMax: Limits.sourceBytesMax, deadline: deadline)
         order.validators = validators
+        order.wait = request.waitSeconds.map { SourceWait(until: min(deadline, .now + .seconds($0))) }
         let early = EarlyProcessing(
             request: request, source: readable, blocking: dependencies.blocking, staging: staging, deadline: deadline
         ) { [dependencies, request] in dependencies.engine(forFirstBytesOf: readable.descriptor, of: request) }

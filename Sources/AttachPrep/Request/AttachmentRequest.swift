@@ -34,6 +34,9 @@ public struct AttachmentRequest: Sendable, Hashable {
     public var attachmentTypes: AcceptedTypes?
     /// Time budget in seconds, from when work on the request begins.
     public var budgetSeconds: Double
+    /// Seconds to wait for a source that its server does not have yet (404, or a temporary failure), or that is still
+    /// being written; nil takes the first response as final. The budget includes them.
+    public var waitSeconds: Double?
     /// The caller's size limit in decimal bytes, in addition to Apple's.
     public var bytesMax: Int?
     /// The network the phone is expected on; it limits the attachment to what can be fetched in the device budget.
@@ -93,6 +96,11 @@ public struct AttachmentRequest: Sendable, Hashable {
                 .requestInvalid,
                 "The budget of \(budgetSeconds) s must be over 0 and at most \(Limits.budgetSecondsMax) s.")
         }
+        if let waitSeconds, !(waitSeconds >= 0 && waitSeconds <= Limits.budgetSecondsMax) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The wait of \(waitSeconds) s must be at least 0 and at most \(Limits.budgetSecondsMax) s.")
+        }
         if let bytesMax, bytesMax < 1 {
             throw AttachPrepError(.requestInvalid, "The limit of \(bytesMax) bytes must be at least 1.")
         }
@@ -130,8 +138,8 @@ public struct AttachmentRequest: Sendable, Hashable {
 /// The JSON form, also a line of a batch list.
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, maxBytes, network,
-            deviceBudget, headers
+        case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, wait, maxBytes,
+            network, deviceBudget, headers
     }
 
     public init(from decoder: any Decoder) throws {
@@ -148,6 +156,7 @@ extension AttachmentRequest: Codable {
         unsupported = try values.decodeIfPresent(Unsupported.self, forKey: .unsupported) ?? unsupported
         attachmentTypes = try values.decodeIfPresent(AcceptedTypes.self, forKey: .attachmentTypes) ?? attachmentTypes
         budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
+        waitSeconds = try values.decodeIfPresent(Double.self, forKey: .wait) ?? waitSeconds
         bytesMax = try values.decodeIfPresent(Int.self, forKey: .maxBytes) ?? bytesMax
         network = try values.decodeIfPresent(DeviceNetwork.self, forKey: .network) ?? network
         deviceBudgetSeconds =
@@ -167,6 +176,7 @@ extension AttachmentRequest: Codable {
         try values.encode(unsupported, forKey: .unsupported)
         try values.encodeIfPresent(attachmentTypes, forKey: .attachmentTypes)
         try values.encode(budgetSeconds, forKey: .budget)
+        try values.encodeIfPresent(waitSeconds, forKey: .wait)
         try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
         try values.encodeIfPresent(network, forKey: .network)
         try values.encodeIfPresent(deviceBudgetSeconds, forKey: .deviceBudget)
@@ -253,8 +263,9 @@ package struct RequestIdentity: Sendable, Hashable {
     package init(_ request: AttachmentRequest, localState: String?) throws {
         var nameless = request
         nameless.id = nil
-        // Budget and job options do not change the result.
+        // Budget, wait and job options do not change the result.
         nameless.budgetSeconds = Limits.budgetSeconds
+        nameless.waitSeconds = nil
         nameless.jobOptions = JobOptions()
         let canonical = try JSONEncoder.singleLine.encode(nameless)
         let name = SHA256.hash(data: canonical).hexadecimal

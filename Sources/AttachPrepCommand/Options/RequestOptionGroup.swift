@@ -51,6 +51,12 @@ struct RequestOptionGroup: ParsableArguments {
     @Option(help: "Time limit for each source, such as 30s or 500ms.")
     var budget = DurationArgument(seconds: Limits.budgetSeconds)
 
+    @Option(
+        help: ArgumentHelp(
+            "Part of the budget to wait for a source that answers 404 or 503, or is still being written, such as 20s.",
+            valueName: "time"))
+    var wait: DurationArgument?
+
     @Option(help: ArgumentHelp("Size limit of the attachment in bytes, below Apple's limit.", valueName: "n"))
     var maxBytes: Int?
 
@@ -91,6 +97,7 @@ struct RequestOptionGroup: ParsableArguments {
         request.unsupported = unsupported
         request.attachmentTypes = attachmentTypes?.types
         request.budgetSeconds = budget.seconds
+        request.waitSeconds = wait?.seconds
         request.bytesMax = maxBytes
         request.headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
         return request

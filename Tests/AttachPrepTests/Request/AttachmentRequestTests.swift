@@ -23,14 +23,15 @@ struct AttachmentRequestTests {
              "options": {"crop": {"x": 0.25, "y": 0, "width": 0.5, "height": 1}, "thumbnailTime": 3.0,
                          "thumbnailHidden": null, "thumbnailSize": {"width": 300, "height": 200},
                          "thumbnailFit": "cover", "animation": "gif", "bakeRotation": false},
-             "rendition": "original", "oversize": "reject", "unsupported": "reject", "budget": 12, "maxBytes": 5000,
-             "network": null, "deviceBudget": 30, "headers": {"Authorization": "Bearer x"},
+             "rendition": "original", "oversize": "reject", "unsupported": "reject", "budget": 12, "wait": 5,
+             "maxBytes": 5000, "network": null, "deviceBudget": 30, "headers": {"Authorization": "Bearer x"},
              "callbackURL": null, "priority": "normal", "notBefore": null}
             """)
         #expect(request.options.crop == .part(try ClippingRect(x: 0.25, y: 0, width: 0.5, height: 1)))
         #expect(request.options.thumbnailTime == .at(3) && request.options.thumbnailHeight == 200)
         #expect(request.options.thumbnailFit == .cover && request.oversize == .reject)
-        #expect(request.unsupported == .reject && request.budgetSeconds == 12 && request.bytesMax == 5000)
+        #expect(request.unsupported == .reject && request.bytesMax == 5000)
+        #expect(request.budgetSeconds == 12 && request.waitSeconds == 5)
         #expect(request.headers == ["Authorization": "Bearer x"])
     }
 
@@ -199,8 +200,9 @@ struct RequestIdentityTests {
         return try RequestIdentity(request, localState: state)
     }
 
-    @Test func `The budget changes neither the id nor the digest`() throws {
+    @Test func `The budget and the wait change neither the id nor the digest`() throws {
         #expect(try identity { _ in } == identity { $0.budgetSeconds = 3 })
+        #expect(try identity { _ in } == identity { $0.waitSeconds = 3 })
     }
 
     @Test func `Other options and headers change the id`() throws {
