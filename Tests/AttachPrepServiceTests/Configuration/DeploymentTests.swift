@@ -25,6 +25,16 @@ import Testing
         #expect(unknownMetrics("rate(attachprep_lost_total[1m])") == ["attachprep_lost_total"])
     }
 
+    @Test func `Each alert has a link to its page`() throws {
+        let rules = try text("prometheus-rules.yml").split(separator: "- alert: ").dropFirst()
+        #expect(rules.count >= 11)
+        for rule in rules {
+            let name = rule.prefix { $0.isLetter }
+            #expect(rule.contains("runbook_url: docs/incidents/\(name).md\n"), "\(name)")
+            #expect(FileManager.default.fileExists(atPath: SourceTree.path("docs/incidents/\(name).md")), "\(name)")
+        }
+    }
+
     @Test func `The dashboard uses existing metrics, and shows each`() throws {
         let expressions = try GrafanaDashboard().expressions.joined(separator: "\n")
         #expect(unknownMetrics(expressions) == [])
