@@ -94,10 +94,16 @@ public final class AttachmentPreparer: Sendable {
 
     /// Counters since the start.
     public var statistics: PreparerStatistics {
-        PreparerStatistics(
+        var statistics = PreparerStatistics(
             downloadedBytes: dependencies.downloader.receivedBytes, children: pool?.replacements ?? ChildReplacements(),
             abandonedLoops: dependencies.downloader.abandonedLoops)
+        statistics.failures = pool?.failures ?? [:]
+        statistics.quarantine = dependencies.quarantine.counts
+        return statistics
     }
+
+    /// The resources that the media processes use; zero with another engine.
+    public var mediaProcessUsage: MediaProcessUsage { pool?.usage ?? MediaProcessUsage() }
 
     /// The manifest of an earlier run if its result still exists and matches the request; otherwise nil.
     ///
@@ -260,8 +266,12 @@ public struct PreparerStatistics: Sendable, Hashable {
     public var downloadedBytes: Int
     /// Replaced media processes.
     public var children: ChildReplacements
+    /// Failed media processes by cause; their sum is `children.failed`.
+    public var failures: [MediaProcessFailure: Int] = [:]
     /// Download threads abandoned because a libcurl call did not return.
     public var abandonedLoops: Int
+    /// Strikes and rejections of the quarantine.
+    public var quarantine = QuarantineCounts()
 
     public init(
         downloadedBytes: Int = 0, children: ChildReplacements = ChildReplacements(), abandonedLoops: Int = 0
@@ -269,18 +279,5 @@ public struct PreparerStatistics: Sendable, Hashable {
         self.downloadedBytes = downloadedBytes
         self.children = children
         self.abandonedLoops = abandonedLoops
-    }
-}
-
-/// How many media processes were replaced, by reason.
-public struct ChildReplacements: Sendable, Hashable {
-    /// Replaced after a crash, an exceeded limit, or being killed with its request.
-    public var failed: Int
-    /// Recycled because of age, number of calls or memory.
-    public var recycled: Int
-
-    public init(failed: Int = 0, recycled: Int = 0) {
-        self.failed = failed
-        self.recycled = recycled
     }
 }

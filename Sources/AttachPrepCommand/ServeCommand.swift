@@ -46,7 +46,7 @@ struct ServerRun {
     let role: ServeConfiguration.Role
 
     func run() async throws {
-        let configuration: ServeConfiguration
+        var configuration: ServeConfiguration
         do {
             configuration = try ServeConfiguration(
                 flags: flags.reduce(into: [:]) { $0.merge($1) { $1 } },
@@ -54,6 +54,7 @@ struct ServerRun {
         } catch let error as AttachPrepError {
             throw ValidationError(error.message)
         }
+        configuration.commit = Version.commit
         let logger = Logger(label: "attachprep", configuration.logFormat, configuration.logLevel)
         do {
             try await AttachmentServer.serve(configuration, logger: logger)

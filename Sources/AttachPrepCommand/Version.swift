@@ -10,12 +10,15 @@ enum Version {
     /// The first line, which programs may read; more lines may be added after it.
     static let text = "attachprep \(ProductVersion.text)"
 
+    /// The commit that was built.
+    static let commit = unsafe String(cString: CBuild_commit())
+
     /// The lines after it: the commit that was built, and the versions of the libraries at run time. Those that decode
     /// and encode are reported by a media process, which takes a tenth of a second.
     static func details() async -> String {
         let lines =
             [
-                row("commit", unsafe String(cString: CBuild_commit())), row("libcurl", DownloadLibrary.version),
+                row("commit", commit), row("libcurl", DownloadLibrary.version),
                 row("sqlite", SQLiteLibrary.version ?? "not usable"), row("libnats", QueueServers.libraryVersion),
             ] + (await mediaRows())
         return "\n" + lines.joined(separator: "\n")

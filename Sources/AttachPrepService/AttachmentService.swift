@@ -27,6 +27,7 @@ public struct AttachmentService: Service, HTTPFrontend {
     private let waiters: JobWaiters
     private let health: HealthRoutes
     private let authenticator: Authenticator
+    private let metrics: HTTPMetrics?
     private let drained: @Sendable () async -> Void
     let endpoints: [Endpoint]
 
@@ -52,13 +53,14 @@ public struct AttachmentService: Service, HTTPFrontend {
     init(
         store: any JobStore, intake: SubmissionValidator, feed: JobFeed, receiptService: ReceiptService,
         tokens: AccessTokens,
-        settings: ServiceSettings, health: HealthRoutes, serviceStatus: ServiceStatus = ServiceStatus(), logger: Logger,
+        settings: ServiceSettings, health: HealthRoutes, serviceStatus: ServiceStatus = ServiceStatus(),
+        metrics: HTTPMetrics? = nil, logger: Logger,
         drained: @escaping @Sendable () async -> Void = {}
     ) throws {
         try LoopbackPolicy.check(host: settings.host, tokens: tokens)
         (self.feed, self.tokens, self.settings, self.logger) = (feed, tokens, settings, logger)
         waiters = JobWaiters(store: store, waitersMax: settings.connectionsMax)
-        (self.health, self.drained) = (health, drained)
+        (self.health, self.metrics, self.drained) = (health, metrics, drained)
         authenticator = Authenticator(tokens: tokens, settings: settings)
         let submission = JobSubmissionRoutes(
             store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
@@ -92,8 +94,8 @@ public struct AttachmentService: Service, HTTPFrontend {
     public func run() async throws {
         let changes = feed.changes(backlog: Self.backlog)
         let application = HTTPApplication(
-            endpoints: endpoints, authenticator: authenticator, settings: settings, port: boundPort, logger: logger
-        )
+            endpoints: endpoints, authenticator: authenticator, settings: settings, port: boundPort, logger: logger,
+            metrics: metrics)
         defer { boundPort.end() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [waiters, relay] in

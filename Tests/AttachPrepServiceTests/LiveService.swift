@@ -26,7 +26,7 @@ final class LiveService: Sendable {
     init(
         token: String? = LiveService.token, tokens: AccessTokens? = nil, sendsWebhooks: Bool = true,
         reasons: [String] = [], serviceStatus: ServiceStatus = ServiceStatus(), keptIn other: (any JobStore)? = nil,
-        feed: JobFeed = JobFeed(), drain: LoopbackGate? = nil,
+        feed: JobFeed = JobFeed(), metrics: HTTPMetrics? = nil, drain: LoopbackGate? = nil,
         _ change: (inout ServiceSettings) -> Void = { _ in }
     ) async throws {
         self.feed = feed
@@ -54,7 +54,7 @@ final class LiveService: Sendable {
             settings: settings,
             health: HealthRoutes(
                 metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }),
-            serviceStatus: serviceStatus, logger: logger,
+            serviceStatus: serviceStatus, metrics: metrics, logger: logger,
             drained: { await drain?.waitUntilOpen() })
         self.service = service
         let group = ServiceGroup(services: [service], logger: logger)

@@ -73,7 +73,7 @@ def metrics():
             owner, constant = key.split(".")
             name = re.search(rf'struct {owner}\b.*?static let {constant} = "(.*?)"', everything, re.DOTALL)[1]
         kind = "counter" if name.endswith("_total") else "histogram"
-        kind = "gauge" if name.removeprefix("attachprep_") in gauges else kind
+        kind = "gauge" if {name, name.removeprefix("attachprep_")} & gauges else kind
         rows.append([code(name), kind, listed.get(name, ""), cell(words)])
     dropped = re.search(r'((?:^ +///.*\n)+)^ +public static let refusedLabel = "(.*)"', everything, re.MULTILINE)
     words = " ".join(line.strip().removeprefix("///").strip() for line in dropped[1].splitlines())

@@ -1,6 +1,8 @@
-"""Checks the commands in documents: each subcommand and each option of an `attachprep` command exists.
+"""Checks the commands in documents and in deploy/: each subcommand and each option of an `attachprep` command exists,
+each option that needs a value has one that it allows, and there are no more arguments than the command takes.
 
-Commands are found in fenced blocks and in code spans. What they print is not compared: it depends on the machine.
+Commands are found in fenced blocks and in code spans, in other files on each line. What they print is not compared: it
+depends on the machine. `AlertCommandTests` runs those of alerts and incidents.
 """
 
 import re
@@ -35,15 +37,60 @@ def lines(path):
             yield from ((number, span) for span in re.findall(r"`([^`]*)`", line))
 
 
-def known(command):
-    names = {"-h", "--help", "--version", "--generate-completion-script", "--experimental-dump-help"}
+def named(command):
+    """The options of a command by name."""
+    options = {name: {"kind": "flag"} for name in
+               ("-h", "--help", "--version", "--experimental-dump-help")}
+    options["--generate-completion-script"] = {"kind": "option"}
     for argument in command.get("arguments", []):
-        names |= {("--" if name["kind"] == "long" else "-") + name["name"] for name in argument.get("names", [])}
-    return names
+        options |= {("--" if name["kind"] == "long" else "-") + name["name"]: argument
+                    for name in argument.get("names", [])}
+    return options
+
+
+def known(command):
+    return set(named(command))
+
+
+def value_finding(name, value, argument):
+    """What is wrong with the value of an option; placeholders and variables of a shell can be anything."""
+    allowed = argument.get("allValues")
+    if not re.fullmatch(r"[a-z][\w.-]*", value):
+        return None
+    if allowed and value not in allowed:
+        return f"{name} has no value {value}; it has {', '.join(allowed)}"
+    # `jobs list --state dead` is accepted, and looks for a data folder named dead.
+    if name == "--state" and "/" not in value:
+        return f"{name} is the data folder, {value} is none; write a path, or --status for the status of jobs"
+    return None
+
+
+def arguments_finding(command, words):
+    """What is wrong with a command's arguments, read in the way the program does."""
+    options, given, words = named(command), 0, list(words)
+    places = [one for one in command.get("arguments", []) if one["kind"] == "positional"]
+    while words:
+        word = words.pop(0)
+        name, has_value, value = word.partition("=")
+        if not word.startswith("-") or word == "-":
+            given += 1
+        elif name in options and options[name]["kind"] == "option":
+            # Without a value it is an option that a sentence is about.
+            value = value if has_value else words.pop(0) if words else ""
+            if wrong := value_finding(name, value, options[name]):
+                return wrong
+        elif name in options and has_value:
+            return f"{name} takes no value"
+    if given > len(places) and not any(one["isRepeating"] for one in places):
+        return f"{given} arguments are too many: {' '.join(one['valueName'] for one in places) or 'it has none'}"
+    return None
 
 
 def finding(words, is_command):
-    """What is wrong with the words after `attachprep`; None if nothing is, or if it is not a command."""
+    """What is wrong with the words after `attachprep`; None if nothing is, or if it is not a command.
+
+    `is_command`: whether the words are a whole command, not a part of a sentence.
+    """
     command, path = help_of_all(), "attachprep"
     try:
         words = shlex.split(words)
@@ -63,12 +110,24 @@ def finding(words, is_command):
     for one in command.get("subcommands", []):
         options |= known(one)
     unknown = [word for word in OPTION.findall(" ".join(words)) if word not in options]
-    return f"{path} has no option {', '.join(unknown)}" if unknown else None
+    if unknown:
+        return f"{path} has no option {', '.join(unknown)}"
+    if not is_command or command.get("subcommands") or {"...", "…"} & set(words):
+        return None
+    wrong = arguments_finding(command, words)
+    return f"{path}: {wrong}" if wrong else None
+
+
+# What comes before `attachprep` in the line of a command: nothing, a prompt, variables, or a unit's key with the folder.
+BEFORE = re.compile(r"(?:\$ )?(?:[A-Z_]+=\S+ )*|ExecStart=[\w/]*/")
 
 
 def findings():
     for path in documents():
         for number, line in lines(path):
             for found in COMMAND.finditer(line):
-                if wrong := finding(found[1].strip(), found.start() == 0 or line.startswith("$ attachprep")):
+                before = line[:found.start(1)].rstrip().removesuffix("attachprep")
+                # Alerts have their commands in backticks.
+                is_command = BEFORE.fullmatch(before) or (before.endswith("`") and path.suffix == ".yml")
+                if wrong := finding(found[1].strip(), bool(is_command)):
                     yield f"{path.relative_to(ROOT)}:{number}: {wrong}"

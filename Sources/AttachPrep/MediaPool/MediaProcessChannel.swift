@@ -9,16 +9,16 @@ import Synchronization
 /// Must be used on one thread only.
 final class MediaProcessChannel {
     private let program: MediaProcessConfiguration
-    private let counter: ReplacementCounter
+    private let statistics: MediaProcessStatistics
     private var current: MediaProcess?
     /// Loads its libraries while the current process still works.
     private var successor: MediaProcess?
     /// Whether any process of this executable has ever become ready.
     private var hasEverBeenReady = false
 
-    init(_ program: MediaProcessConfiguration, counter: ReplacementCounter) {
+    init(_ program: MediaProcessConfiguration, statistics: MediaProcessStatistics) {
         self.program = program
-        self.counter = counter
+        self.statistics = statistics
     }
 
     /// The sockets on which messages or the end of a process can arrive between calls.
@@ -62,44 +62,54 @@ final class MediaProcessChannel {
         case .immediately:
             current = successor ?? (try? start())
             successor = nil
-            counter.countRecycled()
-            _ = child.end()
+            statistics.countRecycled()
+            _ = end(child)
         }
     }
 
     /// Handles messages from processes, and ends of processes, that arrived while no call was in progress.
     func handlePendingEvents() {
-        if let child = current, child.isReadable, !receiveReady(child) {
+        if let child = current, child.isReadable, let ending = endUnlessReady(child) {
             current = nil
-            counter.countFailed()
+            statistics.countFailed(MediaProcessFailure(.connectionClosed, ending, isReady: child.isReady))
             // A process that was ready is replaced at once; one that never was would only fail again.
             if child.isReady { warmUp() }
         }
         guard let child = successor, child.isReadable else { return }
         successor = nil
-        guard receiveReady(child) else { return }
+        guard endUnlessReady(child) == nil else { return }
         if let former = current {
-            counter.countRecycled()
-            _ = former.end()
+            statistics.countRecycled()
+            _ = end(former)
         }
         current = child
     }
 
     /// Ends both processes.
     func stop() {
-        _ = current?.end()
-        _ = successor?.end()
+        for child in [current, successor] { if let child { _ = end(child) } }
         (current, successor) = (nil, nil)
     }
 
-    /// Receives the `ready` message; a process that has ended, or sent anything else, is killed.
-    private func receiveReady(_ child: MediaProcess) -> Bool {
+    /// Receives the `ready` message and returns nil; a process that has ended, or sent anything else, is killed, and how
+    /// it ended is returned.
+    private func endUnlessReady(_ child: MediaProcess) -> ChildProcess.Ending? {
         if let isReadyMessage = try? child.receive() == nil, isReadyMessage {
             hasEverBeenReady = true
-            return true
+            return nil
         }
-        _ = child.end()
-        return false
+        return endAfterClosing(child)
+    }
+
+    /// Waits for a process that has closed its socket, since its exit code or signal tells the cause, and reaps it.
+    private func endAfterClosing(_ child: MediaProcess) -> ChildProcess.Ending {
+        _ = child.process.waitUntilEnded(milliseconds: Limits.childEndMillisecondsMax)
+        return end(child)
+    }
+
+    private func end(_ child: MediaProcess) -> ChildProcess.Ending {
+        statistics.willEnd(child)
+        return child.end()
     }
 
     // MARK: One call
@@ -118,7 +128,10 @@ final class MediaProcessChannel {
             return try exchange.run()
         } catch let processError as MediaProcessError {
             let ending = terminate(child, processError)
-            if pendingCall.isCancelled { throw AttachPrepError.cancelled }
+            let isCancelled = pendingCall.isCancelled
+            statistics.countFailed(
+                isCancelled ? .cancelled : MediaProcessFailure(processError, ending, isReady: child.isReady))
+            if isCancelled { throw AttachPrepError.cancelled }
             // What a render had written before its deadline is used.
             if processError == .deadlineExceeded, let written = exchange.written { return .rendered(written) }
             let error = ProcessEndingDiagnosis.error(processError, ending, isReady: child.isReady)
@@ -128,12 +141,8 @@ final class MediaProcessChannel {
 
     private func terminate(_ child: MediaProcess, _ processError: MediaProcessError) -> ChildProcess.Ending {
         current = nil
-        counter.countFailed()
-        // The process is about to end; its exit code or signal tells whether the file caused it.
-        if processError == .connectionClosed {
-            _ = child.process.waitUntilEnded(milliseconds: Limits.childEndMillisecondsMax)
-        }
-        return child.end()
+        // The exit code or signal of a process that is about to end tells whether the file caused it.
+        return processError == .connectionClosed ? endAfterClosing(child) : end(child)
     }
 
     private func startForCall() throws -> MediaProcess {
@@ -146,7 +155,9 @@ final class MediaProcessChannel {
     }
 
     private func start() throws(SystemError) -> MediaProcess {
-        try MediaProcess.start(program)
+        let child = try MediaProcess.start(program)
+        statistics.started(child)
+        return child
     }
 }
 

@@ -13,7 +13,7 @@ import Synchronization
 /// memory mark, if possible while no call is waiting.
 public final class MediaProcessPool: MediaEngine {
     private let workers: [MediaWorker]
-    private let counter = ReplacementCounter()
+    private let statistics = MediaProcessStatistics()
     private let state: Mutex<State>
 
     private struct State {
@@ -37,8 +37,8 @@ public final class MediaProcessPool: MediaEngine {
         do {
             let program = MediaProcessConfiguration(
                 executable: executable, requiresSandbox: requiresSandbox, niceness: niceness)
-            workers = try (0...mediaSlots).map { [counter] in
-                try MediaWorker(program, number: $0, counter: counter)
+            workers = try (0...mediaSlots).map { [statistics] in
+                try MediaWorker(program, number: $0, statistics: statistics)
             }
         } catch {
             throw AttachPrepError(.internal, "No thread could be started for media work.", detail: "\(error)")
@@ -51,7 +51,13 @@ public final class MediaProcessPool: MediaEngine {
     }
 
     /// How often media processes were replaced, by cause.
-    public var replacements: ChildReplacements { counter.replacements }
+    public var replacements: ChildReplacements { statistics.replacements }
+
+    /// How often media processes failed, by cause.
+    public var failures: [MediaProcessFailure: Int] { statistics.failures }
+
+    /// The resources that the media processes use.
+    public var usage: MediaProcessUsage { statistics.usage }
 
     /// Starts the processes that this many concurrent requests need, so that their libraries load in the background.
     public func warmUp(requests: Int = 1) {
@@ -238,11 +244,11 @@ final class MediaWorker: Sendable {
     private let warmFlag = AtomicFlag()
 
     /// Starts the thread; the process starts with the first call or with `warmUp`.
-    init(_ program: MediaProcessConfiguration, number: Int, counter: ReplacementCounter) throws {
+    init(_ program: MediaProcessConfiguration, number: Int, statistics: MediaProcessStatistics) throws {
         let items = try BlockingQueue<Item>()
         self.items = items
         try DedicatedThread.start(name: "media-\(number)") { [isStopping, warmFlag] in
-            let channel = MediaProcessChannel(program, counter: counter)
+            let channel = MediaProcessChannel(program, statistics: statistics)
             Self.run(items: items, channel: channel, isStopping: isStopping, isWarm: warmFlag)
         }
     }
@@ -311,16 +317,6 @@ private final class AtomicFlag: Sendable {
     func set(_ isSet: Bool) {
         state.store(isSet, ordering: .relaxed)
     }
-}
-
-/// Counts the replaced processes of a pool; the workers' threads count concurrently.
-final class ReplacementCounter: Sendable {
-    private let counts = Mutex(ChildReplacements())
-
-    var replacements: ChildReplacements { counts.withLock { $0 } }
-
-    func countFailed() { counts.withLock { $0.failed += 1 } }
-    func countRecycled() { counts.withLock { $0.recycled += 1 } }
 }
 
 /// The default number of concurrent renders: the number of cores this process may use.

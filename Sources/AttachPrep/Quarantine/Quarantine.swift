@@ -13,6 +13,7 @@ public final class Quarantine: Sendable {
     private let logger: Logger
     /// Entries that could not be written to the state folder.
     private let inMemory = Mutex<[String: QuarantineEntry]>([:])
+    private let counted = Mutex(QuarantineCounts())
 
     /// - Parameters:
     ///   - stateFolder: The state folder; nil keeps entries in memory.
@@ -26,7 +27,9 @@ public final class Quarantine: Sendable {
 
     /// - Throws: `media.quarantined` when the content with this digest is in quarantine.
     func check(_ digest: String) throws {
-        if let entry = entry(digest), entry.isQuarantined { throw Self.quarantinedError(entry) }
+        guard let entry = entry(digest), entry.isQuarantined else { return }
+        counted.withLock { $0.rejections += 1 }
+        throw Self.quarantinedError(entry)
     }
 
     /// Whether content in quarantine has this prefix digest; then nothing is decoded before the whole file is known.
@@ -41,6 +44,7 @@ public final class Quarantine: Sendable {
     func record(_ error: AttachPrepError, _ subject: QuarantineEntry, source: String) -> AttachPrepError {
         let strike = QuarantineEntry.Strike(date: .now, ending: error.detail ?? error.message, source: source)
         let entry = update(subject) { ($0 ?? subject).adding(strike) }
+        counted.withLock { $0.strikes += 1 }
         logger.warning(
             "media process ended",
             metadata: [
@@ -49,6 +53,9 @@ public final class Quarantine: Sendable {
             ])
         return entry.isQuarantined ? Self.quarantinedError(entry) : error
     }
+
+    /// The events since this object was created.
+    var counts: QuarantineCounts { counted.withLock { $0 } }
 
     private func entry(_ digest: String) -> QuarantineEntry? {
         let found = inMemory.withLock { $0[digest] } ?? folder?.entry(digest)
@@ -136,6 +143,16 @@ public final class Quarantine: Sendable {
             for digest in digests { entries[digest] = nil }
         }
     }
+}
+
+/// How often content got a strike, and how often it was rejected.
+public struct QuarantineCounts: Sendable, Hashable {
+    /// Ends of media processes that were counted against their content.
+    public var strikes = 0
+    /// Rejections of content because it is in quarantine.
+    public var rejections = 0
+
+    public init() {}
 }
 
 /// A quarantine entry: the strikes of one content.

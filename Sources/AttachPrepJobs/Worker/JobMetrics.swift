@@ -9,17 +9,17 @@ import Synchronization
 /// The metrics of a worker; `MetricDescription.service` describes them.
 public final class JobMetrics: Sendable {
     private let factory: any MetricsFactory
-    private let noted = Mutex(PreparerStatistics())
-    private let refusedClaims = Mutex(0)
+    /// The last totals of counters that are kept elsewhere, by name and labels.
+    private let noted = Mutex<[String: Int]>([:])
 
     /// - Parameter factory: creates the metrics, such as the service's registry.
     public init(factory: any MetricsFactory) {
         self.factory = factory
         // Counters start at 0, so that the first event is visible as an increase.
-        count("download_bytes_total", 0)
-        count("download_loops_abandoned_total", 0)
         count("claims_refused_total", 0)
-        for reason in ["failed", "recycled"] { count("media_children_restarted_total", 0, ("reason", reason)) }
+        note(PreparerStatistics())
+        ended(.succeeded, nil, count: 0)
+        for code in ErrorCode.allCases where code.isRetryable { ended(.dead, code, count: 0) }
         for kind in ReuseDecision.Kind.allCases { count("results_reused_total", 0, ("kind", kind.rawValue)) }
     }
 
@@ -30,8 +30,8 @@ public final class JobMetrics: Sendable {
         measure("job_wait_seconds", waitedSeconds)
     }
 
-    func ended(_ state: JobState, _ code: ErrorCode?) {
-        count("jobs_ended_total", 1, ("state", state.rawValue), ("code", code?.rawValue ?? ""))
+    func ended(_ state: JobState, _ code: ErrorCode?, count jobs: Int = 1) {
+        count("jobs_ended_total", jobs, ("state", state.rawValue), ("code", code?.rawValue ?? ""))
     }
 
     func postponed(_ code: ErrorCode) {
@@ -51,38 +51,37 @@ public final class JobMetrics: Sendable {
 
     /// Counts the increase of a preparer's statistics since the last call.
     public func note(_ statistics: PreparerStatistics) {
-        // Calls are concurrent, so an older snapshot may arrive after a newer one.
-        let last = noted.withLock { noted in
-            let last = noted
-            noted.downloadedBytes = max(last.downloadedBytes, statistics.downloadedBytes)
-            noted.abandonedLoops = max(last.abandonedLoops, statistics.abandonedLoops)
-            noted.children.failed = max(last.children.failed, statistics.children.failed)
-            noted.children.recycled = max(last.children.recycled, statistics.children.recycled)
-            return last
+        note("download_bytes_total", statistics.downloadedBytes)
+        note("download_loops_abandoned_total", statistics.abandonedLoops)
+        note("media_children_restarted_total", statistics.children.failed, ("reason", "failed"))
+        note("media_children_restarted_total", statistics.children.recycled, ("reason", "recycled"))
+        for cause in MediaProcessFailure.allCases {
+            note("media_process_failures_total", statistics.failures[cause] ?? 0, ("cause", cause.rawValue))
         }
-        let children = (now: statistics.children, last: last.children)
-        // Bounded: this process's counters, which only increase.
-        count("download_bytes_total", statistics.downloadedBytes - last.downloadedBytes)
-        // Bounded: as above.
-        count("download_loops_abandoned_total", statistics.abandonedLoops - last.abandonedLoops)
-        // Bounded: as above.
-        count("media_children_restarted_total", children.now.failed - children.last.failed, ("reason", "failed"))
-        // Bounded: as above.
-        count("media_children_restarted_total", children.now.recycled - children.last.recycled, ("reason", "recycled"))
+        note("quarantine_strikes_total", statistics.quarantine.strikes)
+        note("quarantine_rejections_total", statistics.quarantine.rejections)
     }
 
     /// Counts the increase of a store's refused claims since the last call.
-    public func note(refusedClaims total: Int) {
-        let added = refusedClaims.withLock { noted in
-            defer { noted = max(noted, total) }
-            return total.subtracting(clamping: noted)
+    public func note(refusedClaims total: Int) { note("claims_refused_total", total) }
+
+    /// Counts the increase of a total since the last call.
+    private func note(_ name: String, _ total: Int, _ labels: (String, String)...) {
+        let key = ([name] + labels.map(\.1)).joined(separator: " ")
+        let added = noted.withLock { noted in
+            let last = noted[key, default: 0]
+            // Calls are concurrent, so an older total may arrive after a newer one.
+            noted[key] = max(last, total)
+            return total.subtracting(clamping: last)
         }
-        count("claims_refused_total", added)
+        count(name, added, labels)
     }
 
     // MARK: Recording
 
-    private func count(_ name: String, _ amount: Int, _ labels: (String, String)...) {
+    private func count(_ name: String, _ amount: Int, _ labels: (String, String)...) { count(name, amount, labels) }
+
+    private func count(_ name: String, _ amount: Int, _ labels: [(String, String)]) {
         guard amount >= 0 else { return }
         Counter(label: "attachprep_\(name)", dimensions: labels, factory: factory).increment(by: amount)
     }

@@ -23,6 +23,8 @@ public struct ServeConfiguration: Sendable {
     }
 
     public let role: Role
+    /// The commit that the program was built from, for `attachprep_build_info`; empty if it is not known.
+    public var commit = ""
     public var service: ServiceSettings
     /// The NATS servers of the queue; nil for the SQLite queue in the data folder.
     public var queue: QueueServers?

@@ -30,12 +30,16 @@ extension MetricDescription {
     /// | `attachprep_results_reused_total` | `kind`: shared, fresh, unchanged |
     /// | `attachprep_stage_seconds` | `stage`: as in a manifest's timings |
     /// | `attachprep_media_children_restarted_total` | `reason`: failed, recycled |
+    /// | `attachprep_media_process_failures_total` | `cause`: deadline, memory, sandbox, crash and others |
+    /// | `attachprep_http_request_duration_seconds` | `method`, `route` (`unknown` for other paths), `code` |
+    /// | `attachprep_build_info` | `version`, `revision` (the commit) |
     public static let service: [String: MetricDescription] = [
         "attachprep_jobs": MetricDescription("Stored jobs, by state."),
         "attachprep_jobs_due": MetricDescription("Queued jobs that are due."),
         "attachprep_jobs_oldest_due_seconds": MetricDescription("Seconds since the oldest due job became due."),
         "attachprep_outbox_webhooks": MetricDescription("Stored webhooks, by state; pending is the backlog."),
         "attachprep_media_bytes": MetricDescription("Bytes of stored result files."),
+        "attachprep_media_quota_bytes": MetricDescription("The quota for stored result files, where one applies."),
         "attachprep_jobs_ended_total": MetricDescription(
             "Ended jobs, by state and error code (empty on success)."),
         "attachprep_job_attempts_total": MetricDescription("Attempts to process jobs."),
@@ -53,6 +57,15 @@ extension MetricDescription {
             "Download threads abandoned because libcurl did not return from a call."),
         "attachprep_media_children_restarted_total": MetricDescription(
             "Replaced media processes, after a failure or as scheduled recycling."),
+        "attachprep_media_process_failures_total": MetricDescription("Media processes that failed, by cause."),
+        "attachprep_media_processes": MetricDescription("Running media processes."),
+        "attachprep_media_process_resident_memory_bytes": MetricDescription(
+            "Resident memory of all running media processes."),
+        "attachprep_media_process_cpu_seconds_total": MetricDescription(
+            "Processor time of all media processes, those that have ended included."),
+        "attachprep_quarantine_strikes_total": MetricDescription(
+            "Ends of media processes that were counted against the content of a file."),
+        "attachprep_quarantine_rejections_total": MetricDescription("Rejections of content that is in quarantine."),
         ReceiptMetrics.receiptsLabel: MetricDescription(
             "Receipts of devices, by outcome, or why they were not counted (repeated, surplus, expired, refused)."),
         ReceiptMetrics.secondsLabel: MetricDescription(
@@ -61,5 +74,13 @@ extension MetricDescription {
         WebhookMetrics.triesLabel: MetricDescription(
             "Attempts to deliver webhooks, by outcome: delivered, retried, given_up."),
         WebhookMetrics.secondsLabel: MetricDescription("Duration of an attempt to deliver a webhook."),
+        HTTPMetrics.secondsLabel: MetricDescription(
+            "Time from a request's head until the head of its response.", buckets: HTTPMetrics.buckets),
+        "attachprep_build_info": MetricDescription("The version and commit of the program; the value is 1."),
+        "process_cpu_seconds_total": MetricDescription("Processor time of this process, without media processes."),
+        "process_resident_memory_bytes": MetricDescription("Resident memory of this process."),
+        "process_open_fds": MetricDescription("Open file descriptors of this process."),
+        "process_max_fds": MetricDescription("The limit of open file descriptors of this process."),
+        "process_start_time_seconds": MetricDescription("Start of this process in seconds since 1970."),
     ]
 }

@@ -52,6 +52,19 @@ public final class PrometheusRegistry: MetricsFactory {
         return exposition.text
     }
 
+    // MARK: Values that are kept elsewhere
+
+    /// Raises a counter to a total that is kept elsewhere, such as by the kernel; a lower total, which a concurrent
+    /// reading may bring, is ignored.
+    func raise(_ name: String, to total: Double) {
+        series(PrometheusKey(name, .counter, [])).raise(to: total)
+    }
+
+    /// Sets a gauge.
+    func set(_ name: String, _ value: Double, _ labels: (String, String)...) {
+        series(PrometheusKey(name, .gauge, labels)).set(value)
+    }
+
     // MARK: MetricsFactory
 
     public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -145,6 +158,8 @@ final class PrometheusSeries: CounterHandler, FloatingPointCounterHandler, Meter
     func set(_ value: Int64) { set(Double(value)) }
 
     func set(_ value: Double) { change { $0 = value } }
+
+    func raise(to total: Double) { change { $0 = max($0, total) } }
 
     func reset() { change { $0 = 0 } }
 
@@ -304,6 +319,7 @@ struct PrometheusExposition {
 }
 
 extension Limits {
-    /// Metric series: attachprep's own are some two hundred, each with one to twenty lines per scrape.
+    /// Metric series: attachprep's own are some six hundred (routes by status code included), each with one to twenty
+    /// lines per scrape.
     public static let metricSeriesMax = 2_000
 }

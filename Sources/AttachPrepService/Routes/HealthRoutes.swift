@@ -72,15 +72,17 @@ struct ProbeService: HTTPFrontend {
     let boundPort = BoundPort()
     private let health: HealthRoutes
     private let settings: ServiceSettings
+    private let metrics: HTTPMetrics?
     private let logger: Logger
     private let drained: @Sendable () async -> Void
 
     /// - Parameter drained: returns when running jobs have ended after the start of graceful shutdown.
     init(
-        health: HealthRoutes, settings: ServiceSettings, logger: Logger,
+        health: HealthRoutes, settings: ServiceSettings, metrics: HTTPMetrics? = nil, logger: Logger,
         drained: @escaping @Sendable () async -> Void = {}
     ) {
-        (self.health, self.settings, self.logger, self.drained) = (health, settings, logger, drained)
+        (self.health, self.settings, self.metrics) = (health, settings, metrics)
+        (self.logger, self.drained) = (logger, drained)
     }
 
     func run() async throws {
@@ -92,7 +94,7 @@ struct ProbeService: HTTPFrontend {
         let front = HTTPApplication(
             endpoints: endpoints,
             authenticator: Authenticator(tokens: try AccessTokens([], logger: logger), settings: settings),
-            settings: settings, port: boundPort, logger: logger, enforcesLoopback: false)
+            settings: settings, port: boundPort, logger: logger, metrics: metrics, enforcesLoopback: false)
         defer { boundPort.end() }
         try await front.run(stopping: { health.markNotReady() }, drained: drained)
     }

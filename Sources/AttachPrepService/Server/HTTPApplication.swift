@@ -15,6 +15,8 @@ struct HTTPApplication: Sendable {
     let settings: ServiceSettings
     let port: BoundPort
     let logger: Logger
+    /// Nil without metrics, as in tests.
+    var metrics: HTTPMetrics?
     /// Whether only loopback clients are accepted when no token is configured.
     var enforcesLoopback = true
 
@@ -54,6 +56,7 @@ struct HTTPApplication: Sendable {
         var outer: [any MiddlewareProtocol<Request, Response, ServiceContext>] = [
             RequestLogMiddleware(), ProblemMiddleware(endpoints: endpoints),
         ]
+        if let metrics { outer.insert(RequestMetricsMiddleware(metrics: metrics), at: 0) }
         if enforcesLoopback, !authenticator.tokens.isRequired {
             outer.append(LoopbackMiddleware(mediaHost: settings.baseURL.flatMap(LoopbackPolicy.host(ofURL:))))
         }

@@ -79,8 +79,12 @@ struct ServerDependencies: Sendable {
             : PublishTargetMonitor(
                 every: Limits.targetCheckSeconds, logger: logger, status: { [preparer] in preparer.publishStatus },
                 probe: { [preparer] in try await preparer.probeTarget() })
+        if configuration.queue == nil {
+            registry.set("attachprep_media_quota_bytes", Double(configuration.limits.mediaQuotaBytes))
+        }
         let page = MetricsPage(
-            registry: registry, metrics: metrics, store: opened.store, preparer: preparer, logger: logger)
+            registry: registry, metrics: metrics, process: ProcessMetrics(registry, commit: configuration.commit),
+            store: opened.store, preparer: preparer, logger: logger)
         let health = HealthRoutes(
             metricsPage: { await page.text() },
             readiness: { [worker, housekeeping] in
@@ -96,26 +100,25 @@ struct ServerDependencies: Sendable {
         self.drained = drained
         front = try Self.front(
             configuration, service, health, serviceStatus, opened.store, feed: feed, receiptService: receiptService,
-            tokens: tokens, drain: drain, logger: logger)
+            tokens: tokens, metrics: HTTPMetrics(factory: registry), drain: drain, logger: logger)
     }
 
     private static func front(
         _ configuration: ServeConfiguration, _ service: ServiceSettings, _ health: HealthRoutes,
         _ serviceStatus: ServiceStatus, _ store: any JobStore, feed: JobFeed, receiptService: ReceiptService,
-        tokens: AccessTokens,
-        drain: AsyncStream<Never>, logger: Logger
+        tokens: AccessTokens, metrics: HTTPMetrics, drain: AsyncStream<Never>, logger: Logger
     ) throws -> any HTTPFrontend {
         let drained = { @Sendable in for await _ in drain {} }
         guard configuration.role == .serve else {
             return ProbeService(
-                health: health, settings: configuration.service, logger: logger, drained: drained)
+                health: health, settings: configuration.service, metrics: metrics, logger: logger, drained: drained)
         }
         let sends = !configuration.webhookSecrets.isEmpty || configuration.webhookSecretFile != nil
         let intake = SubmissionValidator(
             uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly)
         return try AttachmentService(
             store: store, intake: intake, feed: feed, receiptService: receiptService, tokens: tokens, settings: service,
-            health: health, serviceStatus: serviceStatus, logger: logger, drained: drained)
+            health: health, serviceStatus: serviceStatus, metrics: metrics, logger: logger, drained: drained)
     }
 
     /// Reloads the tokens; webhook secrets are reloaded on use if their file has changed.
@@ -202,26 +205,6 @@ extension ServeConfiguration {
                 try await ContinuousClock().sleep(for: .seconds(Limits.queueConnectPauseSeconds))
             }
         }
-    }
-}
-
-/// The body of `/metrics`: counters, and gauges read from the store.
-struct MetricsPage: Sendable {
-    let registry: PrometheusRegistry
-    let metrics: JobMetrics
-    let store: any JobStore & StoreMaintenance
-    let preparer: AttachmentPreparer
-    let logger: Logger
-
-    func text() async -> String {
-        metrics.note(preparer.statistics)
-        metrics.note(refusedClaims: store.refusedClaims)
-        do {
-            try await metrics.refresh(store)
-        } catch {
-            logger.warning("cannot read the job counts for /metrics", metadata: ["error": "\(error)"])
-        }
-        return registry.exposition()
     }
 }
 

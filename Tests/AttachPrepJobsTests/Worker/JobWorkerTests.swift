@@ -1,4 +1,5 @@
 import AttachPrep
+import AttachPrepModel
 import Foundation
 import RichPush
 import TestSupport
@@ -326,5 +327,30 @@ import Testing
         #expect(metrics.value("claims_refused_total") == 0)
         for total in [3, 3, 2, 5] { counted.note(refusedClaims: total) }
         #expect(metrics.value("claims_refused_total") == 5)
+    }
+
+    @Test func `Failed media processes and the quarantine are counted from their totals`() {
+        let metrics = CountedMetrics()
+        let counted = JobMetrics(factory: metrics)
+        #expect(metrics.value("media_process_failures_total{cause=sandbox}") == 0)
+        var statistics = PreparerStatistics(children: ChildReplacements(failed: 3, recycled: 1))
+        statistics.failures = [.crash: 2, .sandbox: 1]
+        (statistics.quarantine.strikes, statistics.quarantine.rejections) = (2, 5)
+        for _ in 0..<2 { counted.note(statistics) }
+        #expect(metrics.value("media_children_restarted_total{reason=failed}") == 3)
+        #expect(metrics.value("media_process_failures_total{cause=crash}") == 2)
+        #expect(metrics.value("media_process_failures_total{cause=sandbox}") == 1)
+        #expect(metrics.value("quarantine_strikes_total") == 2)
+        #expect(metrics.value("quarantine_rejections_total") == 5)
+    }
+
+    // `increase` of Prometheus does not see the first value of a series.
+    @Test func `Jobs that ended are counted from 0 for every code that a dead job can have`() {
+        let metrics = CountedMetrics()
+        _ = JobMetrics(factory: metrics)
+        #expect(metrics.value("jobs_ended_total{code=,state=succeeded}") == 0)
+        for code in ErrorCode.allCases where code.isRetryable {
+            #expect(metrics.value("jobs_ended_total{code=\(code.rawValue),state=dead}") == 0, "\(code)")
+        }
     }
 }

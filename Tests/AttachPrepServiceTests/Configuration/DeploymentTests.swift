@@ -10,12 +10,47 @@ import Testing
         try String(contentsOfFile: SourceTree.path("deploy/\(name)"), encoding: .utf8)
     }
 
-    @Test func `Alert rules use existing metrics`() throws {
-        let names = try text("prometheus-rules.yml").matches(of: /attachprep_[a-z_]+/).map { String($0.output) }
+    /// The metrics of a text that the service does not have.
+    private func unknownMetrics(_ text: String) -> [String] {
         let known = Set(MetricDescription.service.keys).union([PrometheusRegistry.refusedLabel])
-        #expect(names.count >= 10)
-        for name in names {
-            #expect(known.contains(name) || known.contains(name.replacing("_bucket", with: "")), "\(name)")
+        return text.matches(of: /\b(?:attachprep|process)_[a-z_]+/).map { String($0.output) }.filter { name in
+            !known.contains(name) && !known.contains(name.replacing(/_(?:bucket|sum|count)$/, with: ""))
+        }
+    }
+
+    @Test func `Alert rules use existing metrics`() throws {
+        let rules = try text("prometheus-rules.yml")
+        #expect(rules.matches(of: /attachprep_[a-z_]+/).count >= 10)
+        #expect(unknownMetrics(rules) == [])
+        #expect(unknownMetrics("rate(attachprep_lost_total[1m])") == ["attachprep_lost_total"])
+    }
+
+    @Test func `Each alert has a link to its page`() throws {
+        let rules = try text("prometheus-rules.yml").split(separator: "- alert: ").dropFirst()
+        #expect(rules.count >= 11)
+        for rule in rules {
+            let name = rule.prefix { $0.isLetter }
+            #expect(rule.contains("runbook_url: docs/incidents/\(name).md\n"), "\(name)")
+            #expect(FileManager.default.fileExists(atPath: SourceTree.path("docs/incidents/\(name).md")), "\(name)")
+        }
+    }
+
+    @Test func `The dashboard uses existing metrics, and shows each`() throws {
+        let expressions = try GrafanaDashboard().expressions.joined(separator: "\n")
+        #expect(unknownMetrics(expressions) == [])
+        let shown = Set(expressions.matches(of: /\b[a-z]+_[a-z_]+/).map { String($0.output) })
+        for name in MetricDescription.service.keys {
+            #expect(["", "_bucket", "_count"].contains { shown.contains(name + $0) }, "\(name)")
+        }
+    }
+
+    @Test func `The panels of the dashboard have their own IDs and do not overlap`() throws {
+        let panels = try GrafanaDashboard().panels
+        #expect(Set(panels.map(\.id)).count == panels.count)
+        for (index, panel) in panels.enumerated() {
+            #expect(panel.gridPos.x + panel.gridPos.w <= 24)
+            let overlapping = panels[..<index].filter { $0.gridPos.overlaps(panel.gridPos) }
+            #expect(overlapping.isEmpty, "\(panel.title)")
         }
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import MediaEngine
 import RichPush
 import TestSupport
@@ -71,7 +72,50 @@ import Testing
             #expect(pool.replacements == ChildReplacements())
             _ = try? await pool.describe(deadline: .now + .seconds(60))
             #expect(pool.replacements == ChildReplacements(failed: 1, recycled: 0))
+            #expect(pool.failures == [.crash: 1])
         }
+    }
+
+    @Test func `The cause of a failure is counted`() {
+        let cases: [(MediaProcessError, ChildProcess.Ending, MediaProcessFailure)] = [
+            (.deadlineExceeded, .killed(signal: SIGKILL), .deadline),
+            (.memoryLimitExceeded(1), .killed(signal: SIGKILL), .memory),
+            (.invalidAnswer("?"), .killed(signal: SIGKILL), .invalidAnswer),
+            (.unreachable("?"), .killed(signal: SIGKILL), .external),
+            (.connectionClosed, .killed(signal: SIGXCPU), .processor),
+            (.connectionClosed, .killed(signal: SIGSYS), .sandbox),
+            (.connectionClosed, .killed(signal: SIGTERM), .external),
+            (.connectionClosed, .killed(signal: SIGSEGV), .crash),
+            (.connectionClosed, .exited(code: 0), .crash),
+        ]
+        for (error, ending, cause) in cases {
+            #expect(MediaProcessFailure(error, ending, isReady: true) == cause, "\(error) \(ending)")
+        }
+        let starting = { MediaProcessFailure(.connectionClosed, $0, isReady: false) }
+        #expect(starting(.killed(signal: SIGSEGV)) == .start)
+        #expect(starting(.exited(code: MediaChildExit.sandboxUnavailable)) == .sandboxUnavailable)
+    }
+
+    @Test func `A process without its required sandbox is counted as such`() async throws {
+        let child = try ScriptedMediaProcess("sys.exit(77)", isReady: false)
+        try await child.withPool { pool in
+            _ = try? await pool.describe(deadline: .now + .seconds(60))
+            #expect(pool.failures == [.sandboxUnavailable: 1])
+        }
+    }
+
+    @Test func `Memory is that of running processes, processor time also that of ended ones`() async throws {
+        let busy = "import time\nwhile time.process_time() < 0.3: pass\nreply(receive()['number'], described)\npause()"
+        let child = try ScriptedMediaProcess(busy)
+        let pool = try MediaProcessPool(executable: child.path, mediaSlots: 1)
+        #expect(pool.usage.processes == 0)
+        _ = try await pool.describe(deadline: .now + .seconds(60))
+        let running = pool.usage
+        #expect(running.processes == 1 && running.residentBytes > 1_000_000 && running.processorSeconds >= 0.3)
+        await pool.shutdown()
+        let ended = pool.usage
+        #expect(ended.processes == 0 && ended.residentBytes == 0)
+        #expect(ended.processorSeconds >= running.processorSeconds)
     }
 
     @Test func `A recycled media process is counted as recycled`() async throws {

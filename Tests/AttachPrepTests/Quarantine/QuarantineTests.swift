@@ -46,6 +46,13 @@ struct QuarantineTests {
         try quarantine.check(digest("b"))
     }
 
+    @Test func `Strikes and rejections are counted`() {
+        let quarantine = quarantine()
+        strike(quarantine, content(digest("a")), times: 2)
+        for name in ["a", "a", "b"] as [Character] { try? quarantine.check(digest(name)) }
+        #expect(quarantine.counts.strikes == 2 && quarantine.counts.rejections == 2)
+    }
+
     @Test func `Another process with the same state folder rejects the content too`() throws {
         strike(quarantine(), content(digest("a")))
         strike(quarantine(), content(digest("a")))

@@ -1,0 +1,52 @@
+import AttachPrep
+import AttachPrepJobs
+import Linux
+import Logging
+
+/// The body of `/metrics`: counters, and gauges read from the store and the kernel.
+struct MetricsPage: Sendable {
+    let registry: PrometheusRegistry
+    let metrics: JobMetrics
+    let process: ProcessMetrics
+    let store: any JobStore & StoreMaintenance
+    let preparer: AttachmentPreparer
+    let logger: Logger
+
+    func text() async -> String {
+        metrics.note(preparer.statistics)
+        metrics.note(refusedClaims: store.refusedClaims)
+        process.refresh(preparer.mediaProcessUsage)
+        do {
+            try await metrics.refresh(store)
+        } catch {
+            logger.warning("cannot read the job counts for /metrics", metadata: ["error": "\(error)"])
+        }
+        return registry.exposition()
+    }
+}
+
+/// The build, and the resources of this process and of its media processes.
+///
+/// `process_…` are the names of Prometheus' own client libraries, so that dashboards for all processes include this
+/// one. Open descriptors of media processes are not known: the sandbox hides their `/proc` files from this process.
+struct ProcessMetrics: Sendable {
+    private let registry: PrometheusRegistry
+
+    /// - Parameter commit: the commit of the build; empty if it is not known.
+    init(_ registry: PrometheusRegistry, commit: String) {
+        self.registry = registry
+        registry.set("attachprep_build_info", 1, ("version", ProductVersion.text), ("revision", commit))
+    }
+
+    /// Reads the values; called when metrics are scraped.
+    func refresh(_ media: MediaProcessUsage) {
+        registry.raise("process_cpu_seconds_total", to: OwnProcess.processorSeconds)
+        if let bytes = OwnProcess.residentBytes { registry.set("process_resident_memory_bytes", Double(bytes)) }
+        if let count = OwnProcess.openDescriptors { registry.set("process_open_fds", Double(count)) }
+        if let count = OwnProcess.descriptorsMax { registry.set("process_max_fds", Double(count)) }
+        if let start = OwnProcess.startSeconds { registry.set("process_start_time_seconds", start) }
+        registry.set("attachprep_media_processes", Double(media.processes))
+        registry.set("attachprep_media_process_resident_memory_bytes", Double(media.residentBytes))
+        registry.raise("attachprep_media_process_cpu_seconds_total", to: media.processorSeconds)
+    }
+}
