@@ -12,12 +12,12 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
     zlib1g-dev git ca-certificates python3
 # For the tests and samples/make-media: generators of real media, an HTTP/2 server, certificates, a system call tracer,
 # a font for the burnt-in clock and for pages, a browser for the pages, OpenStack Swift as an S3 server that checks
-# signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler), and Node for the samples in it (Go
-# would take 450 MB: its samples are tested where it is installed). tools/nats-server installs nats-server, because
-# Debian's version is older than the oldest that attachprep accepts.
+# signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler), Node for the samples in it (Go
+# would take 450 MB: its samples are tested where it is installed), and a YAML parser for deploy/kubernetes.
+# tools/nats-server installs nats-server, because Debian's version is older than the oldest that attachprep accepts.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core chromium nghttp2-server openssl \
     strace libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
-    swift-proxy swift-account swift-container swift-object nodejs
+    swift-proxy swift-account swift-container swift-object nodejs python3-yaml
 # For the benchmarks, beside the packages of the tests: other tools, libraries of the bare programs, an origin server.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
     liblcms2-dev make

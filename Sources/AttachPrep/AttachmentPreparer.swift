@@ -62,6 +62,11 @@ public final class AttachmentPreparer: Sendable {
     /// The result of the last attempt to publish; nil before the first.
     public var publishStatus: PublishStatus? { dependencies.target.status }
 
+    /// Checks whether there are credentials for publishing, before anything is downloaded.
+    ///
+    /// - Throws: the error with which publishing would fail: `publish.…`.
+    public func checkCredentials() async throws { try await dependencies.target.checkCredentials() }
+
     /// Checks whether results could be published now.
     ///
     /// - Throws: the error with which publishing would fail: `publish.…`.

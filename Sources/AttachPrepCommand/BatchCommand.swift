@@ -39,7 +39,7 @@ struct BatchCommand: AsyncParsableCommand {
         let defaults = try defaultRequest()
         let (report, output) = (report, output)
         let page = try reportFile.map { try ReportFile(path: $0, option: "--report") }
-        let session = try PreparerSession(
+        let session = try await PreparerSession(
             machine: machine, output: output, publish: publish, report: report, requests: lines.count)
         let collector = page.map { _ in ReportCollector(.report, count: lines.count) }
         let run = BatchRun(

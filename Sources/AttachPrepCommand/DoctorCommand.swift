@@ -8,6 +8,7 @@ import JetStreamQueue
 import Logging
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// `attachprep doctor`
 struct DoctorCommand: AsyncParsableCommand {
@@ -19,9 +20,22 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup(title: "Publish") var publish: PublishOptionGroup
     @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
 
+    @Option(
+        help: ArgumentHelp(
+            "Port of the NATS servers' monitoring endpoints, which report when jobs are flushed to disk.",
+            valueName: "port"))
+    var queueMonitoringPort = QueueDiagnostics.monitoringPort
+
+    func validate() throws {
+        guard 1...65_535 ~= queueMonitoringPort else {
+            throw ValidationError("--queue-monitoring-port must be 1 to 65535.")
+        }
+    }
+
     func run() async throws {
         let diagnostics = await Diagnostics.run(
-            publishing: try publish.target(), queue: try queue.servers(), verbose: report.verbose)
+            publishing: try publish.target(), queue: try queue.servers(), monitoringPort: queueMonitoringPort,
+            verbose: report.verbose)
         switch report.format {
         case .json: StandardStreams.result((try? JSONEncoder.singleLine.text(diagnostics)) ?? "")
         case .text: StandardStreams.result(diagnostics.lines)
@@ -54,7 +68,7 @@ struct Diagnostics: Codable, Sendable {
 
     /// Starts a media process to list its libraries and formats, checks the sandbox, and probes bucket and queue.
     static func run(
-        publishing target: PublishDestination, queue servers: QueueServers?, verbose: Bool
+        publishing target: PublishDestination, queue servers: QueueServers?, monitoringPort: Int, verbose: Bool
     ) async -> Diagnostics {
         let logger = Logger.standardError(verbose ? .debug : .error)
         var diagnostics = await machine(logger)
@@ -64,7 +78,7 @@ struct Diagnostics: Codable, Sendable {
             diagnostics.faults += finding.fault.map { [$0] } ?? []
         }
         if let servers {
-            let finding = await QueueCheck(asking: servers, logger)
+            let finding = await QueueCheck(asking: servers, monitoringPort: monitoringPort, logger)
             diagnostics.queue = finding
             diagnostics.faults += finding.faults
         }
@@ -166,9 +180,9 @@ struct QueueCheck: Codable, Sendable {
     /// The problems found, each with its remedy.
     let faults: [String]
 
-    init(asking servers: QueueServers, _ logger: Logger) async {
+    init(asking servers: QueueServers, monitoringPort: Int, _ logger: Logger) async {
         do {
-            let examination = try await QueueDiagnostics(of: servers)
+            let examination = try await QueueDiagnostics(of: servers, monitoringPort: monitoringPort)
             (self.examination, faults) = (examination, examination.faults)
         } catch {
             logger.debug("queue check failed", metadata: ["error": "\(error)"])
@@ -189,11 +203,18 @@ struct QueueCheck: Codable, Sendable {
         let time = StyledText(", round trip \(examination.roundTripMilliseconds) ms", .dim)
         return [head + time] + examination.servers.map { StyledText(Self.line($0)) }
             + examination.parts.map { StyledText(Self.line($0)) }
+            + examination.warnings.map { StyledText("warning: \($0)", .warning) }
     }
 
     private static func line(_ server: QueueDiagnostics.Server) -> String {
         let name = "     \(TerminalText.column(server.address, 26))"
-        return server.version.map { "\(name) nats-server \($0)" } ?? "\(name) not reachable from this machine"
+        guard let version = server.version else { return "\(name) not reachable from this machine" }
+        let sync = server.diskSync.map {
+            $0.intervalSeconds == 0
+                ? ", flushes jobs to disk at once"
+                : ", flushes jobs to disk within \(Int(clamping: $0.intervalSeconds.rounded(.up))) s"
+        }
+        return "\(name) nats-server \(version)\(sync ?? "")"
     }
 
     private static func line(_ part: QueueDiagnostics.Part) -> String {

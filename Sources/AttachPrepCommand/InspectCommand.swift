@@ -19,7 +19,7 @@ struct InspectCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (sources, request, format) = (sources, request, report.format)
-        let session = try PreparerSession(machine: machine, output: nil, report: report)
+        let session = try await PreparerSession(machine: machine, output: nil, report: report)
         let reports = await Interruption.watch {
             var reports: [InspectionReport] = []
             for source in sources where !Task.isCancelled {

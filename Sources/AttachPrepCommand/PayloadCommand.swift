@@ -90,7 +90,7 @@ struct PayloadCommand: AsyncParsableCommand {
     private func rewritten(_ input: PayloadInput) async throws -> PayloadOutput {
         let page = try preview.file()
         let collector = page.map { _ in ReportCollector(.preview, count: input.mediaCount) }
-        let work = try PayloadWork(self, session: session(requests: input.mediaCount), collector: collector)
+        let work = try PayloadWork(self, session: await session(requests: input.mediaCount), collector: collector)
         let end = await Interruption.watch { () async -> Result<PayloadResult, any Error> in
             do { return .success(try await work.rewritten(input)) } catch { return .failure(error) }
         }
@@ -107,7 +107,7 @@ struct PayloadCommand: AsyncParsableCommand {
         }
         if payload.check { return try check(lines) }
         let (dialect, formatter) = (try payload.row(), try self.formatter)
-        let session = try session(requests: lines.count)
+        let session = try await session(requests: lines.count)
         let work = try PayloadWork(self, session: session)
         let end = await Interruption.watch {
             await session.each(lines, inOrder: true) { (line: PayloadLines.Line) -> PayloadOutput in
@@ -145,8 +145,9 @@ struct PayloadCommand: AsyncParsableCommand {
         if isFailure { throw ExitCodeError.someRejected }
     }
 
-    private func session(requests: Int) throws -> PreparerSession {
-        try PreparerSession(machine: machine, output: output, publish: publish, report: report, requests: requests)
+    private func session(requests: Int) async throws -> PreparerSession {
+        try await PreparerSession(
+            machine: machine, output: output, publish: publish, report: report, requests: requests)
     }
 }
 

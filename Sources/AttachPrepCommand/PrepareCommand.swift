@@ -28,7 +28,7 @@ struct PrepareCommand: AsyncParsableCommand {
         let (sources, report, output, request) = (sources, report, output, request)
         let page = try preview.file()
         let collector = page.map { _ in ReportCollector(.preview, count: sources.count) }
-        let session = try PreparerSession(
+        let session = try await PreparerSession(
             machine: machine, output: output, publish: publish, report: report, requests: sources.count)
         let end = await Interruption.watch {
             await session.each(Array(sources.enumerated()), inOrder: true) { number, source in

@@ -16,7 +16,7 @@ struct PreparerSession: Sendable {
     init(
         machine: MachineOptionGroup, output: OutputOptionGroup?, publish: PublishOptionGroup? = nil,
         report: ReportOptionGroup, requests: Int = 1
-    ) throws {
+    ) async throws {
         let published = try publish?.target() ?? .folder
         var configuration = machine.configuration(
             output: output?.folder(for: published) ?? PreparerConfiguration.scratchFolder)
@@ -27,6 +27,7 @@ struct PreparerSession: Sendable {
         do {
             preparer = try AttachmentPreparer(
                 configuration, logger: .standardError(report.verbose ? .debug : .error))
+            try await preparer.checkCredentials()
         } catch let error as AttachPrepError {
             if error.code == .requestInvalid { throw ValidationError(error.message) }
             StandardStreams.error(error.message)

@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepJobs
 import NATS
 import RichPush
@@ -24,6 +25,8 @@ public struct QueueDiagnostics: Codable, Sendable, Hashable {
         public var address: String
         /// Nil when it could not be reached from here.
         public var version: String?
+        /// When it flushes acknowledged jobs to its disk; nil when its monitoring endpoint cannot be read from here.
+        public var diskSync: DiskSync?
         /// The server's ID: one server may have several addresses.
         var id: String?
     }
@@ -37,16 +40,19 @@ public struct QueueDiagnostics: Codable, Sendable, Hashable {
     public var isUsable: Bool
     /// Problems that put jobs at risk or keep them from being accepted, each with its remedy.
     public var faults: [String]
+    /// What may put jobs at risk, depending on how the servers can fail.
+    public var warnings: [String] = []
 
     /// Queries the servers.
     ///
+    /// - Parameter monitoringPort: The port of the servers' monitoring endpoints, which are on the same hosts.
     /// - Throws: `queue.unavailable` with the reason: no server reachable, credentials rejected, JetStream disabled, or
     ///   streams of the same name with another configuration.
-    public init(of servers: QueueServers) async throws {
+    public init(of servers: QueueServers, monitoringPort: Int = Self.monitoringPort) async throws {
         // Connects to any version; an old one is reported among the faults.
         let connection = try await QueueErrorMapping.mapError { try await NATSConnection.connect(servers.settings) }
         defer { connection.close() }
-        self.servers = await Self.probe(at: connection.knownServers, as: servers.settings)
+        self.servers = await Self.probe(at: connection.knownServers, as: servers.settings, monitoringPort)
         let layout = QueueLayout(
             names: QueueNames(prefix: servers.prefix), replicas: servers.replicas,
             lease: .seconds(Limits.leaseSeconds), limits: StoreLimits())
@@ -62,6 +68,9 @@ public struct QueueDiagnostics: Codable, Sendable, Hashable {
         let reasons = blockingProblems(as: servers)
         isUsable = reasons.isEmpty
         faults += reasons  // Bounded: arrays, not numbers.
+        warnings = Self.syncWarnings(
+            self.servers, copies: parts.compactMap(\.replicas).max() ?? servers.replicas, monitoringPort: monitoringPort
+        )
     }
 
     /// The problems that keep a process from starting, each with its remedy.
@@ -92,20 +101,35 @@ public struct QueueDiagnostics: Codable, Sendable, Hashable {
     }
 
     /// Probes each server at its own address, all concurrently.
-    private static func probe(at addresses: [String], as settings: NATSSettings) async -> [Server] {
-        await withTaskGroup(of: Server.self) { group in
-            for address in addresses { group.addTask { await probe(at: address, as: settings) } }
+    private static func probe(at addresses: [String], as settings: NATSSettings, _ monitoringPort: Int) async
+        -> [Server]
+    {
+        // The servers are the operator's, mostly on private networks.
+        let client = try? HTTPClient(policy: DownloadPolicy(allowsPrivateNetwork: true))
+        let servers = await withTaskGroup(of: Server.self) { group in
+            for address in addresses {
+                group.addTask { await probe(at: address, as: settings, monitoringPort, client) }
+            }
             return await group.reduce(into: [Server]()) { $0.append($1) }.sorted { $0.address < $1.address }
         }
+        await client?.shutdown()
+        return servers
     }
 
-    private static func probe(at address: String, as settings: NATSSettings) async -> Server {
+    private static func probe(
+        at address: String, as settings: NATSSettings, _ monitoringPort: Int, _ client: HTTPClient?
+    ) async -> Server {
         var own = settings
         own.servers = [settings.address(like: address)]
         own.discoversServers = false
         guard let connection = try? await NATSConnection.connect(own) else { return Server(address: address) }
         defer { connection.close() }
-        return Server(address: address, version: "\(connection.serverVersion)", id: connection.serverID)
+        var server = Server(address: address, version: "\(connection.serverVersion)", id: connection.serverID)
+        if let host = host(of: address), let client {
+            server.diskSync = await DiskSync.read(
+                host: host, port: monitoringPort, serverID: connection.serverID, client)
+        }
+        return server
     }
 
     private mutating func add(_ name: String, _ status: StreamStatus?) {

@@ -3,7 +3,7 @@ import Glibc
 import SafeArithmetic
 import Synchronization
 
-/// A child process with one inherited socket. Its owner must kill and reap it.
+/// A child process with one inherited descriptor. Its owner must kill and reap it.
 ///
 /// Linux: `posix_spawn(3)`. The child has its own process group, so that Ctrl-C only signals the parent.
 package final class ChildProcess: Sendable {
@@ -31,24 +31,39 @@ package final class ChildProcess: Sendable {
     package static func spawn(
         path: String, arguments: [String] = [], socket: MessageSocket, environment: [String: String] = [:]
     ) throws(SystemError) -> ChildProcess {
+        try spawn([path] + arguments, environment, inheriting: socket.descriptor, as: socketDescriptor)
+    }
+
+    /// Starts an executable with `output` as standard output; standard input and error are `/dev/null`.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments after the program name.
+    ///   - environment: The whole environment of the child.
+    package static func spawn(
+        path: String, arguments: [String] = [], output: CInt, environment: [String: String]
+    ) throws(SystemError) -> ChildProcess {
+        try spawn([path] + arguments, environment, inheriting: output, as: STDOUT_FILENO)
+    }
+
+    private static func spawn(
+        _ arguments: [String], _ environment: [String: String], inheriting descriptor: CInt, as number: CInt
+    ) throws(SystemError) -> ChildProcess {
         var actions = unsafe posix_spawn_file_actions_t()
         try check(unsafe posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init")
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        for standard in CInt(0)...2 {
+        for standard in CInt(0)...2 where standard != number {
             let flags = standard == 0 ? O_RDONLY : O_WRONLY
             try check(
                 unsafe posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", flags, 0), "addopen")
         }
-        try check(
-            unsafe posix_spawn_file_actions_adddup2(&actions, socket.descriptor, socketDescriptor), "adddup2")
+        try check(unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number), "adddup2")
         // Bounded: a constant.
-        try check(unsafe CLinux_spawn_close_from(&actions, socketDescriptor + 1), "addclosefrom")
+        try check(unsafe CLinux_spawn_close_from(&actions, max(STDERR_FILENO, number) + 1), "addclosefrom")
         var attributes = posix_spawnattr_t()
         try check(unsafe posix_spawnattr_init(&attributes), "posix_spawnattr_init")
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         try unsafe resetSignals(&attributes)
-        // Bounded: lists.
-        return try unsafe spawn([path] + arguments, &actions, &attributes, environment)
+        return try unsafe spawn(arguments, &actions, &attributes, environment)
     }
 
     /// Unblocks and resets all signals, since blocked and ignored ones are inherited over exec.
@@ -87,6 +102,14 @@ package final class ChildProcess: Sendable {
     package func kill() {
         ending.withLock { ending in
             if ending == nil { _ = Glibc.kill(processID, SIGKILL) }
+        }
+    }
+
+    /// Kills the child and all processes of its group, also when the child itself has ended, unless it was reaped.
+    package func killGroup() {
+        ending.withLock { ending in
+            // Bounded: a positive process ID.
+            if ending == nil { _ = Glibc.kill(-processID, SIGKILL) }
         }
     }
 

@@ -192,6 +192,43 @@ import Testing
         #expect(try await prepare([try CommandBench.url("grid.jpg")], environment).error == nil)
     }
 
+    @Test(arguments: ["web identity", "container role", "instance role", "credential_process"])
+    func `Temporary credentials of a role publish a result`(kind: String) async throws {
+        let source = try LoopbackServer()
+        let end = Date(timeIntervalSinceNow: 3_600).formatted(.iso8601)
+        let keys = "\"AccessKeyId\": \"test:tester\", \"SecretAccessKey\": \"testing\", \"Expiration\": \"\(end)\""
+        let document = LoopbackResponse.body(Data("{\(keys), \"Token\": \"t\"}".utf8))
+        let role = "/latest/meta-data/iam/security-credentials/"
+        source.serve("/creds", document)
+        source.serve("/latest/api/token", .body(Data("session".utf8)))
+        source.serve(role, .body(Data("media".utf8)))
+        source.serve("\(role)media", document)
+        source.serve(
+            "/",
+            .body(
+                Data(
+                    ("<R><AccessKeyId>test:tester</AccessKeyId><SecretAccessKey>testing</SecretAccessKey>"
+                        + "<SessionToken>t</SessionToken><Expiration>\(end)</Expiration></R>").utf8)))
+        let token = try bench.folder.write("jot", to: "token")
+        let configuration = try bench.folder.write(
+            "[default]\ncredential_process = printf '%s' '{\"Version\": 1, \(keys)}'\n", to: "config")
+        let environment =
+            switch kind {
+            case "web identity":
+                [
+                    "AWS_WEB_IDENTITY_TOKEN_FILE": token, "AWS_ROLE_ARN": "arn:aws:iam::1:role/media",
+                    "AWS_ENDPOINT_URL_STS": source.url("/"),
+                ]
+            case "container role": ["AWS_CONTAINER_CREDENTIALS_FULL_URI": source.url("/creds")]
+            case "instance role":
+                ["AWS_EC2_METADATA_SERVICE_ENDPOINT": source.url(""), "AWS_METADATA_SERVICE_TIMEOUT": "20"]
+            default: ["AWS_CONFIG_FILE": configuration]
+            }
+        let none = ["AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""]
+        let manifest = try await prepare([try CommandBench.url("grid.jpg")], none.merging(environment) { $1 })
+        #expect(manifest.error == nil, "\(manifest.error?.message ?? "")")
+    }
+
     @Test func `A wrong secret is publish.denied, and the secret is never printed`() async throws {
         let source = try CommandBench.url("grid.jpg")
         let arguments = ["prepare", "-v", "--allow-private-network", "--publish", target, source]

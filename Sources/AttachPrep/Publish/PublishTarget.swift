@@ -46,6 +46,11 @@ protocol PublishTarget: Sendable {
     /// Whether published results are folders in `--output`.
     var keepsFolders: Bool { get }
 
+    /// Checks whether there are credentials, where the target needs some.
+    ///
+    /// - Throws: the error with which publishing would fail.
+    func checkCredentials() async throws
+
     /// Checks whether results could be published now.
     ///
     /// - Throws: the error with which publishing would fail.
@@ -173,6 +178,8 @@ struct FolderTarget: PublishTarget {
 
     var keepsFolders: Bool { true }
 
+    func checkCredentials() async throws {}
+
     /// Does nothing: the first request creates the folder and reports errors.
     func probe() async throws {}
 
@@ -222,6 +229,7 @@ final class MonitoredTarget: PublishTarget {
         }
     }
 
+    func checkCredentials() async throws { try await target.checkCredentials() }
     func reserveSeconds(ofBudget budgetSeconds: Double) -> Double { target.reserveSeconds(ofBudget: budgetSeconds) }
     var layout: ResultLayout { target.layout }
     func url(of file: PublishedFile, in result: String, layout: ResultLayout) -> String? {

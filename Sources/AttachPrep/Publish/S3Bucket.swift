@@ -22,7 +22,8 @@ struct S3Bucket: Sendable, Hashable {
                 "The S3 region must have only letters, digits and hyphens, as in eu-west-1; correct --s3-region.")
         }
         let endpoint = try S3Endpoint(
-            settings.endpoint ?? Self.endpoint(environment, profile) ?? Self.amazon(region))
+            settings.endpoint ?? AWSEndpoint.configured(for: "s3", environment, profile)
+                ?? AWSEndpoint.amazon("s3", region))
         location = settings.location
         self.region = region
         host = endpoint.host
@@ -54,17 +55,23 @@ struct S3Bucket: Sendable, Hashable {
     }
 
     /// The default of the AWS tools, which most other endpoints accept too.
-    private static let standardRegion = "us-east-1"
+    static let standardRegion = "us-east-1"
+}
 
-    private static func endpoint(_ environment: [String: String], _ profile: AWSProfile) -> String? {
+/// The endpoints of AWS services, from environment and profile. Pure.
+enum AWSEndpoint {
+    /// The configured URL of a service, such as "s3"; nil without one.
+    static func configured(for service: String, _ environment: [String: String], _ profile: AWSProfile) -> String? {
         let isIgnored =
             environment.value("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") ?? profile["ignore_configured_endpoint_urls"]
         if isIgnored?.lowercased() == "true" { return nil }
-        return environment.value("AWS_ENDPOINT_URL_S3") ?? environment.value("AWS_ENDPOINT_URL") ?? profile.s3Endpoint
+        return environment.value("AWS_ENDPOINT_URL_\(service.uppercased())") ?? environment.value("AWS_ENDPOINT_URL")
+            ?? profile.endpoint(of: service)
     }
 
-    private static func amazon(_ region: String) -> String {
-        "https://s3.\(region).amazonaws.com" + (region.hasPrefix("cn-") ? ".cn" : "")
+    /// The regional URL of a service on AWS.
+    static func amazon(_ service: String, _ region: String) -> String {
+        "https://\(service).\(region).amazonaws.com" + (region.hasPrefix("cn-") ? ".cn" : "")
     }
 }
 

@@ -19,10 +19,10 @@ final class S3Client: Sendable {
         _ settings: S3Settings, policy: DownloadPolicy, logger: Logger,
         backOff: Duration = .seconds(Limits.publishBackOffSeconds)
     ) throws {
-        credentialProvider = AWSCredentialProvider(environment: settings.environment)
-        let profile = credentialProvider.profile
+        let profiles = AWSProfileReader(environment: settings.environment)
+        let profile = profiles.profile
         bucket = try S3Bucket(settings, profile)
-        _ = try credentialProvider.credentials()
+        _ = try profiles.source()
         let bundle = settings.environment.value("AWS_CA_BUNDLE") ?? profile["ca_bundle"]
         calls = try HTTPClient(
             policy: DownloadPolicy(
@@ -33,6 +33,8 @@ final class S3Client: Sendable {
             onAbandonedLoop: {
                 logger.error("publish thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
             })
+        credentialProvider = AWSCredentialProvider(
+            profiles, CredentialClient(calls: calls, environment: settings.environment), logger: logger)
         var schedule = RetrySchedule(backOff: backOff)
         schedule.attemptsMax = Limits.publishAttemptsMax
         self.schedule = schedule
@@ -63,13 +65,15 @@ final class S3Client: Sendable {
     ) async throws -> Value {
         var (tries, hasRenewed) = (1, false)
         while true {
-            let credentials = try credentialProvider.credentials()
+            let credentials = try await credentialProvider.credentials(before: deadline)
             do throws(S3Error) {
                 let answer = try await answer(to: request, credentials, before: deadline)
                 return try read(answer)
             } catch {
                 logger.debug("S3", metadata: ["try": "\(tries)", "error": "\(error.error)"])
-                if error.remedy == .renewal, !hasRenewed, try credentialProvider.credentials() != credentials {
+                if error.remedy == .renewal, !hasRenewed,
+                    await credentialProvider.isRenewed(credentials, before: deadline)
+                {
                     hasRenewed = true
                     continue
                 }
@@ -83,8 +87,16 @@ final class S3Client: Sendable {
         }
     }
 
+    /// Obtains the credentials if there are none yet.
+    ///
+    /// - Throws: `publish.…`, `deadline.exceeded`, `cancelled`.
+    func checkCredentials(before deadline: ContinuousClock.Instant) async throws {
+        _ = try await credentialProvider.credentials(before: deadline)
+    }
+
     /// Ends every request with `cancelled`, and returns when the curl thread has ended.
     func shutdown() async {
+        credentialProvider.shutdown()
         await calls.shutdown()
     }
 
@@ -175,11 +187,11 @@ struct S3Request: Sendable {
 /// A tolerant scan instead of a parser: the responses are small, the elements that are read contain only text, and the
 /// callers validate the values.
 enum XMLText {
-    /// The text of the first element with that name; nil without one, or when longer than `textBytesMax`.
-    static func first(_ name: String, in bytes: [UInt8]) -> String? {
+    /// The text of the first element with that name; nil without one, or when longer than `bytesMax`.
+    static func first(_ name: String, in bytes: [UInt8], bytesMax: Int = textBytesMax) -> String? {
         guard let start = opening(name, in: bytes) else { return nil }
-        // Bounded: `textBytesMax` is 2,048.
-        let content = bytes[start...].prefix(textBytesMax + 1)
+        // Bounded: a constant.
+        let content = bytes[start...].prefix(bytesMax + 1)
         guard let end = content.firstIndex(of: UInt8(ascii: "<")), bytes[end...].starts(with: "</".utf8) else {
             return nil
         }

@@ -62,7 +62,7 @@ struct S3Error: Error, Sendable, Hashable {
             return S3Error(.publishDenied, "\(host) rejected the access key; check it and the endpoint.", detail)
         case "ExpiredToken", "InvalidToken", "TokenRefreshRequired":
             return S3Error(
-                .publishDenied, "The temporary S3 credentials have expired; renew them in their file.", detail,
+                .publishDenied, "The temporary S3 credentials have expired; renew them at their source.", detail,
                 .renewal)
         case "RequestTimeout", "BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody", "OperationAborted",
             "SlowDown", "InternalError", "ServiceUnavailable":

@@ -120,6 +120,10 @@ struct S3Target: PublishTarget {
         }
     }
 
+    func checkCredentials() async throws {
+        try await client.checkCredentials(before: .now + .seconds(Limits.credentialsCheckSecondsMax))
+    }
+
     /// Starts a multipart upload and aborts it: that needs a valid endpoint, bucket, region, key and write permission,
     /// and leaves nothing behind.
     func probe() async throws {
@@ -151,6 +155,8 @@ extension Limits {
     static let remotePublishReserveSeconds = 3.0
     /// The largest share of a short budget to reserve.
     static let remotePublishReserveShare = 0.2
+    /// Time limit for the first credentials of a command; a `credential_process` has 60 s.
+    static let credentialsCheckSecondsMax = 75.0
     /// Time limit for reading a published manifest and for the probe of `doctor`.
     static let publishCheckSecondsMax = 10.0
 }

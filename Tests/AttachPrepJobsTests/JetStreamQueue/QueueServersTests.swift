@@ -123,6 +123,56 @@ import Testing
         #expect(try await QueueDiagnostics(of: both).faults.isEmpty)
     }
 
+    private func monitored(_ sync: String) async throws -> (NATSServer, port: Int) {
+        let port = try NATSServer.freePort()
+        let server = try await NATSServer.start("http: \"127.0.0.1:\(port)\"", jetStream: sync)
+        return (server, port)
+    }
+
+    @Test func `The diagnostics report that a server flushes acknowledged jobs at once`() async throws {
+        let (server, port) = try await monitored("sync_interval: always")
+        let found = try await QueueDiagnostics(
+            of: QueueServers(NATSSettings(servers: [server.url])), monitoringPort: port)
+        #expect(found.servers.first?.diskSync?.intervalSeconds == 0 && found.warnings.isEmpty, "\(found.warnings)")
+    }
+
+    @Test(arguments: [("", 120.0), ("sync_interval: 10s", 10)])
+    func `The diagnostics warn of jobs that are flushed later`(sync: String, seconds: Double) async throws {
+        let (server, port) = try await monitored(sync)
+        let found = try await QueueDiagnostics(
+            of: QueueServers(NATSSettings(servers: [server.url])), monitoringPort: port)
+        #expect(found.servers.first?.diskSync?.intervalSeconds == seconds)
+        #expect(found.warnings.count == 1 && found.warnings[0].contains("up to \(Int(seconds)) s"), "\(found.warnings)")
+        #expect(found.warnings[0].contains("of the server") && found.isUsable && found.faults.isEmpty)
+    }
+
+    @Test func `Without the monitoring endpoint, the diagnostics name what to check`() async throws {
+        let server = try await NATSServer.start()
+        let found = try await QueueDiagnostics(
+            of: QueueServers(NATSSettings(servers: [server.url])), monitoringPort: NATSServer.freePort())
+        #expect(found.warnings.count == 1 && found.warnings[0].contains("check sync_interval"), "\(found.warnings)")
+    }
+
+    @Test(arguments: [
+        ("{\"server_id\": \"A\", \"config\": {\"sync_interval\": 120000000000}}", 120.0),
+        ("{\"server_id\": \"A\", \"config\": {\"sync_interval\": 120000000000, \"sync_always\": true}}", 0),
+        ("{\"server_id\": \"A\", \"jetstream\": {\"config\": {\"sync_interval\": 1e9}}}", 1),
+        ("{\"server_id\": \"B\", \"config\": {\"sync_interval\": 1}}", nil),
+        ("{\"server_id\": \"A\", \"config\": {\"sync_interval\": -1}}", nil),
+        ("{\"server_id\": \"A\", \"config\": {}}", nil), ("not JSON", nil),
+    ])
+    func `The monitoring response of the queue's own server is read`(json: String, seconds: Double?) {
+        #expect(DiskSync(Array(json.utf8), serverID: "A")?.intervalSeconds == seconds)
+    }
+
+    @Test(arguments: [
+        ("nats://n1:4222", "n1"), ("tls://10.0.0.1:4222", "10.0.0.1"), ("nats://[::1]:4222", "[::1]"), ("n1", "n1"),
+        ("nats://", nil),
+    ])
+    func `The monitoring endpoint is on the server's host`(address: String, host: String?) {
+        #expect(QueueDiagnostics.host(of: address) == host)
+    }
+
     @Test func `The diagnostics count a server with two addresses once`() async throws {
         let server = try await NATSServer.start()
         var servers = QueueServers(NATSSettings(servers: [server.url, "nats://localhost:\(server.port)"]))

@@ -102,6 +102,13 @@ import Testing
         for found in text.matches(of: /{file: (cluster\/[a-z0-9.]+)}/) { _ = try self.text(String(found.1)) }
     }
 
+    @Test func `The cluster's servers flush jobs before they are acknowledged`() throws {
+        let lines = try text("cluster/nats.conf").split(separator: "\n").map { $0.drop(while: \.isWhitespace) }
+        #expect(lines.contains("sync_interval: always"))
+        // The port at which `doctor` reads it.
+        #expect(lines.contains("http: 0.0.0.0:8222"))
+    }
+
     @Test(arguments: ["attachprep.service", "attachprep-worker.service"])
     func `systemd's stop timeout is longer than the drain time`(name: String) throws {
         let line = try #require(try text(name).firstMatch(of: /TimeoutStopSec=([0-9]+)/))

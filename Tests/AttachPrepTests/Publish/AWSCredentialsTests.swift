@@ -12,8 +12,10 @@ struct AWSCredentialsTests {
         var environment: [String: String] = [:]
         var credentials = ""
         var configuration = ""
-        /// The key that is found; nil for an error with `message`.
-        let key: String?
+        /// The key that is found; nil for another source, or an error with `message`.
+        var key: String?
+        /// Another source that is found.
+        var source: String?
         var message = ""
     }
 
@@ -25,7 +27,7 @@ struct AWSCredentialsTests {
             credentials: file, key: "E"),
         Row(
             testDescription: "half of a key pair is rejected",
-            environment: ["AWS_ACCESS_KEY_ID": "E"], credentials: file, key: nil, message: "AWS_SECRET_ACCESS_KEY"),
+            environment: ["AWS_ACCESS_KEY_ID": "E"], credentials: file, message: "AWS_SECRET_ACCESS_KEY"),
         Row(
             testDescription: "an empty variable is ignored", environment: ["AWS_ACCESS_KEY_ID": ""],
             credentials: file, key: "F"),
@@ -41,29 +43,61 @@ struct AWSCredentialsTests {
             credentials: file + "[b]\naws_access_key_id = B\naws_secret_access_key = s\n", key: "B"),
         Row(
             testDescription: "a missing profile", environment: ["AWS_PROFILE": "b"], credentials: file,
-            key: nil, message: "no profile \"b\""),
+            message: "no profile \"b\""),
         Row(
             testDescription: "a role takes precedence over keys", credentials: file,
-            configuration: "[default]\nrole_arn = arn:x\n", key: nil, message: "an assumed role"),
+            configuration: "[default]\nrole_arn = arn:x\n", message: "an assumed role"),
         Row(
             testDescription: "single sign-on", credentials: file, configuration: "[default]\nsso_session = x\n",
-            key: nil, message: "single sign-on"),
+            message: "single sign-on"),
         Row(
-            testDescription: "a program", configuration: "[default]\ncredential_process = /bin/x\n", key: nil,
-            message: "credential_process"),
+            testDescription: "a program", configuration: "[default]\ncredential_process = /bin/x\n",
+            source: "credential_process"),
+        Row(
+            testDescription: "a program takes precedence over keys of the configuration",
+            configuration: "[default]\ncredential_process = /bin/x\naws_access_key_id = C\naws_secret_access_key = s\n",
+            source: "credential_process"),
         Row(
             testDescription: "keys take precedence over a program", credentials: file,
             configuration: "[default]\ncredential_process = /bin/x\n", key: "F"),
         Row(
-            testDescription: "a web identity", environment: ["AWS_WEB_IDENTITY_TOKEN_FILE": "/x"],
-            credentials: file, key: nil, message: "web identity"),
+            testDescription: "a web identity takes precedence over files",
+            environment: ["AWS_WEB_IDENTITY_TOKEN_FILE": "/x", "AWS_ROLE_ARN": "arn:x"], credentials: file,
+            source: "web identity"),
         Row(
-            testDescription: "a container's role", environment: ["AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://x"],
-            key: nil, message: "container's role"),
-        Row(testDescription: "nothing at all", key: nil, message: "no S3 credentials"),
+            testDescription: "keys of the environment take precedence over a web identity",
+            environment: [
+                "AWS_WEB_IDENTITY_TOKEN_FILE": "/x", "AWS_ROLE_ARN": "arn:x", "AWS_ACCESS_KEY_ID": "E",
+                "AWS_SECRET_ACCESS_KEY": "s",
+            ], key: "E"),
+        Row(
+            testDescription: "a web identity of the profile",
+            configuration: "[default]\nrole_arn = arn:x\nweb_identity_token_file = /x\n", source: "web identity"),
+        Row(
+            testDescription: "a web identity without a role",
+            environment: ["AWS_WEB_IDENTITY_TOKEN_FILE": "/x"], credentials: file, message: "set AWS_ROLE_ARN"),
+        Row(
+            testDescription: "an invalid session name",
+            environment: [
+                "AWS_WEB_IDENTITY_TOKEN_FILE": "/x", "AWS_ROLE_ARN": "arn:x", "AWS_ROLE_SESSION_NAME": "a b",
+            ], message: "AWS_ROLE_SESSION_NAME must have"),
+        Row(
+            testDescription: "keys of a file take precedence over a container's role",
+            environment: ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x"], credentials: file, key: "F"),
+        Row(
+            testDescription: "a container's role",
+            environment: ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x"], source: "container role"),
+        Row(testDescription: "the machine's role comes last", source: "instance role"),
+        Row(
+            testDescription: "an invalid URL of the metadata service",
+            environment: ["AWS_EC2_METADATA_SERVICE_ENDPOINT": "ftp://x"],
+            message: "AWS_EC2_METADATA_SERVICE_ENDPOINT"),
+        Row(
+            testDescription: "nothing at all", environment: ["AWS_EC2_METADATA_DISABLED": "true"],
+            message: "no S3 credentials"),
         Row(
             testDescription: "a key with a line break",
-            environment: ["AWS_ACCESS_KEY_ID": "E", "AWS_SECRET_ACCESS_KEY": "a\nb"], key: nil,
+            environment: ["AWS_ACCESS_KEY_ID": "E", "AWS_SECRET_ACCESS_KEY": "a\nb"],
             message: "an invalid character"),
     ]
 
@@ -72,34 +106,41 @@ struct AWSCredentialsTests {
         let profile = AWSProfile(
             named.name, credentials: AWSProfileFile(row.credentials),
             configuration: AWSProfileFile(row.configuration))
-        guard let key = row.key else {
-            let error = try #require(
-                #expect(throws: AttachPrepError.self) {
-                    try AWSCredentialChain.credentials(row.environment, profile, isProfileExplicit: named.isExplicit)
-                })
+        let find = {
+            try AWSCredentialChain.source(row.environment, profile, isProfileExplicit: named.isExplicit)
+        }
+        if !row.message.isEmpty {
+            let error = try #require(#expect(throws: AttachPrepError.self) { try find() })
             #expect(error.code == .publishDenied && error.message.contains(row.message), "\(error)")
             return
         }
-        let found = try AWSCredentialChain.credentials(row.environment, profile, isProfileExplicit: named.isExplicit)
-        #expect(found.accessKeyID == key)
+        let source = try find()
+        #expect(source.name == row.source ?? "keys")
+        if case .keys(let keys) = source { #expect(keys.accessKeyID == row.key) }
+    }
+
+    private func keys(_ profiles: AWSProfileReader) throws -> AWSCredentials {
+        guard case .keys(let keys) = try profiles.source() else { throw TestError(description: "no keys") }
+        return keys
     }
 
     @Test func `Temporary credentials include their session token`() throws {
         let environment = ["AWS_ACCESS_KEY_ID": "E", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "t"]
-        #expect(try AWSCredentialProvider(environment: environment).credentials().sessionToken == "t")
+        #expect(try keys(AWSProfileReader(environment: environment)).sessionToken == "t")
     }
 
     @Test func `A changed credentials file is read again`() throws {
         let folder = try TemporaryFolder()
         let environment = [
             "AWS_SHARED_CREDENTIALS_FILE": folder.path("credentials"), "AWS_CONFIG_FILE": folder.path("none"),
+            "AWS_EC2_METADATA_DISABLED": "true",
         ]
-        let provider = AWSCredentialProvider(environment: environment)
-        #expect(throws: AttachPrepError.self) { try provider.credentials() }
+        let profiles = AWSProfileReader(environment: environment)
+        #expect(throws: AttachPrepError.self) { try profiles.source() }
         try folder.write(Self.file, to: "credentials")
-        #expect(try provider.credentials().accessKeyID == "F")
+        #expect(try keys(profiles).accessKeyID == "F")
         try folder.write(Self.file.replacing("= F", with: "= FRESH"), to: "credentials")
-        #expect(try provider.credentials().accessKeyID == "FRESH")
+        #expect(try keys(profiles).accessKeyID == "FRESH")
     }
 
     @Test func `The files in the home folder are found`() throws {
@@ -107,9 +148,9 @@ struct AWSCredentialsTests {
         try folder.makeFolder(".aws")
         try folder.write(Self.file, to: ".aws/credentials")
         try folder.write("[default]\nregion = eu-north-1\n", to: ".aws/config")
-        let provider = AWSCredentialProvider(environment: ["HOME": folder.path])
-        #expect(try provider.credentials().accessKeyID == "F")
-        #expect(provider.profile["region"] == "eu-north-1")
+        let profiles = AWSProfileReader(environment: ["HOME": folder.path])
+        #expect(try keys(profiles).accessKeyID == "F")
+        #expect(profiles.profile["region"] == "eu-north-1")
     }
 
     @Test func `Secrets appear in no description`() throws {
@@ -182,8 +223,9 @@ struct AWSProfileFileTests {
         let credentials = AWSProfileFile("[default]\naws_access_key_id = A\n[b]\naws_access_key_id = B\n")
         let standard = AWSProfile("default", credentials: credentials, configuration: configuration)
         let other = AWSProfile("b", credentials: credentials, configuration: configuration)
-        #expect(standard["region"] == "one" && standard["aws_access_key_id"] == "A" && standard.s3Endpoint == nil)
+        #expect(
+            standard["region"] == "one" && standard["aws_access_key_id"] == "A" && standard.endpoint(of: "s3") == nil)
         #expect(other["region"] == "two" && other["aws_access_key_id"] == "B")
-        #expect(other.s3Endpoint == "http://minio:9000")
+        #expect(other.endpoint(of: "s3") == "http://minio:9000")
     }
 }

@@ -16,6 +16,7 @@ struct MonitoredTargetTests {
 
         func publishFiles(_ result: FinishedResult) async throws { try act() }
         func complete(_ result: FinishedResult) async throws { try act() }
+        func checkCredentials() async throws {}
         func probe() async throws { try act() }
         func reserveSeconds(ofBudget budgetSeconds: Double) -> Double { 3 }
         let layout = ResultLayout.content

@@ -33,9 +33,12 @@ public final class NATSServer: Sendable {
 
     /// - Parameters:
     ///   - extra: further lines of its configuration.
+    ///   - jetStream: further settings of JetStream.
     ///   - hasJetStream: false for tests with operators, whose JetStream needs more credentials than the tests have.
-    public static func start(_ extra: String = "", hasJetStream: Bool = true) async throws -> NATSServer {
-        let server = try launched(extra, hasJetStream: hasJetStream)
+    public static func start(
+        _ extra: String = "", jetStream: String = "", hasJetStream: Bool = true
+    ) async throws -> NATSServer {
+        let server = try launched(extra, jetStream: jetStream, hasJetStream: hasJetStream)
         try await server.waitUntilReady()
         return server
     }
@@ -63,14 +66,14 @@ public final class NATSServer: Sendable {
     ///
     /// - Parameter diskMegabytes: the size of a separate tmpfs for it, which needs root; nil uses the folder's disk.
     static func launched(
-        _ extra: String, hasJetStream: Bool = true, diskMegabytes: Int? = nil
+        _ extra: String, jetStream: String = "", hasJetStream: Bool = true, diskMegabytes: Int? = nil
     ) throws -> NATSServer {
         let folder = try TemporaryFolder()
         let port = try LoopbackSocket.freePort()
         try folder.write(
             """
             listen: "127.0.0.1:\(port)"
-            \(hasJetStream ? "jetstream { store_dir: \"\(folder.path("jetstream"))\" }" : "")
+            \(hasJetStream ? "jetstream { store_dir: \"\(folder.path("jetstream"))\" \(jetStream) }" : "")
             \(extra)
 
             """, to: "server.conf")
@@ -96,6 +99,9 @@ public final class NATSServer: Sendable {
         let arguments = ["-m", "sh", "-c", script, folder.path("jetstream")] + program
         return try RunCommand("unshare", arguments, timeoutSeconds: 3600).start()
     }
+
+    /// A port on loopback on which nothing listens.
+    public static func freePort() throws -> Int { try LoopbackSocket.freePort() }
 
     /// Waits until it accepts connections.
     public func waitUntilReady() async throws {
