@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The standard output of a program that was run to its end, or was ended with all processes that it started.
