@@ -11,9 +11,13 @@ import Testing
         try String(contentsOfFile: SourceTree.path(path), encoding: .utf8)
     }
 
-    /// The arguments of each `attachprep …` of a text that the pattern finds.
+    /// The arguments of each `attachprep …` of a text that the pattern finds; a variable of the shell becomes a queue in
+    /// the data folder, since only the address of a queue is given in that way.
     private static func commands(_ text: String, _ pattern: Regex<(Substring, Substring)>) -> Set<[String]> {
-        Set(text.matches(of: pattern).map { $0.1.split(separator: " ").map(String.init) })
+        Set(
+            text.matches(of: pattern).map { match in
+                match.1.split(separator: " ").map { $0 == "\"$ATTACHPREP_QUEUE\"" ? "file:" : String($0) }
+            })
     }
 
     private func run(_ commands: Set<[String]>, isAnswered: (CommandResult) -> Bool) async throws {
@@ -40,8 +44,8 @@ import Testing
         var commands: Set<[String]> = []
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             let page = try Self.text("docs/incidents/\(name)")
-            commands.formUnion(Self.commands(page, /(?m)^(?:\$ )?attachprep ([^|#<>\n"]*)/))
-            commands.formUnion(Self.commands(page, /`attachprep ([a-z]+ [^`"]*)`/))
+            commands.formUnion(Self.commands(page, /(?m)^(?:\$ )?attachprep ([^|#<>\n]*)/))
+            commands.formUnion(Self.commands(page, /`attachprep ([a-z]+ [^`]*)`/))
         }
         #expect(commands.count >= 12)
         try await run(commands) { $0.exitCode != Self.usageStatus }

@@ -91,8 +91,8 @@ final class MediaProcessChannel {
         (current, successor) = (nil, nil)
     }
 
-    /// Receives the `ready` message and returns nil; a process that has ended, or sent anything else, is killed, and how
-    /// it ended is returned.
+    /// Receives the `ready` message and returns nil; a process that has ended, or sent anything else, is killed, and
+    /// how it ended is returned.
     private func endUnlessReady(_ child: MediaProcess) -> ChildProcess.Ending? {
         if let isReadyMessage = try? child.receive() == nil, isReadyMessage {
             hasEverBeenReady = true

@@ -348,9 +348,9 @@ import Testing
     @Test func `Jobs that ended are counted from 0 for every code that a dead job can have`() {
         let metrics = CountedMetrics()
         _ = JobMetrics(factory: metrics)
-        #expect(metrics.value("jobs_ended_total{code=,state=succeeded}") == 0)
+        #expect(metrics.value("jobs_ended_total{state=succeeded,code=}") == 0)
         for code in ErrorCode.allCases where code.isRetryable {
-            #expect(metrics.value("jobs_ended_total{code=\(code.rawValue),state=dead}") == 0, "\(code)")
+            #expect(metrics.value("jobs_ended_total{state=dead,code=\(code.rawValue)}") == 0, "\(code)")
         }
     }
 }
