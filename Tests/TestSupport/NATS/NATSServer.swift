@@ -73,7 +73,7 @@ public final class NATSServer: Sendable {
         try folder.write(
             """
             listen: "127.0.0.1:\(port)"
-            \(hasJetStream ? "jetstream { store_dir: \"\(folder.path("jetstream"))\" \(jetStream) }" : "")
+            \(hasJetStream ? "jetstream { store_dir: \"\(folder.path("jetstream"))\", \(jetStream) }" : "")
             \(extra)
 
             """, to: "server.conf")
