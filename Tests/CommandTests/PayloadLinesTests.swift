@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `With --format json a failed line has its error`() async throws {
-        let result = try await payload("\(try line("grid.png", 1))\n[]", "--format", "json")
+        let result = try await payload("\(try line("grid.png", 1))\n" + #"{"aps":{}}"#, "--format", "json")
         let output = try lines(result.text).map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }

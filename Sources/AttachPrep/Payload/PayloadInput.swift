@@ -40,7 +40,7 @@ public struct PayloadInput: Sendable {
             }
         }
         guard messages.allSatisfy({ $0.rewriter == nil }) else { return }
-        throw withoutMedia ?? AttachPrepError(.payloadNoMedia, "The array has no payloads; add at least one.")
+        throw withoutMedia ?? AttachPrepError(.payloadInvalid, "The array has no payloads; add at least one.")
     }
 
     /// Whether the input is an array.

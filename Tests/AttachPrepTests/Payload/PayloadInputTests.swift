@@ -57,9 +57,10 @@ struct PayloadInputTests {
         #expect(error?.code == .payloadTooLarge && error?.message.hasPrefix("[1]: ") == true)
     }
 
-    @Test(arguments: ["[]", #"[{"aps":{}}]"#]) func `An array without media is rejected`(text: String) {
+    @Test(arguments: [("[]", ErrorCode.payloadInvalid), (#"[{"aps":{}}]"#, .payloadNoMedia)])
+    func `An array without media is rejected`(text: String, code: ErrorCode) {
         let error = #expect(throws: AttachPrepError.self) { try PayloadInput(Array(text.utf8)) }
-        #expect(error?.code == .payloadNoMedia)
+        #expect(error?.code == code)
     }
 
     @Test func `A caller's id gets the index of the message`() async throws {
