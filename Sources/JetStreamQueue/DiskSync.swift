@@ -78,8 +78,8 @@ extension QueueDiagnostics {
         }
         if !unknown.isEmpty {
             warnings.append(
-                "Unknown when \(names(unknown)) flush jobs to disk, because http://HOST:\(monitoringPort)/jsz cannot be "
-                    + "read from here; check sync_interval in the jetstream block (default: 2 minutes).")
+                "Unknown when \(names(unknown)) flush jobs to disk, because http://HOST:\(monitoringPort)/jsz cannot "
+                    + "be read from here; check sync_interval in the jetstream block (default: 2 minutes).")
         }
         return warnings
     }

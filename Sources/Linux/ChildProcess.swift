@@ -31,6 +31,7 @@ package final class ChildProcess: Sendable {
     package static func spawn(
         path: String, arguments: [String] = [], socket: MessageSocket, environment: [String: String] = [:]
     ) throws(SystemError) -> ChildProcess {
+        // Bounded: lists.
         try spawn([path] + arguments, environment, inheriting: socket.descriptor, as: socketDescriptor)
     }
 
@@ -42,6 +43,7 @@ package final class ChildProcess: Sendable {
     package static func spawn(
         path: String, arguments: [String] = [], output: CInt, environment: [String: String]
     ) throws(SystemError) -> ChildProcess {
+        // Bounded: lists.
         try spawn([path] + arguments, environment, inheriting: output, as: STDOUT_FILENO)
     }
 

@@ -42,8 +42,8 @@ package enum VipsLibrary {
         CVips_block_all_operations()
         CVips_block_untrusted()
         // Last, because libvips counts the loaders of JPEG 2000 and JPEG XL among the untrusted ones: they run only in
-        // the sandbox, and their limits are checked before they decode. Bounded: lists.
-        for name in families + loaders + savers { unsafe CVips_allow(name) }
+        // the sandbox, and their limits are checked before they decode.
+        for names in [families, loaders, savers] { for name in names { unsafe CVips_allow(name) } }
     }
 
     /// Formats that are loadable modules in Debian's build, and built in elsewhere.

@@ -11,8 +11,8 @@ import Testing
         try String(contentsOfFile: SourceTree.path(path), encoding: .utf8)
     }
 
-    /// The arguments of each `attachprep …` of a text that the pattern finds; a variable of the shell becomes a queue in
-    /// the data folder, since only the address of a queue is given in that way.
+    /// The arguments of each `attachprep …` of a text that the pattern finds; a variable of the shell becomes a queue
+    /// in the data folder, since only the address of a queue is given in that way.
     private static func commands(_ text: String, _ pattern: Regex<(Substring, Substring)>) -> Set<[String]> {
         Set(
             text.matches(of: pattern).map { match in

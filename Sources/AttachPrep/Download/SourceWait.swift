@@ -36,8 +36,8 @@ package struct SourceWait: Sendable, Hashable {
         return delay < now.duration(to: end) ? delay : nil
     }
 
-    /// The time until a complete file is compared with the server's version again, to detect whether it still grows; nil
-    /// when it has settled, or when the server gives no validator by which that could be seen.
+    /// The time until a complete file is compared with the server's version again, to detect whether it still grows;
+    /// nil when it has settled, or when the server gives no validator by which that could be seen.
     ///
     /// A file that changed within `settledSeconds` before the response may still grow.
     /// - Parameter head: The head of the response with the file.
@@ -47,7 +47,7 @@ package struct SourceWait: Sendable, Hashable {
         let age = changed.flatMap { date in head.date.map { $0 - date.timeIntervalSince1970 } }
         guard head["etag"] != nil || age != nil, age ?? 0 < Limits.settledSeconds else { return nil }
         // A date has whole seconds: a file can change without a new one until the second is over.
-        let delay = Duration.seconds(head["etag"] == nil ? 1 : 0.5)
+        let delay: Duration = head["etag"] == nil ? .seconds(1) : .milliseconds(500)
         return delay < now.duration(to: end) ? delay : nil
     }
 }

@@ -2,6 +2,7 @@ import AttachPrepModel
 import Glibc
 import MediaEngine
 import RichPush
+import SafeArithmetic
 
 /// The first step: stores the source on disk and identifies it while it arrives.
 struct FetchStep: Sendable {
@@ -34,7 +35,7 @@ struct FetchStep: Sendable {
             url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
             bytesMax: Limits.sourceBytesMax, deadline: deadline)
         order.validators = validators
-        order.wait = request.waitSeconds.map { SourceWait(until: min(deadline, .now + .seconds($0))) }
+        order.wait = request.waitSeconds.map { SourceWait(until: min(deadline, .now + .seconds(clamping: $0))) }
         let early = EarlyProcessing(
             request: request, source: readable, blocking: dependencies.blocking, staging: staging, deadline: deadline
         ) { [dependencies, request] in dependencies.engine(forFirstBytesOf: readable.descriptor, of: request) }

@@ -123,8 +123,8 @@ struct DecodingMemory {
         guard bytes <= Limits.jpegXLBytesMax else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
-                "The JPEG XL image is \(stored.width) x \(stored.height) pixels and takes up to \(bytes.grouped) bytes to "
-                    + "decode, over the limit of \(Limits.jpegXLBytesMax.grouped); send a smaller one.")
+                "The JPEG XL image is \(stored.width) x \(stored.height) pixels and takes up to \(bytes.grouped) bytes "
+                    + "to decode, over the limit of \(Limits.jpegXLBytesMax.grouped); send a smaller one.")
         }
         return pixels * stored.bands * (isDeep ? 2 : 1)
     }

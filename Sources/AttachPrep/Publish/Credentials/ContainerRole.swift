@@ -66,8 +66,8 @@ struct ContainerRole: Sendable, Hashable {
         return token.isEmpty ? nil : token
     }
 
-    /// Whether credentials may come over http, without TLS: from this machine or the addresses of ECS and EKS, as in the
-    /// AWS SDKs.
+    /// Whether credentials may come over http, without TLS: from this machine or the addresses of ECS and EKS, as in
+    /// the AWS SDKs.
     private static func isTrusted(_ address: WebAddress) -> Bool {
         guard let literal = address.literal else { return address.host.lowercased() == "localhost" }
         if case .v4(let number) = literal, number >> 24 == 127 { return true }

@@ -36,7 +36,7 @@ struct CredentialClient: Sendable {
             do {
                 let request = HTTPClientRequest(
                     method, url, headers: headers, body: body, answerBytesMax: Limits.credentialAnswerBytesMax,
-                    deadline: .now + .seconds(secondsMax))
+                    deadline: .now + .seconds(clamping: secondsMax))
                 let response = try await calls.send(request)
                 let isBusy = response.status == 429 || 500..<600 ~= response.status
                 if !isBusy || attempts >= attemptsMax { return try Self.whole(response, from: service) }

@@ -25,7 +25,7 @@ struct CredentialProcess: Sendable, Hashable {
         let service = "the program of the profile \"\(profile)\""
         let result: ProgramOutput
         do {
-            result = try await run(client.environment, until: .now + .seconds(secondsMax))
+            result = try await run(client.environment, until: .now + .seconds(clamping: secondsMax))
         } catch let error as SystemError {
             throw CredentialError.invalid(service, "it did not start", detail: "\(error)")
         }

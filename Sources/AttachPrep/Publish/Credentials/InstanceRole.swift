@@ -50,7 +50,7 @@ struct InstanceRole: Sendable, Hashable {
             throw CredentialError.invalid(
                 Self.service, "the instance has no role", remedy: "attach an instance profile, or provide keys")
         }
-        let answer = try await get(path + role, token, client)
+        let answer = try await get("\(path)\(role)", token, client)
         guard answer.status == 200 else {
             throw CredentialError.status(answer, code: nil, of: Self.service)
         }
@@ -96,7 +96,7 @@ struct InstanceRole: Sendable, Hashable {
 
     private func get(_ path: String, _ token: String, _ client: CredentialClient) async throws -> HTTPClientResponse {
         try await client.send(
-            .get, endpoint + path, headers: [("X-aws-ec2-metadata-token", token)], to: Self.service,
+            .get, "\(endpoint)\(path)", headers: [("X-aws-ec2-metadata-token", token)], to: Self.service,
             secondsMax: secondsMax)
     }
 
