@@ -4,6 +4,13 @@ import Testing
 
 /// `/metrics` of a real `attachprep serve`.
 @Suite(.timeLimit(.minutes(3))) struct ServiceMetricsTests {
+    /// Owns the service's folders, so it must outlive the service.
+    let bench: ServiceBench
+
+    init() throws {
+        bench = try ServiceBench()
+    }
+
     private func metrics(of service: RunningService) async throws -> String {
         try await service.client.get("/metrics").text
     }
@@ -14,7 +21,7 @@ import Testing
     }
 
     @Test func `After a job, processor time, memory, stages and requests are counted`() async throws {
-        let service = try await ServiceBench().start()
+        let service = try await bench.start()
         let id = try await service.client.submit(#"{"source": "\#(try ServiceBench.url("grid.heic"))"}"#)
         _ = try await service.client.ended(id)
         let page = try await metrics(of: service)
@@ -33,7 +40,7 @@ import Testing
     }
 
     @Test func `promtool accepts the page, and every metric has a help text`() async throws {
-        let service = try await ServiceBench().start()
+        let service = try await bench.start()
         let id = try await service.client.submit(#"{"source": "\#(try ServiceBench.url("truncated.jpg"))"}"#)
         _ = try await service.client.ended(id)
         _ = try await metrics(of: service)
