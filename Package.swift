@@ -107,7 +107,7 @@ let package = Package(
         module("Zlib", ["CZlib", "SafeArithmetic"]),
         module("Curl", ["CCurl", "FileIO", "SafeArithmetic"]),
         module("NATS", ["CNATS", "SafeArithmetic"]),
-        module("Linux", ["CLinux", "SafeArithmetic"]),
+        module("Linux", ["CLinux", "FileIO", "SafeArithmetic"]),
 
         module("FileIO"),
 

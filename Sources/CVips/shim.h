@@ -57,9 +57,6 @@ static inline void CVips_block_all_operations(void) { vips_operation_block_set("
 // As above, for one class and those derived from it.
 static inline void CVips_allow(const char *class_name) { vips_operation_block_set(class_name, FALSE); }
 
-// As above.
-static inline void CVips_block_untrusted(void) { vips_block_untrusted_set(TRUE); }
-
 // The flag is in a class struct that only macros can access: 1 allowed, 0 blocked, -1 no such class.
 static inline int CVips_is_allowed(const char *class_name) {
     GType type = g_type_from_name(class_name);

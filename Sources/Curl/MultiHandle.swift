@@ -4,6 +4,7 @@ internal import CCurl
 ///
 /// All methods except `wakeUp` must be called on the loop thread.
 /// <https://curl.se/libcurl/c/libcurl-multi.html>
+// Sendable because libcurl allows `curl_multi_wakeup` on any thread, and only the loop thread calls the others.
 @safe final class MultiHandle: @unchecked Sendable {
     // Sendable because only the loop thread uses it, and curl_multi_wakeup is documented as safe from any thread.
     private let raw: UnsafeMutableRawPointer

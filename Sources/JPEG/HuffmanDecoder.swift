@@ -154,6 +154,7 @@
 /// Source: ITU-T T.81, annex C (codes from lengths) and F.2.2 (decoding).
 ///
 /// Owns raw tables, because bounds checks on each read would be measurable.
+// Sendable because the tables are written only by the initializer.
 @safe final class HuffmanTable: @unchecked Sendable {
     /// Number of bits that are looked up at once; nearly all codes are shorter.
     static let bits = 12

@@ -174,15 +174,19 @@ package enum ProcessLimits {
     }
 }
 
-/// The memory and processor time of a child process, cheap enough to be polled.
+/// The memory and processor time of a process, cheap enough to be polled.
 ///
-/// Linux: `/proc/PID/statm`, opened once, and `clock_getcpuclockid(3)`. Valid until the child is reaped.
+/// Linux: `/proc/PID/statm`, opened once, and `clock_getcpuclockid(3)`. That of a child is valid until it is reaped.
 package final class ProcessUsage: Sendable {
     private let processID: pid_t
     private let memory: CInt
 
-    package init(of child: ChildProcess) throws(SystemError) {
-        processID = child.processID
+    package convenience init(of child: ChildProcess) throws(SystemError) {
+        try self.init(processID: child.processID)
+    }
+
+    init(processID: pid_t) throws(SystemError) {
+        self.processID = processID
         memory = unsafe open("/proc/\(processID)/statm", O_RDONLY | O_CLOEXEC)
         guard memory >= 0 else { throw SystemError("open") }
     }
@@ -210,10 +214,13 @@ package final class ProcessUsage: Sendable {
     /// Processor time of all threads in seconds; nil once the child has ended.
     package var processorSeconds: Double? {
         var clock = clockid_t()
+        return unsafe clock_getcpuclockid(processID, &clock) == 0 ? Self.seconds(clock) : nil
+    }
+
+    /// The time of a clock in seconds; nil for the clock of a process that has ended.
+    static func seconds(_ clock: clockid_t) -> Double? {
         var time = timespec()
-        guard unsafe clock_getcpuclockid(processID, &clock) == 0, unsafe clock_gettime(clock, &time) == 0 else {
-            return nil
-        }
+        guard unsafe clock_gettime(clock, &time) == 0 else { return nil }
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -115,6 +115,8 @@ import Glibc
     package var width: Int { Int(clamping: unsafe vips_image_get_width(pointer)) }
     /// Height of one page in pixels, as stored.
     package var height: Int { Int(clamping: unsafe vips_image_get_page_height(pointer)) }
+    /// Bytes of one band of a pixel.
+    package var sampleBytes: Int { Int(clamping: vips_format_sizeof(unsafe vips_image_get_format(pointer))) }
     /// Pages that were loaded, stacked vertically.
     // Bounded: the divisor is at least 1.
     package var loadedPages: Int { Int(clamping: unsafe vips_image_get_height(pointer)) / max(1, height) }

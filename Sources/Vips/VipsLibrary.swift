@@ -40,10 +40,9 @@ package enum VipsLibrary {
         vips_cache_set_max(0)
         try check(CVips_prepare_vector_code(), "init")
         CVips_block_all_operations()
-        CVips_block_untrusted()
-        // Last, because libvips counts the loaders of JPEG 2000 and JPEG XL among the untrusted ones: they run only in
-        // the sandbox, and their limits are checked before they decode.
-        for names in [families, loaders, savers] { for name in names { unsafe CVips_allow(name) } }
+        // libvips counts the loaders of JPEG 2000 and JPEG XL among the untrusted ones: they run only in the sandbox,
+        // and their limits are checked before they decode.
+        for name in [families, loaders, savers].joined() { unsafe CVips_allow(name) }
     }
 
     /// Formats that are loadable modules in Debian's build, and built in elsewhere.

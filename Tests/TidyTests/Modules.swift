@@ -13,7 +13,7 @@ enum Modules {
         "Zlib": ["SafeArithmetic", "CZlib"],
         "Curl": ["SafeArithmetic", "FileIO", "CCurl"],
         "NATS": ["SafeArithmetic", "CNATS"],
-        "Linux": ["SafeArithmetic", "CLinux"],
+        "Linux": ["SafeArithmetic", "FileIO", "CLinux"],
         "RichPush": ["SafeArithmetic"],
         "AttachPrepModel": ["SafeArithmetic", "RichPush"],
         "PushPayload": ["SafeArithmetic", "RichPush", "AttachPrepModel"],

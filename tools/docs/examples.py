@@ -68,7 +68,7 @@ def value_finding(name, value, argument):
 def arguments_finding(command, words):
     """What is wrong with a command's arguments, read in the way the program does."""
     options, given, words = named(command), 0, list(words)
-    places = [one for one in command.get("arguments", []) if one["kind"] == "positional"]
+    positional = [one for one in command.get("arguments", []) if one["kind"] == "positional"]
     while words:
         word = words.pop(0)
         name, has_value, value = word.partition("=")
@@ -81,8 +81,8 @@ def arguments_finding(command, words):
                 return wrong
         elif name in options and has_value:
             return f"{name} takes no value"
-    if given > len(places) and not any(one["isRepeating"] for one in places):
-        return f"{given} arguments are too many: {' '.join(one['valueName'] for one in places) or 'it has none'}"
+    if given > len(positional) and not any(one["isRepeating"] for one in positional):
+        return f"{given} arguments are too many: {' '.join(one['valueName'] for one in positional) or 'it has none'}"
     return None
 
 

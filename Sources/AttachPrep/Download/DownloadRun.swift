@@ -36,8 +36,10 @@ struct DownloadRun {
     private let wait: SourceWait?
     /// Requests that found no source while waiting for it.
     private var polls = 0
-    /// Whether the file is complete and the request only asks whether it has grown.
+    /// Whether the file is complete, and the next request only asks whether the server has a newer version.
     private var isGrowthCheck = false
+    /// The hash of the last version that was compared with the server's.
+    private var comparedVersion: String?
 
     /// - Throws: `source.invalid_url`, `source.scheme_not_allowed` or `request.invalid`, before anything is sent.
     init(
@@ -78,6 +80,18 @@ struct DownloadRun {
 
     /// Runs one hop or attempt and acts on its result; true when the file is complete.
     private mutating func step() async throws -> Bool {
+        guard isGrowthCheck else { return try await attempt() }
+        let generation = body.generation
+        do {
+            return try await attempt()
+        } catch {
+            // Until a newer version arrives, the file is complete, whatever happens to the check.
+            guard body.generation == generation, !Task.isCancelled else { throw error }
+            return true
+        }
+    }
+
+    private mutating func attempt() async throws -> Bool {
         guard ContinuousClock.now < deadline else { throw AttachPrepError.deadlineExceeded(hop.host) }
         let hosts: [PinnedHost]
         do {
@@ -119,7 +133,7 @@ struct DownloadRun {
         let freshness = SourceFreshness(answer, requestedAt: asked, by: hop)
         switch verdict {
         case .whole: (head, self.freshness) = (answer, freshness)
-        case .unchanged:
+        case .unchanged where !isGrowthCheck:
             let isStored = !CacheDirectives(answer.values("cache-control")).has("no-store")
             self.freshness = validators.map { freshness.renewing($0, isStored: isStored) } ?? freshness
         case .redirect:
@@ -150,9 +164,8 @@ struct DownloadRun {
     private mutating func polled(after retryAfter: Duration?) async throws -> Bool {
         guard !isGrowthCheck,
             let delay = wait?.delay(
-                afterPolls: polls, chance: .random(in: 0..<1), retryAfter: retryAfter, now: .now)
+                afterRequests: polls + 1, chance: .random(in: 0..<1), retryAfter: retryAfter, now: .now)
         else { return false }
-        // Bounded: counts requests, each after a delay.
         polls += 1
         (hop, redirects, redirectsFreshUntil, resumePoint) = (first, 0, .distantFuture, nil)
         try await ContinuousClock().sleep(for: delay)
@@ -161,24 +174,29 @@ struct DownloadRun {
 
     /// Waits until a complete file is compared with the server's version; false when it has settled.
     private mutating func mayGrow() async throws -> Bool {
-        guard let head, let delay = wait?.checkDelay(after: head, now: .now) else { return false }
+        guard !headers.hasConditions, let head, let delay = wait?.checkDelay(after: head, now: .now) else {
+            return false
+        }
+        let version = body.sha256
+        // Some servers send the same file again although the request was conditional.
+        guard version != comparedVersion else { return false }
+        comparedVersion = version
         try await ContinuousClock().sleep(for: delay)
-        isGrowthCheck = true
-        resumePoint = nil
-        validators = headers.hasConditions ? nil : freshness.validators
+        (isGrowthCheck, resumePoint) = (true, nil)
+        // Not those of `freshness`: "no-store" forbids to keep them, not to compare within the same download.
+        validators = SourceValidators(head, of: hop)
         return true
     }
 
-    /// Acts on the response to a growth check. Without a new version, the file is used as it is.
+    /// Acts on the response to a growth check. Without a newer version, the file is used as it is.
     private mutating func takeGrowthCheck(_ step: DownloadStep, _ outcome: DownloadExchange.Outcome) async throws
         -> Bool
     {
-        isGrowthCheck = false
-        validators = nil
+        try Task.checkCancellation()
+        (isGrowthCheck, validators) = (false, nil)
         guard outcome.verdict?.hasContent == true else { return true }
-        // A check ends with the wait; what it cut off is fetched in the remaining time.
-        let isCutOff = if case .fail = step, outcome.abortError == nil { true } else { false }
-        guard isCutOff else { return try await take(step, retryAfter: nil) }
+        guard case .fail = step, outcome.abortError == nil else { return try await take(step, retryAfter: nil) }
+        // The check ends with the wait; the rest of a newer version is fetched in the time of the request.
         return try await take(.retry(.truncated(hop.host, bytes: body.bytes, total: body.total)), retryAfter: nil)
     }
 
@@ -220,7 +238,7 @@ extension DownloadRun {
             condition: condition, decodesContent: decodesContent, deadline: exchangeDeadline, prefixReady: prefixReady)
         let settings = settings(for: hosts)
         let loop = downloader.loop
-        let report = try await downloader.slots.run(until: deadline) {
+        let report = try await downloader.slots.run(until: exchangeDeadline) {
             try await withThrowingTaskGroup(of: TransferReport?.self) { group in
                 group.addTask {
                     defer { prefixReady.finish() }

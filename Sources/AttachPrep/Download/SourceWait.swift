@@ -19,21 +19,24 @@ package struct SourceWait: Sendable, Hashable {
         }
     }
 
+    /// Jitter keeps the requests of many workers for one event apart.
+    private static let schedule: RetrySchedule = {
+        var schedule = RetrySchedule(backOff: .seconds(Limits.waitIntervalSecondsFirst))
+        schedule.attemptsMax = .max
+        schedule.backOffMax = .seconds(Limits.waitIntervalSecondsMax)
+        return schedule
+    }()
+
     /// The time until the source is requested again; nil when no time is left.
     ///
-    /// It doubles from 0.1 s to `waitIntervalSecondsMax` and has jitter, so that a thousand requests for one event do
-    /// not arrive together. A server's `Retry-After` is a lower bound.
     /// - Parameters:
-    ///   - polls: Earlier requests that found no source.
+    ///   - requests: Requests so far that found no source.
     ///   - chance: A random number in 0..<1.
     package func delay(
-        afterPolls polls: Int, chance: Double, retryAfter: Duration?, now: ContinuousClock.Instant
+        afterRequests requests: Int, chance: Double, retryAfter: Duration?, now: ContinuousClock.Instant
     ) -> Duration? {
-        // Bounded: floating point, and the exponent is at most 3.
-        let ceiling = min(0.1 * Double(1 << min(polls, 3)), Limits.waitIntervalSecondsMax)
-        // Bounded: floating point; `EasyHandle.report` clamps `Retry-After`.
-        let delay = max(.seconds(ceiling * (0.5 + 0.5 * chance)), retryAfter ?? .zero)
-        return delay < now.duration(to: end) ? delay : nil
+        Self.schedule.delay(
+            afterTries: requests, chance: chance, retryAfter: retryAfter, timeLeft: now.duration(to: end))
     }
 
     /// The time until a complete file is compared with the server's version again, to detect whether it still grows;
@@ -53,7 +56,9 @@ package struct SourceWait: Sendable, Hashable {
 }
 
 extension Limits {
-    /// Seconds between two requests for a source that does not exist yet: it is seen within a second of its first byte.
+    /// The longest pause before the second request for a source that does not exist yet; doubled for each further one.
+    static let waitIntervalSecondsFirst = 0.1
+    /// The longest pause between two of them: the source is seen within a second of its first byte.
     package static let waitIntervalSecondsMax = 0.8
     /// A source that has not changed for this many seconds is complete.
     package static let settledSeconds = 5.0

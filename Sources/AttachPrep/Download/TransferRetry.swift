@@ -125,6 +125,8 @@ package struct RetrySchedule: Sendable, Hashable {
     /// The longest wait before the second attempt.
     package var backOff: Duration
     package var attemptsMax = Limits.downloadAttemptsMax
+    /// The longest wait after any number of attempts, without `Retry-After`; nil for no limit.
+    package var backOffMax: Duration?
 
     package init(backOff: Duration) {
         self.backOff = backOff
@@ -138,8 +140,9 @@ package struct RetrySchedule: Sendable, Hashable {
     ///   - timeLeft: The time until the deadline.
     package func delay(afterTries tries: Int, chance: Double, retryAfter: Duration?, timeLeft: Duration) -> Duration? {
         guard tries < attemptsMax else { return nil }
-        // Bounded: `attemptsMax` is small, and the backoff is a fraction of a second.
-        let ceiling = backOff * (1 << (tries - 1))
+        // Bounded: the backoff is a fraction of a second, and is doubled at most 16 times.
+        let doubled = backOff * (1 << min(tries - 1, 16))
+        let ceiling = min(doubled, backOffMax ?? doubled)
         // Bounded: at most the ceiling or the `Retry-After` that `EasyHandle.report` clamps.
         let delay = max(ceiling * chance, retryAfter ?? .zero)
         return delay < timeLeft ? delay : nil

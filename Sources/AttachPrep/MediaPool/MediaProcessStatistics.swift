@@ -79,14 +79,19 @@ public struct MediaProcessUsage: Sendable, Hashable {
 /// Counts the media processes of a pool; the workers' threads count concurrently.
 final class MediaProcessStatistics: Sendable {
     private struct State {
-        var replacements = ChildReplacements()
+        var recycled = 0
         var failures: [MediaProcessFailure: Int] = [:]
         var running: [ObjectIdentifier: ProcessUsage] = [:]
     }
 
     private let state = Mutex(State())
 
-    var replacements: ChildReplacements { state.withLock { $0.replacements } }
+    var replacements: ChildReplacements {
+        state.withLock { state in
+            let failed = state.failures.values.reduce(0) { $0.adding(clamping: $1) }
+            return ChildReplacements(failed: failed, recycled: state.recycled)
+        }
+    }
     var failures: [MediaProcessFailure: Int] { state.withLock { $0.failures } }
 
     /// The usage now; some microseconds for each running process.
@@ -116,11 +121,8 @@ final class MediaProcessStatistics: Sendable {
     }
 
     func countFailed(_ failure: MediaProcessFailure) {
-        state.withLock { state in
-            state.replacements.failed += 1
-            state.failures[failure, default: 0] += 1
-        }
+        state.withLock { $0.failures[failure, default: 0] += 1 }
     }
 
-    func countRecycled() { state.withLock { $0.replacements.recycled += 1 } }
+    func countRecycled() { state.withLock { $0.recycled += 1 } }
 }

@@ -40,8 +40,9 @@ struct ProcessMetrics: Sendable {
 
     /// Reads the values; called when metrics are scraped.
     func refresh(_ media: MediaProcessUsage) {
-        registry.raise("process_cpu_seconds_total", to: OwnProcess.processorSeconds)
-        if let bytes = OwnProcess.residentBytes { registry.set("process_resident_memory_bytes", Double(bytes)) }
+        let own = OwnProcess.usage
+        if let seconds = own?.processorSeconds { registry.raise("process_cpu_seconds_total", to: seconds) }
+        if let bytes = own?.residentBytes { registry.set("process_resident_memory_bytes", Double(bytes)) }
         if let count = OwnProcess.openDescriptors { registry.set("process_open_fds", Double(count)) }
         if let count = OwnProcess.descriptorsMax { registry.set("process_max_fds", Double(count)) }
         if let start = OwnProcess.startSeconds { registry.set("process_start_time_seconds", start) }

@@ -56,9 +56,16 @@ package enum ImageLimits {
 struct DecodingMemory {
     /// Bytes a pixel that libwebp holds until a lossless image is decoded.
     private static let webPBytesPerPixel = 4
-    /// Peak bytes a pixel of libjxl 0.7 on images of 20 megapixels: 8 measured without alpha at 8 bits, 26 at 16 bits,
-    /// 37 with lossy alpha.
-    private static let jpegXLBytesPerPixel = (plain: 14, deep: 40)
+    /// Peak bytes a pixel of libjxl 0.7, a little above what was measured on images of 20 megapixels: 8 with 8 bits; 37
+    /// with 8 bits and alpha, or 28 with more bits; 53 with both.
+    private static func jpegXLBytesPerPixel(hasAlpha: Bool, isDeep: Bool) -> Int {
+        switch (hasAlpha, isDeep) {
+        case (false, false): 14
+        case (true, false), (false, true): 40
+        case (true, true): 58
+        }
+    }
+
     /// Bytes of a DCT coefficient in libjpeg.
     private static let coefficientBytes = 2
 
@@ -117,16 +124,15 @@ struct DecodingMemory {
     ///
     /// - Throws: `media.too_many_pixels` when decoding may exceed the limit.
     private static func jpegXLBytes(_ stored: Image) throws -> Int {
-        let isDeep = stored.hasAlpha || stored.interpretation.hasSuffix("16") || stored.interpretation == "scrgb"
         let pixels = stored.width * stored.height
-        let bytes = pixels * (isDeep ? jpegXLBytesPerPixel.deep : jpegXLBytesPerPixel.plain)
+        let bytes = pixels * jpegXLBytesPerPixel(hasAlpha: stored.hasAlpha, isDeep: stored.sampleBytes > 1)
         guard bytes <= Limits.jpegXLBytesMax else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
                 "The JPEG XL image is \(stored.width) x \(stored.height) pixels and takes up to \(bytes.grouped) bytes "
                     + "to decode, over the limit of \(Limits.jpegXLBytesMax.grouped); send a smaller one.")
         }
-        return pixels * stored.bands * (isDeep ? 2 : 1)
+        return pixels * stored.bands * stored.sampleBytes
     }
 
     /// Bytes that the loader holds of an interlaced PNG, whose rows are complete only at the end; 0 for others.
@@ -134,7 +140,7 @@ struct DecodingMemory {
     /// - Throws: `media.too_many_pixels` when they exceed the limit.
     private static func interlacedBytes(_ stored: Image) throws -> Int {
         guard stored.has("interlaced") else { return 0 }
-        let bytes = stored.width * stored.height * stored.bands * (stored.interpretation.hasSuffix("16") ? 2 : 1)
+        let bytes = stored.width * stored.height * stored.bands * stored.sampleBytes
         guard bytes <= Limits.interlacedBytesMax else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
@@ -183,7 +189,8 @@ extension Limits {
     static let interlacedBytesMax = 480_000_000
     /// The same including the decoder's memory: coefficients of a progressive JPEG, pixels of a lossless WebP.
     static let imageDecodingBytesMax = 560_000_000
-    /// What libjxl may take of a media process, which has 900 MB: 18 megapixels with alpha or 16 bits, 51 without.
+    /// What libjxl may take of a media process, which has 900 MB: 51 megapixels, 18 with alpha or more than 8 bits, 12
+    /// with both.
     static let jpegXLBytesMax = 720_000_000
     /// libheif keeps decoded images in memory three times, 8 to 13 bytes per pixel measured; phones write 50
     /// megapixels.

@@ -113,12 +113,11 @@ enum AWSCredentialChain {
             sessionToken: names.tokens.lazy.compactMap { values.value($0) }.first, from: origin)
     }
 
-    private static func unsupported(_ what: String, by profile: AWSProfile?) -> AttachPrepError {
-        let who = profile.map { "The profile \"\($0.name)\"" } ?? "The environment"
-        return AttachPrepError(
+    private static func unsupported(_ what: String, by profile: AWSProfile) -> AttachPrepError {
+        AttachPrepError(
             .publishDenied,
-            "\(who) requires \(what), which attachprep does not support; provide keys, such as those that "
-                + "`aws configure export-credentials` prints.")
+            "The profile \"\(profile.name)\" requires \(what), which attachprep does not support; provide keys, such as "
+                + "those that `aws configure export-credentials` prints.")
     }
 
     private static func unknown(_ name: String) -> AttachPrepError {

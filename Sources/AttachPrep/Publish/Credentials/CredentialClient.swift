@@ -29,30 +29,30 @@ struct CredentialClient: Sendable {
     /// - Throws: `publish.unavailable`, `publish.denied` for an invalid URL or an oversized response, `cancelled`.
     func send(
         _ method: HTTPClientRequest.Method, _ url: String, headers: [(name: String, value: String)] = [],
-        body: [UInt8] = [], to service: String, secondsMax: Double, attemptsMax: Int = Limits.credentialAttemptsMax
+        body: [UInt8] = [], to service: String, secondsMax: Double
     ) async throws -> HTTPClientResponse {
+        var schedule = RetrySchedule(backOff: .seconds(Limits.credentialBackOffSeconds))
+        schedule.attemptsMax = Limits.credentialAttemptsMax
         var attempts = 1
         while true {
+            let delay = schedule.delay(
+                afterTries: attempts, chance: .random(in: 0..<1), retryAfter: nil,
+                timeLeft: .seconds(clamping: secondsMax))
             do {
                 let request = HTTPClientRequest(
                     method, url, headers: headers, body: body, answerBytesMax: Limits.credentialAnswerBytesMax,
                     deadline: .now + .seconds(clamping: secondsMax))
                 let response = try await calls.send(request)
                 let isBusy = response.status == 429 || 500..<600 ~= response.status
-                if !isBusy || attempts >= attemptsMax { return try Self.whole(response, from: service) }
+                if !isBusy || delay == nil { return try Self.whole(response, from: service) }
             } catch let error as AttachPrepError {
                 // A service that used up its time would probably do so again.
                 let isTransient = error.isRetryable && ![.publishDenied, .deadlineExceeded].contains(error.code)
-                guard isTransient, attempts < attemptsMax else { throw Self.failure(error, of: service) }
+                guard isTransient, delay != nil else { throw Self.failure(error, of: service) }
             }
-            // Bounded: `attempts` is at most `attemptsMax`.
-            try await pause(.seconds(Limits.credentialBackOffSeconds) * attempts)
+            do { try await ContinuousClock().sleep(for: delay ?? .zero) } catch { throw AttachPrepError.cancelled }
             attempts += 1
         }
-    }
-
-    private func pause(_ time: Duration) async throws {
-        do { try await ContinuousClock().sleep(for: time) } catch { throw AttachPrepError.cancelled }
     }
 
     private static func whole(_ response: HTTPClientResponse, from service: String) throws -> HTTPClientResponse {
@@ -174,7 +174,7 @@ extension IssuedCredentials {
 extension Limits {
     /// Attempts of one request to a credential source, including the first.
     static let credentialAttemptsMax = 3
-    /// Back-off before the second attempt; doubled for the third.
+    /// The longest back-off before the second attempt; doubled for the third, with random jitter.
     static let credentialBackOffSeconds = 0.2
     /// Time for each attempt at a token service or a container's credentials.
     static let credentialAnswerSecondsMax = 5.0
