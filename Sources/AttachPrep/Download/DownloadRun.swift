@@ -163,6 +163,7 @@ struct DownloadRun {
     /// Waits until the source is requested again, from its first URL; false when no time to wait is left.
     private mutating func polled(after retryAfter: Duration?) async throws -> Bool {
         guard !isGrowthCheck,
+            // Bounded: counts requests, each after a delay.
             let delay = wait?.delay(
                 afterRequests: polls + 1, chance: .random(in: 0..<1), retryAfter: retryAfter, now: .now)
         else { return false }

@@ -116,8 +116,8 @@ enum AWSCredentialChain {
     private static func unsupported(_ what: String, by profile: AWSProfile) -> AttachPrepError {
         AttachPrepError(
             .publishDenied,
-            "The profile \"\(profile.name)\" requires \(what), which attachprep does not support; provide keys, such as "
-                + "those that `aws configure export-credentials` prints.")
+            "The profile \"\(profile.name)\" requires \(what), which attachprep does not support; provide keys, such "
+                + "as those that `aws configure export-credentials` prints.")
     }
 
     private static func unknown(_ name: String) -> AttachPrepError {
