@@ -44,8 +44,10 @@ func module(
     .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict + fuzzed + settings)
 }
 
-func specification(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: testing)
+func specification(
+    _ name: String, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = []
+) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: testing + settings)
 }
 
 let package = Package(
@@ -271,13 +273,22 @@ let package = Package(
         // In a real browser.
         specification("PageTests", ["AttachPrepCommand", "AttachPrepMedia", "AttachPrepPages", "RichPush"]),
         specification("TestSupportTests", []),
-        specification("TidyTests", []),
+        // Reads all sources with regular expressions.
+        specification("TidyTests", [], optimized),
     ]
 )
 
 // While one module is worked on: ATTACHPREP_TESTS=CurlTests,TidyTests builds no other tests (see CONTRIBUTING.md).
 if let chosen = Context.environment["ATTACHPREP_TESTS"]?.split(separator: ",").map(String.init) {
     package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+}
+
+// What `make demo` needs, so that one run of SwiftPM builds both programs.
+if Context.environment["ATTACHPREP_PROGRAMS"] != nil {
+    let others: Set = [
+        "RoundTrip", "QueueRate", "Shaping", "ShapingServer", "SampleClient", "HostileMedia", "TestSupport",
+    ]
+    package.targets.removeAll { $0.type == .test || others.contains($0.name) }
 }
 
 // What `make fuzz` runs: see Fuzz/README.md.
