@@ -71,6 +71,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
@@ -131,6 +132,7 @@ let package = Package(
                 "MediaEngine", "PushPayload", "Curl", "Zlib", "FileIO", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         module(
             "AttachPrepJobs",
@@ -139,6 +141,16 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]),
+        // Traces for a collector.
+        module(
+            "OTLP",
+            [
+                "AttachPrep", "SafeArithmetic",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         // The queue's two drivers.
         module(
@@ -164,7 +176,7 @@ let package = Package(
         module(
             "AttachPrepService",
             [
-                "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "Linux", "SafeArithmetic",
+                "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "OTLP", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -176,6 +188,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             resources: [.embedInCode("OpenAPI/openapi.json")]),
@@ -240,6 +253,14 @@ let package = Package(
         specification("CurlTests", ["Curl"]),
         specification("NATSTests", ["NATS"]),
         specification("AttachPrepTests", ["AttachPrep", "HostileMedia"]),
+        specification(
+            "OTLPTests",
+            [
+                "OTLP", "AttachPrep", "AttachPrepService",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]),
         specification(
             "AttachPrepJobsTests",
             [

@@ -93,7 +93,7 @@ public final class AttachmentPreparer: Sendable {
     public func prepare(_ order: PreparationTask) async -> PreparationResult {
         switch begin(order) {
         case .failure(let manifest): return .ended(manifest, nil)
-        case .success(let preparation): return await preparation.run()
+        case .success(let preparation): return await preparation.traced()
         }
     }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import RichPush
+public import Tracing
 
 /// The settings of a preparer, which apply to all its requests.
 public struct PreparerConfiguration: Sendable {
@@ -29,6 +30,8 @@ public struct PreparerConfiguration: Sendable {
     public var stateFolder: String?
     /// The path of `attachprep-media`; nil looks for it beside the running executable.
     public var mediaExecutable: String?
+    /// Records a span for each request and its stages; nil records none, and costs nothing.
+    public var tracer: (any Tracer)?
 
     /// The system's folder for temporary files, for commands such as `inspect` that deliver nothing.
     public static var scratchFolder: String { FileManager.default.temporaryDirectory.path }

@@ -52,7 +52,7 @@ struct BatchCommand: AsyncParsableCommand {
                 run.show($0)
             }
         }
-        await session.preparer.shutdown()
+        await session.shutdown()
         run.finish(lines: lines)
         if let page, let items = collector?.items {
             let seconds = start.duration(to: .now) / .seconds(1)

@@ -29,7 +29,7 @@ struct InspectCommand: AsyncParsableCommand {
             }
             return reports
         }
-        await session.preparer.shutdown()
+        await session.shutdown()
         if reports.contains(where: { $0.plan.error?.code == .cancelled }) || reports.count < sources.count {
             throw ExitCodeError.interrupted
         }

@@ -94,7 +94,7 @@ struct PayloadCommand: AsyncParsableCommand {
         let end = await Interruption.watch { () async -> Result<PayloadResult, any Error> in
             do { return .success(try await work.rewritten(input)) } catch { return .failure(error) }
         }
-        await work.session.preparer.shutdown()
+        await work.session.shutdown()
         let result = try end.get()
         if let page, let collector { try page.write(.preview(collector.items)) }
         return try formatter.rewritten(result)
@@ -124,7 +124,7 @@ struct PayloadCommand: AsyncParsableCommand {
                 $0.show()
             }
         }
-        await session.preparer.shutdown()
+        await session.shutdown()
         if end.isCancelled { throw ExitCodeError.interrupted }
         if end.failures > 0 { throw ExitCodeError.someRejected }
     }

@@ -39,7 +39,7 @@ struct PrepareCommand: AsyncParsableCommand {
                 StandardStreams.show(manifest, format: report.format, output: session.outputFolder)
             }
         }
-        await session.preparer.shutdown()
+        await session.shutdown()
         if let page, let collector { try page.write(.preview(collector.items)) }
         if end.isCancelled { throw ExitCodeError.interrupted }
         if end.failures > 0 { throw ExitCodeError.someRejected }

@@ -2,6 +2,7 @@ import ArgumentParser
 import AttachPrep
 import AttachPrepModel
 import AttachPrepService
+import FoundationEssentials
 import Logging
 import RichPush
 
@@ -11,6 +12,8 @@ struct PreparerSession: Sendable {
     /// The output folder shown with results; nil if they are published to a bucket and shown by URL.
     let outputFolder: String?
     private let concurrency: Int
+    /// Nil unless the environment configures traces.
+    private let tracing: ProcessTracing?
 
     /// - Throws: `ValidationError` for invalid options, so that the command exits with 2.
     init(
@@ -24,9 +27,11 @@ struct PreparerSession: Sendable {
         outputFolder = published.isRemote ? nil : configuration.output
         configuration.requestsExpected = min(requests, machine.concurrency)
         configuration.baseURL = output?.baseURL
+        let logger = Logger.standardError(report.verbose ? .debug : .error)
         do {
-            preparer = try AttachmentPreparer(
-                configuration, logger: .standardError(report.verbose ? .debug : .error))
+            tracing = try ProcessTracing(environment: ProcessInfo.processInfo.environment, logger: logger)
+            configuration.tracer = tracing?.tracer
+            preparer = try AttachmentPreparer(configuration, logger: logger)
             try await preparer.checkCredentials()
         } catch let error as AttachPrepError {
             if error.code == .requestInvalid { throw ValidationError(error.message) }
@@ -34,6 +39,12 @@ struct PreparerSession: Sendable {
             throw ExitCodeError.someRejected
         }
         concurrency = machine.concurrency
+    }
+
+    /// Ends media processes and connections, and sends the remaining spans.
+    func shutdown() async {
+        await preparer.shutdown()
+        await tracing?.shutdown()
     }
 
     struct End: Sendable {

@@ -55,7 +55,7 @@ struct ServerRun {
             throw ValidationError(error.message)
         }
         configuration.commit = Version.commit
-        let logger = Logger(label: "attachprep", configuration.logFormat, configuration.logLevel)
+        let logger = Logger(label: "attachprep", configuration)
         do {
             try await AttachmentServer.serve(configuration, logger: logger)
         } catch let error as AttachPrepError {

@@ -5,6 +5,7 @@ public import Logging
 import NIOPosix
 import RichPush
 public import ServiceLifecycle
+import Tracing
 
 /// The HTTP service: jobs, uploads and results for callers with a token, and media files for devices.
 ///
@@ -28,6 +29,7 @@ public struct AttachmentService: Service, HTTPFrontend {
     private let health: HealthRoutes
     private let authenticator: Authenticator
     private let metrics: HTTPMetrics?
+    private let tracer: (any Tracer)?
     private let drained: @Sendable () async -> Void
     let endpoints: [Endpoint]
 
@@ -54,13 +56,14 @@ public struct AttachmentService: Service, HTTPFrontend {
         store: any JobStore, intake: SubmissionValidator, feed: JobFeed, receiptService: ReceiptService,
         tokens: AccessTokens,
         settings: ServiceSettings, health: HealthRoutes, serviceStatus: ServiceStatus = ServiceStatus(),
-        metrics: HTTPMetrics? = nil, logger: Logger,
+        metrics: HTTPMetrics? = nil, tracer: (any Tracer)? = nil, logger: Logger,
         drained: @escaping @Sendable () async -> Void = {}
     ) throws {
         try LoopbackPolicy.check(host: settings.host, tokens: tokens)
         (self.feed, self.tokens, self.settings, self.logger) = (feed, tokens, settings, logger)
         waiters = JobWaiters(store: store, waitersMax: settings.connectionsMax)
         (self.health, self.metrics, self.drained) = (health, metrics, drained)
+        self.tracer = tracer
         authenticator = Authenticator(tokens: tokens, settings: settings)
         let submission = JobSubmissionRoutes(
             store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL)
@@ -95,7 +98,7 @@ public struct AttachmentService: Service, HTTPFrontend {
         let changes = feed.changes(backlog: Self.backlog)
         let application = HTTPApplication(
             endpoints: endpoints, authenticator: authenticator, settings: settings, port: boundPort, logger: logger,
-            metrics: metrics)
+            metrics: metrics, tracer: tracer)
         defer { boundPort.end() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [waiters, relay] in

@@ -130,12 +130,15 @@ struct StoredNotice: Codable, Sendable, Hashable {
     var sender: Int64?
     /// Whether the secrets in its URL were wiped; nil means no.
     var isWiped: Bool?
+    /// Nil without traces, as in values of older versions.
+    var trace: TraceHeaders?
 
     init(_ notice: WebhookNotice, at now: Int64) {
         id = WebhookID.make(at: .init(milliseconds: now)).text
         url = notice.url
         event = notice.event
         body = notice.body
+        trace = notice.trace
         createdAt = now
         nextAt = now
     }
@@ -331,15 +334,15 @@ enum MirroredWebhookTable {
         try database.run(
             """
             INSERT INTO webhook (name, job, state, host, url, event, body, attempts, created_at, next_at, lease_until,
-                ended_at, last_status, last_error)
-            VALUES (?1, (SELECT id FROM job WHERE uuid = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                ended_at, last_status, last_error, trace)
+            VALUES (?1, (SELECT id FROM job WHERE uuid = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
             ON CONFLICT (name) DO UPDATE SET state = ?3, url = ?5, attempts = ?8, next_at = ?10, lease_until = ?11,
                 ended_at = ?12, last_status = ?13, last_error = ?14
             """,
             [
                 notice.id, job, notice.state.rawValue, notice.host, notice.url, notice.event.rawValue, notice.body,
                 notice.attempts, notice.createdAt, nextAt, notice.state == .pending ? held : nil,
-                notice.endedAt, notice.lastStatus, notice.lastError,
+                notice.endedAt, notice.lastStatus, notice.lastError, try notice.trace.map { try StoredJSON.text($0) },
             ])
     }
 }

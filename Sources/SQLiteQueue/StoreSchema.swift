@@ -5,17 +5,18 @@ package import GRDB
 package enum StoreSchema {
     /// `application_id` in the file header, which identifies the database: "ATPR".
     package static let applicationID = 0x4154_5052
-    package static let version = 5
+    package static let version = 6
 
     /// The SQL that each version added.
     private static let steps = [
         [jobs, tallies, webhooks, results], [receipts], [catalog],
         [JobIsolation.schema, WebhookRedaction.schema, UnknownFiles.schema], [origins],
+        [traces],
     ]
 
     /// The tables of jobs and webhooks, without those of results and receipts.
     package static let jobTables = [
-        jobs, tallies, webhooks, catalog, JobIsolation.schema, WebhookRedaction.schema, origins,
+        jobs, tallies, webhooks, catalog, JobIsolation.schema, WebhookRedaction.schema, origins, traces,
     ]
 
     /// Creates or upgrades the schema.
@@ -73,6 +74,9 @@ package enum StoreSchema {
 
     /// JSON of `JobOrigin`; since schema version 5.
     private static let origins = "ALTER TABLE job ADD COLUMN origin TEXT;"
+
+    /// JSON of the `TraceHeaders` of a webhook; since schema version 6.
+    private static let traces = "ALTER TABLE webhook ADD COLUMN trace TEXT;"
 
     /// Counters maintained by triggers; counting would scan all rows.
     private static let tallies = """

@@ -8,7 +8,8 @@ import RichPush
 enum WebhookRecord {
     static let columns = """
         webhook.name, job.uuid, webhook.url, webhook.event, webhook.body, webhook.state, webhook.attempts,
-        webhook.created_at, webhook.next_at, webhook.ended_at, webhook.last_status, webhook.last_error
+        webhook.created_at, webhook.next_at, webhook.ended_at, webhook.last_status, webhook.last_error,
+        webhook.trace
         """
 
     static func webhook(_ row: StoredRow) throws -> Webhook {
@@ -22,6 +23,8 @@ enum WebhookRecord {
         webhook.endedAt = (row[9] as Int64?).map { Date(milliseconds: $0) }
         webhook.lastStatus = row[10]
         webhook.lastError = row[11]
+        // An unreadable one must not stop the webhook.
+        webhook.notice.trace = (row[12] as String?).flatMap { try? StoredJSON.value($0, "a webhook's trace") }
         return webhook
     }
 }
@@ -41,9 +44,14 @@ struct NewWebhook: Sendable {
     func insert(job: Int64, _ database: Database) throws {
         try database.run(
             """
-            INSERT INTO webhook (name, job, state, host, url, event, body, created_at, next_at)
-            VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?)
-            """, [id.text, job, notice.host, notice.url, notice.event.rawValue, notice.body, now, now])
+            INSERT INTO webhook (name, job, state, host, url, event, body, created_at, next_at,
+                trace)
+            VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                id.text, job, notice.host, notice.url, notice.event.rawValue, notice.body, now, now,
+                try notice.trace.map { try StoredJSON.text($0) },
+            ])
     }
 }
 

@@ -45,6 +45,7 @@ enum ForeignNumberRules {
         "Sources/MediaEngine/",
         "Sources/MediaProcessing/",
         "Sources/NATS/",
+        "Sources/OTLP/",
         "Sources/PNG/",
         "Sources/RichPush/ClippingRect.swift",
         "Sources/RichPush/Device/",

@@ -29,6 +29,7 @@ enum Modules {
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "Curl", "Zlib", "FileIO",
             "Linux",
         ],
+        "OTLP": ["SafeArithmetic", "RichPush", "AttachPrepModel", "AttachPrep"],
         "AttachPrepJobs": ["SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "Linux"],
         "SQLiteQueue": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "AttachPrep", "AttachPrepJobs", "Linux",
@@ -41,7 +42,7 @@ enum Modules {
         "AttachPrepService": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
             "AttachPrepJobs", "SQLiteQueue",
-            "JetStreamQueue", "AttachPrepPages", "Linux",
+            "JetStreamQueue", "AttachPrepPages", "OTLP", "Linux",
         ],
         "AttachPrepCommand": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
@@ -73,15 +74,17 @@ enum Modules {
         "HTTPTypes": ["AttachPrepService"],
         "Hummingbird": ["AttachPrepService"],
         "Logging": [
-            "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepService", "AttachPrepCommand",
+            "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "OTLP", "AttachPrepService",
+            "AttachPrepCommand",
         ],
-        "Metrics": ["AttachPrepJobs", "AttachPrepService"],
+        "Metrics": ["AttachPrepJobs", "OTLP", "AttachPrepService"],
         "NIOCore": ["AttachPrepService", "Shaping", "ShapingServer"],
         "NIOHTTP1": ["AttachPrepService", "Shaping", "ShapingServer"],
         "NIOHTTPTypes": ["AttachPrepService"],
         "NIOHTTPTypesHTTP1": ["AttachPrepService"],
         "NIOPosix": ["AttachPrepService", "Shaping", "ShapingServer"],
         "ServiceLifecycle": ["AttachPrepService"],
+        "Tracing": ["AttachPrep", "AttachPrepJobs", "OTLP", "AttachPrepService"],
         "UnixSignals": ["AttachPrepService"],
     ]
 

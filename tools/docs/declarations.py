@@ -50,6 +50,12 @@ def payload_warnings():
                  [[code(value), levels[name], cell(words)] for name, value, words in declared])
 
 
+def trace_variables():
+    declared = source("Sources/OTLP/TracingConfiguration.swift")
+    declared = re.search(r"enum TracingVariable.*?\n}\n", declared, re.DOTALL)[0]
+    return table(["variable", "meaning"], [[code(value), cell(words)] for _, value, words in cases(declared)])
+
+
 @functools.cache
 def swift_files():
     return {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "Sources").rglob("*.swift"))}

@@ -59,8 +59,8 @@ package final class HTTPClient: Sendable {
     /// - Throws: `AttachPrepError` when no response was received: `source.invalid_url`, `source.scheme_not_allowed`,
     ///   `source.address_blocked`, `request.…` for an invalid request, `download.…`, `deadline.exceeded`, `cancelled`.
     package func send(_ call: HTTPClientRequest) async throws -> HTTPClientResponse {
-        guard call.body.count <= Limits.httpRequestBodyBytesMax else {
-            throw AttachPrepError.requestBodyTooLarge(call.body.count)
+        guard call.body.count <= call.bodyBytesMax else {
+            throw AttachPrepError.requestBodyTooLarge(call.body.count, limit: call.bodyBytesMax)
         }
         let address = try WebAddress(call.url, httpsOnly: policy.httpsOnly)
         let headers = try RequestHeaders(call.headers)
@@ -137,7 +137,7 @@ package final class HTTPClient: Sendable {
 }
 
 extension HTTPClientRequest.Method {
-    fileprivate var transferred: TransferMethod {
+    var transferred: TransferMethod {
         switch self {
         case .get: .get
         case .post: .post
@@ -162,8 +162,9 @@ package struct HTTPClientRequest: Sendable {
     /// An http or https URL; user info becomes Basic authentication unless `headers` has an `Authorization`.
     package var url: String
     package var headers: [(name: String, value: String)]
-    /// The body of a POST, at most `Limits.httpRequestBodyBytesMax` bytes.
+    /// The body of a POST, at most `bodyBytesMax` bytes.
     package var body: [UInt8]
+    package var bodyBytesMax = Limits.httpRequestBodyBytesMax
     /// The part of a file that a PUT sends; its descriptor must stay open until the request has ended.
     package var upload: TransferUpload?
     /// Signs the request; only the caller's headers are then sent.
@@ -207,11 +208,11 @@ package struct HTTPClientResponse: Sendable, Hashable {
 
 /// Download errors, reworded for single requests.
 extension AttachPrepError {
-    static func requestBodyTooLarge(_ bytes: Int) -> AttachPrepError {
+    static func requestBodyTooLarge(_ bytes: Int, limit: Int) -> AttachPrepError {
         AttachPrepError(
             .requestTooLarge,
             "The request body is \(bytes.grouped) bytes long, over the limit of "
-                + "\(Limits.httpRequestBodyBytesMax.grouped); send a shorter one.")
+                + "\(limit.grouped); send a shorter one.")
     }
 
     /// The same error with a message about a request instead of a download.

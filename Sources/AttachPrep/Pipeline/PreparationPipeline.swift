@@ -3,6 +3,7 @@ import Logging
 import MediaEngine
 import RichPush
 import SafeArithmetic
+import Tracing
 
 /// The pipeline of one request. Each stage takes the complete value of the stage before.
 struct PreparationPipeline: Sendable {
@@ -18,6 +19,8 @@ struct PreparationPipeline: Sendable {
     var onFiles: (@Sendable (Manifest, String) async -> Void)?
     /// Validators of an earlier fetch, for a conditional request; nil fetches in any case.
     var validators: SourceValidators?
+    /// Records the stages of a traced request; nil for others.
+    var spans: StageSpans?
 
     /// Runs the stages: fetch and identify, inspect, plan, render, publish. Never throws: an error ends as a rejected
     /// manifest.
@@ -66,7 +69,17 @@ struct PreparationPipeline: Sendable {
         let step = FetchStep(
             request: request, location: location, dependencies: dependencies, staging: staging, deadline: deadline,
             validators: validators)
-        return try await withDeadline(deadline, stage: "fetching") { try await step.run() }
+        let began = ContinuousClock.now
+        do {
+            let source = try await withDeadline(deadline, stage: "fetching") { try await step.run() }
+            spans?.ended(source.timings.fetchStages)
+            return source
+        } catch {
+            spans?.ended(
+                "fetch", milliseconds: began.duration(to: .now).milliseconds,
+                error: error is UnchangedSourceError ? nil : error)
+            throw error
+        }
     }
 
     private func inspect(
@@ -77,6 +90,7 @@ struct PreparationPipeline: Sendable {
             format: source.identified.format, bytes: source.bytes, for: request)
         if let early = await source.early?.inspection(for: query) {
             timings.inspect = early.milliseconds
+            spans?.ended("inspect", milliseconds: timings.inspect)
             return (early.media, early.thumbnail)
         }
         let slotResult = try await dependencies.engine(for: source, of: request).withSlot(.query, clock) {
@@ -86,6 +100,7 @@ struct PreparationPipeline: Sendable {
                 deadline: clock.deadline
             ).run()
         }
+        note(slotResult, "inspect", after: clock)
         clock = slotResult.clock
         timings.inspect = slotResult.milliseconds
         return try slotResult.result.get()
@@ -97,6 +112,7 @@ struct PreparationPipeline: Sendable {
     ) async throws -> Renditions {
         if let early = await source.early?.renditions(for: plan.conversion == nil ? plan.images : nil) {
             timings.render = early.milliseconds
+            spans?.ended("render", milliseconds: timings.render)
             return early.renditions.delivering(plan.passedType)
         }
         if plan.images == nil, plan.conversion == nil { return Renditions(delivering: plan.passedType) }
@@ -112,10 +128,24 @@ struct PreparationPipeline: Sendable {
                 deadline: clock.deadline - .seconds(clamping: reserve), early: early
             ).run()
         }
+        note(slotResult, "render", after: clock)
         clock = slotResult.clock
         timings.render = slotResult.milliseconds
         return try slotResult.result.get()
     }
+
+    /// Records the wait for a slot and the work there.
+    private func note<Value>(_ slotResult: SlotResult<Value>, _ stage: String, after clock: RequestClock) {
+        // Bounded: floating point.
+        let waited = slotResult.clock.queueMilliseconds - clock.queueMilliseconds
+        var error: (any Error)?
+        if case .failure(let failure) = slotResult.result { error = failure }
+        let queue = waited >= Self.shownWaitMilliseconds ? waited : 0
+        spans?.ended([("queue", queue), (stage, slotResult.milliseconds)], error: error)
+    }
+
+    /// Shorter waits for a media slot get no span: they are the time of a lock.
+    private static let shownWaitMilliseconds = 1.0
 
     private func publish(
         _ plan: PreparationPlan, _ media: InspectedMedia, _ source: FetchedSource, _ renditions: Renditions,
@@ -125,14 +155,18 @@ struct PreparationPipeline: Sendable {
         let step = PublishStep(
             plan: plan, media: media, source: source, renditions: renditions, request: request, target: target,
             staging: staging)
-        var complete = try await dependencies.blocking.run { try step.complete(manifest) }
-        await onFiles?(complete, staging.path)
-        try await target.publishFiles(result(complete, staging, clock))
-        complete.timings.publish = began.duration(to: .now).milliseconds
-        complete.timings.total = clock.milliseconds
-        complete.timings.round()
-        try await target.complete(result(complete, staging, clock))
-        return complete
+        let work: () async throws -> Manifest = {
+            var complete = try await dependencies.blocking.run { try step.complete(manifest) }
+            await onFiles?(complete, staging.path)
+            try await target.publishFiles(result(complete, staging, clock))
+            complete.timings.publish = began.duration(to: .now).milliseconds
+            complete.timings.total = clock.milliseconds
+            complete.timings.round()
+            try await target.complete(result(complete, staging, clock))
+            return complete
+        }
+        guard let spans else { return try await work() }
+        return try await spans.during("publish", work)
     }
 
     private func result(_ manifest: Manifest, _ staging: StagingFolder, _ clock: RequestClock) -> FinishedResult {
@@ -153,6 +187,14 @@ struct PreparationPipeline: Sendable {
 }
 
 extension ManifestTimings {
+    /// The stages of a fetch, in their order. Identification runs during the transfer, of which it is not a part here.
+    fileprivate var fetchStages: [(name: String, milliseconds: Double)] {
+        [
+            ("dns", dns), ("connect", connect), ("tls", tls), ("firstByte", firstByte), ("transfer", transfer),
+            ("identify", identify),
+        ]
+    }
+
     /// Rounds all timings to 0.01 ms.
     mutating func round() {
         for field in [
@@ -183,6 +225,7 @@ extension PreparationPipeline {
             engine, clock in
             try await engine.inspect(query, source: source.descriptor, deadline: clock.deadline)
         }
+        note(slotResult, "inspect", after: clock)
         clock = slotResult.clock
         // Bounded: floating point.
         timings.inspect += slotResult.milliseconds
@@ -249,9 +292,12 @@ struct PipelineDependencies: Sendable {
     let downloader: Downloader
     let blocking: BlockingThread
     let target: MonitoredTarget
+    /// Records the stages of traced requests; nil records none.
+    let tracer: (any Tracer)?
 
     init(engine: any MediaEngine, configuration: PreparerConfiguration, logger: Logger) throws {
         self.engine = engine
+        tracer = configuration.tracer
         quarantine = Quarantine(stateFolder: configuration.stateFolder, logger: logger)
         downloader = try Downloader(
             policy: configuration.download, inFlightMax: configuration.requestsInFlight

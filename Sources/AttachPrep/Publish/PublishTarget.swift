@@ -108,7 +108,7 @@ public enum PublishDestination: Sendable {
         case .bucket(let settings):
             try S3Target(
                 settings, baseURL: configuration.baseURL, policy: configuration.download, blocking: blocking,
-                logger: logger)
+                tracer: configuration.tracer, logger: logger)
         }
     }
 }

@@ -2,6 +2,7 @@ import AttachPrepModel
 import Curl
 import Logging
 package import RichPush
+import Tracing
 
 /// Sends signed requests to one bucket, with retries until their deadline.
 ///
@@ -12,13 +13,15 @@ final class S3Client: Sendable {
     private let credentialProvider: AWSCredentialProvider
     private let calls: HTTPClient
     private let schedule: RetrySchedule
+    private let tracer: (any Tracer)?
     private let logger: Logger
 
     /// - Throws: `request.invalid` for invalid settings, `publish.denied` without credentials.
     init(
-        _ settings: S3Settings, policy: DownloadPolicy, logger: Logger,
+        _ settings: S3Settings, policy: DownloadPolicy, tracer: (any Tracer)? = nil, logger: Logger,
         backOff: Duration = .seconds(Limits.publishBackOffSeconds)
     ) throws {
+        self.tracer = tracer
         let profiles = AWSProfileReader(environment: settings.environment)
         let profile = profiles.profile
         bucket = try S3Bucket(settings, profile)
@@ -67,7 +70,7 @@ final class S3Client: Sendable {
         while true {
             let credentials = try await credentialProvider.credentials(before: deadline)
             do throws(S3Error) {
-                let answer = try await answer(to: request, credentials, before: deadline)
+                let answer = try await traced(request, credentials, before: deadline)
                 return try read(answer)
             } catch {
                 logger.debug("S3", metadata: ["try": "\(tries)", "error": "\(error.error)"])
@@ -98,6 +101,34 @@ final class S3Client: Sendable {
     func shutdown() async {
         credentialProvider.shutdown()
         await calls.shutdown()
+    }
+
+    /// Sends a request within a span, if the task is traced, and hands the trace on to the endpoint.
+    private func traced(
+        _ request: S3Request, _ credentials: AWSCredentials, before deadline: ContinuousClock.Instant
+    ) async throws(S3Error) -> HTTPClientResponse {
+        guard let tracer, let context = ServiceContext.current else {
+            return try await answer(to: request, credentials, before: deadline)
+        }
+        let method = request.method.transferred.rawValue
+        let span = tracer.startSpan("S3 \(method)", context: context, ofKind: .client)
+        defer { span.end() }
+        span.updateAttributes { attributes in
+            attributes["http.request.method"] = method
+            attributes["server.address"] = bucket.host
+        }
+        var request = request
+        // Bounded: array concatenation.
+        request.headers += TraceHeaders(span.context, tracer)?.fields ?? []
+        do {
+            let answer = try await answer(to: request, credentials, before: deadline)
+            span.attributes["http.response.status_code"] = answer.status
+            return answer
+        } catch {
+            span.attributes["error.type"] = error.error.code.rawValue
+            span.setStatus(SpanStatus(code: .error))
+            throw error
+        }
     }
 
     private func answer(

@@ -2,6 +2,7 @@ import AttachPrepModel
 import Glibc
 import Logging
 package import RichPush
+import Tracing
 
 /// Publishes results as objects of a bucket: the files as `prefix/_content/<digest>.jpg`, or in the layout by id as
 /// `prefix/<id>/attachment.jpg`, and last the manifest as `prefix/<id>/manifest.json`.
@@ -18,14 +19,15 @@ struct S3Target: PublishTarget {
 
     /// - Throws: `request.invalid` for invalid settings, `publish.denied` without credentials.
     init(
-        _ settings: S3Settings, baseURL: String?, policy: DownloadPolicy, blocking: BlockingThread, logger: Logger
+        _ settings: S3Settings, baseURL: String?, policy: DownloadPolicy, blocking: BlockingThread,
+        tracer: (any Tracer)? = nil, logger: Logger
     ) throws {
         let cacheControl = settings.cacheControl ?? settings.layout.cacheControl
         guard cacheControl.utf8.allSatisfy({ 0x20...0x7e ~= $0 }), !cacheControl.isEmpty else {
             throw AttachPrepError(
                 .requestInvalid, "The Cache-Control of files must be ASCII text, such as \"public, max-age=3600\".")
         }
-        client = try S3Client(settings, policy: policy, logger: logger)
+        client = try S3Client(settings, policy: policy, tracer: tracer, logger: logger)
         cleanup = UploadCleanup(client, logger: logger)
         self.cacheControl = cacheControl
         layout = settings.layout

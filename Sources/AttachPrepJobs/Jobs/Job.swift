@@ -122,13 +122,15 @@ public struct JobOrigin: Codable, Sendable, Hashable {
     public var batch: String?
     /// The submission's `Idempotency-Key`.
     public var idempotencyKey: String?
+    /// The span of the request that submitted it; nil without traces, and in jobs of older versions.
+    public var trace: TraceHeaders?
 
     public init(batch: String? = nil, idempotencyKey: String? = nil) {
         self.batch = batch
         self.idempotencyKey = idempotencyKey
     }
 
-    /// JSON for the database or the queue; nil when both members are nil.
+    /// JSON for the database or the queue; nil when all members are nil.
     package func stored() throws -> String? {
         self == JobOrigin() ? nil : try StoredJSON.text(self)
     }

@@ -2,6 +2,7 @@ public import AttachPrep
 import AttachPrepModel
 package import RichPush
 import SafeArithmetic
+public import Tracing
 
 /// A request to be enqueued as a job.
 public struct JobSubmission: Sendable, Hashable {
@@ -26,11 +27,16 @@ public struct SubmissionValidator: Sendable {
     private let uploads: any UploadStore
     private let sendsWebhooks: Bool
     private let httpsOnly: Bool
+    private let tracer: (any Tracer)?
 
     /// - Parameters:
     ///   - sendsWebhooks: whether a signing secret is configured; without one, requests with a callback are rejected.
     ///   - httpsOnly: whether http sources are rejected.
-    public init(uploads: any UploadStore, sendsWebhooks: Bool, httpsOnly: Bool = false) {
+    ///   - tracer: keeps the span of the request with its submissions.
+    public init(
+        uploads: any UploadStore, sendsWebhooks: Bool, httpsOnly: Bool = false, tracer: (any Tracer)? = nil
+    ) {
+        self.tracer = tracer
         self.uploads = uploads
         self.sendsWebhooks = sendsWebhooks
         self.httpsOnly = httpsOnly
@@ -41,6 +47,12 @@ public struct SubmissionValidator: Sendable {
     /// - Throws: `request.invalid`, `options.…`, `source.invalid_url`, `source.scheme_not_allowed`, or
     ///   `source.not_found` for an upload that does not exist.
     public func submission(for request: AttachmentRequest) async throws -> JobSubmission {
+        var submission = try await validated(request)
+        submission.origin.trace = .current(tracer)
+        return submission
+    }
+
+    private func validated(_ request: AttachmentRequest) async throws -> JobSubmission {
         try request.validate()
         if request.jobOptions.callbackURL != nil, !sendsWebhooks {
             throw AttachPrepError(

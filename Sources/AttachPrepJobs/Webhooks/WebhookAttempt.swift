@@ -9,6 +9,8 @@ struct WebhookRequest: Sendable {
     let webhook: Webhook
     let secrets: [WebhookSecret]
     let date: Date
+    /// The span of the attempt; nil without traces.
+    var trace: TraceHeaders?
 
     var call: HTTPClientRequest {
         let body = Array(webhook.notice.body.utf8)
@@ -23,7 +25,7 @@ struct WebhookRequest: Sendable {
         return [
             ("content-type", "application/json"), ("user-agent", Self.userAgent), ("webhook-id", webhook.id.text),
             ("webhook-timestamp", String(timestamp)), ("webhook-signature", signature.text),
-        ]
+        ] + (trace?.fields ?? [])  // Bounded: array concatenation.
     }
 
     private static let userAgent = "attachprep/\(ProductVersion.text) (webhooks)"

@@ -1,4 +1,4 @@
-import AttachPrep
+public import AttachPrep
 import AttachPrepModel
 public import FoundationEssentials
 import RichPush
@@ -17,6 +17,8 @@ public struct WebhookNotice: Sendable, Hashable {
     public var event: Event
     /// JSON.
     public var body: String
+    /// The span that it follows from: the attempt that ended the job; nil without traces.
+    public var trace: TraceHeaders?
 
     public init(url: String, event: Event, body: String) {
         self.url = url
@@ -37,13 +39,18 @@ extension WebhookNotice {
     /// - Parameters:
     ///   - job: with its secrets, because the destination is its `callbackURL`.
     ///   - baseURL: public base URL of the media files.
-    public init?(for job: ClaimedJob, _ ending: JobCompletion, at baseURL: String?, date: Date = .now) {
+    ///   - trace: nil uses that of the job's submission.
+    public init?(
+        for job: ClaimedJob, _ ending: JobCompletion, at baseURL: String?, date: Date = .now,
+        trace: TraceHeaders? = nil
+    ) {
         guard let url = job.request.jobOptions.callbackURL,
             let body = try? Self.body(
                 Self.event(of: ending), Self.manifest(of: job, ending, at: baseURL), date,
                 Subject(job.job, ending.state))
         else { return nil }
         self.init(url: url, event: Self.event(of: ending), body: body)
+        self.trace = trace ?? job.job.origin.trace
     }
 
     private static func event(of ending: JobCompletion) -> Event {

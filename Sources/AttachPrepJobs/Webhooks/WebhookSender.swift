@@ -6,6 +6,7 @@ public import Metrics
 package import RichPush
 internal import SafeArithmetic
 internal import Synchronization
+package import Tracing
 
 /// Sends the webhooks of the outbox that are due and records the results, until it is drained.
 ///
@@ -39,6 +40,7 @@ public final class WebhookSender: Sendable {
     let logger: Logger
     let now: @Sendable () -> Date
     private let feed: JobFeed?
+    private let tracer: (any Tracer)?
     private let wakeUps: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
     private let state = Mutex(State())
@@ -46,16 +48,19 @@ public final class WebhookSender: Sendable {
     /// - Parameters:
     ///   - calls: HTTP client, owned by the caller, which shuts it down after the sender.
     ///   - feed: wakes the sender when a job ends, instead of at the next poll.
+    ///   - tracer: records a span for each attempt whose job is traced.
     ///   - now: the wall clock, replaceable for tests.
     package init(
         outbox: any WebhookOutbox, secrets: WebhookSecrets, calls: HTTPClient, feed: JobFeed?,
-        metrics: WebhookMetrics, logger: Logger, now: @escaping @Sendable () -> Date = { Date() }
+        metrics: WebhookMetrics, tracer: (any Tracer)? = nil, logger: Logger,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.outbox = outbox
         self.secrets = secrets
         self.calls = calls
         self.feed = feed
         self.metrics = metrics
+        self.tracer = tracer
         self.logger = logger
         self.now = now
         (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -180,8 +185,24 @@ public final class WebhookSender: Sendable {
 
 extension WebhookSender {
     func deliver(_ webhook: Webhook) async {
+        guard let tracer, let trace = webhook.notice.trace else { return await attempt(webhook) }
+        await tracer.withSpan("webhook", context: trace.context(tracer), ofKind: .client) { span in
+            span.updateAttributes { attributes in
+                attributes["http.request.method"] = "POST"
+                attributes["server.address"] = String(webhook.notice.host.prefix { $0 != ":" })
+                attributes["http.request.resend_count"] = webhook.attempts > 0 ? webhook.attempts : nil
+                attributes["attachprep.job.id"] = webhook.job.text
+                attributes["attachprep.webhook.id"] = webhook.id.text
+                attributes["attachprep.webhook.event"] = webhook.notice.event.rawValue
+            }
+            await attempt(webhook, span)
+        }
+    }
+
+    private func attempt(_ webhook: Webhook, _ span: (any Span)? = nil) async {
         let started = ContinuousClock.now
         guard let reply = await reply(to: webhook) else { return }
+        span?.note(reply)
         let outcome = schedule.outcome(
             of: reply, tries: webhook.attempts.adding(clamping: 1), at: now(), chance: .random(in: 0..<1))
         metrics.count(outcome, took: started.duration(to: .now))
@@ -199,7 +220,9 @@ extension WebhookSender {
 
     /// Nil when this process cancelled the attempt; nothing is recorded then.
     private func reply(to webhook: Webhook) async -> WebhookResponse? {
-        let call = WebhookRequest(webhook: webhook, secrets: secrets.current, date: now()).call
+        let call = WebhookRequest(
+            webhook: webhook, secrets: secrets.current, date: now(), trace: .current(tracer)
+        ).call
         do {
             let answer = try await calls.send(call)
             return .answered(host: webhook.notice.host, status: answer.status, retryAfter: answer.retryAfter)
@@ -232,6 +255,19 @@ extension WebhookSender {
             metadata["error"] = "\(error)"
             logger.error("webhook given up", metadata: metadata)
         }
+    }
+}
+
+extension Span {
+    /// Records the response of a receiver, or the code of the error.
+    fileprivate func note(_ reply: WebhookResponse) {
+        switch reply {
+        case .answered(_, let status, _): attributes["http.response.status_code"] = status
+        case .failed(let error): attributes["error.type"] = error.code.rawValue
+        }
+        guard !reply.isDelivered else { return }
+        if let status = reply.status { attributes["error.type"] = String(status) }
+        setStatus(SpanStatus(code: .error))
     }
 }
 

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Logging
 import RichPush
 import SafeArithmetic
+import Tracing
 
 /// Runs a claimed job: one attempt, then its completion or retry.
 struct JobRun: Sendable {
@@ -11,6 +12,8 @@ struct JobRun: Sendable {
     private let dependencies: WorkerDependencies
     private let logger: Logger
     private let claimedAt: Date
+    /// The span of the attempt; nil without traces.
+    private var span: (any Span)?
 
     init(_ job: ClaimedJob, _ dependencies: WorkerDependencies) {
         self.job = job
@@ -19,7 +22,28 @@ struct JobRun: Sendable {
         claimedAt = .now
     }
 
+    /// Runs the job within a span, if there is a tracer: a child of the request that submitted it.
     func run() async {
+        guard let tracer = dependencies.tracer else { return await work() }
+        let origin = job.job.origin.trace?.context(tracer)
+        let (context, claimed) = (origin ?? .topLevel, claimedAt.tracerTime)
+        await tracer.withSpan("job", context: context, ofKind: .consumer, at: claimed) { span in
+            if job.dueAt < claimedAt {
+                // A job that was submitted without traces begins one, to which its wait belongs.
+                tracer.startSpan("queue", context: origin ?? span.context, at: job.dueAt.tracerTime).end(at: claimed)
+            }
+            var run = self
+            run.span = span
+            span.updateAttributes { attributes in
+                attributes["attachprep.job.id"] = job.id.text
+                attributes["attachprep.job.attempt"] = job.job.attempts
+                attributes["attachprep.job.priority"] = job.request.jobOptions.priority.rawValue
+            }
+            await run.work()
+        }
+    }
+
+    private func work() async {
         let waited = max(0, claimedAt.timeIntervalSince(job.dueAt))
         dependencies.metrics.claimed(waited)
         var metadata: Logger.Metadata = [
@@ -91,7 +115,9 @@ struct JobRun: Sendable {
         logger.info("ended", metadata: ["state": "\(state.rawValue)", "ms": "\(ms)"])
         // Flush first, so that whoever sees the final state also sees the log lines.
         await flush()
-        let notice = WebhookNotice(for: job, ending, at: dependencies.settings.baseURL)
+        note(state, error)
+        let notice = WebhookNotice(
+            for: job, ending, at: dependencies.settings.baseURL, trace: .current(dependencies.tracer))
         let isLeaseHeld = await persist { [dependencies, job] in
             try await dependencies.store.finish(job.lease, ending, notice: notice)
         }
@@ -105,11 +131,21 @@ struct JobRun: Sendable {
     private func postpone(until date: Date, _ error: ManifestError, isAttempt: Bool = true) async {
         logger.info(
             "retried later", metadata: ["at": "\(Timestamp.text(date))", "code": "\(error.code.rawValue)"])
+        note(.queued, error.code)
         await flush()
         let isLeaseHeld = await persist { [dependencies, job] in
             try await dependencies.store.postpone(job.lease, until: date, error: error, isAttempt: isAttempt)
         }
         if isLeaseHeld { dependencies.metrics.postponed(error.code) } else { logger.warning("the lease was lost") }
+    }
+
+    /// Records the state after the attempt in its span.
+    private func note(_ state: JobState, _ error: ErrorCode?) {
+        guard let span else { return }
+        span.attributes["attachprep.job.state"] = state.rawValue
+        guard let error else { return }
+        span.attributes["error.type"] = error.rawValue
+        if error != .cancelled { span.setStatus(SpanStatus(code: .error)) }
     }
 
     private func flush() async {
@@ -136,6 +172,15 @@ struct JobRun: Sendable {
 
     /// A busy store recovers within milliseconds, a full disk rarely does.
     private static let (pauseMin, pauseMax) = (Duration.milliseconds(100), Duration.seconds(5))
+}
+
+extension Date {
+    /// The time for a span.
+    fileprivate var tracerTime: DefaultTracerClock.Timestamp {
+        // Bounded: floating point.
+        DefaultTracerClock.Timestamp(
+            nanosecondsSinceEpoch: UInt64(Int64(clamping: max(0, timeIntervalSince1970) * 1_000_000_000)))
+    }
 }
 
 extension JobCompletion {

@@ -4,6 +4,7 @@ public import Logging
 package import RichPush
 import SafeArithmetic
 import Synchronization
+public import Tracing
 
 /// Processes jobs: claims up to `concurrency` of them, prepares them in parallel, and renews their leases.
 ///
@@ -30,17 +31,19 @@ public final class JobWorker: Sendable {
     let wakeSignal = WakeSignal()
     let state = Mutex(State())
 
-    /// - Parameter feed: the feed to which the store publishes its changes.
+    /// - Parameters:
+    ///   - feed: the feed to which the store publishes its changes.
+    ///   - tracer: records a span for each attempt; nil records none.
     public init(
         store: any JobStore, preparer: any JobPreparing, feed: JobFeed, settings: WorkerSettings, metrics: JobMetrics,
-        logger: Logger
+        tracer: (any Tracer)? = nil, logger: Logger
     ) {
         precondition(settings.concurrency > 0, "concurrency must be greater than 0")
         self.feed = feed
         dependencies = WorkerDependencies(
             store: store, preparer: preparer, settings: settings, metrics: metrics,
             storeAvailability: StoreAvailability(logger),
-            logs: JobLogBuffer(store), logger: logger)
+            logs: JobLogBuffer(store), tracer: tracer, logger: logger)
     }
 
     /// Whether the worker claims jobs, according to its last store call and the last stored result.
@@ -302,6 +305,7 @@ struct WorkerDependencies: Sendable {
     let activeLeases = ActiveLeases()
     let storage = StorageGate()
     let logs: JobLogBuffer
+    let tracer: (any Tracer)?
     let logger: Logger
 }
 

@@ -4,6 +4,7 @@ import AttachPrepModel
 import FoundationEssentials
 public import JetStreamQueue
 public import Logging
+package import OTLP
 import RichPush
 import SafeArithmetic
 
@@ -46,6 +47,8 @@ public struct ServeConfiguration: Sendable {
     public var logLevel: Logger.Level
     /// Environment variables that begin with `ATTACHPREP_` and are not settings, probably misspelled.
     public var unknownVariables: [String]
+    /// Where traces are sent; nil sends none.
+    package var tracing: TracingConfiguration?
 
     /// - Parameter flags: the values given on the command line.
     /// - Throws: `request.invalid`, with a message that names the invalid flag or variable.
@@ -72,6 +75,7 @@ public struct ServeConfiguration: Sendable {
         logFormat = try reader.choice(.logFormat, LogFormat.self) ?? .text
         logLevel = try reader.choice(.logLevel, Logger.Level.self) ?? .info
         unknownVariables = EnvironmentNames.unknown(in: environment)
+        tracing = TracingConfiguration(environment: environment, program: TracedProgram.attributes)
         try checkTargets()
     }
 

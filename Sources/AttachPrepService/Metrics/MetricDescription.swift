@@ -1,4 +1,5 @@
 internal import AttachPrepJobs
+internal import OTLP
 
 /// The help text and histogram buckets of a metric.
 public struct MetricDescription: Sendable, Hashable {
@@ -74,6 +75,8 @@ extension MetricDescription {
         WebhookMetrics.triesLabel: MetricDescription(
             "Attempts to deliver webhooks, by outcome: delivered, retried, given_up."),
         WebhookMetrics.secondsLabel: MetricDescription("Duration of an attempt to deliver a webhook."),
+        SpanMetrics.spansLabel: MetricDescription(
+            "Spans of traces, by outcome: exported, dropped (the queue was full), failed (not accepted)."),
         HTTPMetrics.secondsLabel: MetricDescription(
             "Time from a request's head until the head of its response.", buckets: HTTPMetrics.buckets),
         "attachprep_build_info": MetricDescription("The version and commit of the program; the value is 1."),

@@ -40,7 +40,8 @@ struct JobSubmissionRoutes: Sendable {
             let origin = JobOrigin(batch: JobID.make().text, idempotencyKey: keyHeader?.text)
             let submissions = try await JSONLinesBatch(bytes).submissions(intake).map { submission in
                 var submission = submission
-                submission.origin = origin
+                submission.origin.batch = origin.batch
+                submission.origin.idempotencyKey = origin.idempotencyKey
                 return submission
             }
             let kept = try await store.enqueue(submissions, idempotency: key)

@@ -7,6 +7,7 @@ import NIOCore
 import NIOPosix
 import RichPush
 import ServiceLifecycle
+import Tracing
 
 /// The HTTP server around endpoints: middleware, connection limits and listening address.
 struct HTTPApplication: Sendable {
@@ -17,6 +18,8 @@ struct HTTPApplication: Sendable {
     let logger: Logger
     /// Nil without metrics, as in tests.
     var metrics: HTTPMetrics?
+    /// Nil without traces.
+    var tracer: (any Tracer)?
     /// Whether only loopback clients are accepted when no token is configured.
     var enforcesLoopback = true
 
@@ -56,6 +59,7 @@ struct HTTPApplication: Sendable {
         var outer: [any MiddlewareProtocol<Request, Response, ServiceContext>] = [
             RequestLogMiddleware(), ProblemMiddleware(endpoints: endpoints),
         ]
+        if let tracer { outer.insert(RequestSpanMiddleware(tracer: tracer), at: 0) }
         if let metrics { outer.insert(RequestMetricsMiddleware(metrics: metrics), at: 0) }
         if enforcesLoopback, !authenticator.tokens.isRequired {
             outer.append(LoopbackMiddleware(mediaHost: settings.baseURL.flatMap(LoopbackPolicy.host(ofURL:))))

@@ -6,9 +6,11 @@ import Glibc
 import JetStreamQueue
 import Logging
 import Metrics
+import OTLP
 package import RichPush
 import SQLiteQueue
 import ServiceLifecycle
+import Tracing
 
 /// The HTTP front end of a server: `AttachmentService` or `ProbeService`.
 protocol HTTPFrontend: Service {
@@ -30,6 +32,8 @@ struct ServerDependencies: Sendable {
     private let store: any JobStore & StoreMaintenance
     private let preparer: AttachmentPreparer
     private let calls: HTTPClient
+    /// Nil without traces.
+    private let tracing: ProcessTracing?
     private let temporaryFolder: TemporaryDataFolder?
 
     init(_ given: ServeConfiguration, logger: Logger) async throws {
@@ -56,13 +60,18 @@ struct ServerDependencies: Sendable {
             store: opened.receipts, key: opened.receiptKey, baseURL: configuration.service.baseURL,
             metrics: ReceiptMetrics(factory: registry), logger: logger)
         try WorkFolder.clear(configuration.preparer.output)
-        preparer = try AttachmentPreparer(configuration.preparer, logger: logger)
+        tracing = try configuration.tracing.map { settings in
+            try ProcessTracing(settings, metrics: SpanMetrics(factory: registry), logger: logger)
+        }
+        var preparing = configuration.preparer
+        preparing.tracer = tracing?.tracer
+        preparer = try AttachmentPreparer(preparing, logger: logger)
         let metrics = JobMetrics(factory: registry)
         worker =
             configuration.works
             ? JobWorker(
                 store: opened.store, preparer: preparer, feed: feed, settings: configuration.workerSettings,
-                metrics: metrics, logger: logger) : nil
+                metrics: metrics, tracer: tracing?.tracer, logger: logger) : nil
         calls = try HTTPClient(
             policy: configuration.callbackPolicy,
             networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) },
@@ -71,7 +80,7 @@ struct ServerDependencies: Sendable {
             })
         sender = WebhookSender(
             outbox: opened.store, secrets: secrets, calls: calls, feed: feed,
-            metrics: WebhookMetrics(factory: registry), logger: logger)
+            metrics: WebhookMetrics(factory: registry), tracer: tracing?.tracer, logger: logger)
         housekeeping = Housekeeping(store: opened.store, logger: logger)
         target =
             preparer.keepsFolders
@@ -100,13 +109,14 @@ struct ServerDependencies: Sendable {
         self.drained = drained
         front = try Self.front(
             configuration, service, health, serviceStatus, opened.store, feed: feed, receiptService: receiptService,
-            tokens: tokens, metrics: HTTPMetrics(factory: registry), drain: drain, logger: logger)
+            tokens: tokens, metrics: HTTPMetrics(factory: registry), tracer: tracing?.tracer, drain: drain,
+            logger: logger)
     }
 
     private static func front(
         _ configuration: ServeConfiguration, _ service: ServiceSettings, _ health: HealthRoutes,
         _ serviceStatus: ServiceStatus, _ store: any JobStore, feed: JobFeed, receiptService: ReceiptService,
-        tokens: AccessTokens, metrics: HTTPMetrics, drain: AsyncStream<Never>, logger: Logger
+        tokens: AccessTokens, metrics: HTTPMetrics, tracer: (any Tracer)?, drain: AsyncStream<Never>, logger: Logger
     ) throws -> any HTTPFrontend {
         let drained = { @Sendable in for await _ in drain {} }
         guard configuration.role == .serve else {
@@ -115,10 +125,11 @@ struct ServerDependencies: Sendable {
         }
         let sends = !configuration.webhookSecrets.isEmpty || configuration.webhookSecretFile != nil
         let intake = SubmissionValidator(
-            uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly)
+            uploads: store, sendsWebhooks: sends, httpsOnly: configuration.preparer.download.httpsOnly, tracer: tracer)
         return try AttachmentService(
             store: store, intake: intake, feed: feed, receiptService: receiptService, tokens: tokens, settings: service,
-            health: health, serviceStatus: serviceStatus, metrics: metrics, logger: logger, drained: drained)
+            health: health, serviceStatus: serviceStatus, metrics: metrics, tracer: tracer, logger: logger,
+            drained: drained)
     }
 
     /// Reloads the tokens; webhook secrets are reloaded on use if their file has changed.
@@ -126,6 +137,7 @@ struct ServerDependencies: Sendable {
 
     /// Ends media processes and connections, closes the store and removes the temporary data folder.
     func close() async {
+        await tracing?.shutdown()
         await calls.shutdown()
         await preparer.shutdown()
         await store.close()

@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepJobs
 import Foundation
 import RichPush
@@ -164,6 +165,24 @@ enum OutboxConformance {
                 #expect(webhooks.map(\.notice.url) == ["https://hooks.example/\(end)"])
                 for webhook in webhooks { try await driver.jobs.record(webhook.id, .delivered(status: 204)) }
             }
+        },
+        Behavior("The traces of a job and of its webhook are returned by claims, also after a restart") { driver in
+            let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"
+            let traces = [
+                TraceHeaders(traceparent: parent, tracestate: "rojo=1"),
+                TraceHeaders(traceparent: parent.replacing("00f067", with: "11f067")),
+            ]
+            var submission = JobSubmission.sample(host: nil)
+            submission.origin.trace = traces[0]
+            _ = try await driver.enqueue(submission)
+            let job = try await driver.claimOne()
+            #expect(job.job.origin.trace == traces[0])
+            var notice = WebhookNotice.sample("https://hooks.example/")
+            notice.trace = traces[1]
+            #expect(try await driver.jobs.finish(job.lease, .failed(.rejected(.mediaCorrupt)), notice: notice))
+            let next = try await driver.restarted(.killed)
+            #expect(try await claim(next).map(\.notice.trace) == [traces[1]])
+            #expect(try await next.job(job.job.id).origin.trace == traces[0])
         },
         Behavior("A job's origin is returned by claims and by repeated submissions") { driver in
             let key = IdempotencyKey(caller: "me", key: "k", bodyDigest: "d")

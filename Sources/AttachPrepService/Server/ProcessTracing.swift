@@ -1,0 +1,57 @@
+import AttachPrep
+import FoundationEssentials
+import Glibc
+public import Logging
+import OTLP
+import RichPush
+package import Tracing
+
+/// The traces of a process: a tracer, and the exporter of its spans.
+package struct ProcessTracing: Sendable {
+    package let tracer: any Tracer
+    private let exporter: SpanExporter
+
+    /// - Parameter metrics: nil for commands, which export none.
+    /// - Throws: `internal` when libcurl does not start.
+    init(_ configuration: TracingConfiguration, metrics: SpanMetrics?, logger: Logger) throws {
+        exporter = try SpanExporter(configuration, metrics: metrics, logger: logger)
+        tracer = OTLPTracer(sampler: configuration.sampler, exporter: exporter)
+    }
+
+    /// The traces of a command; nil when the environment configures none.
+    package init?(environment: [String: String], logger: Logger) throws {
+        let configuration = TracingConfiguration(environment: environment, program: TracedProgram.attributes)
+        guard let configuration else { return nil }
+        try self.init(configuration, metrics: nil, logger: logger)
+    }
+
+    /// Sends the remaining spans, for a limited time.
+    package func shutdown() async {
+        await exporter.shutdown(within: .seconds(Limits.spanFlushSeconds))
+    }
+}
+
+/// The attributes of this process in traces, which the environment can replace.
+enum TracedProgram {
+    static var attributes: [(key: String, value: String)] {
+        [
+            ("service.name", "attachprep"), ("service.version", ProductVersion.text),
+            ("service.instance.id", UUID().uuidString.lowercased()),
+            ("host.name", ProcessInfo.processInfo.hostName), ("process.pid", String(getpid())),
+            ("telemetry.sdk.name", "attachprep"), ("telemetry.sdk.language", "swift"),
+            ("telemetry.sdk.version", ProductVersion.text),
+        ]
+    }
+}
+
+extension Logger {
+    /// The logger of a server; lines within a trace have its `trace_id` and `span_id`.
+    public init(label: String, _ configuration: ServeConfiguration) {
+        self.init(label: label) { label in
+            var handler = ServiceLogHandler(
+                label: label, format: configuration.logFormat, logLevel: configuration.logLevel)
+            if configuration.tracing != nil { handler.metadataProvider = OTLPTracer.metadataProvider }
+            return handler
+        }
+    }
+}

@@ -1,0 +1,251 @@
+internal import AttachPrep
+internal import AttachPrepModel
+internal import FoundationEssentials
+package import Logging
+package import Metrics
+internal import RichPush
+internal import SafeArithmetic
+internal import Synchronization
+
+/// Collects finished spans and sends them in batches to a collector, as OTLP over HTTP.
+///
+/// `add` never waits: when the collector is slow or down, the queue fills, and further spans are dropped and counted.
+/// One request is sent at a time. It is repeated as OTLP specifies; when all attempts have failed, its spans are lost.
+package final class SpanExporter: Sendable {
+    private struct State {
+        var queue: [FinishedSpan] = []
+        var isStopped = false
+        /// Whether the current outage was logged, which happens once.
+        var isFailing = false
+    }
+
+    private let configuration: TracingConfiguration
+    private let encoder: OTLPEncoder
+    private let calls: HTTPClient
+    private let metrics: SpanMetrics?
+    private let logger: Logger
+    private let backOffSeconds: Double
+    private let wakeUps: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
+    private let state = Mutex(State())
+    private let sending = Mutex<Task<Void, Never>?>(nil)
+
+    /// - Parameters:
+    ///   - metrics: nil for commands, which export none.
+    ///   - backOffSeconds: the longest pause before the second attempt, doubled for each further one.
+    /// - Throws: `internal` when libcurl does not start.
+    package init(
+        _ configuration: TracingConfiguration, metrics: SpanMetrics?, logger: Logger,
+        backOffSeconds: Double = Limits.spanBackOffSeconds
+    ) throws {
+        self.configuration = configuration
+        self.metrics = metrics
+        self.logger = logger
+        self.backOffSeconds = backOffSeconds
+        encoder = OTLPEncoder(resource: configuration.resource, version: ProductVersion.text)
+        // The operator configures the endpoint, which is usually on a private network.
+        calls = try HTTPClient(
+            policy: DownloadPolicy(
+                allowsPrivateNetwork: true, certificateAuthorityFile: configuration.certificateAuthorityFile),
+            trustsServers: true,
+            onAbandonedLoop: { [logger] in
+                logger.error("trace thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
+            })
+        (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        for warning in configuration.warnings {
+            logger.warning("trace setting ignored", metadata: ["reason": "\(warning)"])
+        }
+        let task = Task { await run() }
+        sending.withLock { $0 = task }
+    }
+
+    /// Takes a finished span; drops it when the queue is full.
+    func add(_ span: FinishedSpan) {
+        let (isTaken, isDue) = state.withLock { state -> (Bool, Bool) in
+            guard !state.isStopped, state.queue.count < configuration.batch.queueMax else { return (false, false) }
+            state.queue.append(span)
+            return (true, state.queue.count >= configuration.batch.batchMax)
+        }
+        if !isTaken { metrics?.dropped.increment() }
+        if isDue { wakeUp.yield() }
+    }
+
+    /// Sends the spans that wait, for at most `limit`, and closes the connection. Spans that end later are dropped.
+    package func shutdown(within limit: Duration) async {
+        state.withLock { $0.isStopped = true }
+        wakeUp.yield()
+        wakeUp.finish()
+        let task = sending.withLock { $0 }
+        let timeout = Task {
+            try await ContinuousClock().sleep(for: limit)
+            task?.cancel()
+        }
+        await task?.value
+        timeout.cancel()
+        await calls.shutdown()
+    }
+
+    // MARK: Sending
+
+    private func run() async {
+        await withTaskGroup { group in
+            group.addTask { [wakeUp, configuration] in
+                while (try? await ContinuousClock().sleep(for: configuration.batch.delay)) != nil { wakeUp.yield() }
+            }
+            for await _ in wakeUps {
+                while !Task.isCancelled, let batch = nextBatch() { await send(batch) }
+            }
+            group.cancelAll()
+        }
+        // What a shutdown had no time for.
+        let left = state.withLock { $0.queue.count }
+        if left > 0 { metrics?.dropped.increment(by: Int64(left)) }
+    }
+
+    private func nextBatch() -> [FinishedSpan]? {
+        state.withLock { state in
+            guard !state.queue.isEmpty else { return nil }
+            let batch = Array(state.queue.prefix(configuration.batch.batchMax))
+            state.queue.removeFirst(batch.count)
+            return batch
+        }
+    }
+
+    private func send(_ batch: [FinishedSpan]) async {
+        let body = encoder.request(batch)
+        var attempts = 1
+        while true {
+            switch await attempt(body) {
+            case .accepted(let rejected):
+                let lost = min(max(0, rejected), batch.count)
+                metrics?.exported.increment(by: Int64(batch.count - lost))  // Bounded: counts of values in memory.
+                metrics?.failed.increment(by: Int64(lost))
+                noteSuccess()
+                return
+            case .temporary(let reason, let retryAfter):
+                let isLast = attempts >= Limits.spanAttemptsMax || Task.isCancelled
+                guard !isLast, await pause(afterTries: attempts, retryAfter) else { return lose(batch, reason) }
+                attempts += 1
+            case .permanent(let reason): return lose(batch, reason)
+            }
+        }
+    }
+
+    private enum Answer {
+        case accepted(rejected: Int)
+        case temporary(String, retryAfter: Duration?)
+        case permanent(String)
+    }
+
+    private func attempt(_ body: [UInt8]) async -> Answer {
+        var request = HTTPClientRequest(
+            .post, configuration.endpoint, headers: [("content-type", "application/json")] + configuration.headers,
+            body: body, answerBytesMax: Limits.spanAnswerBytesMax, deadline: .now + configuration.timeout)
+        request.bodyBytesMax = Limits.spanRequestBytesMax
+        do {
+            let answer = try await calls.send(request)
+            switch answer.status {
+            case 200...299: return .accepted(rejected: PartialSuccess.rejectedSpans(answer.body))
+            case 429, 502, 503, 504:
+                return .temporary("it answered \(answer.status)", retryAfter: answer.retryAfter)
+            default: return .permanent("it answered \(answer.status)")
+            }
+        } catch let error as AttachPrepError {
+            // Messages of these errors name the host only.
+            return error.isRetryable ? .temporary(error.message, retryAfter: nil) : .permanent(error.message)
+        } catch {
+            return .permanent("it could not be reached")
+        }
+    }
+
+    /// - Returns: false when the exporter is being stopped.
+    private func pause(afterTries tries: Int, _ retryAfter: Duration?) async -> Bool {
+        // Bounded: few doublings of a limit, in floating point.
+        let own = backOffSeconds * Double(1 << min(tries - 1, 10)) * Double.random(in: 0.5...1)
+        let asked = min(retryAfter.map { $0 / .seconds(1) } ?? 0, Limits.spanRetryAfterSecondsMax)
+        return (try? await ContinuousClock().sleep(for: .seconds(clamping: max(own, asked)))) != nil
+    }
+
+    private func lose(_ batch: [FinishedSpan], _ reason: String) {
+        metrics?.failed.increment(by: Int64(batch.count))
+        let isNew = state.withLock { state in
+            defer { state.isFailing = true }
+            return !state.isFailing
+        }
+        if isNew { logger.warning("traces cannot be sent", metadata: ["reason": "\(reason)"]) }
+    }
+
+    private func noteSuccess() {
+        let hasFailed = state.withLock { state in
+            defer { state.isFailing = false }
+            return state.isFailing
+        }
+        if hasFailed { logger.notice("traces are sent again") }
+    }
+}
+
+/// What a collector answers when it kept only some of the spans.
+private struct PartialSuccess: Decodable {
+    private struct Part: Decodable {
+        let rejectedSpans: Count?
+    }
+
+    /// A 64-bit integer, which the JSON of Protocol Buffers writes as text or as a number.
+    private struct Count: Decodable {
+        let value: Int
+
+        init(from decoder: any Decoder) throws {
+            let single = try decoder.singleValueContainer()
+            if let number = try? single.decode(Int.self) {
+                value = number
+            } else {
+                value = Int(try single.decode(String.self)) ?? 0
+            }
+        }
+    }
+
+    private let partialSuccess: Part?
+
+    /// 0 for any other answer.
+    static func rejectedSpans(_ body: [UInt8]) -> Int {
+        let answer = try? JSONDecoder().decode(PartialSuccess.self, from: Data(body))
+        return answer?.partialSuccess?.rejectedSpans?.value ?? 0
+    }
+}
+
+/// Metrics of the exporter.
+///
+/// | name | labels |
+/// | --- | --- |
+/// | `attachprep_trace_spans_total` | `outcome`: exported, dropped, failed |
+package struct SpanMetrics: Sendable {
+    package static let spansLabel = "attachprep_trace_spans_total"
+
+    let exported: Counter
+    /// The queue was full, or the process ended.
+    let dropped: Counter
+    /// The collector rejected them or was down.
+    let failed: Counter
+
+    package init(factory: any MetricsFactory) {
+        func counter(_ outcome: String) -> Counter {
+            Counter(label: Self.spansLabel, dimensions: [("outcome", outcome)], factory: factory)
+        }
+        (exported, dropped, failed) = (counter("exported"), counter("dropped"), counter("failed"))
+    }
+}
+
+extension Limits {
+    /// Attempts of one request to the collector, including the first: some 15 s of pauses.
+    static let spanAttemptsMax = 5
+    /// The longest pause before the second attempt; doubled for each further one.
+    package static let spanBackOffSeconds = 1.0
+    /// The longest `Retry-After` that is followed; the queue fills meanwhile.
+    static let spanRetryAfterSecondsMax = 60.0
+    /// Bytes of a request: a span has some 900.
+    static let spanRequestBytesMax = 64_000_000
+    /// Bytes of the collector's answer that are read: counts and a sentence.
+    static let spanAnswerBytesMax = 16_384
+    /// Time for the last spans when a process ends.
+    package static let spanFlushSeconds = 3.0
+}
