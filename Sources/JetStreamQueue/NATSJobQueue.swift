@@ -1,5 +1,5 @@
 import AttachPrep
-package import AttachPrepJobs
+public import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
 import Glibc
@@ -37,7 +37,7 @@ public final class NATSJobQueue: Sendable {
     let run: RunRecord
     /// The acknowledgment timeout of lane messages.
     let lease: Duration
-    let limits: StoreLimits
+    private let currentLimits: Mutex<StoreLimits>
     let clock: StoreClock
     let logger: Logger
     let errorLog: NATSErrorLog
@@ -61,7 +61,7 @@ public final class NATSJobQueue: Sendable {
         uploadCache = folder.uploads
         self.mirror = mirror
         self.lease = lease
-        self.limits = limits
+        currentLimits = Mutex(limits)
         self.clock = clock
         self.logger = logger
         self.errorLog = errorLog
@@ -69,6 +69,12 @@ public final class NATSJobQueue: Sendable {
 
     /// Closes the connection to the servers and the read model. Later calls fail with `queue.unavailable`.
     public func close() async {
+    var limits: StoreLimits { currentLimits.withLock { $0 } }
+
+    public func apply(_ limits: StoreLimits) {
+        currentLimits.withLock { $0.queuedJobsMax = limits.queuedJobsMax }
+    }
+
         let task = watcher.withLock { $0 }
         task?.cancel()
         connection.close()

@@ -66,6 +66,7 @@ enum Modules {
     /// Modules of other packages, and the modules that may import them.
     static let dependencies: [String: Set<String>] = [
         "ArgumentParser": ["AttachPrepCommand"],
+        "Configuration": ["AttachPrepService"],
         "Crypto": [
             "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
         ],
@@ -83,6 +84,7 @@ enum Modules {
         "NIOPosix": ["AttachPrepService", "Shaping", "ShapingServer"],
         "ServiceLifecycle": ["AttachPrepService"],
         "UnixSignals": ["AttachPrepService"],
+        "Yams": ["AttachPrepService"],
     ]
 
     /// Modules that other platforms compile as well, with everything they may import.

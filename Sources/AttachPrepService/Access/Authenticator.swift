@@ -22,6 +22,9 @@ struct Authenticator: Sendable {
             perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax)
     }
 
+    /// Changes the number of requests per second for each token.
+    func change(requestsPerSecond: Double) { requests.change(perSecond: requestsPerSecond) }
+
     func middleware(for access: Endpoint.Access) -> AuthenticationMiddleware {
         AuthenticationMiddleware(authenticator: self, access: access)
     }

@@ -13,6 +13,14 @@ import ServiceLifecycle
 /// The HTTP front end of a server: `AttachmentService` or `ProbeService`.
 protocol HTTPFrontend: Service {
     var boundPort: BoundPort { get }
+
+    /// Changes the number of requests per second for each token.
+    func change(requestsPerSecond: Double)
+}
+
+extension HTTPFrontend {
+    /// Nothing: a front end without tokens has no such limit.
+    func change(requestsPerSecond: Double) {}
 }
 
 /// Creates and connects the parts of a server.
@@ -29,6 +37,8 @@ struct ServerDependencies: Sendable {
     private let tokens: AccessTokens
     private let store: any JobStore & StoreMaintenance
     private let preparer: AttachmentPreparer
+    private let secrets: WebhookSecrets
+    private let registry: PrometheusRegistry
     private let calls: HTTPClient
     private let temporaryFolder: TemporaryDataFolder?
 
@@ -48,7 +58,8 @@ struct ServerDependencies: Sendable {
         let (feed, registry) = (JobFeed(), PrometheusRegistry(descriptions: MetricDescription.service))
         temporaryFolder = temporary
         tokens = try AccessTokens(configuration.tokens, file: configuration.tokenFile, logger: logger)
-        let secrets = try WebhookSecrets(
+        self.registry = registry
+        secrets = try WebhookSecrets(
             literals: configuration.webhookSecrets, file: configuration.webhookSecretFile, logger: logger)
         let opened = try await configuration.openStore(feed, logger)
         store = opened.store
@@ -121,8 +132,26 @@ struct ServerDependencies: Sendable {
             health: health, serviceStatus: serviceStatus, metrics: metrics, logger: logger, drained: drained)
     }
 
-    /// Reloads the tokens; webhook secrets are reloaded on use if their file has changed.
-    func reload() { tokens.reload() }
+    /// Whether requests need a token, and whether webhooks can be signed: parts that are made at the start.
+    var credentials: (areTokensRequired: Bool, areWebhooksSigned: Bool) {
+        (tokens.isRequired, !secrets.current.isEmpty)
+    }
+
+    /// Applies what can change while the server runs.
+    ///
+    /// - Parameters:
+    ///   - tokens: nil to keep the current ones.
+    ///   - secrets: nil to keep the current ones.
+    func apply(_ configuration: ServeConfiguration, _ tokens: AccessTokens?, _ secrets: WebhookSecrets?) {
+        if let tokens { self.tokens.replace(with: tokens) }
+        if let secrets { self.secrets.replace(with: secrets) }
+        front.change(requestsPerSecond: configuration.service.requestsPerSecondMax)
+        worker?.change(hostLimit: configuration.jobsPerHostMax)
+        store.apply(configuration.limits)
+        if configuration.queue == nil {
+            registry.set("attachprep_media_quota_bytes", Double(configuration.limits.mediaQuotaBytes))
+        }
+    }
 
     /// Ends media processes and connections, closes the store and removes the temporary data folder.
     func close() async {
