@@ -15,7 +15,7 @@ struct Authenticator: Sendable {
 
     init(tokens: AccessTokens, settings: ServiceSettings) {
         self.tokens = tokens
-        session = SessionCookie(baseURL: settings.baseURL)
+        session = SessionCookie(baseURL: settings.baseURL, port: settings.port)
         trustsLoopback = settings.showsMetricsToLoopback
         requests = RateLimiter(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2)
         wrongTokens = RateLimiter(
