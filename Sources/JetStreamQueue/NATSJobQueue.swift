@@ -23,6 +23,7 @@ public final class NATSJobQueue: Sendable {
     let logs: KeyValueBucket
     let results: KeyValueBucket
     let uploads: ObjectBucket
+    let workerDirectory: SharedWorkerDirectory
     let uploadCache: UploadCache
     let lanes: [JobPriority: PullConsumer]
     let mirror: JobMirror
@@ -57,6 +58,7 @@ public final class NATSJobQueue: Sendable {
         logs = storage.logs
         results = storage.results
         uploads = storage.uploads
+        workerDirectory = SharedWorkerDirectory(storage.workers)
         lanes = storage.lanes
         uploadCache = folder.uploads
         self.mirror = mirror
@@ -67,16 +69,17 @@ public final class NATSJobQueue: Sendable {
         self.errorLog = errorLog
     }
 
-    /// Closes the connection to the servers and the read model. Later calls fail with `queue.unavailable`.
-    public func close() async {
     var limits: StoreLimits { currentLimits.withLock { $0 } }
 
     public func apply(_ limits: StoreLimits) {
         currentLimits.withLock { $0.queuedJobsMax = limits.queuedJobsMax }
     }
 
+    /// Closes the connection to the servers and the read model. Later calls fail with `queue.unavailable`.
+    public func close() async {
         let task = watcher.withLock { $0 }
         task?.cancel()
+        workerDirectory.close()
         connection.close()
         await task?.value
         do {
@@ -189,6 +192,7 @@ struct QueueStorage: Sendable {
     let logs: KeyValueBucket
     let results: KeyValueBucket
     let uploads: ObjectBucket
+    let workers: KeyValueBucket
 
     init(_ layout: QueueLayout, in stream: JetStream) async throws {
         self.stream = stream
@@ -203,6 +207,7 @@ struct QueueStorage: Sendable {
         logs = try await .open(layout.logs, in: stream)
         results = try await .open(layout.results, in: stream)
         uploads = try await .open(layout.uploads, in: stream)
+        workers = try await .open(layout.workers, in: stream)
     }
 }
 
@@ -215,7 +220,7 @@ struct QueueLayout: Sendable {
 
     /// All streams, including those behind the buckets.
     var streams: [StreamConfiguration] {
-        [lanes, deadLetters] + [jobs, logs, results].map(\.stream) + [uploads.objectStream]
+        [lanes, deadLetters] + [jobs, logs, results, workers].map(\.stream) + [uploads.objectStream]
     }
 
     var lanes: StreamConfiguration {
@@ -258,6 +263,12 @@ struct QueueLayout: Sendable {
             description: "attachprep: results by work key")
     }
 
+    var workers: BucketConfiguration {
+        BucketConfiguration(
+            names.workers, maxAge: .seconds(clamping: Limits.workerReportSecondsMax), replicas: replicas,
+            description: "attachprep: workers")
+    }
+
     /// Kept for as long as a job with the upload can be retried.
     var uploads: BucketConfiguration {
         BucketConfiguration(
@@ -287,6 +298,7 @@ struct QueueNames: Sendable, Hashable {
     var logs: String { "\(prefix)_logs" }
     var results: String { "\(prefix)_results" }
     var uploads: String { "\(prefix)_uploads" }
+    var workers: String { "\(prefix)_workers" }
 }
 
 /// The local folder of a queue on NATS servers, with the read model and copies of uploads. All of it can be rebuilt.

@@ -84,6 +84,12 @@ public final class JobWorker: Sendable {
         end()
     }
 
+    /// The number of jobs that it processes.
+    public var runningCount: Int { dependencies.activeLeases.count }
+
+    /// Whether it shuts down and claims no more jobs.
+    public var isDraining: Bool { drainDeadline != nil }
+
     /// Changes the maximum number of jobs that fetch from the same host, for the next claims.
     public func change(hostLimit limit: Int) { hostLimit.store(limit, ordering: .relaxed) }
 

@@ -70,6 +70,7 @@ public struct AttachmentServer: Service {
             if let worker = dependencies.worker { group.addTask { await worker.run() } }
             group.addTask { await dependencies.sender.run() }
             group.addTask { await dependencies.housekeeping.run() }
+            if let reporter = dependencies.reporter { group.addTask { await reporter.run() } }
             group.addTask { await announce() }
             if let target = dependencies.target { group.addTask { await target.run() } }
             group.addTask { await drainWhenAsked() }
@@ -119,6 +120,7 @@ public struct AttachmentServer: Service {
         _ = await (work, calls)
         dependencies.drained.finish()
         dependencies.housekeeping.stop()
+        dependencies.reporter?.stop()
         dependencies.target?.stop()
     }
 

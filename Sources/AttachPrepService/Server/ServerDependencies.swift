@@ -32,13 +32,15 @@ struct ServerDependencies: Sendable {
     let worker: JobWorker?
     let sender: WebhookSender
     let housekeeping: Housekeeping
+    /// Nil with `--accept-only`.
+    let reporter: WorkerReporter?
     /// Nil if this service serves its files itself.
     let target: PublishTargetMonitor?
     private let tokens: AccessTokens
-    private let store: any JobStore & StoreMaintenance
-    private let preparer: AttachmentPreparer
     private let secrets: WebhookSecrets
     private let registry: PrometheusRegistry
+    private let store: any JobStore & StoreMaintenance
+    private let preparer: AttachmentPreparer
     private let calls: HTTPClient
     private let temporaryFolder: TemporaryDataFolder?
 
@@ -74,6 +76,11 @@ struct ServerDependencies: Sendable {
             ? JobWorker(
                 store: opened.store, preparer: preparer, feed: feed, settings: configuration.workerSettings,
                 metrics: metrics, logger: logger) : nil
+        reporter = worker.map { [logger] worker in
+            WorkerReporter(
+                opened.workers, worker: worker, settings: configuration.workerSettings,
+                mediaSlots: configuration.preparer.mediaSlots, logger: logger)
+        }
         calls = try HTTPClient(
             policy: configuration.callbackPolicy,
             networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) },
@@ -102,9 +109,10 @@ struct ServerDependencies: Sendable {
                 let reasons = [worker?.health.reason ?? opened.store.fault, housekeeping.fault]
                 return ReadinessReport(reasons: reasons.compactMap { $0 })
             })
-        let serviceStatus = ServiceStatus(
+        var serviceStatus = ServiceStatus(
             configuration, worker: worker, store: opened.store, preparer: preparer, target: target,
             housekeeping: housekeeping)
+        serviceStatus.workers = { try await opened.workers.workers() }
         var service = configuration.service
         service.publishedURL = preparer.publishedURL
         let (drain, drained) = AsyncStream.makeStream(of: Never.self)
@@ -194,6 +202,7 @@ extension ServeConfiguration {
 
 struct OpenedStore: Sendable {
     let store: any JobStore & StoreMaintenance
+    let workers: any WorkerDirectory
     let receipts: any ReceiptStore
     let receiptKey: ReceiptKey
 }
@@ -208,10 +217,12 @@ extension ServeConfiguration {
                 folder: stateFolder, durability: durability, role: .service, limits: limits, feed: feed,
                 logger: logger, marksCrashes: true)
             return OpenedStore(
-                store: store, receipts: store, receiptKey: try await ReceiptKey.open(folder: stateFolder))
+                store: store, workers: LocalWorkerDirectory(), receipts: store,
+                receiptKey: try await ReceiptKey.open(folder: stateFolder))
         }
         let store = try await openQueue(queue, feed, logger)
-        return OpenedStore(store: store, receipts: UnsupportedReceiptStore(), receiptKey: .random())
+        return OpenedStore(
+            store: store, workers: store, receipts: UnsupportedReceiptStore(), receiptKey: .random())
     }
 
     private func openQueue(_ queue: QueueServers, _ feed: JobFeed, _ logger: Logger) async throws -> NATSJobQueue {
