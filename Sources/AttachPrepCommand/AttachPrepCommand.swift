@@ -1,5 +1,6 @@
 import ArgumentParser
 import AttachPrep
+import AttachPrepService
 import Glibc
 
 /// The root command: parses the command line, runs the subcommand and maps errors to exit codes.
@@ -117,40 +118,12 @@ struct CommandNames {
             let names = command.configuration.subcommands.map { $0.configuration.commandName ?? $0._commandName }
             guard !names.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return nil }
             guard let index = names.firstIndex(of: argument) else {
-                return nearest(to: argument, of: names).map { (path + [$0]).joined(separator: " ") }
+                let nearest = EditDistance.nearest(to: argument.lowercased(), of: names, max: 2)
+                return nearest.map { (path + [$0]).joined(separator: " ") }
             }
             path.append(argument)
             command = command.configuration.subcommands[index]
         }
         return nil
-    }
-
-    /// A name that begins with the argument, or the most similar one within two edits.
-    private static func nearest(to argument: String, of names: [String]) -> String? {
-        let argument = argument.lowercased()
-        if argument.count >= 2, let begun = names.first(where: { $0.hasPrefix(argument) }) { return begun }
-        let changes = names.map { (name: $0, count: distance(argument, $0)) }
-        guard let best = changes.min(by: { $0.count < $1.count }), best.count <= min(2, best.name.count / 2) else {
-            return nil
-        }
-        return best.name
-    }
-
-    /// The Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbors.
-    static func distance(_ one: String, _ other: String) -> Int {
-        let (one, other) = (Array(one), Array(other))
-        var rows = [Array(0...other.count)]
-        for row in one.indices {
-            var next = [row + 1]
-            for column in other.indices {
-                let change = rows[row][column] + (one[row] == other[column] ? 0 : 1)
-                var least = min(change, rows[row][column + 1] + 1, next[column] + 1)
-                let isSwap = row > 0 && column > 0 && one[row] == other[column - 1] && one[row - 1] == other[column]
-                if isSwap { least = min(least, rows[row - 1][column - 1] + 1) }
-                next.append(least)
-            }
-            rows.append(next)
-        }
-        return rows[one.count][other.count]
     }
 }

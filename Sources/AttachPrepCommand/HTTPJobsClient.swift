@@ -28,8 +28,10 @@ struct HTTPJobsClient: JobsClient {
         var query = QueryString(limit: limit, cursor: cursor?.text)
         query.add("state", filter.states.map { $0.map(\.rawValue).sorted().joined(separator: ",") })
         query.add("search", filter.search)
+        query.add("kind", filter.kind?.rawValue)
+        query.add("createdAfter", filter.createdAfter.map(Timestamp.text))
         let page: JobPageResponse = try await request(.get, "/v1/jobs\(query.text)")
-        // The API has no filter by age; jobs are sorted latest first, so those too new are at the beginning.
+        // Filtered here, for services whose list has no filter by age; those too new are at the beginning.
         let old = page.jobs.filter { job in filter.createdBefore.map { job.createdAt < $0 } ?? true }
         return JobPage(jobs: old, next: page.next)
     }

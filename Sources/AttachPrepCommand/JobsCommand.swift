@@ -22,6 +22,7 @@ struct JobsCommand: ParsableCommand {
             commandName: "list", abstract: "List jobs, latest first.")
 
         @OptionGroup var choice: JobFilterOptionGroup
+        @OptionGroup var further: JobListFilterOptionGroup
         @Option(help: ArgumentHelp("Maximum number of jobs; 0 for all.", valueName: "n")) var limit = Limits.pageCount
         @OptionGroup var client: JobsClientOptionGroup
 
@@ -32,7 +33,8 @@ struct JobsCommand: ParsableCommand {
         func run() async throws {
             try await client.list(limit: limit, by: JobID.self, none: "No matching jobs.", table: JobTable.table) {
                 client, cursor, count in
-                let page = try await client.list(choice.filter(), after: cursor, limit: count)
+                let filter = further.applied(to: choice.filter())
+                let page = try await client.list(filter, after: cursor, limit: count)
                 return (page.jobs, page.next)
             }
         }
@@ -137,6 +139,22 @@ struct JobFilterOptionGroup: ParsableArguments {
         JobFilter(
             states: status.isEmpty ? nil : Set(status), search: search,
             createdBefore: olderThan.map { Date.now.addingTimeInterval(-$0.seconds) })
+    }
+}
+
+/// Filters of `jobs list` alone.
+struct JobListFilterOptionGroup: ParsableArguments {
+    @Option(help: ArgumentHelp("Only jobs created within this time, such as 1h or 2d.", valueName: "time"))
+    var newerThan: DurationArgument?
+
+    @Option(help: ArgumentHelp("Only jobs whose attachment is an image, audio or movie.", valueName: "kind"))
+    var kind: MediaKind?
+
+    func applied(to filter: JobFilter) -> JobFilter {
+        var filter = filter
+        filter.createdAfter = newerThan.map { Date.now.addingTimeInterval(-$0.seconds) }
+        filter.kind = kind
+        return filter
     }
 }
 

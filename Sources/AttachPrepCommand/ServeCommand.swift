@@ -12,13 +12,15 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the HTTP service with its queue and worker.",
         discussion: """
             Accepts jobs at POST /v1/jobs, stores them in the data folder, processes them, serves the result files \
-            and sends webhooks. Each option can be set as an environment variable; the option takes precedence. \
+            and sends webhooks. Each option can be set as an environment variable or in the file of --config; options \
+            take precedence over variables, and variables over the file. \
             Tokens and webhook secrets are read from files or from ATTACHPREP_TOKENS and ATTACHPREP_WEBHOOK_SECRETS. \
-            SIGTERM stops the service gracefully, SIGHUP reloads those files. With --queue nats://host,host,host the \
+            SIGTERM stops the service gracefully, SIGHUP reloads all these files. With --queue nats://host,host,host the \
             queue is on NATS servers and files go to a bucket (--publish), so that any number of attachprep serve and \
             attachprep worker processes can share the work.
             """)
 
+    @OptionGroup(title: "Configuration") var file: ConfigurationOptionGroup
     @OptionGroup(title: "Listening") var listening: ListeningOptionGroup
     @OptionGroup(title: "Access") var access: AccessOptionGroup
     @OptionGroup(title: "Data folder") var store: StoreOptionGroup
@@ -33,9 +35,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let groups: [any SettingFlags] = [
-            listening, access, store, folder, work, download, webhooks, bucket, log, queue, intake,
+            file, listening, access, store, folder, work, download, webhooks, bucket, log, queue, intake,
         ]
-        try await ServerRun(flags: groups.map(\.flags), role: .serve).run()
+        try await ServerRun(flags: groups.map(\.flags), role: .serve, printsConfiguration: file.printConfig).run()
     }
 }
 
@@ -44,6 +46,8 @@ struct ServerRun {
     /// The given flags of each option group.
     let flags: [[Setting: String]]
     let role: ServeConfiguration.Role
+    /// Whether to print the configuration instead.
+    let printsConfiguration: Bool
 
     func run() async throws {
         var configuration: ServeConfiguration
@@ -54,10 +58,15 @@ struct ServerRun {
         } catch let error as AttachPrepError {
             throw ValidationError(error.message)
         }
+        if printsConfiguration {
+            StandardStreams.result(configuration.printed)
+            return
+        }
         configuration.commit = Version.commit
-        let logger = Logger(label: "attachprep", configuration)
+        let level = ProcessLogLevel(configuration.logLevel)
+        let logger = Logger(label: "attachprep", configuration, level)
         do {
-            try await AttachmentServer.serve(configuration, logger: logger)
+            try await AttachmentServer.serve(configuration, logger: logger, logLevel: level)
         } catch let error as AttachPrepError {
             logger.debug("cannot start", metadata: ["error": "\(error)"])
             if error.code == .requestInvalid { throw ValidationError(error.message) }

@@ -10,10 +10,11 @@ struct WorkerCommand: AsyncParsableCommand {
             Processes jobs that attachprep serve accepted into --queue nats://host,host,host, publishes files to \
             --publish s3://bucket/prefix and sends webhooks. Any number of workers can run; none keeps data on its \
             machine. Serves /healthz, /readyz and /metrics at --port (8081). Each option can be set as an environment \
-            variable; the option takes precedence. SIGTERM stops the worker gracefully; unfinished jobs return to the \
-            queue.
+            variable or in the file of --config; options take precedence over variables, and variables over the file. \
+            SIGHUP reloads the file. SIGTERM stops the worker gracefully; unfinished jobs return to the queue.
             """)
 
+    @OptionGroup(title: "Configuration") var file: ConfigurationOptionGroup
     @OptionGroup(title: "Queue on NATS servers") var queue: QueueOptionGroup
     @OptionGroup(title: "Files in a bucket") var bucket: BucketOptionGroup
     @OptionGroup(title: "Work") var work: WorkOptionGroup
@@ -24,7 +25,9 @@ struct WorkerCommand: AsyncParsableCommand {
     @OptionGroup(title: "Logging") var log: LogOptionGroup
 
     func run() async throws {
-        let groups: [any SettingFlags] = [queue, bucket, work, download, webhooks, listening, store, log]
-        try await ServerRun(flags: groups.map(\.flags), role: .work).run()
+        let groups: [any SettingFlags] = [
+            file, queue, bucket, work, download, webhooks, listening, store, log,
+        ]
+        try await ServerRun(flags: groups.map(\.flags), role: .work, printsConfiguration: file.printConfig).run()
     }
 }

@@ -56,10 +56,11 @@ enum PageBundle {
         commonScript
         + text(
             PackageResources.service_js, PackageResources.place_js, PackageResources.telling_js,
-            PackageResources.overview_js, PackageResources.jobs_js, PackageResources.bulk_js, PackageResources.job_js,
-            PackageResources.job_export_js, PackageResources.webhooks_js, PackageResources.cropping_js,
-            PackageResources.try_js, PackageResources.try_source_js, PackageResources.try_order_js,
-            PackageResources.session_js, PackageResources.dashboard_js)
+            PackageResources.overview_js, PackageResources.workers_js, PackageResources.jobs_js,
+            PackageResources.bulk_js, PackageResources.job_js, PackageResources.job_export_js,
+            PackageResources.webhooks_js, PackageResources.cropping_js, PackageResources.try_js,
+            PackageResources.try_source_js, PackageResources.try_order_js, PackageResources.session_js,
+            PackageResources.dashboard_js)
 
     static func text(_ files: [UInt8]...) -> String {
         files.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")

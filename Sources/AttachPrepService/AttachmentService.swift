@@ -28,6 +28,7 @@ public struct AttachmentService: Service, HTTPFrontend {
     private let waiters: JobWaiters
     private let health: HealthRoutes
     private let authenticator: Authenticator
+    private let receiptRequests: RateLimiter
     private let metrics: HTTPMetrics?
     private let tracer: (any Tracer)?
     private let drained: @Sendable () async -> Void
@@ -72,9 +73,10 @@ public struct AttachmentService: Service, HTTPFrontend {
                 store: store, intake: intake, waiters: waiters, baseURL: settings.baseURL,
                 secondsMax: settings.payloadSecondsMax),
             receiptService: receiptService, hasPublicURLs: settings.baseURL != nil || !settings.servesFiles)
+        receiptRequests = RateLimiter(
+            perSecond: settings.requestsPerSecondMax, namesMax: Limits.countedAddressesMax)
         let receipts = ReceiptRoutes(
-            receiptService: receiptService,
-            requests: RateLimiter(perSecond: settings.requestsPerSecondMax, namesMax: Limits.countedAddressesMax),
+            receiptService: receiptService, requests: receiptRequests,
             wrongTokens: RateLimiter(
                 perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax))
         let counts = CachedValue(for: .seconds(Limits.eventCountsSeconds / 2)) { try await store.counts() }
@@ -116,6 +118,11 @@ public struct AttachmentService: Service, HTTPFrontend {
                     relay.finish()
                 }, drained: drained)
         }
+    }
+
+    func change(requestsPerSecond: Double) {
+        authenticator.change(requestsPerSecond: requestsPerSecond)
+        receiptRequests.change(perSecond: requestsPerSecond)
     }
 
     /// Changes buffered for waiters and event streams before the oldest are dropped.

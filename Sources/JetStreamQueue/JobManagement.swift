@@ -52,6 +52,11 @@ extension NATSJobQueue: JobCatalog {
         return try query.page(await mirror.read(query.records))
     }
 
+    public func count(_ filter: JobFilter) async throws -> Int {
+        let selection = try JobSelection(filter)
+        return try await mirror.read { try CatalogQuery.count(selection, $0) }
+    }
+
     public func counts() async throws -> JobCounts {
         let now = clock.wall().milliseconds
         return try await mirror.read { try CatalogQuery.counts($0, at: now) }

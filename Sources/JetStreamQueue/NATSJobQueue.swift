@@ -1,5 +1,5 @@
 import AttachPrep
-package import AttachPrepJobs
+public import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
 import Glibc
@@ -23,6 +23,7 @@ public final class NATSJobQueue: Sendable {
     let logs: KeyValueBucket
     let results: KeyValueBucket
     let uploads: ObjectBucket
+    let workerDirectory: SharedWorkerDirectory
     let uploadCache: UploadCache
     let lanes: [JobPriority: PullConsumer]
     let mirror: JobMirror
@@ -37,7 +38,7 @@ public final class NATSJobQueue: Sendable {
     let run: RunRecord
     /// The acknowledgment timeout of lane messages.
     let lease: Duration
-    let limits: StoreLimits
+    private let currentLimits: Mutex<StoreLimits>
     let clock: StoreClock
     let logger: Logger
     let errorLog: NATSErrorLog
@@ -57,20 +58,28 @@ public final class NATSJobQueue: Sendable {
         logs = storage.logs
         results = storage.results
         uploads = storage.uploads
+        workerDirectory = SharedWorkerDirectory(storage.workers)
         lanes = storage.lanes
         uploadCache = folder.uploads
         self.mirror = mirror
         self.lease = lease
-        self.limits = limits
+        currentLimits = Mutex(limits)
         self.clock = clock
         self.logger = logger
         self.errorLog = errorLog
+    }
+
+    var limits: StoreLimits { currentLimits.withLock { $0 } }
+
+    public func apply(_ limits: StoreLimits) {
+        currentLimits.withLock { $0.queuedJobsMax = limits.queuedJobsMax }
     }
 
     /// Closes the connection to the servers and the read model. Later calls fail with `queue.unavailable`.
     public func close() async {
         let task = watcher.withLock { $0 }
         task?.cancel()
+        workerDirectory.close()
         connection.close()
         await task?.value
         do {
@@ -183,6 +192,7 @@ struct QueueStorage: Sendable {
     let logs: KeyValueBucket
     let results: KeyValueBucket
     let uploads: ObjectBucket
+    let workers: KeyValueBucket
 
     init(_ layout: QueueLayout, in stream: JetStream) async throws {
         self.stream = stream
@@ -197,6 +207,7 @@ struct QueueStorage: Sendable {
         logs = try await .open(layout.logs, in: stream)
         results = try await .open(layout.results, in: stream)
         uploads = try await .open(layout.uploads, in: stream)
+        workers = try await .open(layout.workers, in: stream)
     }
 }
 
@@ -209,7 +220,7 @@ struct QueueLayout: Sendable {
 
     /// All streams, including those behind the buckets.
     var streams: [StreamConfiguration] {
-        [lanes, deadLetters] + [jobs, logs, results].map(\.stream) + [uploads.objectStream]
+        [lanes, deadLetters] + [jobs, logs, results, workers].map(\.stream) + [uploads.objectStream]
     }
 
     var lanes: StreamConfiguration {
@@ -252,6 +263,12 @@ struct QueueLayout: Sendable {
             description: "attachprep: results by work key")
     }
 
+    var workers: BucketConfiguration {
+        BucketConfiguration(
+            names.workers, maxAge: .seconds(clamping: Limits.workerReportSecondsMax), replicas: replicas,
+            description: "attachprep: workers")
+    }
+
     /// Kept for as long as a job with the upload can be retried.
     var uploads: BucketConfiguration {
         BucketConfiguration(
@@ -281,6 +298,7 @@ struct QueueNames: Sendable, Hashable {
     var logs: String { "\(prefix)_logs" }
     var results: String { "\(prefix)_results" }
     var uploads: String { "\(prefix)_uploads" }
+    var workers: String { "\(prefix)_workers" }
 }
 
 /// The local folder of a queue on NATS servers, with the read model and copies of uploads. All of it can be rebuilt.

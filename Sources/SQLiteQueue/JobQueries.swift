@@ -11,6 +11,11 @@ extension SQLiteStore: JobCatalog {
         return try query.page(await read(query.records))
     }
 
+    public func count(_ filter: JobFilter) async throws -> Int {
+        let selection = try JobSelection(filter)
+        return try await read { try CatalogQuery.count(selection, $0) }
+    }
+
     public func counts() async throws -> JobCounts {
         let now = clock.wall().milliseconds
         return try await read { try CatalogQuery.counts($0, at: now) }
@@ -61,6 +66,16 @@ package struct CatalogQuery: Sendable {
 }
 
 extension CatalogQuery {
+    package static func count(_ selection: JobSelection, _ database: Database) throws -> Int {
+        let states = selection.states.map { $0.map { "state = '\($0.rawValue)'" } } ?? ["1"]
+        return try states.reduce(0) { sum, state in
+            let sql = "SELECT count(*) FROM job WHERE \(state) AND \(selection.condition)"
+            return sum.adding(
+                clamping: try Int.fetchOne(
+                    database, sql: sql, arguments: StatementArguments(selection.arguments)) ?? 0)
+        }
+    }
+
     /// Returns when the next queued job becomes due that is not due yet.
     package static func nextDue(_ database: Database, after now: Int64) throws -> Date? {
         let next = try (0..<3).compactMap { lane in
@@ -143,6 +158,9 @@ package struct JobSelection: Sendable {
             add("uuid IN (SELECT value FROM json_each(?))", try StoredJSON.text(ids))
         }
         if let date = filter.createdBefore { add("created_at < ?", date.milliseconds) }
+        if let date = filter.createdAfter { add("created_at >= ?", date.milliseconds) }
+        if let kind = filter.kind { add("json_extract(result, '$.attachment.kind') = ?", kind.rawValue) }
+        if let worker = filter.worker { add("state = 'running' AND worker = ?", worker) }
         if let search = filter.search, !search.isEmpty {
             let pattern = "%\(Self.escaped(search))%"
             let columns = ["uuid", "caller_id", "source", "error_code"]

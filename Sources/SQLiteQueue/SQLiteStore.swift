@@ -16,7 +16,7 @@ import Synchronization
 /// visible times use the wall clock.
 public final class SQLiteStore: Sendable {
     let folder: DataFolder
-    let limits: StoreLimits
+    private let currentLimits: Mutex<StoreLimits>
     let clock: StoreClock
     let pool: DatabasePool
     let commits: GroupCommit
@@ -40,13 +40,17 @@ public final class SQLiteStore: Sendable {
         self.folder = folder
         self.lock = lock
         self.pool = pool
-        self.limits = limits
+        currentLimits = Mutex(limits)
         self.clock = clock
         self.logger = logger
         commits = GroupCommit(pool: pool, feed: feed)
         jumps = ClockJumps(clock.now())
         files = try ContentFiles(folder: folder, durability: durability)
     }
+
+    var limits: StoreLimits { currentLimits.withLock { $0 } }
+
+    public func apply(_ limits: StoreLimits) { currentLimits.withLock { $0 = limits } }
 
     /// Closes the database and releases the folder. Later calls fail with `queue.unavailable`.
     public func close() async {

@@ -112,10 +112,16 @@ final class MemoryStore: JobStore {
         let all = state.withLock { $0.jobs.values.sorted { $0.id > $1.id } }.filter { job in
             (filter.states?.contains(job.state) ?? true) && cursor.map { job.id < $0 } ?? true
                 && filter.search.map { job.request.source.contains($0) } ?? true
+                && filter.ids?.contains(job.id) ?? true
+                && filter.kind.map { job.result?.attachment?.kind == $0 } ?? true
+                && filter.createdAfter.map { job.createdAt >= $0 } ?? true
+                && filter.createdBefore.map { job.createdAt < $0 } ?? true
                 && filter.errors.map { codes in job.error.map { codes.contains($0.code) } ?? false } ?? true
         }
         return JobPage(jobs: Array(all.prefix(limit)), next: all.count > limit ? all[limit - 1].id : nil)
     }
+
+    func count(_ filter: JobFilter) async throws -> Int { try await list(filter, after: nil, limit: .max).jobs.count }
 
     func counts() async throws -> JobCounts {
         try check()

@@ -139,11 +139,6 @@ import Testing
         #expect(CommandNames.suggestion(for: arguments, below: AttachPrepCommand.self) == nil)
     }
 
-    @Test(arguments: [("", "", 0), ("a", "", 1), ("serve", "serev", 1), ("serve", "worker", 4), ("jobs", "job", 1)])
-    func `The distance counts added, removed, changed and swapped letters`(one: String, other: String, changes: Int) {
-        #expect(CommandNames.distance(one, other) == changes)
-    }
-
     @Test func `The error of a mistyped command has a suggestion`() async throws {
         let result = try await RunCommand(BuiltBinary.attachprep(), ["perpare", "x.jpg"]).run()
         #expect(result.exitCode == 2)

@@ -67,6 +67,7 @@ enum Modules {
     /// Modules of other packages, and the modules that may import them.
     static let dependencies: [String: Set<String>] = [
         "ArgumentParser": ["AttachPrepCommand"],
+        "Configuration": ["AttachPrepService"],
         "Crypto": [
             "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
         ],
@@ -86,6 +87,7 @@ enum Modules {
         "ServiceLifecycle": ["AttachPrepService"],
         "Tracing": ["AttachPrep", "AttachPrepJobs", "OTLP", "AttachPrepService"],
         "UnixSignals": ["AttachPrepService"],
+        "Yams": ["AttachPrepService"],
     ]
 
     /// Modules that other platforms compile as well, with everything they may import.

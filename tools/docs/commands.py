@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 import subprocess
+import textwrap
 
 from program import ROOT, program
 from text import cell, code, sentence, table
@@ -127,33 +128,100 @@ def request_options():
                  rows([one for one in arguments(prepare) if one.get("sectionTitle") == "Request"]))
 
 
-def settings():
-    """The settings of `serve` and `worker` by section; secrets have no option and come from their declaration."""
+def sections_of_settings():
+    """The options of `serve` that are settings, by section, each with whether `worker` has it too."""
     commands = {one["commandName"]: arguments(one) for one in subcommands(help_of_all())}
-    served = {json.dumps(one["names"]): one for one in commands["serve"]}
     worked = {json.dumps(one["names"]) for one in commands["worker"]}
     groups = {}
-    for key, one in served.items():
-        name = one["preferredName"]["name"]
-        variable = "ATTACHPREP_" + name.upper().replace("-", "_")
-        words, default = meaning(one)
-        row = [f"{names(one)}<br>{code(variable)}", words, default, "yes" if key in worked else "no"]
-        groups.setdefault(one.get("sectionTitle") or "Other", []).append(row)
-    lines = []
-    for title, listed in groups.items():
-        lines += [f"### {title}", "", table(["option and variable", "meaning", "default", "worker"], listed), ""]
+    for one in commands["serve"]:
+        # An option without a variable, such as --print-config, is no setting.
+        if VARIABLE.search(one.get("abstract") or ""):
+            groups.setdefault(one.get("sectionTitle") or "Other", []).append((one, json.dumps(one["names"]) in worked))
+    return groups
+
+
+def settings():
+    """The settings of `serve` and `worker` by section; secrets have no option and come from their declaration."""
+    lines, live = [], reloaded()
+    for title, listed in sections_of_settings().items():
+        rows = []
+        for one, works in listed:
+            name = one["preferredName"]["name"]
+            words, default = meaning(one)
+            rows.append([f"{names(one)}<br>{code(variable(name))}", words, default, "yes" if works else "no",
+                         "yes" if name in live else "no"])
+        lines += [f"### {title}", "",
+                  table(["option and variable", "meaning", "default", "worker", "reloaded"], rows), ""]
     lines += ["### Secrets", "", "Secrets have no option, because command lines are visible to all users of a machine.",
-              "", table(["variable", "meaning"], [[code(name), words] for name, words in secrets()])]
+              "", table(["key", "variable", "meaning", "reloaded"], [
+                  [code(key), code(variable(key)), cell(words), "yes" if key in live else "no"]
+                  for key, words in secrets()])]
     return "\n".join(lines)
 
 
+def variable(key):
+    return "ATTACHPREP_" + key.upper().replace("-", "_")
+
+
+@functools.cache
+def declaration():
+    return (ROOT / "Sources/AttachPrepService/Configuration/Setting.swift").read_text(encoding="utf-8")
+
+
+def keys(cases):
+    """The keys of cases such as `.tokenFile, .maxQueue`."""
+    for name in re.findall(r"\.(\w+)", cases):
+        flag = re.search(rf'case {name} = "(.*)"', declaration())
+        yield flag[1] if flag else name
+
+
 def secrets():
-    source = (ROOT / "Sources/AttachPrepService/Configuration/Setting.swift").read_text(encoding="utf-8")
-    listed = re.search(r"isSecret: Bool \{ \[(.*?)\]", source)[1]
-    for name in re.findall(r"\.(\w+)", listed):
-        words = re.search(rf'case \.{name}: "(.*)"', source)[1]
-        flag = re.search(rf'case {name} = "(.*)"', source)
-        yield "ATTACHPREP_" + (flag[1] if flag else name).upper().replace("-", "_"), cell(words)
+    listed = re.search(r"isSecret: Bool \{ \[(.*?)\]", declaration())[1]
+    for name, key in zip(re.findall(r"\.(\w+)", listed), keys(listed)):
+        yield key, re.search(rf'case \.{name}: "(.*)"', declaration())[1]
+
+
+def reloaded():
+    """The keys that SIGHUP applies."""
+    return set(keys(re.search(r"isReloaded: Bool \{\s*switch self \{\s*case (.*?):", declaration(), re.DOTALL)[1]))
+
+
+def lists():
+    return set(keys(re.search(r"isList: Bool \{ \[(.*?)\]", declaration())[1]))
+
+
+EXAMPLE = """\
+# Settings of attachprep serve and attachprep worker: attachprep serve --config FILE, or ATTACHPREP_CONFIG=FILE.
+# Options have precedence over environment variables, and those over this file; attachprep serve --print-config shows
+# what is in force. SIGHUP (systemctl reload attachprep) applies changes of the keys that say so, others need a restart.
+# Written by tools/docs/reference from the table of settings.
+"""
+
+
+def example():
+    """The example of a configuration file: each key as a comment, with its default or a placeholder."""
+    lines = [EXAMPLE]
+
+    def add(key, words, value):
+        words = f"{sentence(words)} Reloaded." if key in reloaded() else sentence(words)
+        lines.extend(textwrap.wrap(words, 118, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False))
+        lines.append(f"#{key}: [{value}]" if key in lists() else f"#{key}: {value}")
+        lines.append("")
+
+    for title, listed in sections_of_settings().items():
+        if title == "Configuration":
+            continue
+        lines.extend([f"# {title} {'-' * (117 - len(title))}", ""])
+        for one, _ in listed:
+            key, words = one["preferredName"]["name"], one["abstract"]
+            default = VARIABLE.search(words)[2]
+            # A default in words is a consequence of other settings; a placeholder shows what to write.
+            value = default if default and re.fullmatch(r"[\w:./]+", default) else f"<{one['valueName']}>"
+            add(key, VARIABLE.sub("", words), value if one["kind"] == "option" else "false")
+    lines.extend([f"# Secrets {'-' * 110}", "# With them, chmod 600 this file, or name a file of secrets instead.", ""])
+    for key, words in secrets():
+        add(key, words.replace(", separated by commas", ""), "<secret>")
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def dialects():

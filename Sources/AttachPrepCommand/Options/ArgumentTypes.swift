@@ -146,6 +146,8 @@ extension WebhookID: ExpressibleByArgument {
 
 extension JobState: ExpressibleByArgument {}
 
+extension MediaKind: ExpressibleByArgument {}
+
 extension WebhookState: ExpressibleByArgument {}
 
 extension CampaignName: ExpressibleByArgument {

@@ -17,6 +17,15 @@ extension SettingFlags {
     var flags: [Setting: String] { values.compactMapValues { $0 } }
 }
 
+/// The configuration file, and whether to show what is in force.
+struct ConfigurationOptionGroup: SettingFlags {
+    @Option(help: .of(.config)) var config: String?
+    @Flag(help: "Print each setting with its value and where it comes from, without secrets, and exit.")
+    var printConfig = false
+
+    var values: [Setting: String?] { [.config: config] }
+}
+
 struct ListeningOptionGroup: SettingFlags {
     @Option(help: .of(.host)) var host: String?
     @Option(help: .of(.port)) var port: String?

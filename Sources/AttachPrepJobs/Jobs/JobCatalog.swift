@@ -1,11 +1,14 @@
 public import AttachPrepModel
 public import FoundationEssentials
-import RichPush
+public import RichPush
 
 /// Lists, counts and bulk operations on the jobs of a queue. Each driver passes the suite `JobCatalogConformance`.
 public protocol JobCatalog: Sendable {
     /// Returns jobs by creation time, latest first. Dead letters are the jobs in state `dead`.
     func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage
+
+    /// Counts the jobs of a selection.
+    func count(_ filter: JobFilter) async throws -> Int
 
     /// Counts jobs by state and by error, and the jobs that are due.
     func counts() async throws -> JobCounts
@@ -39,18 +42,27 @@ public struct JobFilter: Sendable, Hashable {
     public var search: String?
     public var ids: [JobID]?
     public var createdBefore: Date?
+    /// Jobs created at this time or later.
+    public var createdAfter: Date?
+    /// Only jobs whose attachment is of this kind.
+    public var kind: MediaKind?
+    /// Only running jobs of the worker with this name.
+    public var worker: String?
     /// Only failed and dead jobs with these error codes.
     public var errors: Set<ErrorCode>?
 
     public init(
         states: Set<JobState>? = nil, search: String? = nil, ids: [JobID]? = nil, createdBefore: Date? = nil,
-        errors: Set<ErrorCode>? = nil
+        errors: Set<ErrorCode>? = nil, createdAfter: Date? = nil, kind: MediaKind? = nil, worker: String? = nil
     ) {
         self.states = states
         self.search = search
         self.ids = ids
         self.createdBefore = createdBefore
         self.errors = errors
+        self.createdAfter = createdAfter
+        self.kind = kind
+        self.worker = worker
     }
 }
 

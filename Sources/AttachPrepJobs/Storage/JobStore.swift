@@ -22,6 +22,10 @@ public protocol StoreMaintenance: Sendable {
     /// Number of claims so far that failed because the job's revision had changed.
     var refusedClaims: Int { get }
 
+    /// Changes the limits that a running store can change, for the next calls: all of them in SQLite; on NATS servers
+    /// the number of queued jobs, since retention times belong to the streams.
+    func apply(_ limits: StoreLimits)
+
     /// Closes the store; later calls fail with `queue.unavailable`.
     func close() async
 }

@@ -55,14 +55,14 @@ extension WebhookSecret: CustomStringConvertible, CustomDebugStringConvertible, 
 /// it to the receivers, then remove the old one.
 public final class WebhookSecrets: Sendable {
     private struct State {
+        var literals: [WebhookSecret]
+        var file: String?
         var stamp: FileStamp?
         var fromFile: [WebhookSecret]
         /// Whether the error of the file was logged, which happens once per error.
         var isReported = false
     }
 
-    private let literals: [WebhookSecret]
-    private let file: String?
     private let logger: Logger
     private let state: Mutex<State>
 
@@ -74,25 +74,29 @@ public final class WebhookSecrets: Sendable {
     /// - Throws: `request.invalid` for an invalid secret or file.
     public init(literals: [String] = [], file: String? = nil, logger: Logger) throws(AttachPrepError) {
         let words = literals.flatMap { $0.split { $0 == "," || $0.isWhitespace } }.map(String.init)
-        self.literals = try Self.read(words, in: "ATTACHPREP_WEBHOOK_SECRETS")
-        self.file = file
+        let secrets = try Self.read(words, in: "ATTACHPREP_WEBHOOK_SECRETS")
         self.logger = logger
         let stamp = file.flatMap { FileStamp($0) }
-        state = Mutex(State(stamp: stamp, fromFile: try file.map(Self.read(file:)) ?? []))
+        let fromFile = try file.map(Self.read(file:)) ?? []
+        state = Mutex(State(literals: secrets, file: file, stamp: stamp, fromFile: fromFile))
     }
 
     /// The secrets in order; the first one signs first.
     ///
     /// While a changed file cannot be read, its last secrets stay in use.
     public var current: [WebhookSecret] {
-        guard let file else { return literals }
-        return literals
-            // Bounded: array concatenation.
-            + state.withLock { state in
-                let stamp = FileStamp(file)
-                if stamp != state.stamp || (stamp == nil && !state.isReported) { renew(&state, stamp, file) }
-                return state.fromFile
-            }
+        state.withLock { state in
+            guard let file = state.file else { return state.literals }
+            let stamp = FileStamp(file)
+            if stamp != state.stamp || (stamp == nil && !state.isReported) { renew(&state, stamp, file) }
+            return state.literals + state.fromFile  // Bounded: array concatenation.
+        }
+    }
+
+    /// Replaces list and file by those of `others`, which were read later.
+    public func replace(with others: WebhookSecrets) {
+        let new = others.state.withLock { $0 }
+        state.withLock { $0 = new }
     }
 
     private func renew(_ state: inout State, _ stamp: FileStamp?, _ file: String) {

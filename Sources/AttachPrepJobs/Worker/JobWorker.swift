@@ -30,6 +30,8 @@ public final class JobWorker: Sendable {
     private let feed: JobFeed
     let wakeSignal = WakeSignal()
     let state = Mutex(State())
+    /// Maximum number of jobs of one host; begins with that of the settings.
+    private let hostLimit: Atomic<Int>
 
     /// - Parameters:
     ///   - feed: the feed to which the store publishes its changes.
@@ -40,6 +42,7 @@ public final class JobWorker: Sendable {
     ) {
         precondition(settings.concurrency > 0, "concurrency must be greater than 0")
         self.feed = feed
+        hostLimit = Atomic(settings.hostLimit)
         dependencies = WorkerDependencies(
             store: store, preparer: preparer, settings: settings, metrics: metrics,
             storeAvailability: StoreAvailability(logger),
@@ -83,6 +86,15 @@ public final class JobWorker: Sendable {
         try? await uninterrupted { [dependencies] in await dependencies.logs.flush() }
         end()
     }
+
+    /// The number of jobs that it processes.
+    public var runningCount: Int { dependencies.activeLeases.count }
+
+    /// Whether it shuts down and claims no more jobs.
+    public var isDraining: Bool { drainDeadline != nil }
+
+    /// Changes the maximum number of jobs that fetch from the same host, for the next claims.
+    public func change(hostLimit limit: Int) { hostLimit.store(limit, ordering: .relaxed) }
 
     /// Stops claiming, waits up to `limit` for running jobs, returns the rest to the queue, and returns when `run` is
     /// about to return. May be called again with an earlier limit.
@@ -147,7 +159,7 @@ extension JobWorker {
         guard capacity > 0 else { return true }
         await renewIfLate()
         let jobs = try await store.claim(
-            capacity, by: settings.name, lease: settings.lease, hostLimit: settings.hostLimit)
+            capacity, by: settings.name, lease: settings.lease, hostLimit: hostLimit.load(ordering: .relaxed))
         // Draining started during the claim: return the jobs.
         if drainDeadline != nil { try await release(jobs.map(\.lease)) } else { jobs.forEach(begin) }
         return jobs.count == capacity

@@ -21,8 +21,9 @@ const jobActions = {
 const jobsText = (count) => `${grouped.format(count)} ${count === 1 ? "job" : "jobs"}`;
 
 async function retryJobs(order) {
-  const { retried } = (await ask("POST", "/v1/jobs/retry", { body: order })).said;
-  tell(`${jobsText(retried)} queued again.`);
+  const { retried, left } = (await ask("POST", "/v1/jobs/retry", { body: order })).said;
+  tell(`${jobsText(retried)} queued again.`
+    + (left ? ` ${jobsText(left)} left: the queue is full, or their secrets have been deleted.` : ""), left > 0);
 }
 
 async function removeJobs(order) {
@@ -80,7 +81,7 @@ function showSelection() {
 
 /** The action bar; the same element while the filters are unchanged, so that it does not change under the pointer. */
 function standingBulkBar(here) {
-  const key = [here.state, here.search, here.error].join("\n");
+  const key = [here.state, here.search, here.error, here.kind, here.since, here.worker].join("\n");
   if (jobTable.bulk?.key === key) return jobTable.bulk.bar;
   const count = make("span", { class: "bulk-count", role: "status" });
   const buttons = Object.entries(jobActions).map(([word, action]) => make("button", {
@@ -132,7 +133,8 @@ function actOnSelection(word, { run, sentence, isFinal, applies }) {
 
 /** Actions on all jobs of a state, including those on other pages. */
 function allActions(here) {
-  if (!retryableStates.includes(here.state)) return null;
+  // The filters that bulk requests do not have would be ignored.
+  if (!retryableStates.includes(here.state) || here.kind || here.since || here.worker) return null;
   const order = { states: [here.state], ...(here.search && { search: here.search }),
     ...(here.error && { error: here.error }) };
   const act = (word, sentence) => make("button", {

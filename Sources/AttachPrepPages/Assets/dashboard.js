@@ -98,6 +98,7 @@ document.addEventListener("job", ({ detail }) => {
   jobsChanged();
 });
 document.addEventListener("overview", () => {
+  webhooksChanged();
   // Without an event stream, jobs are refreshed together with the overview.
   if (events.source?.readyState !== EventSource.OPEN) jobsChanged();
 });

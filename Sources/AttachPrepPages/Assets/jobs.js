@@ -42,9 +42,30 @@ function jobFilters() {
   const select = make("select", { "aria-label": "State", onchange: () => filterJobs({ state: select.value }) },
     make("option", { value: "" }, "Any state"), stateWords.map((state) => make("option", { value: state }, state)));
   select.value = here.state;
+  const kind = choice("Kind", { "": "Any kind", image: "Images", audio: "Audio", movie: "Movies" }, here.kind,
+    (value) => filterJobs({ kind: value }));
+  const since = choice("Created", timeSpans, here.since, (value) => filterJobs({ since: value }));
   jobTable.errorBox = make("span", {});
   drawErrorFilter();
-  return make("div", { class: "filters", role: "search" }, search, select, jobTable.errorBox);
+  return make("div", { class: "filters", role: "search" }, search, select, kind, since,
+    jobTable.errorBox);
+}
+
+/** The spans of the filter by time, as in the URL. */
+const timeSpans = { "": "Any time", "15m": "Last 15 minutes", "1h": "Last hour", "24h": "Last day", "7d": "Last week" };
+
+/** The beginning of a span as the API takes it; null without one. */
+function spanStart(span) {
+  const seconds = { m: 60, h: 3600, d: 86400 }[span.at(-1)] * Number.parseInt(span, 10);
+  return seconds > 0 ? new Date(Date.now() - seconds * 1000).toISOString() : null;
+}
+
+/** A select with a name for each value. */
+function choice(label, names, value, onchange) {
+  const select = make("select", { "aria-label": label, onchange: () => onchange(select.value) },
+    Object.entries(names).map(([key, name]) => make("option", { value: key }, name)));
+  select.value = Object.hasOwn(names, value) ? value : "";
+  return select;
 }
 
 /** Applies a filter; the filter controls keep the focus. */
@@ -58,15 +79,17 @@ function filterJobs(values, step = "pushState") {
 }
 
 function drawErrorFilter() {
-  const { error } = whereWeAre();
-  fill(jobTable.errorBox, error && make("button", { class: "button", type: "button",
-    onclick: () => filterJobs({ error: "" }) }, make("code", {}, error), " ✕", unseen(" remove this filter")));
+  const { error, worker } = whereWeAre();
+  const filter = (key, value) => value && make("button", { class: "button", type: "button",
+    onclick: () => filterJobs({ [key]: "" }) }, make("code", {}, value), " ✕", unseen(" remove this filter"));
+  fill(jobTable.errorBox, filter("error", error), filter("worker", worker));
 }
 
 async function refreshJobs() {
   const [here, { box }, asked] = [whereWeAre(), jobTable, ++jobTable.asked];
   if (!["overview", "jobs"].includes(here.view) || !box) return;
   const words = Object.entries({ state: here.state, search: here.search, error: here.error, cursor: here.cursor,
+    kind: here.kind, worker: here.worker, createdAfter: spanStart(here.since),
     limit: String(here.view === "jobs" ? jobPageCount : latestJobCount) });
   const isLatest = () => jobTable.asked === asked && jobTable.box === box;
   try {
@@ -189,7 +212,7 @@ function tookWords({ createdAt, finishedAt, attempts }) {
 
 /** The text of an empty table: no matching jobs, or how to send the first one. */
 function emptyJobs(here) {
-  if (here.state || here.search || here.error || here.cursor) {
+  if (jobFilterKeys.some((key) => here[key])) {
     return make("div", { class: "notice" }, make("p", {}, "No matching jobs"),
       link({ view: "jobs" }, { class: "button" }, "Show all jobs"));
   }

@@ -66,7 +66,7 @@ function showOverview() {
   showTrouble();
   if (!overview.box) return;
   fill(overview.box, stateTiles(said), make("div", { class: "gauges" },
-    throughputCard(said.hour), latencyCard(said.hour), healthCard(said)), errorChips(said.errors));
+    throughputCard(said.hour), latencyCard(said.hour), healthCard(said)), workersCard(said), errorChips(said.errors));
 }
 
 /** Shows above every view that the service is not reachable. */

@@ -2,7 +2,7 @@
 
 // Routing: view and filters are in the URL, so that they can be shared and the back button works.
 
-const jobFilterKeys = ["state", "search", "error", "cursor"];
+const jobFilterKeys = ["state", "search", "error", "kind", "since", "worker", "cursor"];
 
 function whereWeAre() {
   const words = new URLSearchParams(location.search);

@@ -2,10 +2,10 @@
 
 // The table of webhooks; each can be sent again.
 
-const webhookTable = { box: null, asked: 0 };
+const webhookTable = { box: null, asked: 0, said: null };
 
 function webhooksView() {
-  webhookTable.box = make("div", { class: "results-body" });
+  Object.assign(webhookTable, { box: make("div", { class: "results-body" }), said: null });
   const here = whereWeAre();
   const select = make("select", { "aria-label": "State",
     onchange: ({ target }) => {
@@ -31,12 +31,22 @@ async function refreshWebhooks() {
     const page = await look(`/v1/webhooks?${new URLSearchParams(words)}`);
     whenReleased(() => isLatest() && drawWebhooks(page, here));
   } catch (problem) {
-    if (problem.status !== 401 && isLatest()) fill(webhookTable.box, make("p", { class: "notice bad", role: "alert" },
-      problem.message));
+    if (problem.status === 401 || !isLatest()) return;
+    webhookTable.said = null;
+    fill(webhookTable.box, make("p", { class: "notice bad", role: "alert" }, problem.message));
   }
 }
 
+/** Refreshes the webhooks while the view is open: their states change without a change of a job. */
+function webhooksChanged() {
+  if (!document.hidden && !whereWeAre().cursor) refreshWebhooks();
+}
+
 function drawWebhooks(page, here) {
+  const said = JSON.stringify([page, here]);
+  // Unchanged content is not redrawn, so that elements are not replaced while they are used.
+  if (webhookTable.said === said) return;
+  webhookTable.said = said;
   if (!page.webhooks.length) {
     return fill(webhookTable.box, make("p", { class: "notice" },
       here.state || here.cursor ? "No matching webhooks"

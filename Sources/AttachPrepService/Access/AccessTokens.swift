@@ -12,14 +12,16 @@ import Synchronization
 /// digests, and each check compares all of them in constant time.
 public final class AccessTokens: Sendable {
     private struct State {
+        var literal: [Digest] = []
+        var file: TokenFile?
         var ofFile: [Digest] = []
         var stamp: FileStamp?
+
+        var all: [Digest] { literal + ofFile }
     }
 
     private typealias Digest = [UInt8]
 
-    private let literal: [Digest]
-    private let file: TokenFile?
     private let logger: Logger
     private let state = Mutex(State())
 
@@ -27,19 +29,29 @@ public final class AccessTokens: Sendable {
     /// - Throws: `request.invalid` for a token that is too short or too long, or a file that cannot be read.
     public init(_ tokens: [String] = [], file: String? = nil, logger: Logger) throws {
         try Self.check(tokens, where: "A token of ATTACHPREP_TOKENS")
-        literal = tokens.map(Self.digest)
-        self.file = file.map(TokenFile.init(path:))
         self.logger = logger
-        guard let read = try self.file?.read() else { return }
-        state.withLock { $0 = State(ofFile: read.tokens.map(Self.digest), stamp: read.stamp) }
+        let file = file.map(TokenFile.init(path:))
+        let read = try file?.read()
+        state.withLock { state in
+            state = State(literal: tokens.map(Self.digest), file: file)
+            state.ofFile = read?.tokens.map(Self.digest) ?? []
+            state.stamp = read?.stamp
+        }
     }
 
     /// Whether requests need a token. An empty token file counts: then every request is rejected.
-    public var isRequired: Bool { !literal.isEmpty || file != nil }
+    public var isRequired: Bool { state.withLock { !$0.literal.isEmpty || $0.file != nil } }
+
+    /// Replaces list and file by those of `others`, which were read later.
+    func replace(with others: AccessTokens) {
+        let new = others.state.withLock { $0 }
+        state.withLock { $0 = new }
+        logger.notice("tokens loaded", metadata: ["tokens": "\(new.all.count)"])
+    }
 
     /// Reloads the file; if it is invalid, the error is logged and the previous tokens stay valid.
     public func reload() {
-        guard let file else { return }
+        guard let file = state.withLock(\.file) else { return }
         do {
             let read = try file.read()
             state.withLock { state in
@@ -56,7 +68,7 @@ public final class AccessTokens: Sendable {
     /// The caller's name for a token: the first half of its digest in hexadecimal; nil for an invalid token.
     func caller(showing token: String) -> String? {
         let shown = Self.digest(token)
-        let known = literal + state.withLock(\.ofFile)
+        let known = state.withLock(\.all)
         var isKnown: UInt8 = 0
         for digest in known { isKnown |= Self.agrees(shown, digest) }
         return isKnown == 1 ? Self.name(of: shown) : nil
@@ -64,7 +76,7 @@ public final class AccessTokens: Sendable {
 
     /// HMAC-SHA256 keyed with the full digest of a caller's token; nil if that token is no longer valid.
     func signature(of content: String, by caller: String) -> [UInt8]? {
-        let known = literal + state.withLock(\.ofFile)
+        let known = state.withLock(\.all)
         guard let digest = known.first(where: { Self.name(of: $0) == caller }) else { return nil }
         return Array(HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: SymmetricKey(data: digest)))
     }
@@ -77,7 +89,8 @@ public final class AccessTokens: Sendable {
 
     /// Reloads the file if its stamp has changed; the service calls this once a second.
     func refresh() {
-        guard let file, file.stamp != state.withLock(\.stamp) else { return }
+        let (file, stamp) = state.withLock { ($0.file, $0.stamp) }
+        guard let file, file.stamp != stamp else { return }
         reload()
     }
 

@@ -15,12 +15,15 @@ struct Authenticator: Sendable {
 
     init(tokens: AccessTokens, settings: ServiceSettings) {
         self.tokens = tokens
-        session = SessionCookie(baseURL: settings.baseURL)
+        session = SessionCookie(baseURL: settings.baseURL, port: settings.port)
         trustsLoopback = settings.showsMetricsToLoopback
         requests = RateLimiter(perSecond: settings.requestsPerSecondMax, namesMax: Limits.tokensMax * 2)
         wrongTokens = RateLimiter(
             perSecond: settings.wrongTokensPerSecondMax, namesMax: Limits.countedAddressesMax)
     }
+
+    /// Changes the number of requests per second for each token.
+    func change(requestsPerSecond: Double) { requests.change(perSecond: requestsPerSecond) }
 
     func middleware(for access: Endpoint.Access) -> AuthenticationMiddleware {
         AuthenticationMiddleware(authenticator: self, access: access)

@@ -8,49 +8,56 @@ final class RateLimiter: Sendable {
         var filledAt: ContinuousClock.Instant
     }
 
-    private let perSecond: Double
+    private struct State {
+        var perSecond: Double
+        var buckets: [String: Bucket] = [:]
+
+        var capacity: Double { max(1, perSecond) }
+
+        func filled(_ bucket: Bucket, at now: ContinuousClock.Instant) -> Bucket {
+            // Bounded: instants of one clock.
+            let seconds = (now - bucket.filledAt) / .seconds(1)
+            // Bounded: floating point, which does not trap.
+            return Bucket(level: min(capacity, bucket.level + seconds * perSecond), filledAt: now)
+        }
+    }
+
     private let namesMax: Int
-    private let buckets = Mutex<[String: Bucket]>([:])
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - perSecond: requests per second; 0 disables the limit.
     ///   - namesMax: number of buckets kept; above it, full buckets are dropped, and all of them if none is full.
     init(perSecond: Double, namesMax: Int) {
-        self.perSecond = perSecond
+        state = Mutex(State(perSecond: perSecond))
         self.namesMax = namesMax
     }
+
+    /// Changes the rate; buckets keep their level.
+    func change(perSecond: Double) { state.withLock { $0.perSecond = perSecond } }
 
     /// Takes one request from a name's bucket.
     ///
     /// - Returns: nil if the request is allowed, else the seconds until the next one is.
     func take(_ name: String, at now: ContinuousClock.Instant = .now) -> Double? {
-        guard perSecond > 0 else { return nil }
-        return buckets.withLock { buckets in
-            var bucket = buckets[name] ?? Bucket(level: capacity, filledAt: now)
-            bucket = filled(bucket, at: now)
-            defer { buckets[name] = bucket }
-            if buckets.count >= namesMax { forget(&buckets, at: now) }
+        state.withLock { state in
+            guard state.perSecond > 0 else { return nil }
+            var bucket = state.buckets[name] ?? Bucket(level: state.capacity, filledAt: now)
+            bucket = state.filled(bucket, at: now)
+            defer { state.buckets[name] = bucket }
+            if state.buckets.count >= namesMax { forget(&state, at: now) }
             guard bucket.level < 1 else {
                 bucket.level -= 1
                 return nil
             }
             // Bounded: floating point, which does not trap.
-            return (1 - bucket.level) / perSecond
+            return (1 - bucket.level) / state.perSecond
         }
     }
 
-    private var capacity: Double { max(1, perSecond) }
-
-    private func filled(_ bucket: Bucket, at now: ContinuousClock.Instant) -> Bucket {
-        // Bounded: instants of one clock.
-        let seconds = (now - bucket.filledAt) / .seconds(1)
-        // Bounded: floating point, which does not trap.
-        return Bucket(level: min(capacity, bucket.level + seconds * perSecond), filledAt: now)
-    }
-
-    private func forget(_ buckets: inout [String: Bucket], at now: ContinuousClock.Instant) {
-        buckets = buckets.filter { filled($0.value, at: now).level < capacity }
-        if buckets.count >= namesMax { buckets.removeAll() }
+    private func forget(_ state: inout State, at now: ContinuousClock.Instant) {
+        state.buckets = state.buckets.filter { [state] in state.filled($0.value, at: now).level < state.capacity }
+        if state.buckets.count >= namesMax { state.buckets.removeAll() }
     }
 }
 

@@ -13,14 +13,26 @@ import SafeArithmetic
 struct SessionCookie: Sendable {
     /// Whether the cookie is restricted to https and to this host (`Secure`, `__Host-`).
     let isSecure: Bool
+    /// The name of the cookie, with the port and path of the service: browsers send a cookie to every port of a host
+    /// name, so that two services there would end each other's sessions.
+    let name: String
 
-    /// - Parameter baseURL: the public URL of the service; https makes the cookie secure.
-    init(baseURL: String?) {
-        isSecure = baseURL.flatMap(WebOrigin.init)?.isSecure ?? false
+    /// - Parameters:
+    ///   - baseURL: the public URL of the service; https makes the cookie secure.
+    ///   - port: the port that the service listens on, for one without a public URL.
+    init(baseURL: String?, port: Int) {
+        let origin = baseURL.flatMap(WebOrigin.init)
+        isSecure = origin?.isSecure ?? false
+        let path = baseURL.map(Self.path(of:)) ?? ""
+        // Browsers enforce `Secure`, `Path=/` and no `Domain` for the prefix `__Host-` (RFC 6265bis, 4.1.3.2).
+        name = "\(isSecure ? "__Host-" : "")attachprep-\(origin?.port ?? port)\(path)"
     }
 
-    /// Browsers enforce `Secure`, `Path=/` and no `Domain` for the prefix `__Host-` (RFC 6265bis, 4.1.3.2).
-    var name: String { isSecure ? "__Host-attachprep" : "attachprep" }
+    /// The path of a URL as part of a cookie's name: `-push` for `https://media.example/push/`.
+    private static func path(of url: String) -> String {
+        let rest = url.split(separator: "://", maxSplits: 1).last?.drop { $0 != "/" } ?? ""
+        return rest.split { !$0.isASCII || !($0.isLetter || $0.isNumber) }.map { "-\($0)" }.joined()
+    }
 
     /// The `Set-Cookie` value that starts a session; nil for an invalid token.
     func field(for token: String, _ tokens: AccessTokens, at now: Date = .now) -> String? {
@@ -91,7 +103,7 @@ struct WebOrigin: Hashable {
     private let scheme: String
     /// With an IPv6 address in brackets.
     private let host: String
-    private let port: Int
+    let port: Int
 
     /// The origin of an http or https URL; nil for anything else.
     init?(_ url: String) {

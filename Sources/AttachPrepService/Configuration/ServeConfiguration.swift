@@ -49,11 +49,22 @@ public struct ServeConfiguration: Sendable {
     public var unknownVariables: [String]
     /// Where traces are sent; nil sends none.
     package var tracing: TracingConfiguration?
+    /// The values as given, with their sources.
+    let values: SettingValues
+    private let flags: [Setting: String]
+    private let environment: [String: String]
 
+    /// Reads flags, variables and the file of `--config`.
+    ///
     /// - Parameter flags: the values given on the command line.
-    /// - Throws: `request.invalid`, with a message that names the invalid flag or variable.
+    /// - Throws: `request.invalid`, with a message that names the invalid flag, variable, or the file's key and line.
     public init(flags: [Setting: String], environment: [String: String], role: Role = .serve) throws {
-        let reader = SettingReader(flags: flags, environment: EnvironmentNames.withoutServiceLinks(environment))
+        let variables = EnvironmentNames.withoutServiceLinks(environment)
+        let path = SettingValues(flags: flags, environment: variables, file: nil)[.config]?.text
+        values = SettingValues(
+            flags: flags, environment: variables, file: try path.map { try ConfigurationFile($0) })
+        let reader = SettingReader(values)
+        (self.flags, self.environment) = (flags, environment)
         self.role = role
         queue = try reader.queueServers()
         works = try !reader.isOn(.acceptOnly)
@@ -77,6 +88,15 @@ public struct ServeConfiguration: Sendable {
         unknownVariables = EnvironmentNames.unknown(in: environment)
         tracing = TracingConfiguration(environment: environment, program: TracedProgram.attributes)
         try checkTargets()
+    }
+
+    /// The configuration with the current content of the file of `--config`.
+    ///
+    /// - Throws: as `init`.
+    func reread() throws -> ServeConfiguration {
+        var configuration = try ServeConfiguration(flags: flags, environment: environment, role: role)
+        configuration.commit = commit
+        return configuration
     }
 
     /// Checks that queue and publish target fit the role: a shared queue requires a bucket, `worker` and

@@ -3,11 +3,13 @@ import AttachPrepJobs
 import JetStreamQueue
 import RichPush
 
-/// The settings of `attachprep serve` and `attachprep worker`: each is a flag and an environment variable.
+/// The settings of `attachprep serve` and `attachprep worker`: each is a flag, an environment variable and a key of the
+/// configuration file.
 ///
-/// `--max-queue` is `ATTACHPREP_MAX_QUEUE`; the flag has precedence. Secrets are read from a variable or a file only,
-/// since command lines are visible to all users of a machine.
+/// `--max-queue` is `ATTACHPREP_MAX_QUEUE` and `max-queue`; the flag has precedence over the variable, and that over the
+/// file. Secrets have no flag, since command lines are visible to all users of a machine.
 public enum Setting: String, CaseIterable, Sendable {
+    case config
     case host
     case port
     case baseURL = "base-url"
@@ -70,7 +72,32 @@ public enum Setting: String, CaseIterable, Sendable {
         "ATTACHPREP_" + rawValue.uppercased().split(separator: "-").joined(separator: "_")
     }
 
-    /// Whether it has no flag, only a variable.
+    /// The key in the configuration file.
+    public var key: String { rawValue }
+
+    /// The setting of a key of the configuration file.
+    init?(key: String) {
+        guard let setting = Setting(rawValue: key), setting.isFileKey else { return nil }
+        self = setting
+    }
+
+    /// Whether the configuration file can have it.
+    public var isFileKey: Bool { self != .config }
+
+    /// Whether it has several values: a list in the configuration file, separated by commas elsewhere.
+    public var isList: Bool { [.tokens, .webhookSecrets, .allowCallbackNetwork, .resolve].contains(self) }
+
+    /// Whether SIGHUP applies a changed value; others need a restart.
+    public var isReloaded: Bool {
+        switch self {
+        case .tokens, .tokenFile, .webhookSecrets, .webhookSecretFile, .requestsPerSecond, .maxQueue, .mediaQuota,
+            .retention, .deadRetention, .unknownFileRetention, .perHost, .logLevel:
+            true
+        default: false
+        }
+    }
+
+    /// Whether it has no flag, only a variable and a key.
     public var isSecret: Bool { [.tokens, .webhookSecrets, .queuePassword, .queueToken].contains(self) }
 }
 
@@ -78,6 +105,7 @@ extension Setting {
     /// The help text: one sentence, without the default.
     public var help: String {
         switch self {
+        case .config: "YAML file with settings; variables and options have precedence, SIGHUP reads it again."
         case .host: "Address to listen on; must be loopback if no tokens are set."
         case .port: "Port to listen on; 0 picks a free port."
         case .baseURL: "Public URL of the service; each file's URL begins with it."
@@ -152,7 +180,7 @@ extension Setting {
         case .state: "dir"
         case .tokens, .webhookSecrets: "list"
         case .queuePassword, .queueToken: "secret"
-        case .tokenFile, .webhookSecretFile, .caFile, .queuePasswordFile, .queueTokenFile, .queueNKeyFile,
+        case .config, .tokenFile, .webhookSecretFile, .caFile, .queuePasswordFile, .queueTokenFile, .queueNKeyFile,
             .queueCredentialsFile, .queueCAFile, .queueCertificateFile, .queueKeyFile:
             "file"
         case .allowCallbackNetwork: "cidr"

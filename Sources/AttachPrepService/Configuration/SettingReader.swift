@@ -6,17 +6,17 @@ public import JetStreamQueue
 import RichPush
 import SafeArithmetic
 
-/// Reads settings from flags, then from the environment; errors name the flag or variable.
+/// Parses the values of settings; errors name the flag, the variable, or the file's key and line.
 struct SettingReader {
-    /// The values given on the command line; repeated flags are joined with commas.
-    let flags: [Setting: String]
-    let environment: [String: String]
+    let values: SettingValues
 
-    /// A setting's value, and the flag or variable that it came from; nil if it is missing or empty.
+    init(_ values: SettingValues) {
+        self.values = values
+    }
+
+    /// A setting's value, and the name of where it came from; nil if it is missing or empty.
     func text(_ setting: Setting) -> (value: String, name: String)? {
-        if let value = flags[setting], !value.isEmpty { return (value, setting.flag) }
-        guard let value = environment[setting.variable], !value.isEmpty else { return nil }
-        return (value, setting.variable)
+        values[setting].map { ($0.text, values.name(of: setting)) }
     }
 
     func value<Value>(_ setting: Setting, _ remedy: String, _ read: (String) -> Value?) throws -> Value? {
@@ -34,7 +34,8 @@ struct SettingReader {
     }
 
     func seconds(_ setting: Setting, _ range: ClosedRange<Double>) throws -> Double? {
-        try value(setting, "give a duration such as 20s, 10m, 12h or 7d.") {
+        let limits = "\(Quantity.text(seconds: range.lowerBound)) to \(Quantity.text(seconds: range.upperBound))"
+        return try value(setting, "give a duration from \(limits), such as 20s, 10m, 12h or 7d.") {
             Quantity.seconds($0).flatMap { range.contains($0) ? $0 : nil }
         }
     }
@@ -69,6 +70,12 @@ package enum Quantity {
         read(text, units: [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)])
     }
 
+    /// Whole seconds as text in days if they are whole days.
+    static func text(seconds: Double) -> String {
+        let seconds = Int(clamping: seconds)
+        return seconds > 0 && seconds % 86_400 == 0 ? "\(seconds / 86_400)d" : "\(seconds)s"
+    }
+
     /// Bytes from `20GB`, `500MB`, `64kB` (decimal units), or a number without unit; nil if malformed.
     static func bytes(_ text: String) -> Int? {
         let units = [("tb", 1e12), ("gb", 1e9), ("mb", 1e6), ("kb", 1e3), ("b", 1)]
@@ -89,7 +96,7 @@ package enum Quantity {
 extension SettingReader {
     /// The publish target from `--publish` and the `--s3-…` settings.
     ///
-    /// - Throws: `request.invalid`, with a message that names the invalid flag or variable.
+    /// - Throws: `request.invalid`, with a message that names the invalid setting.
     func publishTarget(environment: [String: String]) throws -> PublishDestination {
         guard let (text, name) = text(.publish) else { return .folder }
         let target: PublishDestination
@@ -118,16 +125,16 @@ extension SettingReader {
 extension QueueServers {
     /// The NATS servers from `--queue` and the environment; nil without `nats:`.
     ///
-    /// - Throws: `request.invalid`, with a message that names the invalid flag or variable.
+    /// - Throws: `request.invalid`, with a message that names the invalid setting.
     public static func named(flags: [Setting: String], environment: [String: String]) throws -> QueueServers? {
-        try SettingReader(flags: flags, environment: environment).queueServers()
+        try SettingReader(SettingValues(flags: flags, environment: environment, file: nil)).queueServers()
     }
 }
 
 extension SettingReader {
     /// The NATS servers of the queue, with credentials and TLS files; nil for a queue in the data folder.
     ///
-    /// - Throws: `request.invalid`, with a message that names the invalid flag or variable.
+    /// - Throws: `request.invalid`, with a message that names the invalid setting.
     func queueServers() throws -> QueueServers? {
         guard let (text, name) = text(.queue), text != "file:" else { return nil }
         guard QueueServers.areNamed(by: text) else {

@@ -15,7 +15,10 @@ struct JobRoutes: Sendable {
     var endpoints: [Endpoint] {
         [
             Endpoint(
-                method: .get, path: "/v1/jobs", query: ["state", "error", "limit", "cursor", "search"],
+                method: .get, path: "/v1/jobs",
+                query: [
+                    "state", "error", "kind", "worker", "createdAfter", "createdBefore", "limit", "cursor", "search",
+                ],
                 respond: list),
             Endpoint(method: .get, path: "/v1/jobs/{id}", respond: show),
             Endpoint(method: .delete, path: "/v1/jobs/{id}", respond: cancel),
@@ -36,7 +39,11 @@ struct JobRoutes: Sendable {
         }
         let filter = JobFilter(
             states: try query.choices("state", JobState.self), search: search?.isEmpty == true ? nil : search,
-            errors: try query.choices("error", ErrorCode.self))
+            createdBefore: try query.time("createdBefore"), errors: try query.choices("error", ErrorCode.self),
+            createdAfter: try query.time("createdAfter"), kind: try query.choice("kind", MediaKind.self),
+            worker: try query.name("worker") { name in
+                1...Limits.workerNameCharactersMax ~= name.count && !name.contains("\0") ? name : nil
+            })
         let page = try await store.list(
             filter, after: try query.name("cursor", JobID.init), limit: try query.limit())
         return try JSONResponse.response(
@@ -85,7 +92,11 @@ struct JobRoutes: Sendable {
                 .requestInvalid,
                 "Jobs in state \(other.rawValue) cannot be retried; only failed, dead and cancelled jobs can.")
         }
-        return try JSONResponse.response(["retried": try await store.retry(try body.filter())])
+        let filter = try body.filter()
+        let retried = try await store.retry(filter)
+        var rest = filter
+        rest.states = (filter.states ?? Set(JobState.allCases)).filter(\.isRetryable)
+        return try JSONResponse.response(["retried": retried, "left": try await store.count(rest)])
     }
 
     private func id(_ context: ServiceContext) throws -> JobID {
@@ -182,4 +193,6 @@ package struct JobLogResponse: Codable {
 extension Limits {
     /// Characters of a search: longer than any word in names and URLs of jobs.
     package static let searchCharactersMax = 200
+    /// Characters of a worker's name: the longest host name, and a process ID.
+    static let workerNameCharactersMax = 300
 }

@@ -27,7 +27,7 @@ struct OverviewRoutes: Sendable {
         try JSONResponse.response(
             OverviewResponse(
                 startedAt: startedAt, statistics: try await statistics.value(), serviceStatus: serviceStatus,
-                readiness: await readiness()))
+                readiness: await readiness(), workers: try await serviceStatus.workers()))
     }
 }
 
@@ -78,8 +78,12 @@ struct OverviewResponse: Encodable {
     private let queue: Queue
     private let publish: Target
     @NullCoded private var children: ServiceStatus.Children?
+    private let workers: [WorkerResponse]
 
-    init(startedAt: Date, statistics: StoreStatistics, serviceStatus: ServiceStatus, readiness: ReadinessReport) {
+    init(
+        startedAt: Date, statistics: StoreStatistics, serviceStatus: ServiceStatus, readiness: ReadinessReport,
+        workers: [WorkerReport]
+    ) {
         let counts = JobCountsResponse(statistics.counts, at: statistics.date)
         (jobs, due) = (counts.jobs, counts.due)
         oldestDueSeconds = counts.oldestDueSeconds
@@ -99,6 +103,28 @@ struct OverviewResponse: Encodable {
         publish = Target(
             target: serviceStatus.publishName, healthy: publishHealth.isHealthy, reason: publishHealth.reason)
         children = serviceStatus.children()
+        self.workers = workers.map(WorkerResponse.init)
+    }
+}
+
+/// A process that takes jobs from the queue, on any machine.
+struct WorkerResponse: Encodable {
+    private let name: String
+    private let host: String
+    private let version: String
+    private let startedAt: String
+    private let reportedAt: String
+    private let running: Int
+    private let concurrency: Int
+    private let mediaSlots: Int
+    private let draining: Bool
+
+    init(_ report: WorkerReport) {
+        (name, host, version) = (report.name, report.host, report.version)
+        startedAt = Timestamp.text(report.startedAt)
+        reportedAt = Timestamp.text(report.reportedAt)
+        (running, concurrency, mediaSlots) = (report.running, report.concurrency, report.mediaSlots)
+        draining = report.isDraining
     }
 }
 

@@ -1,4 +1,6 @@
+import AttachPrep
 import AttachPrepModel
+import FoundationEssentials
 import Hummingbird
 package import RichPush
 
@@ -44,6 +46,33 @@ struct QueryParameters {
                 }
                 return known
             })
+    }
+
+    /// The value of a parameter that is one of several choices; nil if it is missing.
+    ///
+    /// - Throws: `request.invalid`.
+    func choice<Word: RawRepresentable & CaseIterable & Hashable>(
+        _ name: String, _ type: Word.Type
+    ) throws -> Word? where Word.RawValue == String {
+        guard let text = try value(name) else { return nil }
+        guard let word = Word(rawValue: text) else {
+            let all = Word.allCases.map(\.rawValue).joined(separator: ", ")
+            throw AttachPrepError(.requestInvalid, "The query parameter \"\(name)\" must be one of \(all).")
+        }
+        return word
+    }
+
+    /// The time in a parameter; nil if it is missing.
+    ///
+    /// - Throws: `request.invalid`.
+    func time(_ name: String) throws -> Date? {
+        guard let text = try value(name) else { return nil }
+        guard let date = Timestamp.date(text) else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The query parameter \"\(name)\" must be an RFC 3339 time such as 2026-11-21T20:51:02Z.")
+        }
+        return date
     }
 
     /// The page size, from 1 to `Limits.pageCountMax`; `Limits.pageCount` by default.

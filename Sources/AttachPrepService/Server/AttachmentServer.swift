@@ -11,7 +11,7 @@ import UnixSignals
 /// housekeeping.
 ///
 /// SIGTERM and SIGINT shut it down gracefully: no new jobs are claimed, running jobs finish or return to the queue.
-/// SIGHUP reloads tokens and secrets.
+/// SIGHUP reads the configuration again: see `ConfigurationReload`.
 public struct AttachmentServer: Service {
     private let configuration: ServeConfiguration
     private let dependencies: ServerDependencies
@@ -32,8 +32,13 @@ public struct AttachmentServer: Service {
 
     /// Serves until SIGTERM or SIGINT.
     ///
+    /// - Parameter logLevel: the level of `logger`, which a reloaded configuration changes.
     /// - Throws: the error that ended it otherwise, such as an address in use.
-    public static func serve(_ configuration: ServeConfiguration, logger: Logger) async throws {
+    public static func serve(
+        _ configuration: ServeConfiguration, logger: Logger, logLevel: ProcessLogLevel
+    ) async throws {
+        // A reload that comes before the service runs must not end it: the configuration was just read.
+        signal(SIGHUP, SIG_IGN)
         OpenFileLimit.raise(logger)
         let server = try await AttachmentServer(configuration, logger: logger)
         for name in configuration.unknownVariables {
@@ -43,7 +48,8 @@ public struct AttachmentServer: Service {
             services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: .silent)
         // Tasks that exceed this are cancelled; their jobs return to the queue when their leases expire.
         group.maximumGracefulShutdownDuration = .seconds(configuration.drainSeconds + Self.lastSeconds)
-        let hangup = SignalHandler(SIGHUP) { _ in server.dependencies.reload() }
+        let reload = ConfigurationReload(configuration, server.dependencies, logLevel: logLevel, logger: logger)
+        let hangup = SignalHandler(SIGHUP) { _ in reload.run() }
         defer { hangup.stop() }
         do {
             try await ServiceGroup(configuration: group).run()
@@ -64,6 +70,7 @@ public struct AttachmentServer: Service {
             if let worker = dependencies.worker { group.addTask { await worker.run() } }
             group.addTask { await dependencies.sender.run() }
             group.addTask { await dependencies.housekeeping.run() }
+            if let reporter = dependencies.reporter { group.addTask { await reporter.run() } }
             group.addTask { await announce() }
             if let target = dependencies.target { group.addTask { await target.run() } }
             group.addTask { await drainWhenAsked() }
@@ -113,6 +120,7 @@ public struct AttachmentServer: Service {
         _ = await (work, calls)
         dependencies.drained.finish()
         dependencies.housekeeping.stop()
+        dependencies.reporter?.stop()
         dependencies.target?.stop()
     }
 

@@ -1,7 +1,7 @@
 import AttachPrep
 import FoundationEssentials
 import Glibc
-public import Logging
+import Logging
 import OTLP
 import RichPush
 package import Tracing
@@ -41,17 +41,5 @@ enum TracedProgram {
             ("telemetry.sdk.name", "attachprep"), ("telemetry.sdk.language", "swift"),
             ("telemetry.sdk.version", ProductVersion.text),
         ]
-    }
-}
-
-extension Logger {
-    /// The logger of a server; lines within a trace have its `trace_id` and `span_id`.
-    public init(label: String, _ configuration: ServeConfiguration) {
-        self.init(label: label) { label in
-            var handler = ServiceLogHandler(
-                label: label, format: configuration.logFormat, logLevel: configuration.logLevel)
-            if configuration.tracing != nil { handler.metadataProvider = OTLPTracer.metadataProvider }
-            return handler
-        }
     }
 }

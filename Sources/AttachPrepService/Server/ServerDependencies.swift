@@ -15,6 +15,14 @@ import Tracing
 /// The HTTP front end of a server: `AttachmentService` or `ProbeService`.
 protocol HTTPFrontend: Service {
     var boundPort: BoundPort { get }
+
+    /// Changes the number of requests per second for each token.
+    func change(requestsPerSecond: Double)
+}
+
+extension HTTPFrontend {
+    /// Nothing: a front end without tokens has no such limit.
+    func change(requestsPerSecond: Double) {}
 }
 
 /// Creates and connects the parts of a server.
@@ -26,9 +34,13 @@ struct ServerDependencies: Sendable {
     let worker: JobWorker?
     let sender: WebhookSender
     let housekeeping: Housekeeping
+    /// Nil with `--accept-only`.
+    let reporter: WorkerReporter?
     /// Nil if this service serves its files itself.
     let target: PublishTargetMonitor?
     private let tokens: AccessTokens
+    private let secrets: WebhookSecrets
+    private let registry: PrometheusRegistry
     private let store: any JobStore & StoreMaintenance
     private let preparer: AttachmentPreparer
     private let calls: HTTPClient
@@ -52,7 +64,8 @@ struct ServerDependencies: Sendable {
         let (feed, registry) = (JobFeed(), PrometheusRegistry(descriptions: MetricDescription.service))
         temporaryFolder = temporary
         tokens = try AccessTokens(configuration.tokens, file: configuration.tokenFile, logger: logger)
-        let secrets = try WebhookSecrets(
+        self.registry = registry
+        secrets = try WebhookSecrets(
             literals: configuration.webhookSecrets, file: configuration.webhookSecretFile, logger: logger)
         let opened = try await configuration.openStore(feed, logger)
         store = opened.store
@@ -72,6 +85,11 @@ struct ServerDependencies: Sendable {
             ? JobWorker(
                 store: opened.store, preparer: preparer, feed: feed, settings: configuration.workerSettings,
                 metrics: metrics, tracer: tracing?.tracer, logger: logger) : nil
+        reporter = worker.map { [logger] worker in
+            WorkerReporter(
+                opened.workers, worker: worker, settings: configuration.workerSettings,
+                mediaSlots: configuration.preparer.mediaSlots, logger: logger)
+        }
         calls = try HTTPClient(
             policy: configuration.callbackPolicy,
             networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) },
@@ -100,9 +118,10 @@ struct ServerDependencies: Sendable {
                 let reasons = [worker?.health.reason ?? opened.store.fault, housekeeping.fault]
                 return ReadinessReport(reasons: reasons.compactMap { $0 })
             })
-        let serviceStatus = ServiceStatus(
+        var serviceStatus = ServiceStatus(
             configuration, worker: worker, store: opened.store, preparer: preparer, target: target,
             housekeeping: housekeeping)
+        serviceStatus.workers = { try await opened.workers.workers() }
         var service = configuration.service
         service.publishedURL = preparer.publishedURL
         let (drain, drained) = AsyncStream.makeStream(of: Never.self)
@@ -132,8 +151,26 @@ struct ServerDependencies: Sendable {
             drained: drained)
     }
 
-    /// Reloads the tokens; webhook secrets are reloaded on use if their file has changed.
-    func reload() { tokens.reload() }
+    /// Whether requests need a token, and whether webhooks can be signed: parts that are made at the start.
+    var credentials: (areTokensRequired: Bool, areWebhooksSigned: Bool) {
+        (tokens.isRequired, !secrets.current.isEmpty)
+    }
+
+    /// Applies what can change while the server runs.
+    ///
+    /// - Parameters:
+    ///   - tokens: nil to keep the current ones.
+    ///   - secrets: nil to keep the current ones.
+    func apply(_ configuration: ServeConfiguration, _ tokens: AccessTokens?, _ secrets: WebhookSecrets?) {
+        if let tokens { self.tokens.replace(with: tokens) }
+        if let secrets { self.secrets.replace(with: secrets) }
+        front.change(requestsPerSecond: configuration.service.requestsPerSecondMax)
+        worker?.change(hostLimit: configuration.jobsPerHostMax)
+        store.apply(configuration.limits)
+        if configuration.queue == nil {
+            registry.set("attachprep_media_quota_bytes", Double(configuration.limits.mediaQuotaBytes))
+        }
+    }
 
     /// Ends media processes and connections, closes the store and removes the temporary data folder.
     func close() async {
@@ -177,6 +214,7 @@ extension ServeConfiguration {
 
 struct OpenedStore: Sendable {
     let store: any JobStore & StoreMaintenance
+    let workers: any WorkerDirectory
     let receipts: any ReceiptStore
     let receiptKey: ReceiptKey
 }
@@ -191,10 +229,12 @@ extension ServeConfiguration {
                 folder: stateFolder, durability: durability, role: .service, limits: limits, feed: feed,
                 logger: logger, marksCrashes: true)
             return OpenedStore(
-                store: store, receipts: store, receiptKey: try await ReceiptKey.open(folder: stateFolder))
+                store: store, workers: LocalWorkerDirectory(), receipts: store,
+                receiptKey: try await ReceiptKey.open(folder: stateFolder))
         }
         let store = try await openQueue(queue, feed, logger)
-        return OpenedStore(store: store, receipts: UnsupportedReceiptStore(), receiptKey: .random())
+        return OpenedStore(
+            store: store, workers: store, receipts: UnsupportedReceiptStore(), receiptKey: .random())
     }
 
     private func openQueue(_ queue: QueueServers, _ feed: JobFeed, _ logger: Logger) async throws -> NATSJobQueue {

@@ -2,6 +2,7 @@ internal import AttachPrep
 internal import FoundationEssentials
 internal import Glibc
 public import Logging
+internal import OTLP
 internal import Synchronization
 
 /// Writes the service's log to standard error, one line per event, as text or JSON.
@@ -10,25 +11,31 @@ internal import Synchronization
 /// LoggingSystem.bootstrap { ServiceLogHandler(label: $0, format: .json, logLevel: .info) }
 /// ```
 public struct ServiceLogHandler: LogHandler {
-    public var logLevel: Logger.Level
+    /// The level of this handler if it was set, else the level of the process.
+    public var logLevel: Logger.Level {
+        get { ownLevel ?? processLevel.value }
+        set { ownLevel = newValue }
+    }
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?
 
+    private var ownLevel: Logger.Level?
+    private let processLevel: ProcessLogLevel
     private let format: ServeConfiguration.LogFormat
     private let output: LogOutput
     private let now: @Sendable () -> Date
 
     /// - Parameter label: ignored, because a process has one log.
     public init(label: String, format: ServeConfiguration.LogFormat, logLevel: Logger.Level = .info) {
-        self.init(format: format, logLevel: logLevel, output: .standardError, now: { Date() })
+        self.init(format: format, logLevel: ProcessLogLevel(logLevel), output: .standardError, now: { Date() })
     }
 
     init(
-        format: ServeConfiguration.LogFormat, logLevel: Logger.Level, output: LogOutput,
+        format: ServeConfiguration.LogFormat, logLevel: ProcessLogLevel, output: LogOutput,
         now: @escaping @Sendable () -> Date
     ) {
         self.format = format
-        self.logLevel = logLevel
+        processLevel = logLevel
         self.output = output
         self.now = now
     }
@@ -58,10 +65,30 @@ extension Logger {
         return logger
     }
 
-    /// A logger that writes to standard error in the given format, from the given level on.
-    public init(label: String, _ format: ServeConfiguration.LogFormat, _ level: Logger.Level) {
-        self.init(label: label) { ServiceLogHandler(label: $0, format: format, logLevel: level) }
+    /// The logger of a server, from the given level on; lines within a trace have its `trace_id` and `span_id`.
+    public init(label: String, _ configuration: ServeConfiguration, _ level: ProcessLogLevel) {
+        self.init(label: label) { _ in
+            var handler = ServiceLogHandler(
+                format: configuration.logFormat, logLevel: level, output: .standardError, now: { Date() })
+            if configuration.tracing != nil { handler.metadataProvider = OTLPTracer.metadataProvider }
+            return handler
+        }
     }
+}
+
+/// The level of a process's log, which can be changed while loggers use it.
+public final class ProcessLogLevel: Sendable {
+    private let index: Atomic<Int>
+
+    public init(_ level: Logger.Level) {
+        index = Atomic(Self.index(of: level))
+    }
+
+    public var value: Logger.Level { Logger.Level.allCases[index.load(ordering: .relaxed)] }
+
+    public func change(to level: Logger.Level) { index.store(Self.index(of: level), ordering: .relaxed) }
+
+    private static func index(of level: Logger.Level) -> Int { Logger.Level.allCases.firstIndex(of: level) ?? 0 }
 }
 
 struct LogLine {

@@ -25,6 +25,8 @@ struct ServiceStatus: Sendable {
     var publish: @Sendable () -> ComponentHealth = { .healthy }
     /// Nil with `--accept-only`.
     var children: @Sendable () -> Children? = { nil }
+    /// The workers of the queue, on all machines.
+    var workers: @Sendable () async throws -> [WorkerReport] = { [] }
 }
 
 /// The last known health of the queue or the publish target.

@@ -38,6 +38,24 @@ enum JobCatalogConformance {
             #expect(try await ids(driver, JobFilter(states: [])).isEmpty)
             #expect(try await ids(driver, JobFilter(ids: [queued, .make()])) == [queued])
             #expect(try await ids(driver, JobFilter(createdBefore: driver.clock.now)) == [failed, dead])
+            #expect(try await ids(driver, JobFilter(createdAfter: driver.clock.now)) == [queued])
+            #expect(try await ids(driver, JobFilter(worker: "nobody")).isEmpty)
+            #expect(try await driver.jobs.count(JobFilter()) == 3)
+            #expect(try await driver.jobs.count(JobFilter(states: [.failed, .dead])) == 2)
+        },
+        Behavior("Kinds of attachments and workers filter the list") { driver in
+            var manifest = Manifest.sample(.converted)
+            manifest.attachment = ManifestFile(
+                file: "attachment.mp4", type: try #require(AttachmentType(uti: "public.mpeg-4")), bytes: 4, sha256: "00"
+            )
+            let movie = try await driver.ended(.succeeded(manifest, .make()))
+            _ = try await driver.ended(.succeeded(.sample(.converted), .make()), .sample("https://cdn.example/dog"))
+            #expect(try await ids(driver, JobFilter(kind: .movie)) == [movie])
+            #expect(try await ids(driver, JobFilter(kind: .audio)).isEmpty)
+            let running = try await driver.enqueue(.sample("https://cdn.example/cow"))[0]
+            _ = try await driver.claimOne()
+            #expect(try await ids(driver, JobFilter(worker: "worker")) == [running])
+            #expect(try await driver.jobs.count(JobFilter(worker: "worker")) == 1)
         },
         Behavior("A search matches parts of ids, URLs and error codes, without wildcards") { driver in
             let named = try await driver.enqueue(.sample(id: "Mine_100"))[0]

@@ -36,6 +36,27 @@ import Testing
         }
     }
 
+    @Test func `Each machine lists the workers of all, until they end`() async throws {
+        func report(_ name: String, running: Int = 0) -> WorkerReport {
+            WorkerReport(
+                name: name, host: "host", version: "1.0.0", startedAt: Date(timeIntervalSince1970: 1_795_294_262),
+                reportedAt: Date(timeIntervalSince1970: 1_795_294_262), running: running, concurrency: 4, mediaSlots: 2,
+                isDraining: false)
+        }
+        let pair = try await Pair()
+        #expect(await pair.one.queue.workers().isEmpty)
+        try await pair.one.queue.report(report("one.example 7"))
+        try await pair.other.queue.report(report("other.example 8"))
+        try await pair.other.queue.report(report("other.example 8", running: 3))
+        // The second machine did not watch before, so that it receives the existing reports first.
+        #expect(await pair.other.queue.workers() == [report("one.example 7"), report("other.example 8", running: 3)])
+        try await pollUntil("the first machine has both") { await pair.one.queue.workers().map(\.running) == [0, 3] }
+        try await pair.other.queue.withdraw("other.example 8")
+        try await pollUntil("one is left") { await pair.one.queue.workers().map(\.name) == ["one.example 7"] }
+        await pair.one.queue.close()
+        await pair.other.queue.close()
+    }
+
     @Test func `Jobs retried in bulk on one machine are claimed on another`() async throws {
         let pair = try await Pair()
         let jobs = try await pair.one.queue.enqueue((0..<250).map { _ in .sample() }, idempotency: nil).jobs

@@ -70,6 +70,7 @@ final class UnreliableStore: JobQueue, JobCatalog, ResultStore, WebhookOutbox, U
         try await available().list(filter, after: cursor, limit: limit)
     }
 
+    func count(_ filter: JobFilter) async throws -> Int { try await available().count(filter) }
     func counts() async throws -> JobCounts { try await available().counts() }
     func pace(until end: Date) async throws -> JobPace { try await available().pace(until: end) }
     func retry(_ filter: JobFilter) async throws -> Int { try await available().retry(filter) }

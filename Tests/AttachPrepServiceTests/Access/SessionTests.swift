@@ -39,9 +39,36 @@ struct SessionTests {
     {
         let (fields, cookie) = try await begin(try await LiveService())
         #expect(Set(fields) == ["Path=/", "Max-Age=43200", "HttpOnly", "SameSite=Strict", "Secure"])
-        #expect(cookie.hasPrefix("__Host-attachprep=") && !cookie.contains(LiveService.token))
+        #expect(cookie.hasPrefix("__Host-attachprep-443=") && !cookie.contains(LiveService.token))
         let plain = try await begin(try await LiveService { $0.baseURL = "http://127.0.0.1:8080" })
-        #expect(!plain.fields.contains("Secure") && plain.cookie.hasPrefix("attachprep="))
+        #expect(!plain.fields.contains("Secure") && plain.cookie.hasPrefix("attachprep-8080="))
+    }
+
+    private static let names: [(String?, Int, String)] = [
+        ("http://127.0.0.1:8080", 8080, "attachprep-8080"), ("http://127.0.0.1:8081", 8081, "attachprep-8081"),
+        ("https://m.example", 8080, "__Host-attachprep-443"),
+        ("https://m.example:8443", 8080, "__Host-attachprep-8443"),
+        ("https://m.example/push/a%20b/", 8080, "__Host-attachprep-443-push-a-20b"), (nil, 9000, "attachprep-9000"),
+    ]
+
+    @Test(arguments: names)
+    func `Services on one host name have cookies of different names`(url: String?, port: Int, name: String) {
+        #expect(SessionCookie(baseURL: url, port: port).name == name)
+    }
+
+    @Test func `A service ignores the session of another port`() async throws {
+        let one = try await LiveService { $0.baseURL = "http://127.0.0.1:8080" }
+        let other = try await LiveService {
+            $0.baseURL = "http://127.0.0.1:8081"
+            $0.wrongTokensPerSecondMax = 0
+        }
+        let cookies = [try await begin(one).cookie, try await begin(other).cookie]
+        for service in [one, other] {
+            // A browser sends both to each of them.
+            #expect(try await browser(service, cookies.joined(separator: "; ")).get("/v1/jobs").status == 200)
+        }
+        #expect(try await browser(other, cookies[0]).get("/v1/jobs").status == 401)
+        #expect(try await one.caller.get("/v1/jobs").status == 200)
     }
 
     @Test func `A wrong token creates no session and is rate-limited`() async throws {
@@ -94,7 +121,7 @@ struct SessionTests {
             "\(parts[0]).\(parts[1]).\(String(parts[2].reversed()))",
         ]
         for value in forged {
-            let status = try await browser(service, "__Host-attachprep=\(value)").get("/v1/jobs").status
+            let status = try await browser(service, "__Host-attachprep-443=\(value)").get("/v1/jobs").status
             #expect(status == 401, "\(value)")
         }
     }
@@ -114,8 +141,9 @@ struct SessionTests {
     @Test func `A session expires after twelve hours`() throws {
         let tokens = try AccessTokens([LiveService.token], logger: logger)
         let start = Date(timeIntervalSince1970: 1_795_294_262)
-        let field = try #require(SessionCookie(baseURL: nil).field(for: LiveService.token, tokens, at: start))
-        let value = try #require(field.split(separator: ";").first).dropFirst("attachprep=".count)
+        let field = try #require(
+            SessionCookie(baseURL: nil, port: 8080).field(for: LiveService.token, tokens, at: start))
+        let value = try #require(field.split(separator: ";").first).dropFirst("attachprep-8080=".count)
         let seconds = Double(Limits.sessionSecondsMax)
         #expect(SessionCookie.caller(in: value, tokens, at: start + seconds - 1) != nil)
         #expect(SessionCookie.caller(in: value, tokens, at: start + seconds) == nil)
@@ -163,7 +191,7 @@ struct SessionTests {
         let response = try await LiveService().anonymous.send("DELETE", "/v1/session")
         #expect(response.status == 200 && response.object["authorized"] as? Bool == false)
         let field = try #require(response.field("set-cookie"))
-        #expect(field == "__Host-attachprep=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure")
+        #expect(field == "__Host-attachprep-443=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure")
     }
 
     @Test func `A service without tokens requires none and creates no session`() async throws {

@@ -133,6 +133,21 @@ struct JobRouteTests {
         #expect(try await service.caller.get("/v1/jobs?error=media.gone").status == 400)
     }
 
+    @Test func `Jobs are listed by kind and time`() async throws {
+        let service = try await LiveService()
+        _ = try await service.job()
+        for (query, count) in [
+            ("createdAfter=2026-01-01T00:00:00Z", 1), ("createdBefore=2026-01-01T00:00:00Z", 0), ("kind=movie", 0),
+        ] {
+            let page = try await service.caller.get("/v1/jobs?\(query)")
+            #expect(page.status == 200 && (page.object["jobs"] as? [Any])?.count == count, "\(query)")
+        }
+        for query in ["createdAfter=yesterday", "kind=picture", "worker=", "createdBefore="] {
+            let page = try await service.caller.get("/v1/jobs?\(query)")
+            #expect(page.status == 400 && page.code == "request.invalid", "\(query)")
+        }
+    }
+
     @Test(arguments: [
         (#"{"states": ["dead"]}"#, 2), (#"{"states": ["dead"], "error": "media.corrupt"}"#, 1),
         (#"{"error": ["media.corrupt", "download.timeout"]}"#, 2), (#"{"error": "cancelled"}"#, 0),
@@ -147,6 +162,7 @@ struct JobRouteTests {
         }
         let response = try await service.caller.post("/v1/jobs/retry", json: body)
         #expect(response.status == 200 && response.object["retried"] as? Int == count)
+        #expect(response.object["left"] as? Int == 0)
     }
 
     @Test(arguments: [

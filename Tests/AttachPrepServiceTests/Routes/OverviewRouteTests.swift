@@ -19,12 +19,30 @@ struct OverviewRouteTests {
             Set(overview.keys) == [
                 "version", "startedAt", "takesUploads", "jobs", "errors", "due", "oldestDueSeconds", "webhooks",
                 "mediaBytes", "hour", "children", "queue", "publish", "ready", "reasons",
+                "workers",
             ])
         #expect(overview["jobs"] as? [String: Int] == Dictionary(uniqueKeysWithValues: Self.states.map { ($0, 0) }))
         #expect(overview["oldestDueSeconds"] is NSNull && overview["due"] as? Int == 0)
         #expect(overview["webhooks"] as? [String: Int] == ["pending": 0, "delivered": 0, "givenUp": 0])
         #expect(overview["takesUploads"] as? Bool == true && overview["ready"] as? Bool == true)
         #expect((overview["errors"] as? [Any])?.isEmpty == true && overview["children"] is NSNull)
+    }
+
+    @Test func `Each worker has its load, version and times`() async throws {
+        var status = ServiceStatus()
+        let worker = WorkerReport(
+            name: "host-1 77", host: "host-1", version: "1.0.0", startedAt: Date(timeIntervalSince1970: 1_795_294_262),
+            reportedAt: Date(timeIntervalSince1970: 1_795_294_300), running: 3, concurrency: 32, mediaSlots: 4,
+            isDraining: true)
+        status.workers = { [worker] }
+        let service = try await LiveService(serviceStatus: status)
+        let overview = try await service.caller.get("/v1/overview").object
+        let listed = try #require((overview["workers"] as? [[String: Any]])?.first)
+        #expect(listed["name"] as? String == "host-1 77" && listed["host"] as? String == "host-1")
+        #expect(listed["running"] as? Int == 3 && listed["concurrency"] as? Int == 32)
+        #expect(listed["mediaSlots"] as? Int == 4 && listed["draining"] as? Bool == true)
+        #expect(listed["startedAt"] as? String == "2026-11-21T20:51:02.000Z")
+        #expect(listed["reportedAt"] as? String == "2026-11-21T20:51:40.000Z" && listed.count == 9)
     }
 
     private static let states = ["queued", "running", "succeeded", "failed", "dead", "cancelled"]

@@ -18,7 +18,7 @@ import Testing
     private func logger(_ format: ServeConfiguration.LogFormat, _ level: Logger.Level = .trace) -> Logger {
         let output = LogOutput(descriptor)
         return Logger(label: "test") { _ in
-            ServiceLogHandler(format: format, logLevel: level, output: output) {
+            ServiceLogHandler(format: format, logLevel: ProcessLogLevel(level), output: output) {
                 Date(timeIntervalSince1970: 1_800_000_000.5)
             }
         }

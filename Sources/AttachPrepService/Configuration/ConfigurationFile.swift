@@ -1,0 +1,242 @@
+import AttachPrepModel
+import Configuration
+import Glibc
+import RichPush
+import Yams
+
+/// The file of `--config`: YAML, in which each key is the name of a setting, checked against the table of settings.
+///
+/// ```yaml
+/// base-url: https://media.example/push
+/// max-queue: 20000
+/// allow-callback-network: [10.2.0.0/16, 10.3.0.0/16]
+/// ```
+/// One level of keys with texts, numbers, switches and lists of texts is all of YAML that settings need. Nested keys,
+/// anchors and aliases are rejected, so that no small file can become a large one.
+struct ConfigurationFile: Sendable {
+    let path: String
+    /// The line of each key.
+    let lines: [Setting: Int]
+    /// The values; nil for a file without keys.
+    let snapshot: YAMLSnapshot?
+
+    /// Reads and checks a file.
+    ///
+    /// - Throws: `request.invalid`, with a message that names the file, the line, and what to do.
+    init(_ path: String) throws {
+        try self.init(bytes: BoundedFile.content(of: path, max: Limits.configurationFileBytesMax), path: path)
+    }
+
+    /// - Parameter path: for messages.
+    init(bytes: [UInt8], path: String) throws {
+        self.path = path
+        let text = try Self.text(bytes, path)
+        try YAMLReferences.check(text, path)
+        guard let root = try Self.root(of: text, path) else {
+            (lines, snapshot) = ([:], nil)
+            return
+        }
+        guard let mapping = root.mapping else {
+            throw Self.error(path, root, "The file is not a list of keys and values; write `key: value` on each line.")
+        }
+        lines = try Self.lines(mapping, path)
+        let secrets = Set(Setting.allCases.filter(\.isSecret).map(\.key))
+        do {
+            snapshot = unsafe try YAMLSnapshot(
+                data: bytes.span.bytes, providerName: path, parsingOptions: .init(secretsSpecifier: .specific(secrets)))
+        } catch {
+            // Not reached: the checks above are stricter.
+            throw Self.error(path, root, "The file is not valid YAML.")
+        }
+    }
+
+    // MARK: YAML
+
+    private static func text(_ bytes: [UInt8], _ path: String) throws -> String {
+        guard let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains("\0") else {
+            throw AttachPrepError(
+                .requestInvalid, "The configuration file \(path) is not text in UTF-8; save it in that encoding.")
+        }
+        return text
+    }
+
+    /// The document's root; nil for a file of comments.
+    private static func root(of text: String, _ path: String) throws -> Node? {
+        do {
+            return try Parser(yaml: text).singleRoot()
+        } catch let error as YamlError {
+            throw Self.error(path, error)
+        }
+    }
+
+    private static func error(_ path: String, _ error: YamlError) -> AttachPrepError {
+        switch error {
+        case .duplicatedKeysInMapping(let keys, let context):
+            let listed = keys.sorted().map { "\"\($0.prefix(80))\"" }.joined(separator: ", ").escapingControls
+            return AttachPrepError(
+                .requestInvalid, "\(path):\(context.mark.line): A key is there twice: \(listed); remove one of them.")
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return AttachPrepError(
+                .requestInvalid,
+                "\(path):\(mark.line): The file is not valid YAML at column \(mark.column); write `key: value` on each "
+                    + "line, and texts with special characters in quotes.",
+                detail: problem)
+        default:
+            return AttachPrepError(
+                .requestInvalid, "The configuration file \(path) is not valid YAML; write `key: value` on each line.",
+                detail: "\(error)")
+        }
+    }
+
+    private static func error(_ path: String, _ node: Node, _ message: String) -> AttachPrepError {
+        AttachPrepError(.requestInvalid, "\(path):\(node.mark?.line ?? 1): \(message)")
+    }
+
+    // MARK: Keys
+
+    private static func lines(_ mapping: Node.Mapping, _ path: String) throws -> [Setting: Int] {
+        var lines: [Setting: Int] = [:]
+        for (node, value) in mapping {
+            guard let key = node.scalar?.string else {
+                throw error(path, node, "A key is not a text; write `key: value`.")
+            }
+            guard let setting = Setting(key: key) else { throw unknownError(path, node, key) }
+            try check(value, of: setting, path)
+            lines[setting] = node.mark?.line ?? 1
+        }
+        return lines
+    }
+
+    private static func unknownError(_ path: String, _ node: Node, _ key: String) -> AttachPrepError {
+        if key == Setting.config.rawValue {
+            return error(path, node, "A configuration file cannot name another one; remove `config`.")
+        }
+        let keys = Setting.allCases.filter(\.isFileKey).map(\.key)
+        // Underscores and capitals are the usual mistakes, since variables and other programs have them.
+        let typed = String(key.prefix(80)).lowercased().replacing("_", with: "-")
+        let nearest = EditDistance.nearest(to: typed, of: keys).map { " Did you mean \"\($0)\"?" }
+        return error(
+            path, node,
+            "Unknown key \"\(String(key.prefix(80)).escapingControls)\"."
+                + (nearest ?? " The keys are the options of attachprep serve without their dashes."))
+    }
+
+    /// Checks that a value has the setting's form: a list for a setting that has several values, else one value.
+    private static func check(_ value: Node, of setting: Setting, _ path: String) throws {
+        let example = setting.isList ? "\(setting.key): [one, other]" : "\(setting.key): value"
+        switch value {
+        case .scalar(let scalar):
+            guard !isNull(scalar) else {
+                throw error(path, value, "The key \"\(setting.key)\" has no value; give one or remove the line.")
+            }
+            guard !setting.isList else {
+                throw error(path, value, "The value of \"\(setting.key)\" is not a list; write `\(example)`.")
+            }
+        case .sequence(let values):
+            guard setting.isList else {
+                throw error(path, value, "The value of \"\(setting.key)\" is a list; write `\(example)`.")
+            }
+            for one in values where one.scalar.map(isNull) ?? true {
+                throw error(path, one, "A value of the list \"\(setting.key)\" is not a text; write `\(example)`.")
+            }
+        default:
+            throw error(path, value, "The value of \"\(setting.key)\" has keys of its own; write `\(example)`.")
+        }
+    }
+}
+
+extension ConfigurationFile {
+    /// Whether a value is missing: YAML's null.
+    private static func isNull(_ scalar: Node.Scalar) -> Bool {
+        scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+    }
+}
+
+/// Reads a regular file whose size is limited.
+private enum BoundedFile {
+    static func content(of path: String, max: Int) throws -> [UInt8] {
+        // O_NONBLOCK: a named pipe without a writer would block.
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw error(path, reason(errno)) }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw error(path, reason(errno)) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw error(path, status.st_mode & S_IFMT == S_IFDIR ? "is a folder; name a file" : "is not a regular file")
+        }
+        // One byte more than allowed, so that a file that grows meanwhile is noticed.
+        var bytes = [UInt8](repeating: 0, count: max + 1)  // Bounded: a constant.
+        var count = 0
+        while count < bytes.count {
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                return unsafe Glibc.read(descriptor, rest.baseAddress, rest.count)
+            }
+            guard got >= 0 else { throw error(path, reason(errno)) }
+            guard got > 0 else { break }
+            count += got  // Bounded: the size of `bytes`.
+        }
+        guard count <= max else { throw error(path, "is larger than \(max) bytes; shorten it") }
+        return Array(bytes.prefix(count))
+    }
+
+    private static func error(_ path: String, _ reason: String) -> AttachPrepError {
+        AttachPrepError(.requestInvalid, "The configuration file \(path) \(reason).")
+    }
+
+    private static func reason(_ code: CInt) -> String {
+        switch code {
+        case ENOENT, ENOTDIR: "does not exist; correct --config (ATTACHPREP_CONFIG)"
+        case EACCES: "is not readable by this user; correct its permissions"
+        default: "cannot be read (error \(code))"
+        }
+    }
+}
+
+/// Anchors (`&name`) and aliases (`*name`), with which a small file can stand for billions of values.
+private enum YAMLReferences {
+    /// - Throws: `request.invalid`, with the line of the first one.
+    static func check(_ text: String, _ path: String) throws {
+        var quote: UInt8?
+        var before = UInt8(ascii: "\n")
+        var isComment = false
+        var line = 1
+        let bytes = Array(text.utf8)
+        for (index, byte) in bytes.enumerated() {
+            defer { before = byte }
+            if byte == UInt8(ascii: "\n") {
+                line += 1  // Bounded: the size of the file.
+                isComment = false
+            }
+            if isComment { continue }
+            if let open = quote {
+                // A doubled single quote ends the text and begins it again, which makes no difference here.
+                if byte == open, open == UInt8(ascii: "'") || before != UInt8(ascii: "\\") { quote = nil }
+                continue
+            }
+            guard startsToken(after: before) else { continue }
+            switch byte {
+            case UInt8(ascii: "'"), UInt8(ascii: "\""): quote = byte
+            case UInt8(ascii: "#"): isComment = true
+            case UInt8(ascii: "&"), UInt8(ascii: "*"):
+                let next = index + 1 < bytes.count ? bytes[index + 1] : UInt8(ascii: " ")  // Bounded: an index.
+                guard next > UInt8(ascii: " ") else { continue }
+                throw AttachPrepError(
+                    .requestInvalid,
+                    "\(path):\(line): Anchors and aliases (& and *) are not supported; put a text that begins with "
+                        + "one of them in quotes.")
+            default: break
+            }
+        }
+    }
+
+    private static func startsToken(after byte: UInt8) -> Bool {
+        byte <= UInt8(ascii: " ") || [UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: ",")].contains(byte)
+    }
+}
+
+extension Limits {
+    /// Bytes of a configuration file: the maximum number of the longest tokens and webhook secrets, and comments.
+    static let configurationFileBytesMax = 262_144
+}
