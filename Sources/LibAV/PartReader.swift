@@ -70,6 +70,7 @@ final class PartReader {
     private static func plainBytes(
         _ part: FilePart, _ decryption: BlockDecryption, _ descriptor: CInt
     ) throws(LibAVError) -> Int {
+        // Bounded: by a constant.
         guard part.bytes % BlockDecryption.blockBytes == 0 else { throw invalid }
         // Bounded: a part has one block at least.
         let last = try decrypt(part, decryption, descriptor, from: part.bytes - BlockDecryption.blockBytes, count: 1)

@@ -21,6 +21,7 @@ package enum Identification {
         }
         let first = try LeadingBytes(read(descriptor, at: 0, upTo: min(request.availableBytes, windowBytes)))
         // Playlists are read by the process that has the network; one that gets here leads nowhere.
+        // Bounded: array concatenation.
         if first.has("#EXTM3U") || first.has([0xEF, 0xBB, 0xBF] + Array("#EXTM3U".utf8)) {
             throw AttachPrepError(
                 .mediaUnrecognized,

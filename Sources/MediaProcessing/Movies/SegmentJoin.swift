@@ -197,6 +197,7 @@ final class RunFeed {
             clock = found.timeBase.seconds(tick) + run.shift
             if isMain, isMainOver || position < run.firstPacket { continue }
             // Frames before the first keyframe cannot be decoded.
+            // Bounded: floating point.
             if let shown = next.presentationTimestamp, found.timeBase.seconds(shown) < run.origin - found.timeBase.tick
             {
                 continue
