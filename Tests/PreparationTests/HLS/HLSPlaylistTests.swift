@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Keys, discontinuities, live streams, clips and variants, with exact frames.
-@Suite(.timeLimit(.minutes(5))) struct HLSPlaylistTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct HLSPlaylistTests {
     private static let key = "00112233445566778899aabbccddeeff"
 
     /// Cuts the stream and encrypts its segments as a server would.
@@ -43,6 +43,15 @@ import Testing
         let manifest = try await bench.prepare()
         expectFrames(try bench.frames(manifest), Array(0..<125))
         #expect(bench.server.requests(to: "/key").count == 1)
+        await bench.shutdown()
+    }
+
+    @Test func `A key in front of an initialization section encrypts it, too`() async throws {
+        let bench = try HLSBench()
+        let vector = "0123456789abcdef0123456789abcdef"
+        try encrypted(bench, "-hls_segment_type fmp4", vector: vector)
+        try bench.stream.encrypt(["list-init.mp4"], key: Self.key) { _ in vector }
+        expectFrames(try bench.frames(try await bench.prepare()), Array(0..<125))
         await bench.shutdown()
     }
 

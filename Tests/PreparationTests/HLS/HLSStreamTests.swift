@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Finished streams: each frame of the result has the number and the time that it has in the stream.
-@Suite(.timeLimit(.minutes(5))) struct HLSStreamTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct HLSStreamTests {
     struct Shape: Sendable, CustomTestStringConvertible {
         let name: String
         var source = HLSStream.standard

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Playlists made to cause harm: each is refused with a code, leaves no files and costs little.
-@Suite(.timeLimit(.minutes(3))) struct HostileHLSTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct HostileHLSTests {
     private func expectRefusal(
         _ code: ErrorCode, _ lines: [String], served: (HLSBench) -> Void = { _ in },
         _ change: (inout AttachmentRequest) -> Void = { _ in }, sourceLocation: SourceLocation = #_sourceLocation
