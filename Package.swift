@@ -328,6 +328,7 @@ if isFuzzing {
         "ManifestFuzz": ["AttachPrep", "AttachPrepCommand"],
         "HeaderFuzz": ["AttachPrep"],
         "AddressFuzz": ["AttachPrep", "Curl"],
+        "PlaylistFuzz": ["AttachPrep", "RichPush"],
         "MessageFuzz": ["AttachPrep", "MediaEngine"],
         "PayloadFuzz": ["RichPush", "PushPayload"],
         "PublishFuzz": ["AttachPrep"],

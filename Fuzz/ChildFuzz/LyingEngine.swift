@@ -143,6 +143,7 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
             return .answer(
                 .inspected(media, EarlyRender(request: render, media: rendered(render, outputs))))
         case .render(let request): return .answer(.rendered(rendered(request, outputs)))
+        case .join: return .answer(.joined(JoinedMedia(bytes: Int(input.byte()), duration: Double(input.byte()))))
         case .describe: return .answer(.described(EngineDescription(libraries: [], abilities: [])))
         }
     }

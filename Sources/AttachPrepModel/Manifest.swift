@@ -74,13 +74,16 @@ public struct ManifestSource: Codable, Sendable, Hashable {
     public var bytes: Int?
     /// SHA-256 of the source in lowercase hexadecimal.
     public var sha256: String?
+    /// The part of an HLS stream that was taken; nil for any other source. Bytes and hash are then those of the movie
+    /// that was joined. The only key that is left out when it is nil.
+    public var playlist: ManifestPlaylist?
 
     public init(url: String) {
         self.url = url
     }
 
     private enum CodingKeys: String, CodingKey {
-        case url, finalURL, declaredMIMEType, mimeType, bytes, sha256
+        case url, finalURL, declaredMIMEType, mimeType, bytes, sha256, playlist
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -91,6 +94,42 @@ public struct ManifestSource: Codable, Sendable, Hashable {
         try values.encode(mimeType, forKey: .mimeType)
         try values.encode(bytes, forKey: .bytes)
         try values.encode(sha256, forKey: .sha256)
+        try values.encodeIfPresent(playlist, forKey: .playlist)
+    }
+}
+
+/// What was taken of an HLS stream.
+public struct ManifestPlaylist: Codable, Sendable, Hashable {
+    /// Whether the stream was still going on, so that its last seconds were taken.
+    public var live: Bool
+    /// Segments that were downloaded, without separate audio.
+    public var segments: Int
+    /// Duration of the movie that was joined, in seconds.
+    public var seconds: Double
+    /// Bits per second of the variant; null for a playlist without variants.
+    public var bandwidth: Int?
+    /// Size of the variant in pixels, if declared.
+    public var width: Int?
+    public var height: Int?
+
+    public init(live: Bool, segments: Int, seconds: Double) {
+        self.live = live
+        self.segments = segments
+        self.seconds = seconds
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case live, segments, seconds, bandwidth, width, height
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(live, forKey: .live)
+        try values.encode(segments, forKey: .segments)
+        try values.encode(seconds, forKey: .seconds)
+        try values.encode(bandwidth, forKey: .bandwidth)
+        try values.encode(width, forKey: .width)
+        try values.encode(height, forKey: .height)
     }
 }
 

@@ -34,8 +34,23 @@ import SafeArithmetic
     package static func open(
         _ descriptor: CInt, demuxer: String?, arriving: ArrivingBytes? = nil, deadline: ContinuousClock.Instant
     ) throws(LibAVError) -> Demuxer {
+        try open(
+            DescriptorInput.open(descriptor, arriving: arriving, deadline: deadline), demuxer: demuxer)
+    }
+
+    /// Opens parts of the file behind a borrowed descriptor as if they followed each other.
+    ///
+    /// - Parameter choose: Returns the short name of the demuxer for the first bytes; nil selects it by content.
+    package static func open(
+        _ descriptor: CInt, parts: [FilePart], deadline: ContinuousClock.Instant, choose: ([UInt8]) -> String?
+    ) throws(LibAVError) -> Demuxer {
+        let reader = try PartReader(descriptor, parts)
+        let input = try DescriptorInput.open(reader, deadline: deadline)
+        return try open(input, demuxer: choose(try reader.firstBytes(16)))
+    }
+
+    private static func open(_ input: DescriptorInput, demuxer: String?) throws(LibAVError) -> Demuxer {
         LibAV.started
-        let input = try DescriptorInput.open(descriptor, arriving: arriving, deadline: deadline)
         let allocated = unsafe try LibAVError.allocated(avformat_alloc_context(), "avformat_alloc_context")
         unsafe allocated.pointee.pb = unsafe input.context
         unsafe allocated.pointee.interrupt_callback = unsafe input.interrupt

@@ -37,9 +37,22 @@ import SafeArithmetic
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw LibAVError(code: CLibAV_errorInputOutput, operation: "fstat")
         }
-        let state = State(
-            descriptor: descriptor, size: arriving.map { Int64(clamping: $0.total) } ?? Int64(clamping: status.st_size),
-            waitForMore: arriving?.waitForMore, deadline: deadline)
+        return try open(
+            State(
+                descriptor: descriptor,
+                size: arriving.map { Int64(clamping: $0.total) } ?? Int64(clamping: status.st_size),
+                waitForMore: arriving?.waitForMore, deadline: deadline))
+    }
+
+    /// Reads parts of a file as if they followed each other.
+    static func open(_ parts: PartReader, deadline: ContinuousClock.Instant) throws(LibAVError) -> DescriptorInput {
+        try open(
+            State(
+                descriptor: parts.descriptor, parts: parts, size: Int64(clamping: parts.size), waitForMore: nil,
+                deadline: deadline))
+    }
+
+    private static func open(_ state: State) throws(LibAVError) -> DescriptorInput {
         let buffer = unsafe try LibAVError.allocated(av_malloc(bufferBytes), "av_malloc")
         let context = unsafe avio_alloc_context(
             buffer.assumingMemoryBound(to: UInt8.self), CInt(clamping: bufferBytes), 0,
@@ -58,19 +71,30 @@ import SafeArithmetic
     }
 
     fileprivate final class State {
-        let descriptor: CInt
+        private let descriptor: CInt
+        /// Nil for the whole file.
+        private let parts: PartReader?
         let size: Int64
         let waitForMore: (() -> Bool)?
         let deadline: ContinuousClock.Instant
         var position: Int64 = 0
 
         init(
-            descriptor: CInt, size: Int64, waitForMore: (() -> Bool)?, deadline: ContinuousClock.Instant
+            descriptor: CInt, parts: PartReader? = nil, size: Int64, waitForMore: (() -> Bool)?,
+            deadline: ContinuousClock.Instant
         ) {
             self.descriptor = descriptor
+            self.parts = parts
             self.size = size
             self.waitForMore = waitForMore
             self.deadline = deadline
+        }
+
+        /// Reads at the current position; nil when that fails.
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+            let offset = Int(clamping: position)
+            if let parts { return try? unsafe parts.read(into: buffer, at: offset) }
+            return try? unsafe FileIO.read(descriptor, into: buffer, at: offset)
         }
 
         /// Waits for more bytes at the current position after a read of 0 bytes; false at the end of the file.
@@ -92,8 +116,7 @@ import SafeArithmetic
     if state.isExpired { return CLibAV_errorExit }
     while true {
         let free = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: max(0, Int(clamping: count)))
-        let read = try? unsafe FileIO.read(state.descriptor, into: free, at: Int(clamping: state.position))
-        guard let read else { return CLibAV_errorInputOutput }
+        guard let read = unsafe state.read(into: free) else { return CLibAV_errorInputOutput }
         if read == 0, state.waits() { continue }
         if read == 0 { return CLibAV_errorEndOfFile }
         state.position = state.position.adding(clamping: Int64(clamping: read))

@@ -10,9 +10,9 @@ public protocol MediaEngine: Sendable {
     ///
     /// - Parameters:
     ///   - call: The work to do.
-    ///   - descriptors: The source first (open for reading), then the outputs of `render` in the order of
-    ///     `RenderRequest.outputs`, or the expected thumbnail of `inspect` (open for reading and writing, empty); last
-    ///     the signal pipe of a source that is still downloading (open for reading).
+    ///   - descriptors: The source first (open for reading; `join` has one for each track), then the outputs of `render`
+    ///     in the order of `RenderRequest.outputs`, the output of `join`, or the expected thumbnail of `inspect` (open for
+    ///     reading and writing, empty); last the signal pipe of a source that is still downloading (open for reading).
     ///     Borrowed: the caller closes them.
     ///   - deadline: When the work must be done.
     /// - Throws: `AttachPrepError`: a `media.` code for a problem with the file, `deadline.exceeded` past the deadline,
@@ -65,6 +65,7 @@ public enum MediaCall: Codable, Sendable, Hashable {
     case identify(IdentifyRequest)
     case inspect(InspectRequest)
     case render(RenderRequest)
+    case join(JoinRequest)
     case describe
 }
 
@@ -74,6 +75,7 @@ public enum MediaAnswer: Codable, Sendable, Hashable {
     /// With the expected thumbnail, if it was made.
     case inspected(InspectedMedia, EarlyRender? = nil)
     case rendered(RenderedMedia)
+    case joined(JoinedMedia)
     case described(EngineDescription)
 }
 
@@ -135,7 +137,7 @@ extension MediaEngine {
         return description
     }
 
-    private func wrongAnswer(_ call: String) -> AttachPrepError {
+    func wrongAnswer(_ call: String) -> AttachPrepError {
         AttachPrepError(.internal, "The media process sent the wrong type of answer.", detail: "to \(call)")
     }
 }

@@ -60,6 +60,8 @@ package final class MediaProcessor {
                 try MediaRendering.render(
                     request, source: source, outputs: descriptors.dropFirst().map(OutputFile.init), deadline: deadline,
                     progress: progress))
+        case .join(let request):
+            return .joined(try SegmentJoin.run(request, descriptors: descriptors, deadline: deadline))
         case .describe: preconditionFailure("answered above")
         }
     }

@@ -8,6 +8,14 @@ struct PrintedManifest: Decodable, Sendable, Equatable {
         let finalURL, declaredMIMEType, mimeType: String?
         let bytes: Int?
         let sha256: String?
+        let playlist: Playlist?
+    }
+
+    struct Playlist: Decodable, Sendable, Equatable {
+        let live: Bool
+        let segments: Int
+        let seconds: Double
+        let bandwidth, width, height: Int?
     }
 
     struct File: Decodable, Sendable, Equatable {

@@ -14,6 +14,7 @@ enum ForeignNumberRules {
         "Sources/AttachPrep/Deadline.swift",
         "Sources/AttachPrep/Download/",
         "Sources/AttachPrep/FileStamp.swift",
+        "Sources/AttachPrep/HLS/",
         "Sources/AttachPrep/MediaPool/",
         "Sources/AttachPrep/Network/",
         "Sources/AttachPrep/Payload/",

@@ -36,16 +36,21 @@ final class BodyFile: Sendable {
 
     /// Borrowed from the caller.
     private let descriptor: CInt
+    /// The offset of the body in the file.
+    private let start: Int
     private let bytesMax: Int
     private let observer: (any DownloadObserver)?
     private let state = Mutex(State())
 
-    init(descriptor: CInt, bytesMax: Int, observer: (any DownloadObserver)? = nil) {
+    init(descriptor: CInt, start: Int = 0, bytesMax: Int, observer: (any DownloadObserver)? = nil) {
         self.observer = observer
         self.descriptor = descriptor
+        self.start = start
         self.bytesMax = bytesMax
     }
 
+    /// The beginning of the body, for formats that are recognized by a few characters.
+    var firstBytes: [UInt8] { (try? FileIO.bytes(descriptor, at: start, count: 16)) ?? [] }
     var bytes: Int { state.withLock { $0.bytes } }
     var generation: Int { state.withLock { $0.generation } }
     /// The declared size of the whole body in bytes; nil if the server declared none.
@@ -68,7 +73,7 @@ final class BodyFile: Sendable {
         let generation = try state.withLock { state throws(AttachPrepError) in
             // Bounded: counts the restarts of one download, which the retry schedule limits.
             state = State(generation: state.generation + 1)
-            guard isEmpty || ftruncate(descriptor, 0) == 0 else { throw OutputErrors.error(errno) }
+            guard isEmpty || ftruncate(descriptor, start) == 0 else { throw OutputErrors.error(errno) }
             return state.generation
         }
         observer?.bodyBegan(generation: generation)
@@ -77,7 +82,7 @@ final class BodyFile: Sendable {
     /// Avoids a needless `ftruncate`: ext4 flushes a truncated file to disk on close, even one that was empty before.
     private var isEmpty: Bool {
         var status = stat()
-        return unsafe fstat(descriptor, &status) == 0 && status.st_size == 0
+        return unsafe fstat(descriptor, &status) == 0 && status.st_size == start
     }
 
     /// Stores the size of the whole body that the server declared.
@@ -147,7 +152,9 @@ final class BodyFile: Sendable {
     }
 
     private func write(_ piece: UnsafeRawBufferPointer, at start: Int) throws(AttachPrepError) {
-        do { try unsafe FileIO.write(piece, to: descriptor, at: start) } catch { throw OutputErrors.error(error.code) }
+        do { try unsafe FileIO.write(piece, to: descriptor, at: self.start.adding(clamping: start)) } catch {
+            throw OutputErrors.error(error.code)
+        }
     }
 }
 

@@ -31,6 +31,7 @@ final class DownloadExchange: TransferObserver {
     private let addressPolicy: AddressPolicy
     private let traffic: TrafficCounter
     private let resumePoint: ResumePoint?
+    private let range: ByteRange?
     private let condition: ConditionalRequest?
     private let decodesContent: Bool
     private let deadline: ContinuousClock.Instant
@@ -43,7 +44,7 @@ final class DownloadExchange: TransferObserver {
     ///   - prefixReady: Yields when a verdict on the body is due.
     init(
         host: String, body: BodyFile, addressPolicy: AddressPolicy, traffic: TrafficCounter = TrafficCounter(),
-        resumePoint: ResumePoint?,
+        resumePoint: ResumePoint?, range: ByteRange? = nil,
         condition: ConditionalRequest? = nil, decodesContent: Bool = true, deadline: ContinuousClock.Instant,
         prefixReady: AsyncStream<Void>.Continuation
     ) {
@@ -52,6 +53,7 @@ final class DownloadExchange: TransferObserver {
         self.addressPolicy = addressPolicy
         self.traffic = traffic
         self.resumePoint = resumePoint
+        self.range = range
         self.condition = condition
         self.decodesContent = decodesContent
         self.deadline = deadline
@@ -126,7 +128,7 @@ final class DownloadExchange: TransferObserver {
 
     /// Decides from the complete head what the body is.
     private func begin(_ head: ResponseHead) throws(AttachPrepError) {
-        let verdict = ResponseVerdict(head, resuming: resumePoint, asking: condition?.validators)
+        let verdict = ResponseVerdict(head, resuming: resumePoint, range: range, asking: condition?.validators)
         state.withLock {
             $0.outcome.head = head
             $0.outcome.verdict = verdict
@@ -152,7 +154,8 @@ final class DownloadExchange: TransferObserver {
         guard let head = outcome.head, head.status == 206, !head.isEncoded, let range = head.contentRange else {
             return
         }
-        guard body.bytes.adding(clamping: bytes) <= range.end else { throw .ambiguous(host, "Content-Range") }
+        let end = self.range == nil ? range.end : range.length
+        guard body.bytes.adding(clamping: bytes) <= end else { throw .ambiguous(host, "Content-Range") }
     }
 
     /// Whether to read the body: a long unneeded body ends the transfer, a short one is read so that the connection can

@@ -34,6 +34,7 @@ struct DownloadRun {
     /// Validators of the version fetched before; nil when no conditional request is to be sent.
     private var validators: SourceValidators?
     private let wait: SourceWait?
+    private let range: ByteRange?
     /// Requests that found no source while waiting for it.
     private var polls = 0
     /// Whether the file is complete, and the next request only asks whether the server has a newer version.
@@ -49,12 +50,14 @@ struct DownloadRun {
         deadline = request.deadline
         headers = try RequestHeaders(request.headers)
         self.onPrefix = onPrefix
-        body = BodyFile(descriptor: descriptor, bytesMax: request.bytesMax, observer: request.observer)
+        body = BodyFile(
+            descriptor: descriptor, start: request.fileOffset, bytesMax: request.bytesMax, observer: request.observer)
         first = try WebAddress(request.url, httpsOnly: downloader.policy.httpsOnly)
         schedule = RetrySchedule(backOff: downloader.timeouts.backOff)
         hop = first
         validators = headers.hasConditions ? nil : request.validators
         wait = request.wait
+        range = request.range
     }
 
     /// The conditional headers for this hop; nil when the download resumes a partial file.
@@ -73,7 +76,8 @@ struct DownloadRun {
             throw AttachPrepError.deadlineExceeded(hop.host)
         }
         return DownloadedFile(
-            finalURL: hop.shown, declaredMIMEType: head?.mimeType, bytes: body.bytes, sha256: body.sha256,
+            finalURL: hop.shown, address: hop, isWholeFile: head?.status != 206, declaredMIMEType: head?.mimeType,
+            bytes: body.bytes, sha256: body.sha256,
             generation: body.generation, timings: timings, httpVersion: httpVersion, attempts: attempts,
             freshness: freshness.limited(to: redirectsFreshUntil))
     }
@@ -150,7 +154,8 @@ struct DownloadRun {
         case .fail(let error): throw error
         case .follow(let location): try follow(location)
         case .retry(let error):
-            resumePoint = head.flatMap { ResumePoint(after: $0, bytes: body.bytes, total: body.total) }
+            resumePoint =
+                range == nil ? head.flatMap { ResumePoint(after: $0, bytes: body.bytes, total: body.total) } : nil
             try await pause(error, retryAfter: retryAfter)
         case .startOver(let error): try startOver(error)
         case .startOverUndecoded(let error):
@@ -175,7 +180,10 @@ struct DownloadRun {
 
     /// Waits until a complete file is compared with the server's version; false when it has settled.
     private mutating func mayGrow() async throws -> Bool {
-        guard !headers.hasConditions, let head, let delay = wait?.checkDelay(after: head, now: .now) else {
+        // A live playlist grows for as long as the stream lasts; each version is complete.
+        guard !headers.hasConditions, !Playlist.begins(body.firstBytes), let head,
+            let delay = wait?.checkDelay(after: head, now: .now)
+        else {
             return false
         }
         let version = body.sha256
@@ -235,7 +243,7 @@ extension DownloadRun {
         let (prefixEvents, prefixReady) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let exchange = DownloadExchange(
             host: hop.host, body: body, addressPolicy: downloader.addressPolicy, traffic: downloader.traffic,
-            resumePoint: resumePoint,
+            resumePoint: resumePoint, range: range,
             condition: condition, decodesContent: decodesContent, deadline: exchangeDeadline, prefixReady: prefixReady)
         let settings = settings(for: hosts)
         let loop = downloader.loop
@@ -277,7 +285,7 @@ extension DownloadRun {
             stallBytesMin: timeouts.stallBytesMin, deadline: exchangeDeadline)
         let lines = headers.lines(
             isFirstOrigin: hop.origin == first.origin, authorization: first.basicAuthorization, resuming: resumePoint,
-            condition: condition)
+            range: range, condition: condition)
         var settings = TransferSettings(url: hop.text, headers: lines, limits: limits)
         settings.pins = hosts.filter { IPAddress($0.host) == nil }.map(\.pin)
         settings.proxy = downloader.proxy?.text

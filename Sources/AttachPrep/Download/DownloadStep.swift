@@ -104,10 +104,12 @@ package enum ResponseVerdict: Sendable, Hashable {
     case ambiguous(field: String)
 
     /// - Parameters:
-    ///   - point: The requested range; nil without one.
+    ///   - point: Where the file is continued; nil to begin it.
+    ///   - range: The requested part of the file; nil for the whole.
     ///   - validators: The validators of a conditional request; nil for another request.
     package init(
-        _ head: ResponseHead, resuming point: ResumePoint?, asking validators: SourceValidators? = nil
+        _ head: ResponseHead, resuming point: ResumePoint?, range: ByteRange? = nil,
+        asking validators: SourceValidators? = nil
     ) {
         if let field = head.ambiguousField {
             self = .ambiguous(field: field)
@@ -115,7 +117,7 @@ package enum ResponseVerdict: Sendable, Hashable {
         }
         self =
             switch head.status {
-            case 206: Self.partial(head, point)
+            case 206: Self.partial(head, point, range)
             case 416 where point != nil: .unusableRange
             case 200...299: .whole(total: head.isEncoded ? nil : head.contentLength)
             case 304: Self.unmodified(head, validators)
@@ -134,10 +136,16 @@ package enum ResponseVerdict: Sendable, Hashable {
         }
     }
 
-    private static func partial(_ head: ResponseHead, _ point: ResumePoint?) -> ResponseVerdict {
+    private static func partial(_ head: ResponseHead, _ point: ResumePoint?, _ wanted: ByteRange?) -> ResponseVerdict {
         if let point {
             let total = head.contentRange?.total ?? point.total
             return point.isContinued(by: head) ? .continuation(total: total) : .unusableRange
+        }
+        if let wanted {
+            guard let range = head.contentRange, range.first == wanted.offset, range.end == wanted.end,
+                head.isWholeRange, !head.isEncoded
+            else { return .refused(status: head.status) }
+            return .whole(total: wanted.length)
         }
         // Some servers send 206 without a range request; accepted when the range is the whole file.
         guard let range = head.contentRange, range.first == 0, let total = range.total, range.end == total,

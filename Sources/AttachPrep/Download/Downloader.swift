@@ -99,6 +99,10 @@ package struct DownloadRequest: Sendable {
     package var validators: SourceValidators?
     /// Waits for a source that does not exist yet or still grows; nil takes the first response as final.
     package var wait: SourceWait?
+    /// The part of the file to request; nil for the whole. Nothing is resumed then: another attempt starts over.
+    package var range: ByteRange?
+    /// The offset in the descriptor's file at which the body is written; what is behind it is discarded.
+    package var fileOffset = 0
     /// Notified as the body arrives.
     package var observer: (any DownloadObserver)?
 
@@ -117,6 +121,10 @@ package struct DownloadRequest: Sendable {
 package struct DownloadedFile: Sendable, Hashable {
     /// The URL after redirects, without user info and with secret query values redacted.
     package var finalURL: String
+    /// The same with its secrets, to resolve references in the file.
+    package var address: WebAddress
+    /// Whether the server sent the whole file although a range was requested.
+    package var isWholeFile = true
     /// The server's `Content-Type` in lower case, without parameters.
     package var declaredMIMEType: String?
     /// Decoded bytes in the file.

@@ -22,6 +22,7 @@ struct AnswerValidation {
             return .answer(.inspected(try validated(media), try early.map { try validated($0, of: request) }))
         case (.answer(.rendered(let media)), .render(let request)):
             return .answer(.rendered(try validated(media, of: request)))
+        case (.answer(.joined(let media)), .join): return .answer(.joined(try validated(media)))
         case (.answer(.described(let description)), .describe):
             return .answer(.described(try validated(description)))
         case (.progress, _), (.answer, _): throw MediaProcessError.invalidAnswer("the answer does not match the call")
@@ -98,6 +99,16 @@ struct AnswerValidation {
         }
         try Self.expect(.list, media.concessions.count, media.warnings.count)
         return media.bounded
+    }
+
+    private func validated(_ media: JoinedMedia) throws -> JoinedMedia {
+        try Self.expect(.duration, media.duration)
+        // The output is the last descriptor.
+        var status = stat()
+        guard let output = pendingCall.descriptors.last, unsafe fstat(output, &status) == 0,
+            status.st_size == media.bytes, media.bytes > 0
+        else { throw MediaProcessError.invalidAnswer("reported \(media.bytes) bytes, wrote \(status.st_size)") }
+        return media
     }
 
     /// The output must have been requested, and its file must have the reported size.

@@ -44,9 +44,11 @@ package struct RequestHeaders: Sendable {
     ///     credentials sent.
     ///   - authorization: The `Authorization` value from the URL's user info; the caller's own header overrides it.
     ///   - point: Where to resume; nil requests the whole file.
+    ///   - range: The part of the file to request.
     ///   - condition: The conditional headers, ignored when resuming.
     func lines(
-        isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?, condition: ConditionalRequest? = nil
+        isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?, range: ByteRange? = nil,
+        condition: ConditionalRequest? = nil
     ) -> [String] {
         var fields = isFirstOrigin ? callers : []
         let own = [
@@ -57,6 +59,8 @@ package struct RequestHeaders: Sendable {
             fields.append((name, value))
         }
         fields.append(("Accept-Encoding", "identity"))
+        // Bounded: checked when the range is created; it has a byte at least.
+        if let range, point == nil { fields.append(("Range", "bytes=\(range.offset)-\(range.end - 1)")) }
         // libcurl omits a header with an empty value unless it is written with a semicolon.
         return fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
             // Bounded: array concatenation.

@@ -1,4 +1,5 @@
 import AttachPrepModel
+import FileIO
 import Glibc
 import MediaEngine
 import RichPush
@@ -44,6 +45,10 @@ struct FetchStep: Sendable {
         do {
             file = try await dependencies.downloader.download(order, into: target) {
                 [request] availableBytes, isComplete in
+                if Playlist.begins(readable.firstBytes) {
+                    guard request.unsupported == .convert else { throw AttachPrepError.unconvertedPlaylist }
+                    return .accepted(bytesMax: Limits.playlistBytesMax, tooLarge: .playlistTooLarge)
+                }
                 guard
                     let format = try await identification.attempt(
                         availableBytes: availableBytes, isComplete: isComplete)
@@ -56,6 +61,10 @@ struct FetchStep: Sendable {
             await early.abandon()
             throw error
         }
+        if Playlist.begins(readable.firstBytes) {
+            await early.abandon()
+            return try await join(file, into: target, readable)
+        }
         await early.completed(ArrivingBody(generation: file.generation, bytes: file.bytes))
         let identified = try await identification.finish(bytes: file.bytes, sha256: file.sha256)
         var timings = ManifestTimings(file.timings)
@@ -66,6 +75,34 @@ struct FetchStep: Sendable {
             freshness: file.freshness, early: early)
     }
 
+    // MARK: A playlist
+
+    /// The movie made of a playlist, which replaces the playlist in the file.
+    private func join(_ file: DownloadedFile, into target: CInt, _ readable: OwnedDescriptor) async throws
+        -> FetchedSource
+    {
+        let bytes = try FileIO.bytes(readable.descriptor, at: 0, count: file.bytes)
+        var fetch = try PlaylistFetch(request, dependencies, staging, deadline, playlistBytes: file.bytes)
+        let playlist = try await fetch.run(bytes, at: file.address, into: target)
+        let identification = SourceIdentification(
+            source: request.source, dependencies: dependencies, descriptor: readable.descriptor, deadline: deadline)
+        let identified = try await identification.finish(bytes: playlist.bytes, sha256: playlist.sha256)
+        if let format = identified.format {
+            let sizeLimit = SourceSizeLimit(format: format, request: request)
+            guard playlist.bytes <= sizeLimit.bytesMax else { throw sizeLimit.error }
+        }
+        var timings = file.timings
+        timings.add(playlist.timings)
+        var whole = ManifestTimings(timings)
+        whole.identify = identification.milliseconds
+        // A live stream has other segments the next time.
+        let freshness = playlist.manifest.live ? SourceFreshness() : file.freshness
+        return FetchedSource(
+            file: readable, bytes: playlist.bytes, sha256: playlist.sha256, finalURL: file.finalURL,
+            declaredMIMEType: file.declaredMIMEType, timings: whole, identified: identified, freshness: freshness,
+            playlist: playlist)
+    }
+
     // MARK: A file
 
     /// A file is identified before it is copied, so that a rejected file need not be copied. When its first bytes match
@@ -73,6 +110,9 @@ struct FetchStep: Sendable {
     private func copy(_ path: String, into target: CInt, _ readable: OwnedDescriptor) async throws -> FetchedSource {
         let file = try LocalFile(path: path, shown: location.shown(for: request))
         guard file.bytes <= Limits.sourceBytesMax else { throw SourceSizeLimit.tooLarge(Limits.sourceBytesMax) }
+        if let first = try? FileIO.bytes(file.descriptor, at: 0, count: 16), Playlist.begins(first) {
+            throw AttachPrepError.localPlaylist
+        }
         let identification = SourceIdentification(
             source: request.source, dependencies: dependencies, descriptor: file.descriptor, deadline: deadline)
         let isSuspect = identification.isSuspect(availableBytes: file.bytes, isComplete: true)
@@ -132,11 +172,13 @@ final class FetchedSource: Sendable {
     let freshness: SourceFreshness?
     /// Early processing of the source; nil for a file.
     let early: EarlyProcessing?
+    /// The playlist that the file was made of; nil for any other source.
+    let playlist: FetchedPlaylist?
 
     init(
         file: OwnedDescriptor, bytes: Int, sha256: String, finalURL: String?, declaredMIMEType: String?,
         timings: ManifestTimings, identified: IdentifiedMedia, freshness: SourceFreshness? = nil,
-        early: EarlyProcessing? = nil
+        early: EarlyProcessing? = nil, playlist: FetchedPlaylist? = nil
     ) {
         self.file = file
         self.bytes = bytes
@@ -147,6 +189,7 @@ final class FetchedSource: Sendable {
         self.identified = identified
         self.freshness = freshness
         self.early = early
+        self.playlist = playlist
     }
 
     /// Open for reading only.
@@ -164,6 +207,9 @@ final class OwnedDescriptor: Sendable {
     deinit {
         close(descriptor)
     }
+
+    /// The beginning of the file, for formats that are recognized by a few characters.
+    var firstBytes: [UInt8] { (try? FileIO.bytes(descriptor, at: 0, count: 16)) ?? [] }
 }
 
 /// How large a source of a known format may be, and the error when it is larger. Pure.

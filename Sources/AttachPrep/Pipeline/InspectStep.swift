@@ -71,9 +71,10 @@ struct SourceInspection: Sendable {
             let fetched = try await fetch(staging, deadline)
             source.record(fetched)
             let inspected = try await inspect(fetched, deadline)
-            source.mimeType = inspected.format.mimeType
+            if fetched.playlist == nil { source.mimeType = inspected.format.mimeType }
             media = inspected
-            let plan = PreparationPlan(media: inspected, bytes: fetched.bytes, request: request)
+            var plan = PreparationPlan(media: inspected, bytes: fetched.bytes, request: request)
+            if let playlist = fetched.playlist { plan.note(playlist) }
             return InspectionReport(source: source, media: inspected, plan: plan)
         } catch {
             let known = AttachPrepError(wrapping: error)

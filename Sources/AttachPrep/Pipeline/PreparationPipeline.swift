@@ -38,7 +38,7 @@ struct PreparationPipeline: Sendable {
             manifest.source.record(source)
             manifest.timings = source.timings
             var (media, early) = try await inspect(source, staging, &clock, &manifest.timings)
-            manifest.source.mimeType = media.format.mimeType
+            if source.playlist == nil { manifest.source.mimeType = media.format.mimeType }
             var plan = PreparationPlan(media: media, bytes: source.bytes, request: request)
             if let error = plan.error { throw error }
             var renditions: Renditions
@@ -270,7 +270,8 @@ extension ManifestSource {
     mutating func record(_ fetched: FetchedSource) {
         finalURL = fetched.finalURL
         declaredMIMEType = fetched.declaredMIMEType
-        mimeType = fetched.identified.format?.mimeType
+        mimeType = fetched.playlist == nil ? fetched.identified.format?.mimeType : Playlist.mimeType
+        playlist = fetched.playlist?.manifest
         bytes = fetched.bytes
         sha256 = fetched.sha256
     }

@@ -17,7 +17,7 @@ struct PublishStep: Sendable {
         var manifest = manifest
         manifest.outcome = outcome
         // Bounded: lists.
-        manifest.reasons = plan.reasons + renditions.concessions
+        manifest.reasons = reasons + renditions.concessions
         manifest.warnings = warnings
         let attachment = try attachment(id: manifest.id)
         manifest.attachment = attachment
@@ -36,8 +36,14 @@ struct PublishStep: Sendable {
 
     private var outcome: Outcome {
         if renditions.isDegraded { return .bestAttempt }
-        if case .source = renditions.delivery { return .passed }
+        if case .source = renditions.delivery { return source.playlist == nil ? .passed : .converted }
         return plan.outcome
+    }
+
+    private var reasons: [String] {
+        var plan = plan
+        if let playlist = source.playlist { plan.note(playlist) }
+        return plan.reasons
     }
 
     private var warnings: [PreparationWarning] {
@@ -45,7 +51,7 @@ struct PublishStep: Sendable {
         let isSource = if case .source = renditions.delivery { true } else { false }
         let delivery = DeliveryWarnings(media: media, isSource: isSource, orientation: orientation)
         // Bounded: lists.
-        return planned + renditions.warnings + delivery.warnings
+        return (source.playlist?.warnings ?? []) + planned + renditions.warnings + delivery.warnings
     }
 
     /// The orientation in which the delivered attachment is stored.

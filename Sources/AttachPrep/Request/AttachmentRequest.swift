@@ -37,6 +37,9 @@ public struct AttachmentRequest: Sendable, Hashable {
     /// Seconds to wait for a source that its server does not have yet (404, or a temporary failure), or that is still
     /// being written; nil takes the first response as final. The budget includes them.
     public var waitSeconds: Double?
+    /// Seconds to take of an HLS stream: the last ones of a live stream, the first ones of any other; nil for the
+    /// default, 10 s and 60 s.
+    public var clipSeconds: Double?
     /// The caller's size limit in decimal bytes, in addition to Apple's.
     public var bytesMax: Int?
     /// The network the phone is expected on; it limits the attachment to what can be fetched in the device budget.
@@ -101,6 +104,11 @@ public struct AttachmentRequest: Sendable, Hashable {
                 .requestInvalid,
                 "The wait of \(waitSeconds) s must be at least 0 and at most \(Limits.budgetSecondsMax) s.")
         }
+        if let clipSeconds, !(clipSeconds > 0 && clipSeconds <= Limits.clipSecondsMax) {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The clip of \(clipSeconds) s must be over 0 and at most \(Limits.clipSecondsMax) s.")
+        }
         if let bytesMax, bytesMax < 1 {
             throw AttachPrepError(.requestInvalid, "The limit of \(bytesMax) bytes must be at least 1.")
         }
@@ -138,7 +146,7 @@ public struct AttachmentRequest: Sendable, Hashable {
 /// The JSON form, also a line of a batch list.
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, wait, maxBytes,
+        case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, wait, clip, maxBytes,
             network, deviceBudget, headers
     }
 
@@ -157,6 +165,7 @@ extension AttachmentRequest: Codable {
         attachmentTypes = try values.decodeIfPresent(AcceptedTypes.self, forKey: .attachmentTypes) ?? attachmentTypes
         budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
         waitSeconds = try values.decodeIfPresent(Double.self, forKey: .wait) ?? waitSeconds
+        clipSeconds = try values.decodeIfPresent(Double.self, forKey: .clip) ?? clipSeconds
         bytesMax = try values.decodeIfPresent(Int.self, forKey: .maxBytes) ?? bytesMax
         network = try values.decodeIfPresent(DeviceNetwork.self, forKey: .network) ?? network
         deviceBudgetSeconds =
@@ -177,6 +186,7 @@ extension AttachmentRequest: Codable {
         try values.encodeIfPresent(attachmentTypes, forKey: .attachmentTypes)
         try values.encode(budgetSeconds, forKey: .budget)
         try values.encodeIfPresent(waitSeconds, forKey: .wait)
+        try values.encodeIfPresent(clipSeconds, forKey: .clip)
         try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
         try values.encodeIfPresent(network, forKey: .network)
         try values.encodeIfPresent(deviceBudgetSeconds, forKey: .deviceBudget)

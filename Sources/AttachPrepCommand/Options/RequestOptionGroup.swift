@@ -57,6 +57,12 @@ struct RequestOptionGroup: ParsableArguments {
             valueName: "time"))
     var wait: DurationArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            "Length of a clip of an HLS stream: the end of a live one (default: 10s), the beginning of any other (60s).",
+            valueName: "time"))
+    var clip: DurationArgument?
+
     @Option(help: ArgumentHelp("Size limit of the attachment in bytes, below Apple's limit.", valueName: "n"))
     var maxBytes: Int?
 
@@ -98,6 +104,7 @@ struct RequestOptionGroup: ParsableArguments {
         request.attachmentTypes = attachmentTypes?.types
         request.budgetSeconds = budget.seconds
         request.waitSeconds = wait?.seconds
+        request.clipSeconds = clip?.seconds
         request.bytesMax = maxBytes
         request.headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
         return request

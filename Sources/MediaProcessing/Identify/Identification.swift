@@ -20,6 +20,13 @@ package enum Identification {
             throw AttachPrepError(.mediaEmpty, "The source is empty (0 bytes); check what the server sends.")
         }
         let first = try LeadingBytes(read(descriptor, at: 0, upTo: min(request.availableBytes, windowBytes)))
+        // Playlists are read by the process that has the network; one that gets here leads nowhere.
+        // Bounded: array concatenation.
+        if first.has("#EXTM3U") || first.has([0xEF, 0xBB, 0xBF] + Array("#EXTM3U".utf8)) {
+            throw AttachPrepError(
+                .mediaUnrecognized,
+                "The source is a playlist, which leads to other files; give the URL of the playlist.")
+        }
         // libmagic fails on input that sends its rules in circles; such content counts as unknown.
         let magic = (try? cookie.mimeType(of: first.bytes)) ?? unknown
         let format = try format(of: first, magic: magic, descriptor: descriptor, isComplete: request.isComplete)

@@ -67,6 +67,13 @@ import Testing
 
     // MARK: A source that still grows
 
+    @Test func `A live playlist, which always grows, is taken at once`() async throws {
+        let playlist = Data("#EXTM3U\n#EXT-X-VERSION:3\n".utf8)
+        server.serve("/live", .body(playlist, headers: ["Last-Modified": Self.date(1), "ETag": "\"1\""]))
+        _ = try await fetch(server.url("/live"))
+        #expect(server.requests.count == 1)
+    }
+
     @Test func `A file that was just changed is fetched again until it stays the same`() async throws {
         let first = ["ETag": "\"1\"", "Last-Modified": Self.date(0), "Date": Self.date(0)]
         let second = ["ETag": "\"2\"", "Last-Modified": Self.date(0), "Date": Self.date(0)]

@@ -54,6 +54,16 @@ import Testing
         try await expectEnded(script)
     }
 
+    @Test(arguments: [
+        "{'bytes': 5, 'duration': 1, 'hasOmissions': False}", "{'bytes': -1, 'duration': 1, 'hasOmissions': False}",
+    ])
+    func `A joined movie of another size than reported is rejected`(media: String) async throws {
+        // The last descriptor, an existing picture, has another size.
+        try await expectEnded(
+            "receive(); reply(1, {'answer': {'joined': {'_0': \(media)}}}); pause()",
+            .join(JoinRequest(tracks: [], seconds: 1, isTail: false, bytesMax: 9)))
+    }
+
     @Test func `An answer with another call's number is rejected`() async throws {
         for number in ["0", "2", "-1", "9223372036854775807"] {
             try await expectEnded("receive(); reply(\(number), described); pause()")

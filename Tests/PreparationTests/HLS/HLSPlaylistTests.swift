@@ -1,0 +1,232 @@
+import AttachPrep
+import AttachPrepModel
+import Foundation
+import RichPush
+import TestSupport
+import Testing
+
+/// Keys, discontinuities, live streams, clips and variants, with exact frames.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct HLSPlaylistTests {
+    private static let key = "00112233445566778899aabbccddeeff"
+
+    /// Cuts the stream and encrypts its segments as a server would.
+    ///
+    /// - Parameter vector: Nil for the media sequence number.
+    private func encrypted(_ bench: HLSBench, _ arguments: String = "", vector: String?) throws {
+        try bench.stream.cut(of: nil, arguments)
+        let files = try bench.stream.entries("list").map { String($0.split(separator: "\n").last ?? "") }
+        let first = arguments.contains("start_number") ? 1_000 : 0
+        try bench.stream.encrypt(files, key: Self.key) { number in
+            vector ?? String(repeating: "0", count: 24) + String(format: "%08x", first + number)
+        }
+        try bench.stream.folder.write((0..<16).map { UInt8($0 * 17) }, to: "key")
+        let tag = "#EXT-X-KEY:METHOD=AES-128,URI=\"key\"" + (vector.map { ",IV=0x\($0)" } ?? "")
+        try bench.stream.edit { $0.replacing("#EXT-X-PLAYLIST-TYPE:VOD", with: tag) }
+    }
+
+    @Test(
+        arguments: [
+            ("", "0123456789abcdef0123456789abcdef"), ("", nil), ("-start_number 1000", nil),
+            ("-hls_segment_type fmp4", "0123456789abcdef0123456789abcdef"), ("-hls_segment_type fmp4", nil),
+        ] as [(String, String?)])
+    func `AES-128 with a vector or the sequence number`(arguments: String, vector: String?) async throws {
+        let bench = try HLSBench()
+        try encrypted(bench, arguments, vector: vector)
+        if arguments.contains("fmp4"), vector != nil {
+            // The key follows the initialization section, which is not encrypted.
+            try bench.stream.edit { text in
+                let key = text.split(separator: "\n").first { $0.hasPrefix("#EXT-X-KEY") } ?? ""
+                let map = text.split(separator: "\n").first { $0.hasPrefix("#EXT-X-MAP") } ?? ""
+                return text.replacing("\(key)\n", with: "").replacing(map, with: "\(map)\n\(key)")
+            }
+        }
+        let manifest = try await bench.prepare()
+        expectFrames(try bench.frames(manifest), Array(0..<125))
+        #expect(bench.server.requests(to: "/key").count == 1)
+        await bench.shutdown()
+    }
+
+    @Test func `A key in front of an initialization section encrypts it, too`() async throws {
+        let bench = try HLSBench()
+        let vector = "0123456789abcdef0123456789abcdef"
+        try encrypted(bench, "-hls_segment_type fmp4", vector: vector)
+        try bench.stream.encrypt(["list-init.mp4"], key: Self.key) { _ in vector }
+        expectFrames(try bench.frames(try await bench.prepare()), Array(0..<125))
+        await bench.shutdown()
+    }
+
+    // MARK: Discontinuities
+
+    /// Two streams whose timestamps begin at 0 and at `offset`, in one playlist.
+    private func spliced(_ bench: HLSBench, _ arguments: String, second: String = HLSStream.standard) throws {
+        try bench.stream.cut("a", of: nil, arguments)
+        try bench.stream.cut("b", of: try HLSStream.source(second), arguments)
+        var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-TARGETDURATION:2"]
+        for name in ["a", "b"] {
+            if name == "b" { lines.append("#EXT-X-DISCONTINUITY") }
+            let map = try bench.stream.text(name).split(separator: "\n").first { $0.hasPrefix("#EXT-X-MAP") }
+            if let map { lines.append(String(map)) }
+            lines += try bench.stream.entries(name)
+        }
+        lines.append("#EXT-X-ENDLIST\n")
+        try bench.stream.write(lines.joined(separator: "\n"))
+    }
+
+    @Test(arguments: ["", "-hls_segment_type fmp4", "-hls_flags single_file", "-output_ts_offset 77"])
+    func `After a discontinuity the frames continue`(arguments: String) async throws {
+        let bench = try HLSBench()
+        try spliced(bench, arguments)
+        let manifest = try await bench.prepare()
+        expectFrames(try bench.frames(manifest), Array(0..<125) + Array(0..<125))
+        #expect(abs((manifest.source.playlist?.seconds ?? 0) - 10) < 0.1)
+        await bench.shutdown()
+    }
+
+    @Test func `Segments of another size after a discontinuity are left out with a warning`() async throws {
+        let bench = try HLSBench()
+        try spliced(bench, "", second: "-vf scale=160:120 \(HLSStream.standard)")
+        let manifest = try await bench.prepare()
+        expectFrames(try bench.frames(manifest), Array(0..<125))
+        #expect(manifest.warnings.map(\.code) == [.mediaCut])
+        await bench.shutdown()
+    }
+
+    // MARK: Live streams and clips
+
+    /// Leaves the last segments of a stream that has not ended.
+    private func live(_ bench: HLSBench, _ arguments: String = "", window: Int? = nil) throws {
+        try bench.stream.cut(of: nil, arguments)
+        try bench.stream.edit { text in
+            var lines = text.replacing("#EXT-X-ENDLIST", with: "").replacing("#EXT-X-PLAYLIST-TYPE:VOD\n", with: "")
+                .split(separator: "\n").map(String.init)
+            guard let window else { return lines.joined(separator: "\n") }
+            let count = lines.count { !$0.hasPrefix("#") }
+            let first = lines.indices.filter { lines[$0].hasPrefix("#EXTINF") }[count - window]
+            let start = lines.firstIndex { $0.hasPrefix("#EXTINF") } ?? 0
+            lines.removeSubrange(start..<first)
+            return lines.joined(separator: "\n")
+                .replacing("#EXT-X-MEDIA-SEQUENCE:0", with: "#EXT-X-MEDIA-SEQUENCE:\(count - window)")
+        }
+    }
+
+    @Test(arguments: [("", 2.0, 75), ("", 1.5, 75), ("-hls_segment_type fmp4", 2, 75), ("", 5, 0), ("", 300, 0)])
+    func `A live stream gives its last seconds`(arguments: String, seconds: Double, first: Int) async throws {
+        let bench = try HLSBench()
+        try live(bench, arguments)
+        let manifest = try await bench.prepare { $0.clipSeconds = seconds }
+        expectFrames(try bench.frames(manifest), Array(first..<125))
+        #expect(manifest.source.playlist?.live == true)
+        await bench.shutdown()
+    }
+
+    @Test func `Only the segments of the clip are requested`() async throws {
+        let bench = try HLSBench()
+        try live(bench)
+        _ = try await bench.prepare { $0.clipSeconds = 2 }
+        #expect(bench.server.requests.map(\.path) == ["/list.m3u8", "/list3.ts", "/list4.ts"])
+        await bench.shutdown()
+    }
+
+    @Test(arguments: ["", "-hls_segment_type fmp4"])
+    func `A window of a live stream begins at zero`(arguments: String) async throws {
+        let bench = try HLSBench()
+        try live(bench, arguments, window: 3)
+        expectFrames(try bench.frames(try await bench.prepare()), Array(50..<125))
+        await bench.shutdown()
+    }
+
+    @Test func `A live clip begins at the keyframe before it, within a segment`() async throws {
+        let bench = try HLSBench()
+        try live(bench, "-hls_time 5")
+        expectFrames(try bench.frames(try await bench.prepare { $0.clipSeconds = 2 }), Array(75..<125))
+        await bench.shutdown()
+    }
+
+    @Test(arguments: ["", "-hls_segment_type fmp4"])
+    func `A finished stream gives its first seconds`(arguments: String) async throws {
+        let bench = try HLSBench()
+        try bench.stream.cut(of: nil, arguments)
+        let manifest = try await bench.prepare { $0.clipSeconds = 2 }
+        let frames = try bench.frames(manifest)
+        expectFrames(frames.filter { $0.number < 48 }, Array(0..<48))
+        #expect(abs((manifest.attachment?.duration ?? 0) - 2) < 0.15)
+        #expect(!bench.server.requests.contains { $0.path == "/list3.ts" })
+        await bench.shutdown()
+    }
+
+    // MARK: Variants
+
+    /// A master playlist with three variants.
+    private func master(_ bench: HLSBench) throws {
+        for (name, rate) in [("high", "-crf 20"), ("low", "-crf 40 -vf scale=160:120"), ("middle", "-crf 30")] {
+            try bench.stream.cut(name, of: try HLSStream.source("\(HLSStream.standard) \(rate)"))
+        }
+        let codecs = "CODECS=\"avc1.64000d,mp4a.40.2\""
+        try bench.stream.write(
+            """
+            #EXTM3U
+            #EXT-X-STREAM-INF:BANDWIDTH=900000,RESOLUTION=320x240,\(codecs)
+            high.m3u8
+            #EXT-X-STREAM-INF:BANDWIDTH=200000,RESOLUTION=160x120,\(codecs)
+            low.m3u8
+            #EXT-X-STREAM-INF:BANDWIDTH=500000,RESOLUTION=320x240,\(codecs)
+            middle.m3u8
+            """)
+    }
+
+    @Test func `The smallest variant of three is taken`() async throws {
+        let bench = try HLSBench()
+        try master(bench)
+        let manifest = try await bench.prepare { $0.network = .profile(.threeG) }
+        let frames = try NumberedFrame.all(of: bench.path(manifest), width: 160, height: 120)
+        #expect(frames.map(\.number) == Array(0..<125))
+        let taken = try #require(manifest.source.playlist)
+        #expect(taken.bandwidth == 200_000 && taken.width == 160 && taken.height == 120)
+        #expect(!bench.server.requests.contains { $0.path.hasPrefix("/high") || $0.path.hasPrefix("/middle") })
+        await bench.shutdown()
+    }
+
+    @Test(arguments: ["", "-hls_segment_type fmp4"])
+    func `Separate audio is joined with the video`(arguments: String) async throws {
+        let bench = try HLSBench()
+        try bench.stream.cut("video", of: nil, "-an \(arguments)")
+        try bench.stream.cut("audio", of: nil, "-vn \(arguments)")
+        try bench.stream.write(
+            """
+            #EXTM3U
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="en",DEFAULT=YES,URI="audio.m3u8"
+            #EXT-X-STREAM-INF:BANDWIDTH=100000,CODECS="mp4a.40.2",AUDIO="a"
+            audio.m3u8
+            #EXT-X-STREAM-INF:BANDWIDTH=900000,RESOLUTION=320x240,CODECS="avc1.64000d,mp4a.40.2",AUDIO="a"
+            video.m3u8
+            """)
+        let manifest = try await bench.prepare()
+        let path = try bench.path(manifest)
+        expectFrames(try NumberedFrame.all(of: path), Array(0..<125))
+        let audio = try GeneratedMedia.run(
+            "ffprobe",
+            [
+                "-v", "error", "-select_streams", "a:0", "-show_entries", "stream=codec_name,duration", "-of",
+                "csv=p=0", path,
+            ])
+        let words = String(decoding: audio, as: UTF8.self).split(whereSeparator: { ",\n".contains($0) })
+        #expect(words.first == "aac" && abs((words.last.flatMap { Double($0) } ?? 0) - 5) < 0.1)
+        await bench.shutdown()
+    }
+
+    @Test func `Addresses are relative to where a playlist was found`() async throws {
+        let bench = try HLSBench()
+        try bench.stream.cut()
+        try bench.stream.serve(on: bench.server)
+        let text = try bench.stream.text().replacing("list0.ts", with: "../list0.ts?a=1")
+        for number in 0..<5 {
+            let body = try Data(bench.stream.folder.bytes(of: "list\(number).ts"))
+            bench.server.serve("/deep/list\(number).ts", .body(body))
+        }
+        bench.server.serve("/deep/list.m3u8", .body(Data(text.utf8)))
+        bench.server.serve("/start", .redirect("/deep/list.m3u8"))
+        let manifest = await bench.prepare(url: bench.server.url("/start"))
+        expectFrames(try bench.frames(manifest), Array(0..<125))
+        await bench.shutdown()
+    }
+}
