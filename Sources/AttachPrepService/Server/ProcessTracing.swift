@@ -1,7 +1,7 @@
 import AttachPrep
 import FoundationEssentials
 import Glibc
-import Logging
+package import Logging
 import OTLP
 import RichPush
 package import Tracing
