@@ -65,7 +65,7 @@ deps-test: toolchain ## Install the Debian packages and servers that the tests n
 	@tools/fake-apns/install >/dev/null
 	@tools/axe/install >/dev/null
 	@tools/promtool/install >/dev/null
-	@tools/otlp-validator/install >/dev/null
+	@tools/telemetry-validator/install >/dev/null
 
 deps-bench: deps-test ## Install what the comparison with other tools needs (only what is missing)
 	@tools/install-packages $(bench_packages)

@@ -50,7 +50,9 @@ public struct AttachmentService: Service, HTTPFrontend {
         try self.init(
             store: store, intake: intake, feed: feed, receiptService: receiptService, tokens: tokens,
             settings: settings,
-            health: HealthRoutes(metricsPage: metricsPage, readiness: readiness), logger: logger)
+            health: HealthRoutes(
+                metricsPage: { _ in await metricsPage() }, hasOpenMetrics: false, readiness: readiness),
+            logger: logger)
     }
 
     init(

@@ -25,6 +25,7 @@ package struct OTLPEncoder: Sendable {
         scope = json.bytes
     }
 
+    // Bounded throughout: array concatenation.
     package func request(_ spans: [FinishedSpan]) -> [UInt8] {
         var json = JSONBytes()
         json.raw("{\"resourceSpans\":[{\"resource\":{\"attributes\":")
@@ -39,6 +40,7 @@ package struct OTLPEncoder: Sendable {
 }
 
 /// JSON under construction.
+// Bounded throughout: array concatenation, digits of a byte, and wider integers.
 private struct JSONBytes {
     var bytes: [UInt8] = []
 

@@ -99,6 +99,7 @@ package final class SpanExporter: Sendable {
         }
         // What a shutdown had no time for.
         let left = state.withLock { $0.queue.count }
+        // Bounded: counts of values in memory.
         if left > 0 { metrics?.dropped.increment(by: Int64(left)) }
     }
 
@@ -119,7 +120,7 @@ package final class SpanExporter: Sendable {
             case .accepted(let rejected):
                 let lost = min(max(0, rejected), batch.count)
                 metrics?.exported.increment(by: Int64(batch.count - lost))  // Bounded: counts of values in memory.
-                metrics?.failed.increment(by: Int64(lost))
+                metrics?.failed.increment(by: Int64(lost))  // Bounded: as above.
                 noteSuccess()
                 return
             case .temporary(let reason, let retryAfter):
@@ -242,7 +243,7 @@ extension Limits {
     package static let spanBackOffSeconds = 1.0
     /// The longest `Retry-After` that is followed; the queue fills meanwhile.
     static let spanRetryAfterSecondsMax = 60.0
-    /// Bytes of a request: a span has some 900.
+    /// Bytes of a request: a span has some 700.
     static let spanRequestBytesMax = 64_000_000
     /// Bytes of the collector's answer that are read: counts and a sentence.
     static let spanAnswerBytesMax = 16_384

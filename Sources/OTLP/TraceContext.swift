@@ -69,13 +69,13 @@ extension TraceContext {
     /// `00-` trace id `-` span id `-` flags.
     private static let parentBytes = 55
 
+    // Bounded throughout: at most 16 digits.
     /// Nil for anything but lower-case hexadecimal digits, at most 16.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
             switch digit {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(digit & 0xf)
-            // Bounded: 10 to 15.
             case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(digit & 0xf) + 9
             default: return nil
             }
@@ -91,6 +91,7 @@ extension TraceContext {
 
 /// As 32 lower-case hexadecimal digits.
 extension TraceContext.TraceID: CustomStringConvertible {
+    // Bounded: text.
     package var description: String { TraceContext.hexadecimal(high) + TraceContext.hexadecimal(low) }
 }
 
@@ -106,7 +107,9 @@ enum TraceState {
         var (kept, bytes) = ("", 0)
         for entry in entries {
             bytes += entry.utf8.count + 1  // Bounded: the length of a header.
+            // Bounded: a constant, and text.
             guard bytes <= bytesMax + 1 else { break }
+            // Bounded: text.
             kept += kept.isEmpty ? entry : ",\(entry)"
         }
         return kept

@@ -53,7 +53,7 @@ final class LiveService: Sendable {
             tokens: try tokens ?? AccessTokens(token.map { [$0] } ?? [], logger: logger),
             settings: settings,
             health: HealthRoutes(
-                metricsPage: { "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }),
+                metricsPage: { _ in "attachprep_jobs 1\n" }, readiness: { ReadinessReport(reasons: reasons) }),
             serviceStatus: serviceStatus, metrics: metrics, logger: logger,
             drained: { await drain?.waitUntilOpen() })
         self.service = service

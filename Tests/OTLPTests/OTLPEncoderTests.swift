@@ -58,13 +58,13 @@ import Tracing
     @Test(.timeLimit(.minutes(2))) func `OpenTelemetry's own parser accepts a request with every kind of value`()
         async throws
     {
-        let tools = SourceTree.root.appendingPathComponent("tools/otlp-validator")
+        let tools = SourceTree.root.appendingPathComponent("tools/telemetry-validator")
         let install = try await RunCommand(tools.appendingPathComponent("install").path, timeoutSeconds: 100).run()
         let python = try #require(
             install.lines.last, "make deps-test installs opentelemetry-proto: \(install.errorText)")
         let spans = allKinds
         let run = try await RunCommand(
-            python, [tools.appendingPathComponent("validate.py").path], input: encoder.request(spans)
+            python, [tools.appendingPathComponent("otlp.py").path], input: encoder.request(spans)
         ).run()
         #expect(run.exitCode == 0, "\(run.errorText)")
         #expect(run.lines == spans.map { _ in "na\tme" })

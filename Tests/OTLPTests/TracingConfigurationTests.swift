@@ -39,7 +39,7 @@ import Testing
         #expect(try configuration(own).headers.map(\.name) == ["y"])
     }
 
-    @Test(arguments: ["key", "=x", "bad name=1", "host=evil", "a=%0d%0ax: y", "a=%ff%zz", "content-length=1"])
+    @Test(arguments: ["s3cret", "=x", "bad name=1", "host=evil", "a=%0d%0ax: y", "a=%ff%zz", "content-length=1"])
     func `An invalid header is ignored with a warning that does not show it`(text: String) throws {
         let configuration = try configuration(["OTEL_EXPORTER_OTLP_HEADERS": "\(text),good=1"])
         #expect(configuration.headers.map(\.name) == ["good"])

@@ -118,6 +118,7 @@ extension DefaultTracerClock.Timestamp {
     fileprivate func earlier(_ milliseconds: Double) -> DefaultTracerClock.Timestamp {
         // Bounded: floating point, then checked.
         let nanoseconds = UInt64(Int64(clamping: milliseconds * 1_000_000).magnitude)
+        // Bounded: checked here.
         let start = nanoseconds < nanosecondsSinceEpoch ? nanosecondsSinceEpoch - nanoseconds : 0
         return DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: start)
     }

@@ -177,9 +177,9 @@ struct JobRun: Sendable {
 extension Date {
     /// The time for a span.
     fileprivate var tracerTime: DefaultTracerClock.Timestamp {
-        // Bounded: floating point.
-        DefaultTracerClock.Timestamp(
-            nanosecondsSinceEpoch: UInt64(Int64(clamping: max(0, timeIntervalSince1970) * 1_000_000_000)))
+        let nanoseconds = Int64(clamping: timeIntervalSince1970 * 1_000_000_000)
+        // Bounded: not negative.
+        return DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: UInt64(max(0, nanoseconds)))
     }
 }
 

@@ -12,7 +12,7 @@ struct MetricsPage: Sendable {
     let preparer: AttachmentPreparer
     let logger: Logger
 
-    func text() async -> String {
+    func text(_ format: ExpositionFormat) async -> String {
         metrics.note(preparer.statistics)
         metrics.note(refusedClaims: store.refusedClaims)
         process.refresh(preparer.mediaProcessUsage)
@@ -21,7 +21,7 @@ struct MetricsPage: Sendable {
         } catch {
             logger.warning("cannot read the job counts for /metrics", metadata: ["error": "\(error)"])
         }
-        return registry.exposition()
+        return registry.exposition(format)
     }
 }
 

@@ -38,17 +38,20 @@ public final class PrometheusRegistry: MetricsFactory {
     }
 
     /// All series in Prometheus text format, sorted by name and labels.
-    public func exposition() -> String {
+    public func exposition() -> String { exposition(.text) }
+
+    func exposition(_ format: ExpositionFormat) -> String {
         let (families, refused) = state.withLock { state in
             (state.families.mapValues { Array($0.values) }, state.refused)
         }
-        var exposition = PrometheusExposition()
+        var exposition = PrometheusExposition(format)
         for (name, series) in families.sorted(by: { $0.key < $1.key }) {
             exposition.add(series, help: descriptions[name]?.help)
         }
         let own = PrometheusSeries(PrometheusKey(Self.refusedLabel, .counter, []), buckets: nil)
         own.set(Double(refused))
         exposition.add([own], help: "Series not exported: over the limit, or of another kind than their name's.")
+        exposition.end()
         return exposition.text
     }
 
@@ -166,13 +169,14 @@ final class PrometheusSeries: CounterHandler, FloatingPointCounterHandler, Meter
     func record(_ value: Int64) { record(Double(value)) }
 
     func record(_ value: Double) {
+        let exemplar = key.kind == .histogram ? PrometheusExemplar.current(value) : nil
         state.withLock { state in
             switch state {
             case .number: state = .number(value)
             case .histogram(var histogram):
                 // Releases the stored reference, so that the histogram's arrays are mutated in place, not copied.
                 state = .number(0)
-                histogram.record(value)
+                histogram.record(value, exemplar)
                 state = .histogram(histogram)
             }
         }
@@ -233,6 +237,8 @@ struct PrometheusHistogram: Sendable, Hashable {
     private var counts: [Int]
     private(set) var count = 0
     private(set) var sum = 0.0
+    /// The latest of each bucket, and of the values above the last bound; empty until there is one.
+    private var exemplars: [PrometheusExemplar?] = []
 
     init(_ bounds: [Double]) {
         self.bounds = bounds
@@ -240,12 +246,21 @@ struct PrometheusHistogram: Sendable, Hashable {
     }
 
     /// Records a value; NaN and infinity are ignored, since they would invalidate the sum permanently.
-    mutating func record(_ value: Double) {
+    mutating func record(_ value: Double, _ exemplar: PrometheusExemplar? = nil) {
         guard value.isFinite else { return }
         count += 1
         // Bounded: floating point, which does not trap.
         sum += value
-        if let index = bounds.firstIndex(where: { value <= $0 }) { counts[index] += 1 }
+        let index = bounds.firstIndex { value <= $0 }
+        if let index { counts[index] += 1 }
+        guard let exemplar else { return }
+        if exemplars.isEmpty { exemplars = Array(repeating: nil, count: bounds.count + 1) }
+        exemplars[index ?? bounds.count] = exemplar
+    }
+
+    /// The latest exemplar of a bucket; the last index is that of the values above all bounds.
+    func exemplar(of index: Int) -> PrometheusExemplar? {
+        exemplars.indices.contains(index) ? exemplars[index] : nil
     }
 
     /// Cumulative counts up to each bound, as in the text format.
@@ -255,66 +270,6 @@ struct PrometheusHistogram: Sendable, Hashable {
             total = total.adding(clamping: count)
             return total
         }
-    }
-}
-
-/// A writer of the Prometheus text format 0.0.4.
-///
-/// <https://prometheus.io/docs/instrumenting/exposition_formats/>
-struct PrometheusExposition {
-    private(set) var text = ""
-
-    /// Adds all series of one metric, sorted by labels; the format requires them to be adjacent.
-    mutating func add(_ series: [PrometheusSeries], help: String?) {
-        guard let first = series.first else { return }
-        let name = first.key.name
-        if let help { text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n" }
-        text += "# TYPE \(name) \(first.key.kind.rawValue)\n"
-        for (labels, value) in series.map({ (Self.labels($0.key.labels), $0.value) }).sorted(by: { $0.0 < $1.0 }) {
-            switch value {
-            case .number(let number): line(name, labels, Self.number(number))
-            case .histogram(let histogram): add(histogram, name, labels)
-            }
-        }
-    }
-
-    private mutating func add(_ histogram: PrometheusHistogram, _ name: String, _ labels: String) {
-        let separator = labels.isEmpty ? "" : ","
-        for (bound, count) in zip(histogram.bounds, histogram.cumulative) {
-            line("\(name)_bucket", "\(labels)\(separator)le=\"\(Self.number(bound))\"", String(count))
-        }
-        line("\(name)_bucket", "\(labels)\(separator)le=\"+Inf\"", String(histogram.count))
-        line("\(name)_sum", labels, Self.number(histogram.sum))
-        line("\(name)_count", labels, String(histogram.count))
-    }
-
-    private mutating func line(_ name: String, _ labels: String, _ value: String) {
-        // Bounded: text.
-        text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
-    }
-
-    private static func labels(_ labels: [PrometheusKey.Label]) -> String {
-        labels.map { "\($0.name)=\"\(escaped($0.value, quotes: true))\"" }.joined(separator: ",")
-    }
-
-    private static func escaped(_ text: String, quotes: Bool) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\"" where quotes: result += "\\\""
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
-
-    /// Integers without a fraction; other numbers as Swift prints them, which round-trips.
-    private static func number(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-        return Int64(exactly: value).map(String.init) ?? "\(value)"
     }
 }
 

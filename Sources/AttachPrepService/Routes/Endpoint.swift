@@ -130,6 +130,12 @@ struct NegotiationMiddleware: RouterMiddleware {
         return false
     }
 
+    /// The weight of a media type that `Accept` fields name themselves, not by a range; nil if they do not.
+    static func quality(_ fields: [String], of type: String) -> Double? {
+        fields.flatMap { $0.split(separator: ",") }.map(AcceptedRange.init).filter { $0.name == type }.map(\.quality)
+            .max()
+    }
+
     private struct AcceptedRange {
         let name: String
         let quality: Double

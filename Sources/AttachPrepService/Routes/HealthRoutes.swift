@@ -8,13 +8,17 @@ import Synchronization
 
 /// `/healthz`, `/readyz` and `/metrics`.
 final class HealthRoutes: Sendable {
-    private let metricsPage: @Sendable () async -> String
+    private let metricsPage: @Sendable (ExpositionFormat) async -> String
+    private let hasOpenMetrics: Bool
     private let readiness: @Sendable () async -> ReadinessReport
     private let isStopping = Atomic(false)
 
+    /// - Parameter hasOpenMetrics: whether `metricsPage` can write that format.
     init(
-        metricsPage: @escaping @Sendable () async -> String, readiness: @escaping @Sendable () async -> ReadinessReport
+        metricsPage: @escaping @Sendable (ExpositionFormat) async -> String, hasOpenMetrics: Bool = true,
+        readiness: @escaping @Sendable () async -> ReadinessReport
     ) {
+        self.hasOpenMetrics = hasOpenMetrics
         self.metricsPage = metricsPage
         self.readiness = readiness
     }
@@ -49,9 +53,11 @@ final class HealthRoutes: Sendable {
     }
 
     @Sendable private func metrics(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let headers: HTTPFields = [.contentType: PrometheusRegistry.contentType, .cacheControl: "no-store"]
+        let format = hasOpenMetrics ? ExpositionFormat(accept: request.headers[values: .accept]) : .text
+        let headers: HTTPFields = [.contentType: format.contentType, .cacheControl: "no-store"]
         return Response(
-            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: await metricsPage())))
+            status: .ok, headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(string: await metricsPage(format))))
     }
 }
 

@@ -113,7 +113,7 @@ struct ServerDependencies: Sendable {
             registry: registry, metrics: metrics, process: ProcessMetrics(registry, commit: configuration.commit),
             store: opened.store, preparer: preparer, logger: logger)
         let health = HealthRoutes(
-            metricsPage: { await page.text() },
+            metricsPage: { await page.text($0) },
             readiness: { [worker, housekeeping] in
                 let reasons = [worker?.health.reason ?? opened.store.fault, housekeeping.fault]
                 return ReadinessReport(reasons: reasons.compactMap { $0 })

@@ -181,6 +181,7 @@ enum OutboxConformance {
             notice.trace = traces[1]
             #expect(try await driver.jobs.finish(job.lease, .failed(.rejected(.mediaCorrupt)), notice: notice))
             let next = try await driver.restarted(.killed)
+            next.clock.advance(6)
             #expect(try await claim(next).map(\.notice.trace) == [traces[1]])
             #expect(try await next.job(job.job.id).origin.trace == traces[0])
         },
