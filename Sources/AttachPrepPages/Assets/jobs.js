@@ -42,9 +42,9 @@ function jobFilters() {
   const select = make("select", { "aria-label": "State", onchange: () => filterJobs({ state: select.value }) },
     make("option", { value: "" }, "Any state"), stateWords.map((state) => make("option", { value: state }, state)));
   select.value = here.state;
-  const kind = choice("Kind", { "": "Any kind", image: "Images", audio: "Audio", movie: "Movies" }, here.kind,
+  const kind = filterSelect("Kind", { "": "Any kind", image: "Images", audio: "Audio", movie: "Movies" }, here.kind,
     (value) => filterJobs({ kind: value }));
-  const since = choice("Created", timeSpans, here.since, (value) => filterJobs({ since: value }));
+  const since = filterSelect("Created", timeSpans, here.since, (value) => filterJobs({ since: value }));
   jobTable.errorBox = make("span", {});
   drawErrorFilter();
   return make("div", { class: "filters", role: "search" }, search, select, kind, since,
@@ -61,7 +61,7 @@ function spanStart(span) {
 }
 
 /** A select with a name for each value. */
-function choice(label, names, value, onchange) {
+function filterSelect(label, names, value, onchange) {
   const select = make("select", { "aria-label": label, onchange: () => onchange(select.value) },
     Object.entries(names).map(([key, name]) => make("option", { value: key }, name)));
   select.value = Object.hasOwn(names, value) ? value : "";

@@ -1,5 +1,6 @@
 import AttachPrep
 import AttachPrepJobs
+import AttachPrepModel
 import Foundation
 import RichPush
 import Testing
