@@ -144,6 +144,8 @@ final class LyingEngine: MediaEngine, @unchecked Sendable {
                 .inspected(media, EarlyRender(request: render, media: rendered(render, outputs))))
         case .render(let request): return .answer(.rendered(rendered(request, outputs)))
         case .join: return .answer(.joined(JoinedMedia(bytes: Int(input.byte()), duration: Double(input.byte()))))
+        case .readPage:
+            return .answer(.page(PageLinks(base: nil, links: [PageLink(.ogImage, "a\(input.byte())")])))
         case .describe: return .answer(.described(EngineDescription(libraries: [], abilities: [])))
         }
     }

@@ -75,15 +75,18 @@ public struct ManifestSource: Codable, Sendable, Hashable {
     /// SHA-256 of the source in lowercase hexadecimal.
     public var sha256: String?
     /// The part of an HLS stream that was taken; nil for any other source. Bytes and hash are then those of the movie
-    /// that was joined. The only key that is left out when it is nil.
+    /// that was joined. Left out when it is nil.
     public var playlist: ManifestPlaylist?
+    /// The web page that named the source; nil for any other source. `finalURL`, type, bytes and hash are then those of
+    /// what it named. Left out when it is nil.
+    public var page: ManifestPage?
 
     public init(url: String) {
         self.url = url
     }
 
     private enum CodingKeys: String, CodingKey {
-        case url, finalURL, declaredMIMEType, mimeType, bytes, sha256, playlist
+        case url, finalURL, declaredMIMEType, mimeType, bytes, sha256, playlist, page
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -95,6 +98,7 @@ public struct ManifestSource: Codable, Sendable, Hashable {
         try values.encode(bytes, forKey: .bytes)
         try values.encode(sha256, forKey: .sha256)
         try values.encodeIfPresent(playlist, forKey: .playlist)
+        try values.encodeIfPresent(page, forKey: .page)
     }
 }
 

@@ -189,10 +189,13 @@ public struct IdentifyRequest: Codable, Sendable, Hashable {
     public let availableBytes: Int
     /// Whether these are all bytes of the file.
     public let isComplete: Bool
+    /// Whether a web page is reported (`IdentifiedMedia.isPage`) instead of being an error.
+    public let acceptsPages: Bool
 
-    public init(availableBytes: Int, isComplete: Bool) {
+    public init(availableBytes: Int, isComplete: Bool, acceptsPages: Bool = false) {
         self.availableBytes = availableBytes
         self.isComplete = isComplete
+        self.acceptsPages = acceptsPages
     }
 }
 
@@ -204,10 +207,13 @@ public struct IdentifiedMedia: Codable, Sendable, Hashable {
     public let format: MediaFormat?
     /// The MIME type that libmagic reports, for the log.
     public let magicMIMEType: String
+    /// Whether it is a web page, whose format is nil: it can name media (`PageRequest`).
+    public let isPage: Bool
 
-    public init(format: MediaFormat?, magicMIMEType: String) {
+    public init(format: MediaFormat?, magicMIMEType: String, isPage: Bool = false) {
         self.format = format
         self.magicMIMEType = magicMIMEType
+        self.isPage = isPage
     }
 }
 

@@ -66,6 +66,7 @@ public enum MediaCall: Codable, Sendable, Hashable {
     case inspect(InspectRequest)
     case render(RenderRequest)
     case join(JoinRequest)
+    case readPage(PageRequest)
     case describe
 }
 
@@ -76,6 +77,7 @@ public enum MediaAnswer: Codable, Sendable, Hashable {
     case inspected(InspectedMedia, EarlyRender? = nil)
     case rendered(RenderedMedia)
     case joined(JoinedMedia)
+    case page(PageLinks)
     case described(EngineDescription)
 }
 

@@ -1,4 +1,5 @@
 import AttachPrepModel
+import HTML
 import LibAV
 import Magic
 package import MediaEngine
@@ -62,6 +63,8 @@ package final class MediaProcessor {
                     progress: progress))
         case .join(let request):
             return .joined(try SegmentJoin.run(request, descriptors: descriptors, deadline: deadline))
+        case .readPage(let request):
+            return .page(try PageReader.read(request, descriptor: source, deadline: deadline))
         case .describe: preconditionFailure("answered above")
         }
     }
@@ -135,6 +138,7 @@ enum EngineDescriber {
         let libav = LibAV.versions.map { EngineDescription.Library(name: $0.name, version: $0.version) }
         let others = [
             EngineDescription.Library(name: "libvips", version: VipsLibrary.version),
+            EngineDescription.Library(name: "libxml2", version: HTMLLibrary.version),
             EngineDescription.Library(name: "libmagic", version: MagicCookie.version),
         ]
         // Bounded: lists.

@@ -41,7 +41,7 @@ final class FakeEngine: MediaEngine {
             let rendered = written(early, Array(descriptors.dropFirst()), nil)
             return .inspected(media, EarlyRender(request: early, media: rendered))
         case .render(let request): return .rendered(try render(request, Array(descriptors.dropFirst())))
-        case .join: throw AttachPrepError(.internal, "not scripted")
+        case .join, .readPage: throw AttachPrepError(.internal, "not scripted")
         case .describe: return .described(EngineDescription(libraries: [], abilities: []))
         }
     }
@@ -149,7 +149,7 @@ extension RecordingEngine.Work {
         switch call {
         case .render(let request): self.init(isInspection: false, isArriving: request.isArriving)
         case .inspect(let request): self.init(isInspection: true, isArriving: request.arrivingBytes != nil)
-        case .identify, .join, .describe: return nil
+        case .identify, .join, .readPage, .describe: return nil
         }
     }
 }

@@ -9,6 +9,11 @@ struct PrintedManifest: Decodable, Sendable, Equatable {
         let bytes: Int?
         let sha256: String?
         let playlist: Playlist?
+        let page: Page?
+    }
+
+    struct Page: Decodable, Sendable, Equatable {
+        let url, property: String
     }
 
     struct Playlist: Decodable, Sendable, Equatable {

@@ -15,6 +15,7 @@ enum ForeignNumberRules {
         "Sources/AttachPrep/Download/",
         "Sources/AttachPrep/FileStamp.swift",
         "Sources/AttachPrep/HLS/",
+        "Sources/AttachPrep/Unfurl/",
         "Sources/AttachPrep/MediaPool/",
         "Sources/AttachPrep/Network/",
         "Sources/AttachPrep/Payload/",

@@ -9,6 +9,7 @@ enum Modules {
         "JPEG": ["SafeArithmetic", "FileIO", "CJPEG"],
         "PNG": ["SafeArithmetic", "FileIO", "CSPNG"],
         "WebP": ["SafeArithmetic", "CWebP"],
+        "HTML": ["SafeArithmetic", "CXML"],
         "Magic": ["CMagic"],
         "Zlib": ["SafeArithmetic", "CZlib"],
         "Curl": ["SafeArithmetic", "FileIO", "CCurl"],
@@ -20,7 +21,7 @@ enum Modules {
         "MediaEngine": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
         "MediaProcessing": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP",
-            "Magic", "FileIO", "Linux",
+            "HTML", "Magic", "FileIO", "Linux",
         ],
         "MediaChild": ["SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
@@ -60,7 +61,7 @@ enum Modules {
 
     /// The modules of the C libraries: module maps, no Swift.
     static let cModules: Set<String> = [
-        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CMagic", "CZlib", "CCurl", "CNATS", "CLinux",
+        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CXML", "CMagic", "CZlib", "CCurl", "CNATS", "CLinux",
         "CBuild",
     ]
 

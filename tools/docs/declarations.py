@@ -98,6 +98,7 @@ USER_ROWS = [
     ("clip, longest", "clipSecondsMax"), ("playlists of a source", "playlistBytesMax"),
     ("entries of a playlist", "playlistEntriesMax"), ("segments of a clip, number", "clipSegmentsMax"),
     ("segments of a clip, size", "clipBytesMax"),
+    ("bytes of a web page that are read", "pageBytesMax"),
     ("redirects", "redirectsMax"), ("attempts of a download", "downloadAttemptsMax"),
     ("time to connect", "connectSecondsMax"), ("time to the first byte", "firstByteSecondsMax"),
     ("queued jobs, default", "queuedJobsMax"), ("finished jobs are kept, default", "retentionSeconds"),

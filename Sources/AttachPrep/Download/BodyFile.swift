@@ -32,6 +32,13 @@ final class BodyFile: Sendable {
         var isCheckPending = false
         /// Whether the verdict at the last mark was `undecided`.
         var isUnidentified = false
+
+        /// The part of a piece that a verdict about a prefix leaves.
+        func wanted(_ piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            guard case .prefix(let bytesMax) = verdict else { return unsafe piece }
+            let left = max(0, bytesMax.subtracting(clamping: bytes))
+            return unsafe UnsafeRawBufferPointer(rebasing: piece.prefix(left))
+        }
     }
 
     /// Borrowed from the caller.
@@ -64,6 +71,15 @@ final class BodyFile: Sendable {
         }
     }
     var isUndecided: Bool { state.withLock { $0.verdict == .undecided } }
+    /// Whether only a prefix is wanted.
+    var isPrefix: Bool { state.withLock { if case .prefix = $0.verdict { true } else { false } } }
+    /// Whether a prefix is wanted and has arrived.
+    var isPrefixComplete: Bool {
+        state.withLock { state in
+            guard case .prefix(let bytesMax) = state.verdict else { return false }
+            return state.bytes >= bytesMax
+        }
+    }
     var sha256: String { state.withLock { $0.hasher.finalize().hexadecimal } }
 
     /// Truncates the file and starts the next generation; the verdicts start over, since the content may differ.
@@ -109,6 +125,7 @@ final class BodyFile: Sendable {
     ///   `output.not_writable`.
     func append(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) -> Bool {
         let (isDue, bytes, total) = try state.withLock { state throws(AttachPrepError) in
+            let piece = unsafe state.wanted(piece)
             try check(state.bytes.adding(clamping: piece.count), state)
             try unsafe write(piece, at: state.bytes)
             unsafe state.hasher.update(bufferPointer: piece)

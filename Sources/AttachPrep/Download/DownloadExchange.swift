@@ -117,7 +117,7 @@ final class DownloadExchange: TransferObserver {
             }
         }
         if !fits { state.withLock { $0.outcome.isUndecodable = true } }
-        return isTaken && fits
+        return isTaken && fits && !body.isPrefixComplete
     }
 
     private func take(_ piece: UnsafeRawBufferPointer) throws(AttachPrepError) {

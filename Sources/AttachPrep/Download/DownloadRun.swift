@@ -77,6 +77,7 @@ struct DownloadRun {
         }
         return DownloadedFile(
             finalURL: hop.shown, address: hop, isWholeFile: head?.status != 206, declaredMIMEType: head?.mimeType,
+            declaredCharset: head?.charset,
             bytes: body.bytes, sha256: body.sha256,
             generation: body.generation, timings: timings, httpVersion: httpVersion, attempts: attempts,
             freshness: freshness.limited(to: redirectsFreshUntil))
@@ -111,6 +112,8 @@ struct DownloadRun {
             host: hop.host, limits: downloader.timeouts, hasHead: outcome.head != nil, bytes: body.bytes,
             total: body.total,
             proxyStatus: report.proxyStatus)
+        // The transfer was ended here.
+        if body.isPrefixComplete, outcome.verdict?.hasContent == true, outcome.abortError == nil { return true }
         if SourceWait.isExpected(outcome.verdict), try await polled(after: report.retryAfter) { return false }
         let step = DownloadStep(after: report.ending, outcome, facts)
         return try await isGrowthCheck ? takeGrowthCheck(step, outcome) : take(step, retryAfter: report.retryAfter)
@@ -181,7 +184,7 @@ struct DownloadRun {
     /// Waits until a complete file is compared with the server's version; false when it has settled.
     private mutating func mayGrow() async throws -> Bool {
         // A live playlist grows for as long as the stream lasts; each version is complete.
-        guard !headers.hasConditions, !Playlist.begins(body.firstBytes), let head,
+        guard !headers.hasConditions, !Playlist.begins(body.firstBytes), !body.isPrefix, let head,
             let delay = wait?.checkDelay(after: head, now: .now)
         else {
             return false

@@ -127,6 +127,8 @@ package struct DownloadedFile: Sendable, Hashable {
     package var isWholeFile = true
     /// The server's `Content-Type` in lower case, without parameters.
     package var declaredMIMEType: String?
+    /// The `charset` of the server's `Content-Type`.
+    package var declaredCharset: String?
     /// Decoded bytes in the file.
     package var bytes: Int
     /// Hash of those bytes, in lower-case hexadecimal.
@@ -160,6 +162,8 @@ package enum DownloadVerdict: Sendable, Hashable {
     case undecided
     /// The content is accepted up to `bytesMax` bytes; `tooLarge` is thrown when more are declared or received.
     case accepted(bytesMax: Int, tooLarge: AttachPrepError)
+    /// The first `bytes` bytes are enough; the rest is not downloaded.
+    case prefix(bytes: Int)
 }
 
 /// Receives progress of a body on the curl thread; its methods must return quickly.

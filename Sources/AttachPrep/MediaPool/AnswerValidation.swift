@@ -23,6 +23,7 @@ struct AnswerValidation {
         case (.answer(.rendered(let media)), .render(let request)):
             return .answer(.rendered(try validated(media, of: request)))
         case (.answer(.joined(let media)), .join): return .answer(.joined(try validated(media)))
+        case (.answer(.page(let links)), .readPage): return .answer(.page(try validated(links)))
         case (.answer(.described(let description)), .describe):
             return .answer(.described(try validated(description)))
         case (.progress, _), (.answer, _): throw MediaProcessError.invalidAnswer("the answer does not match the call")
@@ -109,6 +110,19 @@ struct AnswerValidation {
             status.st_size == media.bytes, media.bytes > 0
         else { throw MediaProcessError.invalidAnswer("reported \(media.bytes) bytes, wrote \(status.st_size)") }
         return media
+    }
+
+    /// What remains to be checked of the URLs is checked like a stranger's redirect.
+    private func validated(_ links: PageLinks) throws -> PageLinks {
+        guard links.links.count <= PageLinks.countMax else {
+            throw MediaProcessError.invalidAnswer("a page with \(links.links.count) links")
+        }
+        for url in [links.base].compactMap(\.self) + links.links.map(\.url) {
+            guard (1...PageLinks.urlBytesMax).contains(url.utf8.count),
+                url.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+            else { throw MediaProcessError.invalidAnswer("a page with an invalid link") }
+        }
+        return links
     }
 
     /// The output must have been requested, and its file must have the reported size.

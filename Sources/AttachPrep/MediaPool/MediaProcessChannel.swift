@@ -285,7 +285,8 @@ extension String {
 
 extension IdentifiedMedia {
     var bounded: IdentifiedMedia {
-        IdentifiedMedia(format: format, magicMIMEType: magicMIMEType.boundedSentence)
+        IdentifiedMedia(
+            format: format, magicMIMEType: magicMIMEType.boundedSentence, isPage: isPage && format == nil)
     }
 }
 

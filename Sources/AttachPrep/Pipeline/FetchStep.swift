@@ -22,21 +22,27 @@ struct FetchStep: Sendable {
         // Read-only: media processes receive this descriptor and must not be able to change the source.
         let readable = OwnedDescriptor(descriptor: try staging.open(FetchedSource.fileName))
         switch location {
-        case .remote(let url): return try await download(url, into: target, readable)
+        case .remote(let url):
+            var order = DownloadRequest(
+                url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
+                bytesMax: Limits.sourceBytesMax, deadline: deadline)
+            order.validators = validators
+            order.wait = request.waitSeconds.map { SourceWait(until: min(deadline, .now + .seconds(clamping: $0))) }
+            return try await download(order, into: target, readable)
         case .file(let path): return try await copy(path, into: target, readable)
         }
     }
 
     // MARK: A URL
 
-    private func download(_ url: String, into target: CInt, _ readable: OwnedDescriptor) async throws -> FetchedSource {
+    /// - Parameter page: The page that named the URL; nil for the requested URL.
+    private func download(
+        _ order: DownloadRequest, from page: FoundPage? = nil, into target: CInt, _ readable: OwnedDescriptor
+    ) async throws -> FetchedSource {
         let identification = SourceIdentification(
-            source: request.source, dependencies: dependencies, descriptor: readable.descriptor, deadline: deadline)
-        var order = DownloadRequest(
-            url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
-            bytesMax: Limits.sourceBytesMax, deadline: deadline)
-        order.validators = validators
-        order.wait = request.waitSeconds.map { SourceWait(until: min(deadline, .now + .seconds(clamping: $0))) }
+            source: request.source, dependencies: dependencies, descriptor: readable.descriptor, deadline: deadline,
+            acceptsPages: true)
+        var order = order
         let early = EarlyProcessing(
             request: request, source: readable, blocking: dependencies.blocking, staging: staging, deadline: deadline
         ) { [dependencies, request] in dependencies.engine(forFirstBytesOf: readable.descriptor, of: request) }
@@ -52,7 +58,11 @@ struct FetchStep: Sendable {
                 guard
                     let format = try await identification.attempt(
                         availableBytes: availableBytes, isComplete: isComplete)
-                else { return .undecided }
+                else {
+                    guard identification.isPage else { return .undecided }
+                    return try await PageVerdict(request: request, identification: identification).verdict(
+                        bytes: availableBytes, from: page)
+                }
                 early.identified(as: format)
                 let sizeLimit = SourceSizeLimit(format: format, request: request)
                 return .accepted(bytesMax: sizeLimit.bytesMax, tooLarge: sizeLimit.error)
@@ -63,24 +73,54 @@ struct FetchStep: Sendable {
         }
         if Playlist.begins(readable.firstBytes) {
             await early.abandon()
-            return try await join(file, into: target, readable)
+            return try await join(file, from: page, into: target, readable)
+        }
+        if identification.isPage {
+            await early.abandon()
+            return try await unfurl(file, identification, order, into: target, readable)
         }
         await early.completed(ArrivingBody(generation: file.generation, bytes: file.bytes))
         let identified = try await identification.finish(bytes: file.bytes, sha256: file.sha256)
-        var timings = ManifestTimings(file.timings)
+        var timings = ManifestTimings(file.timings.adding(page?.timings))
         timings.identify = identification.milliseconds
         return FetchedSource(
             file: readable, bytes: file.bytes, sha256: file.sha256, finalURL: file.finalURL,
             declaredMIMEType: file.declaredMIMEType, timings: timings, identified: identified,
-            freshness: file.freshness, early: early)
+            freshness: page == nil ? file.freshness : SourceFreshness(), early: early, page: page?.manifest)
+    }
+
+    // MARK: A web page
+
+    /// Downloads what a page names: the first of its links that is media.
+    private func unfurl(
+        _ file: DownloadedFile, _ identification: SourceIdentification, _ order: DownloadRequest,
+        into target: CInt, _ readable: OwnedDescriptor
+    ) async throws -> FetchedSource {
+        let links = try await identification.readPage(
+            PageRequest(bytes: file.bytes, charset: file.declaredCharset), sha256: file.sha256)
+        var unfurling = try Unfurling(request, dependencies.downloader, deadline: deadline, page: file)
+        let candidates = try await unfurling.candidates(links) {
+            OwnedDescriptor(descriptor: try staging.createUnnamed())
+        }
+        var failure: AttachPrepError?
+        for candidate in candidates {
+            var next = unfurling.order(for: candidate.address)
+            next.wait = order.wait
+            do {
+                return try await download(next, from: unfurling.page(candidate.property), into: target, readable)
+            } catch let error as AttachPrepError where Unfurling.leadsNowhere(error) {
+                failure = failure ?? error
+            }
+        }
+        throw failure ?? .pageWithoutMedia
     }
 
     // MARK: A playlist
 
     /// The movie made of a playlist, which replaces the playlist in the file.
-    private func join(_ file: DownloadedFile, into target: CInt, _ readable: OwnedDescriptor) async throws
-        -> FetchedSource
-    {
+    private func join(
+        _ file: DownloadedFile, from page: FoundPage?, into target: CInt, _ readable: OwnedDescriptor
+    ) async throws -> FetchedSource {
         let bytes = try FileIO.bytes(readable.descriptor, at: 0, count: file.bytes)
         var fetch = try PlaylistFetch(request, dependencies, staging, deadline, playlistBytes: file.bytes)
         let playlist = try await fetch.run(bytes, at: file.address, into: target)
@@ -91,16 +131,15 @@ struct FetchStep: Sendable {
             let sizeLimit = SourceSizeLimit(format: format, request: request)
             guard playlist.bytes <= sizeLimit.bytesMax else { throw sizeLimit.error }
         }
-        var timings = file.timings
-        timings.add(playlist.timings)
+        let timings = file.timings.adding(page?.timings).adding(playlist.timings)
         var whole = ManifestTimings(timings)
         whole.identify = identification.milliseconds
         // A live stream has other segments the next time.
-        let freshness = playlist.manifest.live ? SourceFreshness() : file.freshness
+        let freshness = playlist.manifest.live || page != nil ? SourceFreshness() : file.freshness
         return FetchedSource(
             file: readable, bytes: playlist.bytes, sha256: playlist.sha256, finalURL: file.finalURL,
             declaredMIMEType: file.declaredMIMEType, timings: whole, identified: identified, freshness: freshness,
-            playlist: playlist)
+            playlist: playlist, page: page?.manifest)
     }
 
     // MARK: A file
@@ -174,11 +213,14 @@ final class FetchedSource: Sendable {
     let early: EarlyProcessing?
     /// The playlist that the file was made of; nil for any other source.
     let playlist: FetchedPlaylist?
+    /// The web page that named the source; nil for any other source.
+    let page: ManifestPage?
 
     init(
         file: OwnedDescriptor, bytes: Int, sha256: String, finalURL: String?, declaredMIMEType: String?,
         timings: ManifestTimings, identified: IdentifiedMedia, freshness: SourceFreshness? = nil,
-        early: EarlyProcessing? = nil, playlist: FetchedPlaylist? = nil
+        early: EarlyProcessing? = nil, playlist: FetchedPlaylist? = nil,
+        page: ManifestPage? = nil
     ) {
         self.file = file
         self.bytes = bytes
@@ -190,6 +232,7 @@ final class FetchedSource: Sendable {
         self.freshness = freshness
         self.early = early
         self.playlist = playlist
+        self.page = page
     }
 
     /// Open for reading only.

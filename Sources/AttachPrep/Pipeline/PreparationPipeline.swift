@@ -272,6 +272,7 @@ extension ManifestSource {
         declaredMIMEType = fetched.declaredMIMEType
         mimeType = fetched.playlist == nil ? fetched.identified.format?.mimeType : Playlist.mimeType
         playlist = fetched.playlist?.manifest
+        page = fetched.page
         bytes = fetched.bytes
         sha256 = fetched.sha256
     }

@@ -14,9 +14,15 @@ final class SourceIdentification: Sendable {
     private let source: String
     private let descriptor: CInt
     private let deadline: ContinuousClock.Instant
+    private let acceptsPages: Bool
     private let state = Mutex((media: IdentifiedMedia?.none, isComplete: false, milliseconds: 0.0))
 
-    init(source: String, dependencies: PipelineDependencies, descriptor: CInt, deadline: ContinuousClock.Instant) {
+    /// - Parameter acceptsPages: Whether a web page is reported (`isPage`) instead of being an error.
+    init(
+        source: String, dependencies: PipelineDependencies, descriptor: CInt, deadline: ContinuousClock.Instant,
+        acceptsPages: Bool = false
+    ) {
+        self.acceptsPages = acceptsPages
         self.dependencies = dependencies
         self.source = RedactedURL.redact(source)
         self.descriptor = descriptor
@@ -25,6 +31,8 @@ final class SourceIdentification: Sendable {
 
     /// The latest result.
     var media: IdentifiedMedia? { state.withLock { $0.media } }
+    /// Whether the source is a web page.
+    var isPage: Bool { media?.isPage ?? false }
     /// Time spent on identification.
     var milliseconds: Double { state.withLock { $0.milliseconds } }
 
@@ -59,7 +67,8 @@ final class SourceIdentification: Sendable {
     private func identify(availableBytes: Int, isComplete: Bool, sha256: String?) async throws -> MediaFormat? {
         let start = ContinuousClock.now
         let length = PrefixDigest.length(available: availableBytes, isComplete: isComplete)
-        let request = IdentifyRequest(availableBytes: isComplete ? availableBytes : length, isComplete: isComplete)
+        let request = IdentifyRequest(
+            availableBytes: isComplete ? availableBytes : length, isComplete: isComplete, acceptsPages: acceptsPages)
         let engine = engine(length: length, sha256: sha256)
         let media = try await engine.identify(request, source: descriptor, deadline: deadline)
         state.withLock { state in
@@ -69,6 +78,15 @@ final class SourceIdentification: Sendable {
             state.milliseconds += start.duration(to: .now).milliseconds
         }
         return media.format
+    }
+
+    /// Reads the links of a web page.
+    ///
+    /// - Parameter sha256: SHA-256 of these bytes, if known.
+    func readPage(_ request: PageRequest, sha256: String?) async throws -> PageLinks {
+        let length = PrefixDigest.length(available: request.bytes, isComplete: false)
+        return try await engine(length: length, sha256: sha256).readPage(
+            request, source: descriptor, deadline: deadline)
     }
 
     /// A crash counts against the content's digest if it is known, else against the digest of the first bytes.

@@ -40,6 +40,8 @@ public struct AttachmentRequest: Sendable, Hashable {
     /// Seconds to take of an HLS stream: the last ones of a live stream, the first ones of any other; nil for the
     /// default, 10 s and 60 s.
     public var clipSeconds: Double?
+    /// Whether the image or video that a web page names is taken instead of the page.
+    public var unfurls = false
     /// The caller's size limit in decimal bytes, in addition to Apple's.
     public var bytesMax: Int?
     /// The network the phone is expected on; it limits the attachment to what can be fetched in the device budget.
@@ -146,8 +148,8 @@ public struct AttachmentRequest: Sendable, Hashable {
 /// The JSON form, also a line of a batch list.
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, wait, clip, maxBytes,
-            network, deviceBudget, headers
+        case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, wait, clip, unfurl,
+            maxBytes, network, deviceBudget, headers
     }
 
     public init(from decoder: any Decoder) throws {
@@ -166,6 +168,7 @@ extension AttachmentRequest: Codable {
         budgetSeconds = try values.decodeIfPresent(Double.self, forKey: .budget) ?? budgetSeconds
         waitSeconds = try values.decodeIfPresent(Double.self, forKey: .wait) ?? waitSeconds
         clipSeconds = try values.decodeIfPresent(Double.self, forKey: .clip) ?? clipSeconds
+        unfurls = try values.decodeIfPresent(Bool.self, forKey: .unfurl) ?? unfurls
         bytesMax = try values.decodeIfPresent(Int.self, forKey: .maxBytes) ?? bytesMax
         network = try values.decodeIfPresent(DeviceNetwork.self, forKey: .network) ?? network
         deviceBudgetSeconds =
@@ -187,6 +190,8 @@ extension AttachmentRequest: Codable {
         try values.encode(budgetSeconds, forKey: .budget)
         try values.encodeIfPresent(waitSeconds, forKey: .wait)
         try values.encodeIfPresent(clipSeconds, forKey: .clip)
+        // Left out by default, so that the digests of other requests stay the same.
+        if unfurls { try values.encode(true, forKey: .unfurl) }
         try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
         try values.encodeIfPresent(network, forKey: .network)
         try values.encodeIfPresent(deviceBudgetSeconds, forKey: .deviceBudget)

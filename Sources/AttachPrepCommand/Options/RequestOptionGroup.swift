@@ -63,6 +63,9 @@ struct RequestOptionGroup: ParsableArguments {
             valueName: "time"))
     var clip: DurationArgument?
 
+    @Flag(help: "Take the image or video that a web page names (og:video, og:image and the like) instead of the page.")
+    var unfurl = false
+
     @Option(help: ArgumentHelp("Size limit of the attachment in bytes, below Apple's limit.", valueName: "n"))
     var maxBytes: Int?
 
@@ -105,6 +108,7 @@ struct RequestOptionGroup: ParsableArguments {
         request.budgetSeconds = budget.seconds
         request.waitSeconds = wait?.seconds
         request.clipSeconds = clip?.seconds
+        request.unfurls = unfurl
         request.bytesMax = maxBytes
         request.headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
         return request

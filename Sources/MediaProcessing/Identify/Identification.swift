@@ -29,8 +29,20 @@ package enum Identification {
         }
         // libmagic fails on input that sends its rules in circles; such content counts as unknown.
         let magic = (try? cookie.mimeType(of: first.bytes)) ?? unknown
+        if request.acceptsPages, signature(of: first) == nil, isPage(first, magic: magic) {
+            return IdentifiedMedia(format: nil, magicMIMEType: magic, isPage: true)
+        }
         let format = try format(of: first, magic: magic, descriptor: descriptor, isComplete: request.isComplete)
         return IdentifiedMedia(format: format, magicMIMEType: magic)
+    }
+
+    /// Whether it is HTML, by libmagic or, for text, by an element of its head.
+    private static func isPage(_ first: LeadingBytes, magic: String) -> Bool {
+        if ["text/html", "application/xhtml+xml"].contains(magic) { return true }
+        guard magic.hasPrefix("text/") || magic == "application/xml" else { return false }
+        let text = String(decoding: first.bytes.prefix(1_024), as: UTF8.self).lowercased()
+        let beginning = LeadingBytes(Array(text.utf8))
+        return ["<!doctype html", "<html", "<head", "<meta "].contains { beginning.contains($0, within: 1_024) }
     }
 
     /// libmagic's MIME type for unknown content.

@@ -1,0 +1,47 @@
+import AttachPrepModel
+import MediaEngine
+import RichPush
+
+/// The errors of web pages. Each message gives what failed and what to do.
+extension AttachPrepError {
+    /// - Parameter link: What the page names, if that has been read.
+    static func page(_ mimeType: String, names link: PageLink?) -> AttachPrepError {
+        guard let link else {
+            return AttachPrepError(
+                .mediaUnrecognized,
+                "The source is \(mimeType), not an image, audio or movie file; check that the URL leads to the file.")
+        }
+        let scheme = link.url.prefix(8).lowercased()
+        // What it is relative to is not known here.
+        let isWhole = scheme.hasPrefix("http://") || scheme == "https://"
+        let url = RedactedURL.redact(link.url).bounded(characters: 500)
+        let name = isWhole ? "its \(link.property.rawValue) is \(url)" : "it names an \(link.property.rawValue)"
+        return AttachPrepError(
+            .mediaUnrecognized,
+            "The source is a web page (\(mimeType)), not an image, audio or movie file; \(name): request that, or "
+                + "have it taken (unfurl).")
+    }
+
+    static func pageOfPage(_ page: ManifestPage) -> AttachPrepError {
+        AttachPrepError(
+            .mediaUnrecognized,
+            "What the web page names as its \(page.property.rawValue) is another web page; request the file itself.")
+    }
+
+    static let pageWithoutMedia = AttachPrepError(
+        .mediaUnrecognized,
+        "The web page names no image or video (og:video, og:image, twitter:image, image_src or oEmbed); request the "
+            + "file itself.")
+
+    static func oEmbedTooLarge(_ host: String) -> AttachPrepError {
+        AttachPrepError(
+            .downloadTooLarge,
+            "The oEmbed answer of \(host) is over the limit of \(Limits.oEmbedBytesMax.grouped) bytes; request the "
+                + "file itself.")
+    }
+
+    static func oEmbedWithoutImage(_ host: String) -> AttachPrepError {
+        AttachPrepError(
+            .mediaUnrecognized, "The oEmbed answer of \(host) has no image; request the file itself.")
+    }
+}
