@@ -63,13 +63,14 @@ import Testing
     private static let page = "<meta property=og:image content='/é.png'>"
 
     @Test func `UTF-8, UTF-16 and windows-1252 are decoded`() throws {
-        let utf16 = [0xFF, 0xFE] + Self.page.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let utf16: [UInt8] = [0xFF, 0xFE] + Self.page.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
         let latin = Self.page.unicodeScalars.map { UInt8($0.value) }
-        for (bytes, charset) in [
+        let cases: [([UInt8], String?)] = [
             (Array(Self.page.utf8), nil), (Array(Self.page.utf8), "utf-8"), (utf16, nil), (utf16, "utf-8"),
             (latin, nil), (latin, "iso-8859-1"), (Array("<meta charset=latin1>".utf8) + latin, nil),
             (Array("<meta charset='utf-8'>".utf8) + Array(Self.page.utf8), nil),
-        ] {
+        ]
+        for (bytes, charset) in cases {
             #expect(try read(bytes, charset: charset).links.map(\.url) == ["/é.png"], "\(charset ?? "none")")
         }
     }
