@@ -10,7 +10,7 @@ public protocol MediaEngine: Sendable {
     ///
     /// - Parameters:
     ///   - call: The work to do.
-    ///   - descriptors: The source first (open for reading; for `join` one a track), then the outputs of `render` in the
+    ///   - descriptors: The source first (open for reading; `join`: one a track), then the outputs of `render` in the
     ///     order of `RenderRequest.outputs`, the output of `join`, or the expected thumbnail of `inspect` (open for
     ///     reading and writing, empty); last the signal pipe of a source that is still downloading (open for reading).
     ///     Borrowed: the caller closes them.
