@@ -38,7 +38,7 @@ import RichPush
         Invariant.hold(clip.segments.allSatisfy { !$0.isMissing }, "and has no missing segment")
     }
 
-    private static func check(_ range: ByteRange?) {
+    private static func check(_ range: ResourceRange?) {
         guard let range else { return }
         Invariant.hold(range.offset >= 0 && range.length > 0 && range.end > range.offset, "a range is not empty")
     }

@@ -10,8 +10,8 @@ public protocol MediaEngine: Sendable {
     ///
     /// - Parameters:
     ///   - call: The work to do.
-    ///   - descriptors: The source first (open for reading; `join` has one for each track), then the outputs of `render`
-    ///     in the order of `RenderRequest.outputs`, the output of `join`, or the expected thumbnail of `inspect` (open for
+    ///   - descriptors: The source first (open for reading; `join`: one a track), then the outputs of `render` in the
+    ///     order of `RenderRequest.outputs`, the output of `join`, or the expected thumbnail of `inspect` (open for
     ///     reading and writing, empty); last the signal pipe of a source that is still downloading (open for reading).
     ///     Borrowed: the caller closes them.
     ///   - deadline: When the work must be done.

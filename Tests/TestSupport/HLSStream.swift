@@ -1,7 +1,7 @@
 import Foundation
 
-/// HLS streams that `ffmpeg` makes of `GeneratedMedia.numbered`, in a folder of their own: five seconds, 125 frames, each
-/// with its number, and a keyframe every second.
+/// HLS streams that `ffmpeg` makes of `GeneratedMedia.numbered`, in a folder of their own: five seconds, 125 frames,
+/// each with its number, and a keyframe every second.
 package struct HLSStream: Sendable {
     package let folder: TemporaryFolder
 

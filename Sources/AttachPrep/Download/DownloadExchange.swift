@@ -31,7 +31,7 @@ final class DownloadExchange: TransferObserver {
     private let addressPolicy: AddressPolicy
     private let traffic: TrafficCounter
     private let resumePoint: ResumePoint?
-    private let range: ByteRange?
+    private let range: ResourceRange?
     private let condition: ConditionalRequest?
     private let decodesContent: Bool
     private let deadline: ContinuousClock.Instant
@@ -44,7 +44,7 @@ final class DownloadExchange: TransferObserver {
     ///   - prefixReady: Yields when a verdict on the body is due.
     init(
         host: String, body: BodyFile, addressPolicy: AddressPolicy, traffic: TrafficCounter = TrafficCounter(),
-        resumePoint: ResumePoint?, range: ByteRange? = nil,
+        resumePoint: ResumePoint?, range: ResourceRange? = nil,
         condition: ConditionalRequest? = nil, decodesContent: Bool = true, deadline: ContinuousClock.Instant,
         prefixReady: AsyncStream<Void>.Continuation
     ) {

@@ -34,7 +34,7 @@ struct DownloadRun {
     /// Validators of the version fetched before; nil when no conditional request is to be sent.
     private var validators: SourceValidators?
     private let wait: SourceWait?
-    private let range: ByteRange?
+    private let range: ResourceRange?
     /// Requests that found no source while waiting for it.
     private var polls = 0
     /// Whether the file is complete, and the next request only asks whether the server has a newer version.

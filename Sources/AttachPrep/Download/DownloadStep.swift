@@ -108,7 +108,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     ///   - range: The requested part of the file; nil for the whole.
     ///   - validators: The validators of a conditional request; nil for another request.
     package init(
-        _ head: ResponseHead, resuming point: ResumePoint?, range: ByteRange? = nil,
+        _ head: ResponseHead, resuming point: ResumePoint?, range: ResourceRange? = nil,
         asking validators: SourceValidators? = nil
     ) {
         if let field = head.ambiguousField {
@@ -136,7 +136,9 @@ package enum ResponseVerdict: Sendable, Hashable {
         }
     }
 
-    private static func partial(_ head: ResponseHead, _ point: ResumePoint?, _ wanted: ByteRange?) -> ResponseVerdict {
+    private static func partial(_ head: ResponseHead, _ point: ResumePoint?, _ wanted: ResourceRange?)
+        -> ResponseVerdict
+    {
         if let point {
             let total = head.contentRange?.total ?? point.total
             return point.isContinued(by: head) ? .continuation(total: total) : .unusableRange

@@ -100,7 +100,7 @@ package struct DownloadRequest: Sendable {
     /// Waits for a source that does not exist yet or still grows; nil takes the first response as final.
     package var wait: SourceWait?
     /// The part of the file to request; nil for the whole. Nothing is resumed then: another attempt starts over.
-    package var range: ByteRange?
+    package var range: ResourceRange?
     /// The offset in the descriptor's file at which the body is written; what is behind it is discarded.
     package var fileOffset = 0
     /// Notified as the body arrives.

@@ -81,7 +81,7 @@ package struct PlaylistSegment: Sendable, Hashable {
     /// Counts discontinuities before it: timestamps continue only between segments with the same number.
     package var discontinuity: Int
     /// The part of the resource; nil for the whole.
-    package var range: ByteRange?
+    package var range: ResourceRange?
     package var protection = SegmentProtection.none
     /// The initialization section; nil for MPEG-TS and packed audio.
     package var map: InitializationSection?
@@ -92,7 +92,7 @@ package struct PlaylistSegment: Sendable, Hashable {
 /// The initialization section of fragmented MP4 segments (`EXT-X-MAP`).
 package struct InitializationSection: Sendable, Hashable {
     package var uri: String
-    package var range: ByteRange?
+    package var range: ResourceRange?
     package var protection = SegmentProtection.none
 }
 
@@ -106,7 +106,7 @@ package enum SegmentProtection: Sendable, Hashable {
 }
 
 /// A part of a resource in bytes. Offset and length are not negative, and their sum does not overflow.
-package struct ByteRange: Sendable, Hashable {
+package struct ResourceRange: Sendable, Hashable {
     package let offset: Int
     package let length: Int
 
@@ -123,8 +123,8 @@ package struct ByteRange: Sendable, Hashable {
 }
 
 extension Limits {
-    /// A playlist and those it leads to, in bytes. With the piece of 16 KiB that is in flight when the limit is reached,
-    /// a refusal costs at most 64 KiB. An hour of segments of 6 s takes about 40 KB.
+    /// A playlist and those it leads to, in bytes. With the piece of 16 KiB in flight when the limit is reached, a
+    /// rejection costs at most 64 KiB. An hour of segments of 6 s takes about 40 KB.
     package static let playlistBytesMax = 49_152
     /// Segments or variants of a playlist; an hour in segments of 4 s.
     package static let playlistEntriesMax = 1_000

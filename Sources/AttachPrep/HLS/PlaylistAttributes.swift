@@ -89,8 +89,10 @@ struct PlaylistAttributes {
 
 /// Numbers as RFC 8216 writes them: digits only, without a sign or an exponent.
 enum PlaylistNumber {
+    // Bounded: text, parsed into an optional.
     static func integer(_ text: String) -> Int? { isDigits(text) ? Int(text) : nil }
 
+    // Bounded: text, parsed into an optional.
     static func unsigned(_ text: String) -> UInt64? { isDigits(text) ? UInt64(text) : nil }
 
     static func decimal(_ text: String) -> Double? {

@@ -8,8 +8,8 @@ import SafeArithmetic
 
 /// Downloads what a playlist leads to, one file after another: other playlists, segments and keys.
 ///
-/// Each is a download like that of a source: with the same address policy, redirects, retries and deadline. The caller's
-/// headers and credentials are sent only to the origin of the requested URL.
+/// Each is a download like that of a source: with the same address policy, redirects, retries and deadline. The
+/// caller's headers and credentials are sent only to the origin of the requested URL.
 struct PlaylistDownloads {
     private let request: AttachmentRequest
     private let downloader: Downloader
@@ -70,7 +70,7 @@ struct PlaylistDownloads {
     /// Appends a segment or a part of it to a file.
     ///
     /// - Returns: where it is in the file.
-    mutating func append(_ uri: String, _ range: ByteRange?, at base: WebAddress, to file: SegmentFile) async throws
+    mutating func append(_ uri: String, _ range: ResourceRange?, at base: WebAddress, to file: SegmentFile) async throws
         -> JoinRequest.Part
     {
         let address = try base.following(uri)
@@ -97,7 +97,7 @@ struct PlaylistDownloads {
     // MARK: One download
 
     private mutating func download(
-        _ address: WebAddress, into file: CInt, bytesMax: Int, tooLarge: AttachPrepError, range: ByteRange? = nil,
+        _ address: WebAddress, into file: CInt, bytesMax: Int, tooLarge: AttachPrepError, range: ResourceRange? = nil,
         offset: Int = 0
     ) async throws -> DownloadedFile {
         var order = DownloadRequest(

@@ -48,7 +48,8 @@ extension AttachPrepError {
     static func protectedPlaylist(_ method: String) -> AttachPrepError {
         AttachPrepError(
             .mediaEncrypted,
-            "The segments are protected (\(method.prefix(64))), and only AES-128 can be read; link an unprotected stream."
+            "The segments are protected (\(method.prefix(64))), and only AES-128 can be read; "
+                + "link an unprotected stream."
         )
     }
 
@@ -65,6 +66,6 @@ extension AttachPrepError {
 
     static let segmentsTooLarge = AttachPrepError(
         .downloadTooLarge,
-        "The segments of the playlist are over the limit of \(Limits.clipBytesMax.grouped) bytes; ask for fewer seconds "
-            + "(clip) or link a smaller variant.")
+        "The segments of the playlist are over the limit of \(Limits.clipBytesMax.grouped) bytes; ask for fewer "
+            + "seconds (clip) or link a smaller variant.")
 }

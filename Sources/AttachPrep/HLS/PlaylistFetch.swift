@@ -131,7 +131,7 @@ extension UInt64 {
 }
 
 extension PreparationPlan {
-    /// Describes the plan for a movie that was made of a playlist: even when it is delivered as it is, the source is not.
+    /// Describes the plan for a movie made of a playlist: even when it is delivered as it is, the source is not.
     mutating func note(_ playlist: FetchedPlaylist) {
         guard outcome != .rejected else { return }
         // Bounded: a list.
@@ -164,7 +164,7 @@ struct FetchedPlaylist: Sendable {
             warnings.append(
                 PreparationWarning(
                     .mediaCut,
-                    "The stream is longer than \(Int(clamping: clip.seconds)) s and was cut; ask for more seconds (clip)."
+                    "The stream is longer than \(Int(clamping: clip.seconds)) s and was cut; ask for more (clip)."
                 ))
         }
         if joined.hasOmissions {

@@ -124,7 +124,7 @@ struct PlaylistReader {
         var section = InitializationSection(uri: uri)
         if let text = attributes.quoted("BYTERANGE") {
             let (length, offset) = try byteRange(text)
-            guard let range = ByteRange(offset: offset ?? 0, length: length) else {
+            guard let range = ResourceRange(offset: offset ?? 0, length: length) else {
                 throw broken("the byte range is invalid")
             }
             section.range = range
@@ -189,14 +189,14 @@ struct PlaylistReader {
     }
 
     /// The range of the next segment; without an offset it follows the last one of the same resource.
-    private mutating func takeRange(_ uri: String) throws(AttachPrepError) -> ByteRange? {
+    private mutating func takeRange(_ uri: String) throws(AttachPrepError) -> ResourceRange? {
         defer { self.range = nil }
         guard let range else {
             lastRange = nil
             return nil
         }
         guard let offset = range.offset ?? lastRange.flatMap({ $0.uri == uri ? $0.end : nil }),
-            let whole = ByteRange(offset: offset, length: range.length)
+            let whole = ResourceRange(offset: offset, length: range.length)
         else { throw broken("the byte range has no offset or is too large") }
         lastRange = (uri, whole.end)
         return whole

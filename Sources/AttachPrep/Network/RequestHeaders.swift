@@ -47,7 +47,7 @@ package struct RequestHeaders: Sendable {
     ///   - range: The part of the file to request.
     ///   - condition: The conditional headers, ignored when resuming.
     func lines(
-        isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?, range: ByteRange? = nil,
+        isFirstOrigin: Bool, authorization: String?, resuming point: ResumePoint?, range: ResourceRange? = nil,
         condition: ConditionalRequest? = nil
     ) -> [String] {
         var fields = isFirstOrigin ? callers : []

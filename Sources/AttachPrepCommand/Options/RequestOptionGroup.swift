@@ -59,7 +59,7 @@ struct RequestOptionGroup: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Length of a clip of an HLS stream: the end of a live one (default: 10s), the beginning of any other (60s).",
+            "Length of an HLS clip: the end of a live stream (default: 10s), the beginning of any other (60s).",
             valueName: "time"))
     var clip: DurationArgument?
 

@@ -42,8 +42,8 @@ import Testing
         let file = try SegmentFile(staging)
         let parts = [
             try await downloads.append("a", nil, at: base, to: file),
-            try await downloads.append("b", ByteRange(offset: 2, length: 3), at: base, to: file),
-            try await downloads.append("c", ByteRange(offset: 1, length: 4), at: base, to: file),
+            try await downloads.append("b", ResourceRange(offset: 2, length: 3), at: base, to: file),
+            try await downloads.append("c", ResourceRange(offset: 1, length: 4), at: base, to: file),
         ]
         #expect(parts.map(\.offset) == [0, 5, 9] && parts.map(\.bytes) == [5, 3, 4])
         var bytes = [UInt8](repeating: 0, count: 14)
@@ -97,7 +97,7 @@ import Testing
         var downloads = try downloads()
         let file = try SegmentFile(staging)
         await #expect(throws: AttachPrepError.self) {
-            _ = try await downloads.append("b", ByteRange(offset: 2, length: 3), at: base, to: file)
+            _ = try await downloads.append("b", ResourceRange(offset: 2, length: 3), at: base, to: file)
         }
     }
 

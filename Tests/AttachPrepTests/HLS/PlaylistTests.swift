@@ -7,17 +7,17 @@ import Testing
 struct PlaylistTests {
     private func media(_ lines: String...) throws -> MediaPlaylist {
         let text = (["#EXTM3U", "#EXT-X-TARGETDURATION:4"] + lines).joined(separator: "\n")
-        guard case .media(let list) = try Playlist(Array(text.utf8)) else { throw TestFailure() }
+        guard case .media(let list) = try Playlist(Array(text.utf8)) else { throw OtherPlaylistError() }
         return list
     }
 
     private func master(_ lines: String...) throws -> MasterPlaylist {
         let text = (["#EXTM3U"] + lines).joined(separator: "\n")
-        guard case .master(let list) = try Playlist(Array(text.utf8)) else { throw TestFailure() }
+        guard case .master(let list) = try Playlist(Array(text.utf8)) else { throw OtherPlaylistError() }
         return list
     }
 
-    private struct TestFailure: Error {}
+    private struct OtherPlaylistError: Error {}
 
     private func code(_ text: String) -> ErrorCode? {
         do {
@@ -40,7 +40,7 @@ struct PlaylistTests {
 
     @Test func `Lines may end with carriage returns and have spaces around them`() throws {
         let text = "\u{FEFF}#EXTM3U\r\n#EXT-X-VERSION:3\r\n#EXTINF: 4.0 ,\r\n a.ts \r\n"
-        guard case .media(let list) = try Playlist(Array(text.utf8)) else { throw TestFailure() }
+        guard case .media(let list) = try Playlist(Array(text.utf8)) else { throw OtherPlaylistError() }
         #expect(list.segments.map(\.uri) == ["a.ts"] && !list.isEnded)
     }
 
@@ -49,7 +49,9 @@ struct PlaylistTests {
             "#EXTINF:4,", "#EXT-X-BYTERANGE:100@50", "a.ts", "#EXTINF:4,", "#EXT-X-BYTERANGE:30", "a.ts",
             "#EXTINF:4,", "b.ts")
         #expect(
-            list.segments.map(\.range) == [ByteRange(offset: 50, length: 100), ByteRange(offset: 150, length: 30), nil])
+            list.segments.map(\.range) == [
+                ResourceRange(offset: 50, length: 100), ResourceRange(offset: 150, length: 30), nil,
+            ])
     }
 
     @Test func `Discontinuities separate runs`() throws {
@@ -67,7 +69,9 @@ struct PlaylistTests {
         let list = try media(
             "#EXT-X-MAP:URI=\"i.mp4\",BYTERANGE=\"20@10\"", "#EXTINF:4,", "a.m4s", "#EXTINF:4,", "b.m4s")
         #expect(
-            list.segments.allSatisfy { $0.map?.uri == "i.mp4" && $0.map?.range == ByteRange(offset: 10, length: 20) })
+            list.segments.allSatisfy {
+                $0.map?.uri == "i.mp4" && $0.map?.range == ResourceRange(offset: 10, length: 20)
+            })
     }
 
     // MARK: Keys
@@ -131,7 +135,7 @@ struct PlaylistTests {
     func `The smallest variant that iOS shows is chosen`(variants: [String], bandwidth: Int) throws {
         let lines = variants.flatMap { ["#EXT-X-STREAM-INF:BANDWIDTH=\($0)", "v.m3u8"] }
         guard case .master(let list) = try Playlist(Array((["#EXTM3U"] + lines).joined(separator: "\n").utf8)) else {
-            throw TestFailure()
+            throw OtherPlaylistError()
         }
         #expect(try VariantChoice(list).variant.bandwidth == bandwidth)
     }

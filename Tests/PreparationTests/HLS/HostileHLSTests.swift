@@ -7,7 +7,7 @@ import Testing
 
 /// Playlists made to cause harm: each is refused with a code, leaves no files and costs little.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct HostileHLSTests {
-    private func expectRefusal(
+    private func expectRejection(
         _ code: ErrorCode, _ lines: [String], served: (HLSBench) -> Void = { _ in },
         _ change: (inout AttachmentRequest) -> Void = { _ in }, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -37,13 +37,13 @@ import Testing
 
     @Test(arguments: ["#EXT-X-KEY:METHOD=AES-128,URI=\"file:///etc/passwd\"", "#EXT-X-MAP:URI=\"file:///etc/passwd\""])
     func `Nor are those of keys and initialization sections`(tag: String) async throws {
-        try await expectRefusal(.sourceSchemeNotAllowed, [tag, "#EXTINF:1,", "a.ts", "#EXT-X-ENDLIST"]) { bench in
+        try await expectRejection(.sourceSchemeNotAllowed, [tag, "#EXTINF:1,", "a.ts", "#EXT-X-ENDLIST"]) { bench in
             bench.server.serve("/a.ts", .body(Data("x".utf8)))
         }
     }
 
     @Test func `Thousands of entries are download.too_large`() async throws {
-        try await expectRefusal(.downloadTooLarge, (0..<2_000).flatMap { ["#EXTINF:1,", "\($0)"] })
+        try await expectRejection(.downloadTooLarge, (0..<2_000).flatMap { ["#EXTINF:1,", "\($0)"] })
     }
 
     @Test func `An endless playlist costs at most 64 KiB`() async throws {
@@ -70,26 +70,26 @@ import Testing
 
     @Test(arguments: ["text.m3u8", "other.m3u8"])
     func `A master playlist that leads to one is refused`(uri: String) async throws {
-        try await expectRefusal(.mediaCorrupt, ["#EXT-X-STREAM-INF:BANDWIDTH=1", uri]) { bench in
+        try await expectRejection(.mediaCorrupt, ["#EXT-X-STREAM-INF:BANDWIDTH=1", uri]) { bench in
             let text = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\ntext.m3u8\n"
             bench.server.serve("/other.m3u8", .body(Data(text.utf8)))
         }
     }
 
     @Test func `A playlist whose segment is itself is refused`() async throws {
-        try await expectRefusal(.mediaCorrupt, ["#EXTINF:1,", "text.m3u8", "#EXT-X-ENDLIST"])
+        try await expectRejection(.mediaCorrupt, ["#EXTINF:1,", "text.m3u8", "#EXT-X-ENDLIST"])
     }
 
     @Test(arguments: ["<html></html>", "", "#EXTM3U", "G", "\u{0}\u{0}\u{0}\u{18}ftypmp42"])
     func `Segments that are not media are refused`(content: String) async throws {
-        try await expectRefusal(.mediaCorrupt, ["#EXTINF:1,", "a.ts", "#EXTINF:1,", "a.ts", "#EXT-X-ENDLIST"]) {
+        try await expectRejection(.mediaCorrupt, ["#EXTINF:1,", "a.ts", "#EXTINF:1,", "a.ts", "#EXT-X-ENDLIST"]) {
             bench in
             bench.server.serve("/a.ts", .body(Data(content.utf8)))
         }
     }
 
     @Test(arguments: [0, 1, 15, 17, 5_000]) func `A key of another size is refused`(bytes: Int) async throws {
-        try await expectRefusal(
+        try await expectRejection(
             .mediaCorrupt, ["#EXT-X-KEY:METHOD=AES-128,URI=\"key\"", "#EXTINF:1,", "a.ts", "#EXT-X-ENDLIST"]
         ) { bench in
             bench.server.serve("/a.ts", .body(Data(repeating: 7, count: 160)))
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `A wrong key is refused`() async throws {
-        try await expectRefusal(
+        try await expectRejection(
             .mediaCorrupt, ["#EXT-X-KEY:METHOD=AES-128,URI=\"key\"", "#EXTINF:1,", "a.ts", "#EXT-X-ENDLIST"]
         ) { bench in
             bench.server.serve("/a.ts", .body(Data(repeating: 7, count: 160)))
@@ -108,7 +108,7 @@ import Testing
 
     @Test func `A key that never arrives ends at the deadline`() async throws {
         let lines = ["#EXT-X-KEY:METHOD=AES-128,URI=\"key\"", "#EXTINF:1,", "a.ts", "#EXT-X-ENDLIST"]
-        try await expectRefusal(
+        try await expectRejection(
             .deadlineExceeded, lines,
             served: { bench in
                 bench.server.serve("/a.ts", .body(Data(repeating: 7, count: 160)))
@@ -120,7 +120,7 @@ import Testing
     @Test(arguments: ["SAMPLE-AES", "SAMPLE-AES-CTR"]) func `Protected segments are media.encrypted`(method: String)
         async throws
     {
-        try await expectRefusal(
+        try await expectRejection(
             .mediaEncrypted,
             [
                 "#EXT-X-KEY:METHOD=\(method),URI=\"skd://x\",KEYFORMAT=\"com.apple.streamingkeydelivery\"",
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `A byte range past the end is refused`() async throws {
-        try await expectRefusal(
+        try await expectRejection(
             .downloadTruncated, ["#EXTINF:1,", "#EXT-X-BYTERANGE:900@100", "a.ts", "#EXT-X-ENDLIST"]
         ) { $0.server.serve("/a.ts", .body(Data(repeating: 0x47, count: 188))) }
     }
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func `Without conversion a playlist is media.unsupported`() async throws {
-        try await expectRefusal(
+        try await expectRejection(
             .mediaUnsupported, ["#EXTINF:1,", "a.ts"], served: { _ in }
         ) { $0.unsupported = .reject }
     }
