@@ -217,6 +217,8 @@ def example():
             default = VARIABLE.search(words)[2]
             # A default in words is a consequence of other settings; a placeholder shows what to write.
             value = default if default and re.fullmatch(r"[\w:./]+", default) else f"<{one['valueName']}>"
+            # YAML reads a text with a colon at its end as a key.
+            value = f'"{value}"' if value.endswith(":") else value
             add(key, VARIABLE.sub("", words), value if one["kind"] == "option" else "false")
     lines.extend([f"# Secrets {'-' * 110}", "# With them, chmod 600 this file, or name a file of secrets instead.", ""])
     for key, words in secrets():

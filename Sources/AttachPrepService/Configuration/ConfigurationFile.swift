@@ -60,10 +60,10 @@ struct ConfigurationFile: Sendable {
         return text
     }
 
-    /// The document's root; nil for a file of comments.
+    /// The document's root; nil for a file of comments or an empty document.
     private static func root(of text: String, _ path: String) throws -> Node? {
         do {
-            return try Parser(yaml: text).singleRoot()
+            return try Parser(yaml: text).singleRoot().flatMap { $0.scalar.map(isNull) == true ? nil : $0 }
         } catch let error as YamlError {
             throw Self.error(path, error)
         }

@@ -45,13 +45,13 @@ import Testing
         #expect(try await command.receipts.campaign().arrivals == 1)
     }
 
-    private static func removeVersions4And5(_ database: Database) throws {
+    private static func removeVersionsFrom4(_ database: Database) throws {
         try database.execute(
             sql: """
                 DROP INDEX job_alone; DROP INDEX webhook_alone; DROP INDEX webhook_unexamined;
                 ALTER TABLE job DROP COLUMN crashes; ALTER TABLE webhook DROP COLUMN crashes;
                 ALTER TABLE webhook DROP COLUMN url_wiped; DROP TABLE unknown_file;
-                ALTER TABLE job DROP COLUMN origin;
+                ALTER TABLE job DROP COLUMN origin; ALTER TABLE webhook DROP COLUMN trace;
                 """)
     }
 
@@ -68,7 +68,7 @@ import Testing
             for table in ["campaign_bucket", "campaign", "dispatch", "receipt"] {
                 try database.execute(sql: "DROP TABLE \(table)")
             }
-            try Self.removeVersions4And5(database)
+            try Self.removeVersionsFrom4(database)
             try database.execute(sql: "PRAGMA user_version = 1")
         }
         let sqlite = try await SQLiteUnderTest(folder: folder, role: role)
@@ -87,7 +87,7 @@ import Testing
             for table in ["campaign_bucket", "campaign", "dispatch", "receipt"] {
                 try database.execute(sql: "DROP TABLE \(table)")
             }
-            try Self.removeVersions4And5(database)
+            try Self.removeVersionsFrom4(database)
             try database.execute(sql: "PRAGMA user_version = 1")
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
