@@ -103,7 +103,7 @@ import Testing
         var (old, new) = (service.client, service.client)
         (old.token, new.token) = (Self.oldToken, Self.newToken)
         let other = try bench.folder.write("\(Self.newToken)\n", to: "other")
-        for wrong in ["token-fil: \(other)", "token-file: [", "token-file: /none", "port: x"] {
+        for wrong in ["token-fil: \(other)", "token-file: [", "token-file: /none", "drain: x"] {
             _ = try write(wrong, "max-queue: 1")
             let log = try await reload(service, until: "\"configuration not reloaded")
             #expect(log.contains("\"error\""), "\(log)")
