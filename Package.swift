@@ -139,6 +139,7 @@ let package = Package(
             [
                 "MediaEngine", "PushPayload", "Curl", "Zlib", "FileIO", "Linux", "SafeArithmetic",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),

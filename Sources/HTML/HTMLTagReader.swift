@@ -18,6 +18,8 @@ package struct HTMLTag: Sendable, Hashable {
 @safe package final class HTMLTagReader {
     private let parser: htmlParserCtxtPtr
     private let collector: TagCollector
+    /// Separators in the tag whose end has not arrived.
+    private var pendingSeparators = 0
 
     /// Reads a page until its end or a limit; what was found before the limit is returned.
     ///
@@ -84,13 +86,19 @@ package struct HTMLTag: Sendable, Hashable {
         guard unsafe parser.pointee.nameNr <= Self.depthMax else { return false }
         guard unsafe parser.pointee.instate == XML_PARSER_START_TAG, let input = unsafe parser.pointee.input,
             let start = unsafe input.pointee.cur, let end = unsafe input.pointee.end
-        else { return true }
+        else {
+            pendingSeparators = 0
+            return true
+        }
         // A tag whose end has not arrived.
         let pending = unsafe UnsafeBufferPointer(start: start, count: max(0, end - start))
-        // libxml2 2.9 forgets in the middle of a tag whether it is inside quotes: it has to look at the whole tag again.
+        // libxml2 2.9 forgets in the middle of a tag whether it is inside quotes: it has to scan the whole tag again.
         unsafe parser.pointee.checkIndex = 0
-        // Bounded: counts of bytes in memory.
-        return unsafe Self.separators(pending) + Self.separators(piece) <= Self.separatorsMax
+        // It began in the last piece; those of a longer one have been counted.
+        if pending.count <= Self.pieceBytes { pendingSeparators = unsafe Self.separators(pending) }
+        // Bounded: counts bytes in memory.
+        pendingSeparators += Self.separators(piece)
+        return pendingSeparators <= Self.separatorsMax
     }
 
     /// Characters that can separate the attributes of a tag.
@@ -130,7 +138,8 @@ private final class TagCollector {
         }
         var found: [String: String] = [:]
         var next = unsafe attributes
-        while let pair = unsafe next, let key = unsafe pair[0], found.count < Self.attributesMax {
+        for _ in 0..<Self.attributesMax {
+            guard let pair = unsafe next, let key = unsafe pair[0] else { break }
             if let key = unsafe Self.text(key, bytesMax: Self.nameBytesMax), found[key] == nil,
                 let value = unsafe pair[1], let text = unsafe Self.text(value, bytesMax: Self.valueBytesMax)
             {
@@ -151,7 +160,7 @@ private final class TagCollector {
 
     /// Tags of the requested names; pages have some fifty.
     private static let tagsMax = 4_096
-    /// Attributes of a tag.
+    /// Attributes of a tag that are looked at.
     private static let attributesMax = 32
     private static let nameBytesMax = 64
     /// A longer value is left out: it is no URL.

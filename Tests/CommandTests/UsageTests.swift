@@ -95,7 +95,7 @@ import Testing
         for option in [
             "output", "format", "crop", "thumbnail-time", "thumbnail-size", "thumbnail-fit", "hide-thumbnail",
             "oversize", "unsupported", "budget", "max-bytes", "header", "https-only", "allow-private-network",
-            "ca-file", "proxy", "resolve", "concurrency", "media-slots", "resume", "base-url",
+            "ca-file", "netrc-file", "proxy", "resolve", "concurrency", "media-slots", "resume", "base-url",
         ] {
             #expect(text.contains("--\(option)"), "--\(option)")
         }

@@ -16,6 +16,7 @@ enum ForeignNumberRules {
         "Sources/AttachPrep/FileStamp.swift",
         "Sources/AttachPrep/HLS/",
         "Sources/AttachPrep/Unfurl/",
+        "Sources/AttachPrep/Matrix/",
         "Sources/AttachPrep/MediaPool/",
         "Sources/AttachPrep/Network/",
         "Sources/AttachPrep/Payload/",

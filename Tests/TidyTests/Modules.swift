@@ -72,6 +72,7 @@ enum Modules {
         "Crypto": [
             "AttachPrep", "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "AttachPrepService",
         ],
+        "CryptoExtras": ["AttachPrep"],
         "GRDB": ["SQLiteQueue", "JetStreamQueue"],
         "HTTPTypes": ["AttachPrepService"],
         "Hummingbird": ["AttachPrepService"],

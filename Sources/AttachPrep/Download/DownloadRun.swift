@@ -115,7 +115,7 @@ struct DownloadRun {
         // The transfer was ended here.
         if body.isPrefixComplete, outcome.verdict?.hasContent == true, outcome.abortError == nil { return true }
         if SourceWait.isExpected(outcome.verdict), try await polled(after: report.retryAfter) { return false }
-        let step = DownloadStep(after: report.ending, outcome, facts)
+        let step = explained(DownloadStep(after: report.ending, outcome, facts), outcome)
         return try await isGrowthCheck ? takeGrowthCheck(step, outcome) : take(step, retryAfter: report.retryAfter)
     }
 
@@ -166,6 +166,18 @@ struct DownloadRun {
             try startOver(error)
         }
         return false
+    }
+
+    /// Says when a refusal is that of a URL that has expired.
+    private func explained(_ step: DownloadStep, _ outcome: DownloadExchange.Outcome) -> DownloadStep {
+        guard case .fail = step, outcome.abortError == nil, case .refused(let status)? = outcome.verdict,
+            [400, 401, 403].contains(status)
+        else { return step }
+        if let expiry = [hop, first].compactMap({ SignedURLExpiry.date(of: $0.text) }).min(), expiry <= .now {
+            return .fail(.expiredURL(hop.host, status, at: expiry))
+        }
+        // A body had begun to arrive.
+        return head == nil || status == 400 ? step : .fail(.refusedLater(hop.host, status))
     }
 
     /// Waits until the source is requested again, from its first URL; false when no time to wait is left.

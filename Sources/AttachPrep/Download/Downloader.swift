@@ -25,6 +25,7 @@ package final class Downloader: Sendable {
     let addressPolicy: AddressPolicy
     let hostResolver: HostResolver
     let proxy: ProxyServer?
+    let netrc: NetrcFile?
     let slots: DownloadSlots
     let loop: TransferLoop
     let traffic = TrafficCounter()
@@ -47,6 +48,7 @@ package final class Downloader: Sendable {
         hostResolver = HostResolver(
             resolver: resolver, overrides: overrides, addressPolicy: addressPolicy, timeout: timeouts.resolve)
         proxy = try policy.proxy.map { text throws(AttachPrepError) in try ProxyServer(text) }
+        netrc = try policy.netrcFile.map { path throws(AttachPrepError) in try NetrcFile(path: path) }
         slots = DownloadSlots(inFlightMax)
         do {
             loop = try TransferLoop(idleConnectionsMax: inFlightMax, onAbandoned: onAbandonedLoop)
@@ -192,6 +194,9 @@ public struct DownloadPolicy: Sendable, Hashable {
     /// The proxy resolves the names, so addresses are not checked here: use a proxy that filters them.
     /// Proxy variables of the environment are always ignored.
     public var proxy: String?
+    /// The path of a netrc file: credentials for hosts whose request has none. They are sent to that host only, never
+    /// after a redirect to another origin.
+    public var netrcFile: String?
     /// Fixed addresses for host names, in curl's form "host:port:address[,address]".
     ///
     /// They are checked like any other address.
@@ -202,13 +207,14 @@ public struct DownloadPolicy: Sendable, Hashable {
 
     public init(
         httpsOnly: Bool = false, allowsPrivateNetwork: Bool = false, certificateAuthorityFile: String? = nil,
-        proxy: String? = nil, resolveOverrides: [String] = []
+        proxy: String? = nil, resolveOverrides: [String] = [], netrcFile: String? = nil
     ) {
         self.httpsOnly = httpsOnly
         self.allowsPrivateNetwork = allowsPrivateNetwork
         self.certificateAuthorityFile = certificateAuthorityFile
         self.proxy = proxy
         self.resolveOverrides = resolveOverrides
+        self.netrcFile = netrcFile
     }
 }
 

@@ -103,8 +103,11 @@ extension AttachPrepError {
     }
 
     fileprivate static func scheme(_ scheme: String, _ shown: String) -> AttachPrepError {
-        AttachPrepError(
-            .sourceSchemeNotAllowed, "\(shown) uses the scheme \(scheme); use an http or https URL.")
+        let remedy =
+            scheme == "mxc"
+            ? "give the URL at the homeserver, https://HOMESERVER/_matrix/client/v1/media/download/SERVER/ID, with "
+                + "its access token as a header." : "use an http or https URL."
+        return AttachPrepError(.sourceSchemeNotAllowed, "\(shown) uses the scheme \(scheme); \(remedy)")
     }
 
     fileprivate static func httpsOnly(_ shown: String) -> AttachPrepError {

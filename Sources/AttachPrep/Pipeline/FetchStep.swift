@@ -7,7 +7,7 @@ import SafeArithmetic
 
 /// The first step: stores the source on disk and identifies it while it arrives.
 struct FetchStep: Sendable {
-    let request: AttachmentRequest
+    private(set) var request: AttachmentRequest
     let location: SourceLocation
     let dependencies: PipelineDependencies
     let staging: StagingFolder
@@ -23,17 +23,47 @@ struct FetchStep: Sendable {
         let readable = OwnedDescriptor(descriptor: try staging.open(FetchedSource.fileName))
         switch location {
         case .remote(let url):
-            var order = DownloadRequest(
-                url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
-                bytesMax: Limits.sourceBytesMax, deadline: deadline)
-            order.validators = validators
-            order.wait = request.waitSeconds.map { SourceWait(until: min(deadline, .now + .seconds(clamping: $0))) }
-            return try await download(order, into: target, readable)
+            var step = self
+            step.request = dependencies.downloader.netrc?.authorizing(request) ?? request
+            return try await step.fetch(url, into: target, readable)
         case .file(let path): return try await copy(path, into: target, readable)
         }
     }
 
     // MARK: A URL
+
+    private func fetch(_ url: String, into target: CInt, _ readable: OwnedDescriptor) async throws -> FetchedSource {
+        var order = DownloadRequest(
+            url: url, headers: request.headers.map { (name: $0.key, value: $0.value) },
+            bytesMax: Limits.sourceBytesMax, deadline: deadline)
+        order.validators = validators
+        order.wait = request.waitSeconds.map { SourceWait(until: min(deadline, .now + .seconds(clamping: $0))) }
+        if let matrix = request.matrix { return try await decrypted(matrix, order, into: target, readable) }
+        return try await download(order, into: target, readable)
+    }
+
+    /// An encrypted file is downloaded whole: nothing of it is used before its hash has been compared.
+    private func decrypted(
+        _ matrix: MatrixFile, _ order: DownloadRequest, into target: CInt, _ readable: OwnedDescriptor
+    ) async throws -> FetchedSource {
+        let file = try await dependencies.downloader.download(order, into: target) { _, _ in
+            .accepted(bytesMax: Limits.sourceBytesMax, tooLarge: SourceSizeLimit.tooLarge(Limits.sourceBytesMax))
+        }
+        let decryption = MatrixDecryption(file: matrix)
+        try decryption.verify(file.sha256)
+        let sha256 = try await dependencies.blocking.run { [deadline] in
+            try decryption.run(target, bytes: file.bytes, deadline: deadline)
+        }
+        let identification = SourceIdentification(
+            source: request.source, dependencies: dependencies, descriptor: readable.descriptor, deadline: deadline)
+        let identified = try await identify(bytes: file.bytes, identification, sha256: sha256)
+        var timings = ManifestTimings(file.timings)
+        timings.identify = identification.milliseconds
+        return FetchedSource(
+            file: readable, bytes: file.bytes, sha256: sha256, finalURL: file.finalURL,
+            declaredMIMEType: file.declaredMIMEType, timings: timings, identified: identified,
+            freshness: file.freshness)
+    }
 
     /// - Parameter page: The page that named the URL; nil for the requested URL.
     private func download(
@@ -81,6 +111,8 @@ struct FetchStep: Sendable {
         }
         await early.completed(ArrivingBody(generation: file.generation, bytes: file.bytes))
         let identified = try await identification.finish(bytes: file.bytes, sha256: file.sha256)
+        // One whose first bytes are those of content in quarantine.
+        if identified.isPage { throw AttachPrepError.page(identified.magicMIMEType, names: nil) }
         var timings = ManifestTimings(file.timings.adding(page?.timings))
         timings.identify = identification.milliseconds
         return FetchedSource(
@@ -155,14 +187,14 @@ struct FetchStep: Sendable {
         let identification = SourceIdentification(
             source: request.source, dependencies: dependencies, descriptor: file.descriptor, deadline: deadline)
         let isSuspect = identification.isSuspect(availableBytes: file.bytes, isComplete: true)
-        if !isSuspect { try await identify(file, identification, sha256: nil) }
+        if !isSuspect { try await identify(bytes: file.bytes, identification, sha256: nil) }
         let start = ContinuousClock.now
         let sha256 = try await dependencies.blocking.run { [deadline] in
             try file.copy(to: target, deadline: deadline)
         }
         var timings = ManifestTimings()
         timings.transfer = start.duration(to: .now).milliseconds
-        let identified = try await identify(file, identification, sha256: sha256)
+        let identified = try await identify(bytes: file.bytes, identification, sha256: sha256)
         timings.identify = identification.milliseconds
         return FetchedSource(
             file: readable, bytes: file.bytes, sha256: sha256, finalURL: nil, declaredMIMEType: nil,
@@ -170,13 +202,13 @@ struct FetchStep: Sendable {
     }
 
     @discardableResult
-    private func identify(_ file: LocalFile, _ identification: SourceIdentification, sha256: String?) async throws
+    private func identify(bytes: Int, _ identification: SourceIdentification, sha256: String?) async throws
         -> IdentifiedMedia
     {
-        let identified = try await identification.finish(bytes: file.bytes, sha256: sha256)
+        let identified = try await identification.finish(bytes: bytes, sha256: sha256)
         if let format = identified.format {
             let sizeLimit = SourceSizeLimit(format: format, request: request)
-            guard file.bytes <= sizeLimit.bytesMax else { throw sizeLimit.error }
+            guard bytes <= sizeLimit.bytesMax else { throw sizeLimit.error }
         }
         return identified
     }

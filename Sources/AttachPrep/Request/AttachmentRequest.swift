@@ -48,6 +48,8 @@ public struct AttachmentRequest: Sendable, Hashable {
     public var network: DeviceNetwork?
     /// Seconds a phone has for the fetch; nil for the default: 30 s of a service extension, or less for `display`.
     public var deviceBudgetSeconds: Double?
+    /// The key of a source that is an encrypted attachment of Matrix; a secret like a header.
+    public var matrix: MatrixFile?
     /// Request headers: sent to the first origin only, not stored after the run, not returned in results.
     public var headers: [String: String]
     /// Scheduling and callback when the request is run as a job.
@@ -149,7 +151,7 @@ public struct AttachmentRequest: Sendable, Hashable {
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, wait, clip, unfurl,
-            maxBytes, network, deviceBudget, headers
+            maxBytes, network, deviceBudget, headers, matrix
     }
 
     public init(from decoder: any Decoder) throws {
@@ -174,6 +176,7 @@ extension AttachmentRequest: Codable {
         deviceBudgetSeconds =
             try values.decodeIfPresent(Double.self, forKey: .deviceBudget) ?? deviceBudgetSeconds
         headers = try values.decodeIfPresent([String: String].self, forKey: .headers) ?? headers
+        matrix = try values.decodeIfPresent(MatrixFile.self, forKey: .matrix) ?? matrix
         jobOptions = try JobOptions(
             from: try decoder.container(keyedBy: JobOptions.CodingKeys.self), defaults: jobOptions)
     }
@@ -196,6 +199,7 @@ extension AttachmentRequest: Codable {
         try values.encodeIfPresent(network, forKey: .network)
         try values.encodeIfPresent(deviceBudgetSeconds, forKey: .deviceBudget)
         try values.encode(headers, forKey: .headers)
+        try values.encodeIfPresent(matrix, forKey: .matrix)
         var more = encoder.container(keyedBy: JobOptions.CodingKeys.self)
         try jobOptions.encode(to: &more)
     }

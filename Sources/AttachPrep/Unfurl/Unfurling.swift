@@ -53,7 +53,8 @@ struct Unfurling {
         if let written = links.base, let address = try? base.following(written) { base = address }
         var (found, invalid): ([Candidate], AttachPrepError?) = ([], nil)
         for property in PageProperty.allCases {
-            for link in links.links where link.property == property {
+            // A fragment alone is the page itself.
+            for link in links.links where link.property == property && !link.url.hasPrefix("#") {
                 do throws(AttachPrepError) {
                     let address = try base.following(link.url)
                     // A page that names itself, perhaps with another fragment.
@@ -140,7 +141,7 @@ struct PageVerdict: Sendable {
     func verdict(bytes: Int, from origin: FoundPage?) async throws -> DownloadVerdict {
         if let origin { throw AttachPrepError.pageOfPage(origin.manifest) }
         if request.unfurls { return .prefix(bytes: Limits.pageBytesMax) }
-        // Only what has arrived: a refusal is cheap. Without a link, or when it cannot be read, the refusal is the same.
+        // Only what has arrived: a refusal is cheap. Without a link, or when it cannot be read, it is the same.
         let arrived = PageRequest(bytes: min(bytes, Limits.identifyBytesLast))
         let links = try? await identification.readPage(arrived, sha256: nil).links
         let first = PageProperty.allCases.lazy.compactMap { property in

@@ -86,6 +86,12 @@ struct RequestOptionGroup: ParsableArguments {
             "HTTP header for downloads, sent to the first origin only; repeatable.", valueName: "Name: value"))
     var headers: [HeaderArgument] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Decrypt an attachment of Matrix with the file object of its event, which is here as JSON.",
+            valueName: "file"))
+    var matrixFile: String?
+
     /// The request for a source.
     ///
     /// - Throws: `options.invalid_clipping_rect`; other options are validated when the request is prepared.
@@ -110,6 +116,7 @@ struct RequestOptionGroup: ParsableArguments {
         request.clipSeconds = clip?.seconds
         request.unfurls = unfurl
         request.bytesMax = maxBytes
+        request.matrix = try matrixFile.map(MatrixFile.init(path:))
         request.headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
         return request
     }

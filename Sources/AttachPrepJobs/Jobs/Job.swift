@@ -84,11 +84,12 @@ extension KeyedDecodingContainer {
 }
 
 extension AttachmentRequest {
-    /// The request without headers and with redacted URLs.
+    /// The request without headers and keys, and with redacted URLs.
     public var shown: AttachmentRequest {
         var request = self
         request.source = RedactedURL.redact(source)
         request.headers = [:]
+        request.matrix = nil
         request.jobOptions.callbackURL = jobOptions.callbackURL.map(RedactedURL.redact)
         return request
     }

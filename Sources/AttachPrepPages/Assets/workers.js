@@ -26,7 +26,7 @@ function versionsNote(workers) {
 
 function workersTable(workers) {
   const names = ["Worker", "Jobs", "Load", "Media slots", "Version", "Started", "Last report"];
-  return make("table", { class: "plain stacked" },
+  return make("table", { class: "plain stacked", "aria-label": "Workers" },
     make("thead", {}, make("tr", {}, names.map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, workers.map(workerRow)));
 }

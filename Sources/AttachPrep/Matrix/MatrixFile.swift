@@ -1,0 +1,106 @@
+import AttachPrepModel
+import FoundationEssentials
+import RichPush
+
+/// The key of an encrypted attachment of Matrix: the `file` object of an event (`EncryptedFile` of the specification).
+///
+/// In a request: `"matrix": {"file": {"v": "v2", "key": {…}, "iv": "…", "hashes": {"sha256": "…"}}}`. The source is the
+/// URL of the encrypted file.
+/// <https://spec.matrix.org/latest/client-server-api/#extensions-to-mroommessage-msgtypes>
+public struct MatrixFile: Sendable, Hashable {
+    /// AES-256 key.
+    let key: [UInt8]
+    /// The first counter block, 16 bytes.
+    let vector: [UInt8]
+    /// SHA-256 of the encrypted file, in lower-case hexadecimal.
+    let sha256: String
+    private let written: Written
+
+    /// Reads the `file` object from a file of JSON.
+    ///
+    /// - Throws: `request.invalid`.
+    public init(path: String) throws {
+        // Bounded: one byte more than the limit.
+        guard let text = SmallFile.text(of: path, bytesMax: Limits.matrixFileBytesMax + 1),
+            text.utf8.count <= Limits.matrixFileBytesMax
+        else {
+            throw AttachPrepError(
+                .requestInvalid, "The Matrix file object in \(path) cannot be read; check its path and permissions.")
+        }
+        let written: Written
+        do { written = try JSONDecoder().decode(Written.self, from: Data(text.utf8)) } catch {
+            throw Self.invalid("the JSON in \(path) is not a file object with v, key, iv and hashes")
+        }
+        try self.init(written)
+    }
+
+    private init(_ written: Written) throws(AttachPrepError) {
+        let jwk = written.key
+        guard written.v == "v2" else { throw Self.invalid("v is not \"v2\"") }
+        guard jwk.kty == "oct" else { throw Self.invalid("key.kty is not \"oct\"") }
+        guard jwk.alg == "A256CTR" else { throw Self.invalid("key.alg is not \"A256CTR\"") }
+        guard jwk.ext != false else { throw Self.invalid("key.ext is not true") }
+        guard jwk.key_ops.contains("decrypt") else { throw Self.invalid("key.key_ops has no \"decrypt\"") }
+        guard let key = Self.bytes(jwk.k, count: 32, isURL: true) else {
+            throw Self.invalid("key.k is not 32 bytes of unpadded base64url")
+        }
+        guard let vector = Self.bytes(written.iv, count: 16, isURL: false) else {
+            throw Self.invalid("iv is not 16 bytes of unpadded base64")
+        }
+        guard let hash = written.hashes["sha256"].flatMap({ Self.bytes($0, count: 32, isURL: false) }) else {
+            throw Self.invalid("hashes.sha256 is not 32 bytes of unpadded base64")
+        }
+        (self.key, self.vector, sha256, self.written) = (key, vector, hash.hexadecimal, written)
+    }
+
+    /// Decodes base64 strictly: no padding, no other characters, no bits behind the last byte.
+    private static func bytes(_ text: String, count: Int, isURL: Bool) -> [UInt8]? {
+        guard text.utf8.count <= 64, !text.utf8.contains(UInt8(ascii: "=")) else { return nil }
+        if isURL, text.contains("+") || text.contains("/") { return nil }
+        let plain = isURL ? text.replacing("-", with: "+").replacing("_", with: "/") : text
+        let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
+        guard let data = Data(base64Encoded: plain + padding), data.count == count,
+            data.base64EncodedString() == plain + padding
+        else { return nil }
+        return [UInt8](data)
+    }
+
+    private static func invalid(_ what: String) -> AttachPrepError {
+        AttachPrepError(
+            .requestInvalid, "The Matrix file object is invalid: \(what); pass the file of the event unchanged.")
+    }
+}
+
+/// Encoded as it was written, within `{"file": …}`.
+extension MatrixFile: Codable {
+    private struct Written: Codable, Sendable, Hashable {
+        struct Key: Codable, Sendable, Hashable {
+            let kty, k, alg: String
+            let ext: Bool?
+            let key_ops: [String]
+        }
+
+        let v, iv: String
+        let key: Key
+        let hashes: [String: String]
+    }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case file
+    }
+
+    public init(from decoder: any Decoder) throws {
+        try decoder.rejectUnknownKeys(except: CodingKeys.allCases.map(\.rawValue))
+        try self.init(try decoder.container(keyedBy: CodingKeys.self).decode(Written.self, forKey: .file))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(written, forKey: .file)
+    }
+}
+
+extension Limits {
+    /// Bytes of a file object in a file, which has some 400.
+    static let matrixFileBytesMax = 16_384
+}
