@@ -59,8 +59,7 @@ struct PageText: Sendable, Hashable {
         return String(validating: bytes, as: UTF8.self) != nil
     }
 
-    /// The encoding in the first kilobyte, such as `<meta charset=utf-8>`; UTF-16 there is wrong, because it was read as
-    /// ASCII.
+    /// The encoding in the first kilobyte, such as `<meta charset=utf-8>`. UTF-16 there is wrong: it was read as ASCII.
     private static func meta(_ bytes: [UInt8]) -> String? {
         let head = String(decoding: bytes.prefix(1_024), as: UTF8.self).lowercased()
         guard let mark = head.firstRange(of: "charset") else { return nil }

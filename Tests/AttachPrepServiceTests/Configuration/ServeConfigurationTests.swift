@@ -69,7 +69,8 @@ struct ServeConfigurationTests {
                 "ATTACHPREP_LOG_LEVEL": "debug", "ATTACHPREP_CONCURRENCY": "4", "ATTACHPREP_PER_HOST": "5",
                 "ATTACHPREP_MEDIA_SLOTS": "3",
                 "ATTACHPREP_REQUIRE_SANDBOX": "true", "ATTACHPREP_HTTPS_ONLY": "1",
-                "ATTACHPREP_ALLOW_PRIVATE_NETWORK": "yes", "ATTACHPREP_CA_FILE": "/etc/passwd", "ATTACHPREP_NETRC_FILE": "/dev/null",
+                "ATTACHPREP_ALLOW_PRIVATE_NETWORK": "yes", "ATTACHPREP_CA_FILE": "/etc/passwd",
+                "ATTACHPREP_NETRC_FILE": "/dev/null",
                 "ATTACHPREP_PROXY": "http://p",
                 "ATTACHPREP_RESOLVE": "a:1:127.0.0.1",
             ])
