@@ -210,7 +210,7 @@ import Testing
         let found = try #require(try JSONSerialization.jsonObject(with: Data(after.text.utf8)) as? [String: Any])
         let queue = try #require((found["queue"] as? [String: Any])?["examination"] as? [String: Any], "\(found)")
         let parts = try #require(queue["parts"] as? [[String: Any]])
-        #expect(parts.count == 6 && parts.allSatisfy { $0["messages"] != nil }, "\(parts)")
+        #expect(parts.count == 7 && parts.allSatisfy { $0["messages"] != nil }, "\(parts)")
         try await front.stop()
     }
 

@@ -6,8 +6,8 @@ import RichPush
 /// The settings of `attachprep serve` and `attachprep worker`: each is a flag, an environment variable and a key of the
 /// configuration file.
 ///
-/// `--max-queue` is `ATTACHPREP_MAX_QUEUE` and `max-queue`; the flag has precedence over the variable, and that over the
-/// file. Secrets have no flag, since command lines are visible to all users of a machine.
+/// `--max-queue` is `ATTACHPREP_MAX_QUEUE` and `max-queue`; the flag has precedence over the variable, and the variable
+/// over the file. Secrets have no flag, since command lines are visible to all users of a machine.
 public enum Setting: String, CaseIterable, Sendable {
     case config
     case host

@@ -90,12 +90,7 @@ struct ServerDependencies: Sendable {
                 opened.workers, worker: worker, settings: configuration.workerSettings,
                 mediaSlots: configuration.preparer.mediaSlots, logger: logger)
         }
-        calls = try HTTPClient(
-            policy: configuration.callbackPolicy,
-            networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) },
-            onAbandonedLoop: { [logger] in
-                logger.error("webhook thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
-            })
+        calls = try Self.calls(configuration, logger)
         sender = WebhookSender(
             outbox: opened.store, secrets: secrets, calls: calls, feed: feed,
             metrics: WebhookMetrics(factory: registry), tracer: tracing?.tracer, logger: logger)
@@ -130,6 +125,16 @@ struct ServerDependencies: Sendable {
             configuration, service, health, serviceStatus, opened.store, feed: feed, receiptService: receiptService,
             tokens: tokens, metrics: HTTPMetrics(factory: registry), tracer: tracing?.tracer, drain: drain,
             logger: logger)
+    }
+
+    /// The client of webhooks.
+    private static func calls(_ configuration: ServeConfiguration, _ logger: Logger) throws -> HTTPClient {
+        try HTTPClient(
+            policy: configuration.callbackPolicy,
+            networks: try configuration.callbackNetworks.map { text in try AddressBlock(text) },
+            onAbandonedLoop: { [logger] in
+                logger.error("webhook thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"])
+            })
     }
 
     private static func front(

@@ -39,6 +39,6 @@ import Testing
             }
             """)
         try await page.wait(until: "document.querySelectorAll('.rows .row').length === 2")
-        #expect(try await page.evaluate("location.search") == "?view=jobs&since=1h")
+        #expect(try await page.evaluate("location.search") == "?since=1h")
     }
 }
