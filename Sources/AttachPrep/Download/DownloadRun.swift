@@ -182,12 +182,12 @@ struct DownloadRun {
 
     /// Waits until the source is requested again, from its first URL; false when no time to wait is left.
     private mutating func polled(after retryAfter: Duration?) async throws -> Bool {
+        let requests = polls + 1  // Bounded: each comes after a delay.
         guard !isGrowthCheck,
-            // Bounded: counts requests, each after a delay.
             let delay = wait?.delay(
-                afterRequests: polls + 1, chance: .random(in: 0..<1), retryAfter: retryAfter, now: .now)
+                afterRequests: requests, chance: .random(in: 0..<1), retryAfter: retryAfter, now: .now)
         else { return false }
-        polls += 1
+        polls = requests
         (hop, redirects, redirectsFreshUntil, resumePoint) = (first, 0, .distantFuture, nil)
         try await ContinuousClock().sleep(for: delay)
         return true

@@ -59,8 +59,8 @@ public struct MatrixFile: Sendable, Hashable {
         if isURL, text.contains("+") || text.contains("/") { return nil }
         let plain = isURL ? text.replacing("-", with: "+").replacing("_", with: "/") : text
         let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: plain + padding), data.count == count,
-            data.base64EncodedString() == plain + padding
+        let padded = plain + padding  // Bounded: texts.
+        guard let data = Data(base64Encoded: padded), data.count == count, data.base64EncodedString() == padded
         else { return nil }
         return [UInt8](data)
     }

@@ -187,7 +187,7 @@ private enum BoundedFile {
 
     private static func reason(_ code: CInt) -> String {
         switch code {
-        case ENOENT, ENOTDIR: "does not exist; correct --config (ATTACHPREP_CONFIG)"
+        case ENOENT, ENOTDIR: "does not exist; correct its path"
         case EACCES: "is not readable by this user; correct its permissions"
         default: "cannot be read (error \(code))"
         }

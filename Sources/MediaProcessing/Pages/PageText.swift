@@ -73,7 +73,8 @@ struct PageText: Sendable, Hashable {
     private static func utf16(_ bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> String {
         // Bounded: pairs of a list in memory.
         let units = stride(from: bytes.startIndex, to: bytes.endIndex - bytes.count % 2, by: 2).map { index in
-            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))  // Bounded: an index of a pair.
+            // Bounded: shifts of a byte within 16 bits.
             return isBigEndian ? first << 8 | second : second << 8 | first
         }
         return String(decoding: units, as: UTF16.self)
