@@ -30,7 +30,7 @@ release_build := swift build -c release --static-swift-stdlib
 # WHOLE_MODULES= the flags are those of a plain `swift build`. A change of flags builds everything again. The compiler's
 # index stays, because SwiftPM finds the test targets by it.
 WHOLE_MODULES ?= -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2
-debug_build := swift build $(WHOLE_MODULES)
+debug_build := tools/build $(WHOLE_MODULES)
 # Packages name the commit that they are built from; `make build` does not, so that a commit makes no build longer.
 commit = $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)$(shell git diff --quiet HEAD 2>/dev/null \
     || echo -changed)
