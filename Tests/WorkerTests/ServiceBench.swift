@@ -58,7 +58,7 @@ final class ServiceBench: Sendable {
         }
         let text = try running.errorTextSoFar()
         address = text.split(separator: "\n").lazy.compactMap { RunningService.address(in: String($0)) }.first
-        return RunningService(running: running, url: try #require(address, "\(text)"))
+        return RunningService(running: running, url: try #require(address, "\(text)"), folder: folder)
     }
 
     /// The paths of all result files, in the folder `content`.
@@ -79,6 +79,8 @@ struct RunningService: Sendable {
 
     let running: RunningCommand
     let url: String
+    /// Kept until the service is no longer used, also when the bench is not.
+    var folder: TemporaryFolder?
 
     /// The address in such a log line, in text or JSON.
     static func address(in line: String) -> String? {
