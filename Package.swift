@@ -185,7 +185,8 @@ let package = Package(
         module(
             "AttachPrepService",
             [
-                "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "OTLP", "Linux", "SafeArithmetic",
+                "AttachPrepJobs", "SQLiteQueue", "JetStreamQueue", "AttachPrepPages", "OTLP", "FileIO", "Linux",
+                "SafeArithmetic",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -124,8 +124,9 @@ package final class SpanExporter: Sendable {
                 noteSuccess()
                 return
             case .temporary(let reason, let retryAfter):
-                let isLast = attempts >= Limits.spanAttemptsMax || Task.isCancelled
-                guard !isLast, await pause(afterTries: attempts, retryAfter) else { return lose(batch, reason) }
+                guard !Task.isCancelled, await pause(afterTries: attempts, retryAfter) else {
+                    return lose(batch, reason)
+                }
                 attempts += 1
             case .permanent(let reason): return lose(batch, reason)
             }
@@ -159,12 +160,17 @@ package final class SpanExporter: Sendable {
         }
     }
 
-    /// - Returns: false when the exporter is being stopped.
+    /// - Returns: false after the last attempt, and when the exporter is being stopped.
     private func pause(afterTries tries: Int, _ retryAfter: Duration?) async -> Bool {
-        // Bounded: few doublings of a limit, in floating point.
-        let own = backOffSeconds * Double(1 << min(tries - 1, 10)) * Double.random(in: 0.5...1)
-        let asked = min(retryAfter.map { $0 / .seconds(1) } ?? 0, Limits.spanRetryAfterSecondsMax)
-        return (try? await ContinuousClock().sleep(for: .seconds(clamping: max(own, asked)))) != nil
+        var schedule = RetrySchedule(backOff: .seconds(clamping: backOffSeconds))
+        schedule.attemptsMax = Limits.spanAttemptsMax
+        let asked = retryAfter.map { min($0, .seconds(Limits.spanRetryAfterSecondsMax)) }
+        // Bounded: a constant, longer than all pauses; `shutdown` cancels the task.
+        let unlimited = Duration.seconds(Int32.max)
+        let delay = schedule.delay(
+            afterTries: tries, chance: .random(in: 0.5...1), retryAfter: asked, timeLeft: unlimited)
+        guard let delay else { return false }
+        return (try? await ContinuousClock().sleep(for: delay)) != nil
     }
 
     private func lose(_ batch: [FinishedSpan], _ reason: String) {

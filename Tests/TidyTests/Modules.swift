@@ -41,6 +41,7 @@ enum Modules {
         ],
         "AttachPrepPages": ["RichPush", "AttachPrepModel"],
         "AttachPrepService": [
+            "FileIO",
             "SafeArithmetic", "RichPush", "AttachPrepModel", "PushPayload", "MediaEngine", "AttachPrep",
             "AttachPrepJobs", "SQLiteQueue",
             "JetStreamQueue", "AttachPrepPages", "OTLP", "Linux",

@@ -101,7 +101,8 @@ struct PlaylistDownloads {
         offset: Int = 0
     ) async throws -> DownloadedFile {
         var order = DownloadRequest(
-            url: address.text, headers: headers(for: address), bytesMax: Limits.clipBytesMax, deadline: deadline)
+            url: address.text, headers: request.headers(for: address, from: origin), bytesMax: Limits.clipBytesMax,
+            deadline: deadline)
         (order.range, order.fileOffset) = (range, offset)
         let found = try await downloader.download(order, into: file) { _, _ in
             .accepted(bytesMax: bytesMax, tooLarge: tooLarge)
@@ -109,19 +110,6 @@ struct PlaylistDownloads {
         timings.add(found.timings)
         hash.update(data: Array(found.sha256.utf8))
         return found
-    }
-
-    private func headers(for address: WebAddress) -> [(name: String, value: String)] {
-        guard address.origin == origin.origin else { return [] }
-        // Conditions are about the playlist.
-        var headers = request.headers.filter { !$0.key.lowercased().hasPrefix("if-") }.map {
-            (name: $0.key, value: $0.value)
-        }
-        if let value = origin.basicAuthorization, !headers.contains(where: { $0.name.lowercased() == "authorization" })
-        {
-            headers.append((name: "Authorization", value: value))
-        }
-        return headers
     }
 }
 

@@ -103,20 +103,8 @@ struct Unfurling {
 
     func order(for address: WebAddress) -> DownloadRequest {
         DownloadRequest(
-            url: address.text, headers: headers(for: address), bytesMax: Limits.sourceBytesMax, deadline: deadline)
-    }
-
-    private func headers(for address: WebAddress) -> [(name: String, value: String)] {
-        guard address.origin == origin.origin else { return [] }
-        // Conditions are about the page.
-        var headers = request.headers.filter { !$0.key.lowercased().hasPrefix("if-") }.map {
-            (name: $0.key, value: $0.value)
-        }
-        if let value = origin.basicAuthorization, !headers.contains(where: { $0.name.lowercased() == "authorization" })
-        {
-            headers.append((name: "Authorization", value: value))
-        }
-        return headers
+            url: address.text, headers: request.headers(for: address, from: origin), bytesMax: Limits.sourceBytesMax,
+            deadline: deadline)
     }
 
     func page(_ property: PageProperty) -> FoundPage {

@@ -1,5 +1,6 @@
 import AttachPrepModel
 import Configuration
+import FileIO
 import Glibc
 import RichPush
 import Yams
@@ -166,19 +167,13 @@ private enum BoundedFile {
             throw error(path, status.st_mode & S_IFMT == S_IFDIR ? "is a folder; name a file" : "is not a regular file")
         }
         // One byte more than allowed, so that a file that grows meanwhile is noticed.
-        var bytes = [UInt8](repeating: 0, count: max + 1)  // Bounded: a constant.
-        var count = 0
-        while count < bytes.count {
-            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-                return unsafe Glibc.read(descriptor, rest.baseAddress, rest.count)
-            }
-            guard got >= 0 else { throw error(path, reason(errno)) }
-            guard got > 0 else { break }
-            count += got  // Bounded: the size of `bytes`.
+        let limit = max + 1  // Bounded: a constant.
+        let bytes: [UInt8]
+        do { bytes = try FileIO.bytes(descriptor, at: 0, count: limit) } catch {
+            throw Self.error(path, reason(error.code))
         }
-        guard count <= max else { throw error(path, "is larger than \(max) bytes; shorten it") }
-        return Array(bytes.prefix(count))
+        guard bytes.count <= max else { throw error(path, "is larger than \(max) bytes; shorten it") }
+        return bytes
     }
 
     private static func error(_ path: String, _ reason: String) -> AttachPrepError {
