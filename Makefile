@@ -80,17 +80,17 @@ demo: deps ## Build, serve the samples on loopback, prepare all of them by URL, 
 	samples/demo
 
 lint: deps
-	swift format lint --strict --parallel --recursive Package.swift Packages Sources Tests Fuzz \
+	tools/timed "format" swift format lint --strict --parallel --recursive Package.swift Packages Sources Tests Fuzz \
 	    samples/NotificationService
-	$(debug_build) --build-tests
+	tools/timed "build of programs and tests" $(debug_build) --build-tests
 
 check: lint docs-check ## Check format, house rules and documents; build everything with warnings as errors
 	$(swift_test) --skip-build --filter TidyTests
 
 docs-check: lint
-	tools/docs/reference --check
+	tools/timed "tables of the documentation" tools/docs/reference --check
 	tools/docs/links
-	tools/docc >/dev/null
+	tools/timed "DocC" tools/docc >/dev/null
 
 client: ## Generate the Python client from docs/openapi.json and build its wheel in .build/client
 	@command -v python3 >/dev/null || tools/install-packages python3 python3-venv
@@ -114,7 +114,7 @@ screenshot: deps-test ## Remake the picture of the README with the built program
 
 # The house rules are tests among them. The test runner's summary is the last thing that is printed.
 test: deps deps-test lint docs-check ## Check, and run all tests but the long ones
-	tools/test-richpush-package
+	tools/timed "package RichPush in an app" tools/test-richpush-package
 	$(swift_test) --skip-build
 
 test-app: toolchain ## Export the package RichPush, build an app's package with it, check the sample extension
