@@ -26,7 +26,7 @@ import Synchronization
     private static let digests = files.map { UploadDigest.sha256(of: $0.bytes) }
     private static let manifest: String = {
         let rejection = AttachPrepError(.requestInvalid, "No.")
-        return (try? String(Manifest(refusing: AttachmentRequest(source: "a"), rejection).json())) ?? "{}"
+        return (try? String(Manifest(rejecting: AttachmentRequest(source: "a"), rejection).json())) ?? "{}"
     }()
 
     private static let deadline = Duration.milliseconds(400)

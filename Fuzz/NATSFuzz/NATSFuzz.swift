@@ -163,7 +163,7 @@ import Synchronization
         private func finish(_ claimed: [ClaimedJob], as step: UInt8) async throws {
             let rejection = AttachPrepError(.downloadTimeout, "Too late.")
             for job in claimed {
-                let manifest = Manifest(refusing: job.request, rejection)
+                let manifest = Manifest(rejecting: job.request, rejection)
                 let ending: JobCompletion = step & 0x80 != 0 ? .dead(manifest) : .failed(manifest)
                 let notice = WebhookNotice(url: "https://hooks.example/", event: .jobDead, body: "{}")
                 _ = try await queue.finish(job.lease, ending, notice: step & 0x40 != 0 ? notice : nil)
@@ -171,7 +171,7 @@ import Synchronization
         }
 
         private func store() async throws {
-            let manifest = Manifest(refusing: AttachmentRequest(source: "a"), AttachPrepError(.mediaCorrupt, "No."))
+            let manifest = Manifest(rejecting: AttachmentRequest(source: "a"), AttachPrepError(.mediaCorrupt, "No."))
             let result = try await queue.store(
                 manifest, folder: nil, for: WorkKey("ab"), freshness: nil, fetchedAt: .now)
             try await queue.renew(result.media, SourceFreshness(), fetchedAt: .now)

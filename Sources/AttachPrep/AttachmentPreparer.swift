@@ -124,7 +124,7 @@ public final class AttachmentPreparer: Sendable {
     }
 
     /// Whether a published result still exists with the same files at the same URLs.
-    public func stands(_ manifest: Manifest) async -> Bool {
+    public func isStillPublished(_ manifest: Manifest) async -> Bool {
         let target = dependencies.target
         guard !target.keepsFolders else { return manifest.attachment?.url == nil }
         guard manifest == manifest.located(at: target, layout: manifest.layout),
@@ -154,7 +154,7 @@ public final class AttachmentPreparer: Sendable {
             preparation.validators = order.validators
             return .success(preparation)
         } catch {
-            return .failure(Manifest(refusing: request, error))
+            return .failure(Manifest(rejecting: request, error))
         }
     }
 
@@ -171,7 +171,7 @@ public final class AttachmentPreparer: Sendable {
                 request: request, location: location, dependencies: dependencies, logger: logger
             ).run()
         } catch {
-            return InspectionReport(refusing: request.source, error)
+            return InspectionReport(rejecting: request.source, error)
         }
     }
 

@@ -31,6 +31,5 @@ package func withDeadline<Result: Sendable>(
 }
 
 extension AttachPrepError {
-    /// The request was cancelled.
     package static let cancelled = AttachPrepError(.cancelled, "The request was cancelled.")
 }

@@ -1,4 +1,3 @@
-/// The version of the product.
 public enum ProductVersion {
     /// A semantic version, shown in the user agent, `--version` and CHANGELOG.md.
     public static let text = "1.0.0"

@@ -113,7 +113,7 @@ final class BatchRun: Sendable {
             return manifest
         } catch {
             record(line) { _ in }
-            let manifest = Manifest(refusing: AttachmentRequest(source: line.source), error)
+            let manifest = Manifest(rejecting: AttachmentRequest(source: line.source), error)
             await slot?.keep(manifest, in: nil, session.preparer)
             return manifest
         }

@@ -70,9 +70,7 @@ struct BatchSummary {
     private static let numberWidth = 10
 
     private var closing: StyledText {
-        // Bounded: floating point, which does not trap.
         let seconds = max(start.duration(to: .now) / .seconds(1), 0.001)
-        // Bounded: floating point, which does not trap.
         let rate = (Double(done) / seconds * 10).rounded() / 10
         let resumed = skipped > 0 ? ", \(skipped) skipped" : ""
         let text =

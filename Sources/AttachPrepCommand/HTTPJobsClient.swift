@@ -31,7 +31,7 @@ struct HTTPJobsClient: JobsClient {
         query.add("kind", filter.kind?.rawValue)
         query.add("createdAfter", filter.createdAfter.map(Timestamp.text))
         let page: JobPageResponse = try await request(.get, "/v1/jobs\(query.text)")
-        // Filtered here, for services whose list has no filter by age; those too new are at the beginning.
+        // Filtered here, because older services have no filter by age; jobs that are too new come first.
         let old = page.jobs.filter { job in filter.createdBefore.map { job.createdAt < $0 } ?? true }
         return JobPage(jobs: old, next: page.next)
     }
@@ -131,7 +131,7 @@ struct HTTPJobsClient: JobsClient {
         return AttachPrepError(problem.code, problem.detail)
     }
 
-    /// Sends an order; the response is an object with the number of affected items.
+    /// Sends a bulk request; the response is an object with the number of affected items.
     private func count(_ name: String, _ path: String, _ body: some Encodable) async throws -> Int {
         let answer: [String: Int] = try await request(.post, path, body: [UInt8](try JSONEncoder().encode(body)))
         return answer[name] ?? 0

@@ -42,7 +42,7 @@ struct InspectCommand: AsyncParsableCommand {
         do {
             return await session.preparer.inspect(try request.request(for: source))
         } catch {
-            return InspectionReport(refusing: source, error)
+            return InspectionReport(rejecting: source, error)
         }
     }
 

@@ -64,7 +64,7 @@ struct PreparerSession: Sendable {
             if resume, let manifest = await finished(request, collector) { return manifest }
             return await prepared(request, collector)
         } catch {
-            let manifest = Manifest(refusing: AttachmentRequest(source: source), error)
+            let manifest = Manifest(rejecting: AttachmentRequest(source: source), error)
             await collector?.keep(manifest, in: nil, preparer)
             return manifest
         }

@@ -29,7 +29,6 @@ public enum NetworkProfile: String, Codable, Sendable, Hashable, CaseIterable {
     public func fetchSeconds(bytes: Int) -> Double {
         // Bounded: floating point, which does not trap.
         let seconds = 2 * roundTripSeconds + Double(bytes) * 8 / bitsPerSecond
-        // Bounded: floating point, which does not trap.
         return (seconds * 100).rounded() / 100
     }
 

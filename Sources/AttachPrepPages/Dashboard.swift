@@ -83,8 +83,8 @@ struct PageConstants: Encodable {
     }
 
     /// Seconds that a service extension has: 30 as documented by Apple, 8 as measured on devices.
-    let secondsGiven = Limits.deviceBudgetSeconds
-    let secondsMeasured = Limits.displayDeviceBudgetSeconds
+    let appleSeconds = Limits.deviceBudgetSeconds
+    let measuredSeconds = Limits.displayDeviceBudgetSeconds
     /// Apple's size limit in bytes, by MIME type.
     let attachable = Dictionary(AttachmentType.allCases.map { ($0.mimeType, $0.bytesMax) }) { first, _ in first }
     /// Placeholder text for notifications without a payload.

@@ -168,7 +168,6 @@ public struct EmbeddingBudget: Sendable {
     private var attachmentBytesLeft: Int
     private var thumbnailBytesLeft: Int
 
-    /// The budget of a page.
     public init(_ kind: ReportPage.Kind) {
         switch kind {
         case .report:

@@ -359,7 +359,7 @@ static inline struct CJPEG_plane CJPEG_plane_of(const struct CJPEG_decoder *deco
     return plane;
 }
 
-// Decodes all rows into the planes' buffers, one behind the other; 0, or -1 when the file ends or decoding cannot
+// Decodes all rows into the planes' buffers, one after the other; 0, or -1 when the file ends or decoding cannot
 // continue.
 static inline int CJPEG_read_planes(struct CJPEG_decoder *decoder, unsigned char *buffer) {
     j_decompress_ptr info = &decoder->info;

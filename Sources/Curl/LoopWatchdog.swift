@@ -38,7 +38,7 @@ final class LoopWatchdog: Sendable {
     /// What the loop thread is running. Only the watchdog abandons it, and only in a libcurl call outside a callback:
     /// no observer is in use then, and none is called afterwards.
     private enum Position {
-        static let ours = 0
+        static let ownCode = 0
         static let libcurl = 1
         static let callback = 2
         static let abandoned = 3
@@ -52,7 +52,7 @@ final class LoopWatchdog: Sendable {
     }
 
     let sockets = OpenSockets()
-    private let position = Atomic(Position.ours)
+    private let position = Atomic(Position.ownCode)
     /// Counts calls into libcurl and callbacks.
     private let beats = Atomic(0)
     private let isBusy = Atomic(false)
@@ -91,10 +91,10 @@ final class LoopWatchdog: Sendable {
     func insideLibcurl<Value, Failure: Error>(_ call: () throws(Failure) -> Value) throws(Failure) -> Value {
         beats.add(1, ordering: .relaxed)
         _ = position.compareExchange(
-            expected: Position.ours, desired: Position.libcurl, ordering: .sequentiallyConsistent)
+            expected: Position.ownCode, desired: Position.libcurl, ordering: .sequentiallyConsistent)
         defer {
             _ = position.compareExchange(
-                expected: Position.libcurl, desired: Position.ours, ordering: .sequentiallyConsistent)
+                expected: Position.libcurl, desired: Position.ownCode, ordering: .sequentiallyConsistent)
         }
         return try call()
     }

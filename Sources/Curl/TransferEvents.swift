@@ -221,7 +221,6 @@ struct TransferClock {
         return limits.deadline <= stage.instant ? deadlineEnd : stage
     }
 
-    /// The deadline and its ending.
     var deadlineEnd: (instant: ContinuousClock.Instant, ending: TransferEnding) {
         (limits.deadline, .deadlineReached)
     }

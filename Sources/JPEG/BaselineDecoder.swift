@@ -80,7 +80,7 @@ struct BaselineHeader {
     // Bounded throughout: header fields have one or two bytes, sampling factors four bits and are checked to be 1 to 4,
     // and offsets stay below `bytesMax` plus one segment. Each run of bytes is counted before it is read.
 
-    /// Nil for another kind of JPEG, and for one with an error; libjpeg decides what becomes of those.
+    /// Nil for another kind of JPEG, and for one with an error; both are left to libjpeg.
     static func read(descriptor: CInt) -> BaselineFrame? {
         var header = BaselineHeader()
         guard bytes(of: descriptor, at: 0, count: 2) == [0xFF, 0xD8] else { return nil }

@@ -37,7 +37,7 @@ struct BaselineScan {
     // not 0 where a restart marker follows an MCU. The bytes used lie within `input.count`, a few hundred thousand
     // bytes.
 
-    /// Bytes behind the last MCU that are skipped: some encoders leave a few.
+    /// Bytes after the last MCU that are skipped: some encoders leave a few.
     private static let surplusBytesMax = 1_000_000
 
     /// Checks that EOI follows the image data.
@@ -211,7 +211,7 @@ struct BaselineScan {
     }
 }
 
-/// The entropy-coded bytes of a scan up to the next marker, with the zeros stuffed behind 0xFF removed.
+/// The entropy-coded bytes of a scan up to the next marker, with the zeros stuffed after 0xFF removed.
 ///
 /// Source: ITU-T T.81, B.1.1.5.
 struct ScanBytes {
@@ -229,7 +229,7 @@ struct ScanBytes {
     private static let rawBytes = 131_072
     /// More bytes than the largest MCU (ten blocks) takes, so that the end need not be checked within one.
     static let reserveBytes = 4096
-    /// Zeros behind the last byte, which the decoder may read ahead but not use.
+    /// Zeros after the last byte, which the decoder may read ahead but not use.
     private static let padding = [UInt8](repeating: 0, count: reserveBytes)
 
     private let descriptor: CInt
@@ -262,7 +262,7 @@ struct ScanBytes {
         bytes += Self.padding
     }
 
-    /// Continues behind a restart marker.
+    /// Continues after a restart marker.
     mutating func restart() {
         continuation = .bytes
         count = 0
@@ -278,7 +278,7 @@ struct ScanBytes {
             bytes += raw[rawIndex..<mark]
             rawIndex = mark
             guard mark < raw.count else { return }
-            // The byte behind 0xFF decides what it is, and may not have been read yet.
+            // The byte after 0xFF decides what it is, and may not have been read yet.
             if mark + 1 == raw.count, !read() { return }
             switch raw[rawIndex + 1] {
             case 0:
@@ -303,7 +303,7 @@ struct ScanBytes {
         }
     }
 
-    /// Reads the next bytes behind those not yet unstuffed. False at the end of the file.
+    /// Reads the next bytes after those not yet unstuffed. False at the end of the file.
     private mutating func read() -> Bool {
         raw.removeFirst(rawIndex)
         rawIndex = 0

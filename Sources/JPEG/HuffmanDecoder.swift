@@ -1,6 +1,6 @@
 /// Reads bits of a scan, most significant first, and the coefficients coded in them.
 ///
-/// Reads eight bytes at a time, so that many must be readable behind the last byte.
+/// Reads eight bytes at a time, so that many must be readable after the last byte.
 @safe struct BitReader {
     private let base: UnsafeRawPointer
     private var next: UnsafeRawPointer
@@ -176,7 +176,7 @@
     struct Step {
         let entry: UInt32
 
-        /// Bits of all symbols in the entry, including the magnitudes behind their codes.
+        /// Bits of all symbols in the entry, including the magnitudes that follow their codes.
         var bits: UInt64 { UInt64(truncatingIfNeeded: entry & 0xFF) }
         /// Coefficients of all symbols in the entry.
         var advance: Int { Int(truncatingIfNeeded: entry &>> 8 & 0xFF) }

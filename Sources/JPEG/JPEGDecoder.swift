@@ -101,7 +101,7 @@ import CJPEG
 
     /// Reads from the last row to EOI.
     private func finish() -> JPEGDamageError? {
-        // Errors behind the last row are counted in `CJPEG_inventions`.
+        // Errors after the last row are counted in `CJPEG_inventions`.
         _ = unsafe CJPEG_finish(decoder)
         guard unsafe CJPEG_inventions(decoder) > 0 else { return nil }
         if unsafe CJPEG_ends_in_zeros(decoder) != 0 { return JPEGDamageError(intactShare: 0) }

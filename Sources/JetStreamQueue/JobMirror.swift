@@ -238,7 +238,7 @@ extension JobMirror {
                 let earlier = try database.number(
                     """
                     SELECT 1 FROM job INDEXED BY job_running_key
-                    WHERE key = ? AND state = 'running' AND uuid <> ? AND begun < ?
+                    WHERE key = ? AND state = 'running' AND uuid <> ? AND run_revision < ?
                     """, [job.key, job.id, Int64(clamping: revision)])
                 if earlier != nil { superseded.insert(job.id) }
             }

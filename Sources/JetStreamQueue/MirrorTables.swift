@@ -16,7 +16,7 @@ enum MirrorTables {
 
     static func remove(_ id: String, _ revision: UInt64, _ receivedAt: Int64, _ database: Database) throws {
         try database.run(
-            "INSERT OR REPLACE INTO removed (uuid, revision, heard_at) VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO removed (uuid, revision, received_at) VALUES (?, ?, ?)",
             [id, Int64(clamping: revision), receivedAt])
         try forget(id, database)
     }
@@ -72,8 +72,8 @@ enum MirrorTables {
     private static func draft(_ job: VersionedJob, of batch: String, _ database: Database) throws {
         try database.run(
             """
-            INSERT INTO draft (uuid, batch, revision, heard_at, value) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT (uuid) DO UPDATE SET revision = excluded.revision, heard_at = excluded.heard_at,
+            INSERT INTO draft (uuid, batch, revision, received_at, value) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (uuid) DO UPDATE SET revision = excluded.revision, received_at = excluded.received_at,
                 value = excluded.value
             WHERE draft.revision < excluded.revision
             """,
@@ -87,7 +87,7 @@ enum MirrorTables {
     static func complete(
         _ batch: String, at moment: StoreMoment, _ database: Database, _ read: (String, [UInt8]) throws -> StoredJob
     ) throws -> [JobFeed.Change] {
-        try database.run("INSERT OR IGNORE INTO batch (id, heard_at) VALUES (?, ?)", [batch, moment.steady])
+        try database.run("INSERT OR IGNORE INTO batch (id, received_at) VALUES (?, ?)", [batch, moment.steady])
         let drafts = try drafts("batch = ?", [batch], database, read)
         guard !drafts.isEmpty else { return [] }
         try database.run("DELETE FROM draft WHERE batch = ?", [batch])
@@ -99,7 +99,7 @@ enum MirrorTables {
         _ read: (String, [UInt8]) throws -> StoredJob = { try StoredJob($1) }
     ) throws -> [VersionedJob] {
         let rows = try database.rows(
-            "SELECT uuid, revision, heard_at, value FROM draft WHERE \(condition)", arguments)
+            "SELECT uuid, revision, received_at, value FROM draft WHERE \(condition)", arguments)
         return try rows.map { row in
             let (revision, text): (Int64, String) = (row[1], row[3])
             return VersionedJob(
@@ -119,9 +119,9 @@ enum MirrorTables {
     static func apply(_ idempotencyRecord: StoredIdempotencyKey?, key: String, revision: UInt64, _ database: Database)
         throws
     {
-        guard let idempotencyRecord else { return try database.run("DELETE FROM word WHERE key = ?", [key]) }
+        guard let idempotencyRecord else { return try database.run("DELETE FROM keys WHERE key = ?", [key]) }
         try database.run(
-            "INSERT OR REPLACE INTO word (key, revision, created_at) VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO keys (key, revision, created_at) VALUES (?, ?, ?)",
             [key, Int64(clamping: revision), idempotencyRecord.createdAt])
     }
 }
@@ -132,7 +132,7 @@ extension VersionedJob {
         job.uuid, job.state, job.batch, job.lane, job.host, job.key, job.upload, job.caller_id, job.source,
         job.request, job.secret, job.attempts, job.losses, job.created_at, job.started_at, job.finished_at, job.due_at,
         job.not_before, job.wait, job.token, job.worker, job.cancelling, job.result, job.error, job.error_code,
-        job.media, job.notices, job.revision, job.heard_at, job.crashes, job.lost_by, job.origin
+        job.media, job.notices, job.revision, job.received_at, job.crashes, job.lost_by, job.origin
         """
 
     /// Reads a row with these columns.
@@ -174,10 +174,10 @@ extension VersionedJob {
             """
             UPDATE job SET state = ?2, error_code = ?3, attempts = ?4, losses = ?5, started_at = ?6, finished_at = ?7,
                 due_at = ?8, wait = ?9, token = ?10, worker = ?11, cancelling = ?12, media = ?13, result = ?14,
-                error = ?15, secret = ?16, notices = ?17, batch = ?18, revision = ?19, heard_at = ?20,
+                error = ?15, secret = ?16, notices = ?17, batch = ?18, revision = ?19, received_at = ?20,
                 crashes = ?21, lost_by = ?22,
-                begun = CASE WHEN ?2 <> 'running' THEN NULL
-                    WHEN state = 'running' AND token = ?10 THEN begun ELSE ?19 END
+                run_revision = CASE WHEN ?2 <> 'running' THEN NULL
+                    WHEN state = 'running' AND token = ?10 THEN run_revision ELSE ?19 END
             WHERE uuid = ?1 AND revision < ?19
             """,
             [
@@ -198,7 +198,7 @@ extension VersionedJob {
             """
             INSERT INTO job (uuid, state, lane, caller_id, source, error_code, host, key, upload, attempts, losses,
                 created_at, started_at, finished_at, due_at, not_before, wait, token, worker, cancelling, media,
-                request, secret, result, error, notices, batch, revision, heard_at, begun, crashes, lost_by,
+                request, secret, result, error, notices, batch, revision, received_at, run_revision, crashes, lost_by,
                 origin)
             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
                 ?23, ?24, ?25, ?26, ?27, ?28, ?29, iif(?2 = 'running', ?28, NULL), ?30, ?31, ?32
@@ -224,20 +224,20 @@ extension VersionedJob {
 
 /// The tables of the read model: the job tables of the SQLite driver with additional columns and tables.
 enum MirrorSchema {
-    /// Columns of `job`: `revision` and `heard_at` are the revision and steady-clock time of the last received change,
-    /// `begun` is the revision with which the job began to run under its current lease (NULL while it is not running),
+    /// Columns of `job`: `revision` and `received_at` are those of the last received change, by the steady clock;
+    /// `run_revision` is the revision with which its current run began (NULL while it is not running),
     /// and `notices` is JSON.
     ///
     /// `draft` holds jobs of incomplete batches, `removed` the IDs of removed jobs, so that late changes do not restore
-    /// them, `batch` complete batches, and `word` callers' idempotency keys.
+    /// them, `batch` complete batches, and `keys` callers' idempotency keys.
     ///
     /// The indexes of the SQLite driver for leases, hosts, media and work keys are dropped: this driver claims by
     /// messages and stores results elsewhere, and unused indexes slow each change.
     static let tables = """
         ALTER TABLE job ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE job ADD COLUMN heard_at INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE job ADD COLUMN received_at INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE job ADD COLUMN batch TEXT;
-        ALTER TABLE job ADD COLUMN begun INTEGER;
+        ALTER TABLE job ADD COLUMN run_revision INTEGER;
         ALTER TABLE job ADD COLUMN notices TEXT;
         ALTER TABLE job ADD COLUMN lost_by TEXT;
         DROP INDEX job_running_host;
@@ -248,19 +248,19 @@ enum MirrorSchema {
         CREATE INDEX job_lost ON job (lost_by) WHERE lost_by IS NOT NULL;
         CREATE INDEX job_batch ON job (batch) WHERE batch IS NOT NULL;
         CREATE TABLE draft (
-            uuid TEXT PRIMARY KEY, batch TEXT NOT NULL, revision INTEGER NOT NULL, heard_at INTEGER NOT NULL,
+            uuid TEXT PRIMARY KEY, batch TEXT NOT NULL, revision INTEGER NOT NULL, received_at INTEGER NOT NULL,
             value TEXT NOT NULL
         );
         CREATE INDEX draft_batch ON draft (batch);
         CREATE TABLE removed (
-            uuid TEXT PRIMARY KEY, revision INTEGER NOT NULL, heard_at INTEGER NOT NULL
+            uuid TEXT PRIMARY KEY, revision INTEGER NOT NULL, received_at INTEGER NOT NULL
         ) WITHOUT ROWID;
-        CREATE INDEX removed_age ON removed (heard_at);
-        CREATE TABLE batch (id TEXT PRIMARY KEY, heard_at INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE TABLE word (key TEXT PRIMARY KEY, revision INTEGER NOT NULL, created_at INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE INDEX word_age ON word (created_at);
+        CREATE INDEX removed_age ON removed (received_at);
+        CREATE TABLE batch (id TEXT PRIMARY KEY, received_at INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE keys (key TEXT PRIMARY KEY, revision INTEGER NOT NULL, created_at INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX keys_age ON keys (created_at);
         """
 
     /// The tables to empty before a watch from the beginning.
-    static let names = ["job", "draft", "removed", "batch", "word"]
+    static let names = ["job", "draft", "removed", "batch", "keys"]
 }

@@ -149,12 +149,12 @@ extension JobMirror {
         return try await found
             // Bounded: arrays, not numbers.
             + known(
-                "heard_at <= ? AND uuid IN (SELECT uuid FROM job WHERE state = 'running') LIMIT ?",
+                "received_at <= ? AND uuid IN (SELECT uuid FROM job WHERE state = 'running') LIMIT ?",
                 [receivedUntil, count])
     }
 
     func drafts(receivedUntil: Int64, count: Int) async throws -> [VersionedJob] {
-        try await read { try MirrorTables.drafts("heard_at <= ? LIMIT ?", [receivedUntil, count], $0) }
+        try await read { try MirrorTables.drafts("received_at <= ? LIMIT ?", [receivedUntil, count], $0) }
     }
 
     private func known(_ condition: String, _ arguments: StatementArguments) async throws -> [VersionedJob] {
@@ -164,7 +164,7 @@ extension JobMirror {
     /// The records of idempotency keys created at or before `oldest`.
     func idempotencyRecords(until oldest: Int64, count: Int) async throws -> [(key: String, revision: UInt64)] {
         let rows = try await read { database in
-            try database.rows("SELECT key, revision FROM word WHERE created_at <= ? LIMIT ?", [oldest, count])
+            try database.rows("SELECT key, revision FROM keys WHERE created_at <= ? LIMIT ?", [oldest, count])
                 .map { ($0[0] as String, $0[1] as Int64) }
         }
         return rows.map { ($0, UInt64(clamping: $1)) }
@@ -174,7 +174,7 @@ extension JobMirror {
         try await read { database in
             try database.rows(
                 """
-                SELECT id FROM batch WHERE heard_at <= ?
+                SELECT id FROM batch WHERE received_at <= ?
                     AND NOT EXISTS (SELECT 1 FROM job WHERE job.batch = batch.id) LIMIT ?
                 """, [receivedUntil, count]
             ).map { $0[0] }
@@ -190,7 +190,7 @@ extension JobMirror {
     func removed(receivedUntil: Int64, count: Int) async throws -> [Tombstone] {
         try await read { database in
             try database.rows(
-                "SELECT uuid, revision FROM removed WHERE heard_at <= ? LIMIT ?", [receivedUntil, count]
+                "SELECT uuid, revision FROM removed WHERE received_at <= ? LIMIT ?", [receivedUntil, count]
             ).map { Tombstone(id: $0[0], revision: UInt64(clamping: $0[1] as Int64)) }
         }
     }

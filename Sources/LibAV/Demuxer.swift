@@ -54,7 +54,7 @@ import SafeArithmetic
         let allocated = unsafe try LibAVError.allocated(avformat_alloc_context(), "avformat_alloc_context")
         unsafe allocated.pointee.pb = unsafe input.context
         unsafe allocated.pointee.interrupt_callback = unsafe input.interrupt
-        unsafe allocated.pointee.io_open = unsafe refuseToOpen
+        unsafe allocated.pointee.io_open = unsafe rejectOpen
         unsafe allocated.pointee.max_streams = CInt(clamping: streamsMax)
         unsafe allocated.pointee.max_index_size = UInt32(clamping: indexBytesMax)
         unsafe allocated.pointee.format_whitelist = unsafe av_strdup(AllowList.demuxerList)
@@ -85,7 +85,6 @@ import SafeArithmetic
         unsafe context.pointee.duration.timestamp.map { (Double($0) / Double(AV_TIME_BASE)).mediaSeconds }
     }
 
-    /// File size in bytes.
     package var fileBytes: Int64 { input.size }
 
     /// The streams found so far; more can appear while packets are read.
@@ -171,7 +170,7 @@ import SafeArithmetic
 }
 
 /// Rejects every external reference: data references, playlists, image sequences.
-@c private func refuseToOpen(
+@c private func rejectOpen(
     _ context: UnsafeMutablePointer<AVFormatContext>?,
     _ opened: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
     _ address: UnsafePointer<CChar>?, _ flags: CInt, _ options: UnsafeMutablePointer<OpaquePointer?>?

@@ -159,7 +159,6 @@ extension Encoder {
     }
 }
 
-/// Settings of an audio encoder.
 package struct AudioEncoderSettings: Sendable, Hashable {
     package enum Codec: Sendable, Hashable { case aac, mp3 }
 

@@ -175,7 +175,6 @@ final class PartReader {
                     context, target.baseAddress, encrypted, CInt(clamping: blocks), chained.baseAddress, 1)
             }
         }
-        // Bounded: at most the length of the list.
         return Array(plain.prefix(blocks * Self.blockBytes))
     }
 }

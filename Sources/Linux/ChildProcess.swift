@@ -110,7 +110,6 @@ package final class ChildProcess: Sendable {
     /// Kills the child and all processes of its group, also when the child itself has ended, unless it was reaped.
     package func killGroup() {
         ending.withLock { ending in
-            // Bounded: a positive process ID.
             if ending == nil { _ = Glibc.kill(-processID, SIGKILL) }
         }
     }

@@ -12,7 +12,7 @@ package enum Landlock {
     }
 
     /// Removes all rights that this kernel can restrict: files, TCP ports, and abstract sockets and signals of other
-    /// processes. Open descriptors stay usable. Call `ProcessFlags.refuseNewPrivileges` first.
+    /// processes. Open descriptors stay usable. Call `ProcessFlags.preventNewPrivileges` first.
     package static func denyEverything() throws(SystemError) {
         guard let version else { throw SystemError("landlock_create_ruleset") }
         var rules = rules(version: version)
@@ -46,7 +46,7 @@ package enum Capabilities {
     /// Drops all capabilities for this thread, threads it starts, and programs it executes.
     ///
     /// Emptying the bounding set requires CAP_SETPCAP, which root has. A process without it keeps the set, which has no
-    /// effect after `ProcessFlags.refuseNewPrivileges`.
+    /// effect after `ProcessFlags.preventNewPrivileges`.
     package static func dropAll() throws(SystemError) {
         for number in 0..<numbersMax where CLinux_prctl_capbset_drop(number) != 0 {
             // EINVAL: above the last capability of this kernel.
@@ -73,18 +73,18 @@ package enum Capabilities {
 /// Flags with which a process restricts itself. Linux: `prctl(2)`.
 package enum ProcessFlags {
     /// Prevents executed programs from gaining privileges, as by a set-user-ID bit; required by Landlock and seccomp.
-    package static func refuseNewPrivileges() throws(SystemError) {
+    package static func preventNewPrivileges() throws(SystemError) {
         guard CLinux_prctl_no_new_privileges() == 0 else { throw SystemError("prctl") }
     }
 
-    package static var refusesNewPrivileges: Bool { CLinux_prctl_has_no_new_privileges() == 1 }
+    package static var preventsNewPrivileges: Bool { CLinux_prctl_has_no_new_privileges() == 1 }
 
     /// Disables core dumps and access to the memory of this process by other processes of the same user.
-    package static func refuseDumps() throws(SystemError) {
+    package static func disableDumps() throws(SystemError) {
         guard CLinux_prctl_not_dumpable() == 0 else { throw SystemError("prctl") }
     }
 
-    package static var refusesDumps: Bool { CLinux_prctl_is_dumpable() == 0 }
+    package static var areDumpsDisabled: Bool { CLinux_prctl_is_dumpable() == 0 }
 
     /// The umask; nil if `/proc` does not contain it. umask(2) can only read it by setting another.
     package static var umask: UInt32? {

@@ -4,7 +4,7 @@ import Glibc
 /// A seccomp filter: the system calls that a process may make.
 ///
 /// Linux: `seccomp(2)` with a BPF program. It applies to the calling thread and threads it starts, needs no privilege
-/// after `ProcessFlags.refuseNewPrivileges`, and is permanent.
+/// after `ProcessFlags.preventNewPrivileges`, and is permanent.
 package struct SystemCallFilter: Sendable {
     private var program: [sock_filter] = []
 
@@ -17,7 +17,6 @@ package struct SystemCallFilter: Sendable {
         answer(otherwise)
     }
 
-    /// Installs the filter.
     package func install() throws(SystemError) {
         var instructions = program
         let code = unsafe instructions.withUnsafeMutableBufferPointer { buffer in

@@ -29,7 +29,7 @@ package struct MediaChildProgram {
         if arguments.first == MediaChildArgument.attempt {
             return SandboxProbe(arguments.dropFirst().first.flatMap(EscapeKind.init)).run()
         }
-        // Everything that needs files is loaded here: behind the sandbox, files cannot be opened.
+        // Everything that needs files is loaded here: inside the sandbox, files cannot be opened.
         let processor = try MediaProcessor()
         if !arguments.contains(MediaChildArgument.withoutSandbox) {
             let missing = MediaChildSandbox.enable()
@@ -66,7 +66,6 @@ struct MediaChildLoop {
         do {
             let request = try MediaMessageCoding.decode(MediaCallMessage.self, from: message.bytes)
             number = request.number
-            // Bounded: a century.
             let deadline = ContinuousClock.now + .milliseconds(clamping: request.millisecondsLeft)
             try intercept?(request.call, message.descriptors)
             let answer = try processor.perform(request.call, descriptors: message.descriptors, deadline: deadline) {

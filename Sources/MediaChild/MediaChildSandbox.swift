@@ -36,10 +36,10 @@ package enum MediaChildSandbox {
 
     private static func enable(_ layer: SandboxLayer) throws(SystemError) {
         switch layer {
-        case .privileges: try ProcessFlags.refuseNewPrivileges()
+        case .privileges: try ProcessFlags.preventNewPrivileges()
         case .capabilities: try Capabilities.dropAll()
         case .orphans: try ProcessFlags.dieWithParent()
-        case .dumps: try refuseDumps()
+        case .dumps: try disableDumps()
         case .memory: try ResourceLimit.addressSpace.set(Limits.childAddressSpaceBytesMax)
         // The parent sets this limit for each call.
         case .processorTime: break
@@ -50,9 +50,9 @@ package enum MediaChildSandbox {
         }
     }
 
-    private static func refuseDumps() throws(SystemError) {
+    private static func disableDumps() throws(SystemError) {
         try ResourceLimit.coreDump.set(0)
-        try ProcessFlags.refuseDumps()
+        try ProcessFlags.disableDumps()
     }
 
     /// Sets the file size limit; exceeding it makes the write fail instead of ending the process by SIGXFSZ.
@@ -83,7 +83,7 @@ struct SandboxProbe {
 
     private func succeeds(_ attempt: EscapeKind) -> Bool {
         switch attempt {
-        case .gainPrivileges: !ProcessFlags.refusesNewPrivileges
+        case .gainPrivileges: !ProcessFlags.preventsNewPrivileges
         case .keepCapabilities: Capabilities.hasAny || (getuid() == 0 && Capabilities.hasBounding)
         case .readFile: EscapeAttempt.reads("/etc/passwd")
         case .openFile: EscapeAttempt.reads("/dev/null")
@@ -99,7 +99,7 @@ struct SandboxProbe {
         case .spin: EscapeAttempt.spins(seconds: Self.spinSeconds)
         case .growFile: EscapeAttempt.grows(EscapeAttempt.memoryFile(), to: Limits.childFileBytesMax)
         case .openManyFiles: EscapeAttempt.opens(descriptors: Limits.childOpenFilesMax)
-        case .dump: ResourceLimit.coreDump.current != 0 || !ProcessFlags.refusesDumps
+        case .dump: ResourceLimit.coreDump.current != 0 || !ProcessFlags.areDumpsDisabled
         case .outliveParent: waitForever
         }
     }

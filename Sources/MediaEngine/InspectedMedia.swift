@@ -102,7 +102,7 @@ public enum ContainerDefect: String, Codable, Sendable, Hashable {
     case mediaDataExceedsFile
     /// Data that is no box follows the last box of an MP4.
     case trailingData
-    /// A GIF ends behind a complete frame, without its trailer.
+    /// A GIF ends after a complete frame, without its trailer.
     case trailerMissing
     /// The data chunk of a WAV is the last one and has no length: the file was written to a pipe, or never finished.
     case samplesNotCounted
@@ -165,7 +165,6 @@ public struct VideoStream: Codable, Sendable, Hashable {
     }
 }
 
-/// An audio stream.
 public struct AudioStream: Codable, Sendable, Hashable {
     /// The name in libavcodec: `aac`, `alac`, `mp3`, `ac3`, `pcm_s16le`…
     public var codec: String
@@ -246,6 +245,5 @@ public struct EarlyRender: Codable, Sendable, Hashable {
         self.media = media
     }
 
-    /// Whether it matches the request.
     public func matches(_ wanted: RenderRequest) -> Bool { wanted == request }
 }

@@ -72,7 +72,6 @@ extension MediaEngine {
         _ request: JoinRequest, sources: [CInt], output: CInt, deadline: ContinuousClock.Instant
     ) async throws -> JoinedMedia {
         precondition(sources.count == request.tracks.count, "each track has a file")
-        // Bounded: lists.
         let answer = try await perform(.join(request), descriptors: sources + [output], deadline: deadline)
         guard case .joined(let media) = answer else { throw wrongAnswer("join") }
         return media

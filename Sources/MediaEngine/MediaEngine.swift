@@ -40,7 +40,6 @@ public protocol MediaEngine: Sendable {
 public enum MediaWorkKind: Sendable, Hashable {
     /// Identification and inspection, which are fast.
     case query
-    /// Renders.
     case render
 }
 

@@ -26,7 +26,7 @@ public struct PageLink: Codable, Sendable, Hashable {
     }
 }
 
-/// The links of a page, as a stranger wrote them.
+/// The links of a page; untrusted.
 public struct PageLinks: Codable, Sendable, Hashable {
     /// What relative URLs are relative to (`base`); nil for the page's own URL.
     public var base: String?

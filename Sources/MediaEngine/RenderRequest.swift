@@ -94,7 +94,6 @@ public enum FrameSelection: Codable, Sendable, Hashable {
     case representative
 }
 
-/// An output of a render.
 public enum RenderOutput: Int, Codable, Sendable, Hashable, CaseIterable {
     case attachment
     case thumbnail
@@ -116,7 +115,6 @@ public enum AttachmentRendition: Codable, Sendable, Hashable {
 }
 
 extension AttachmentRendition {
-    /// The kind of attachment.
     public var kind: MediaKind {
         switch self {
         case .still, .animation: .image

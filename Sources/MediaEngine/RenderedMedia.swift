@@ -34,7 +34,6 @@ public enum MediaPosition: Codable, Sendable, Hashable {
     case frame(Int)
 }
 
-/// A rendered image.
 public struct RenderedImage: Codable, Sendable, Hashable {
     public var type: AttachmentType
     public var width: Int
@@ -49,7 +48,6 @@ public struct RenderedImage: Codable, Sendable, Hashable {
     }
 }
 
-/// A rendered attachment.
 public struct RenderedAttachment: Codable, Sendable, Hashable {
     public var type: AttachmentType
     public var bytes: Int

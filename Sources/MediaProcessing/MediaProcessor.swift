@@ -71,11 +71,11 @@ package final class MediaProcessor {
 
     /// Classifies a libvips error by the failed operation: a failed load or decode means that the image is damaged.
     private static func broken(_ error: VipsError) -> AttachPrepError {
-        let isOurs =
+        let isInternalError =
             ["jpegsave", "pngsave", "new_from_memory", "init"].contains(error.operation)
             // A file cannot trigger a blocked operation: the name is missing from this program's allow list.
             || error.description.contains("operation is blocked")
-        return isOurs
+        return isInternalError
             ? AttachPrepError(.internal, "The image could not be written.", detail: error.description)
             : AttachPrepError(
                 .mediaCorrupt, "The image is truncated or broken; check the file at its source.",

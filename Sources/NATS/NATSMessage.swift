@@ -21,7 +21,6 @@ package struct NATSMessage: Sendable {
         bytes = unsafe Array(data)
         // Neither header comes with a body, so the headers of messages that have one are not parsed.
         guard bytes.isEmpty else { return }
-        // Bounded: parsing text, which returns nil unless it is a number.
         status = unsafe Self.header("Status", of: message).flatMap { Int($0.prefix(3)) }
         operation = unsafe Self.header("KV-Operation", of: message)
     }

@@ -74,7 +74,6 @@ package final class PullConsumer: Sendable {
         guard let body = try? JSONEncoder().encode(request) else { preconditionFailure("numbers can be encoded") }
         stream.connection.publish(OutgoingMessage(subject, Array(body)), replyTo: "\(inbox).\(number)")
         // The request or the message that ends the pull may have been lost.
-        // Bounded: floating-point numbers.
         DispatchQueue.global().asyncAfter(deadline: .now() + time / .seconds(1)) { [weak self, subject] in
             self?.end(number, throwing: NATSError.timedOut(subject: subject))
         }

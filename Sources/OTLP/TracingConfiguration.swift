@@ -59,7 +59,7 @@ package struct SpanBatchSettings: Sendable, Hashable {
 package enum TracingVariable: String, CaseIterable, Sendable {
     /// URL of the collector; `/v1/traces` is appended. Traces are on when it is set.
     case endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
-    /// The same, used as it is.
+    /// The complete URL of that endpoint, used unchanged; takes precedence.
     case tracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
     /// Headers of each request, `name=value,name=value` with percent-encoded values, such as an API key.
     case headers = "OTEL_EXPORTER_OTLP_HEADERS"
@@ -210,7 +210,7 @@ private struct TracingVariables {
     }
 
     private mutating func warn(_ variable: TracingVariable, _ reason: String) {
-        warnings.append("\(variable.rawValue) is ignored in part or whole: \(reason).")
+        warnings.append("\(variable.rawValue) is ignored, in whole or in part: \(reason).")
     }
 }
 

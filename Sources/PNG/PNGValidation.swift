@@ -3,7 +3,7 @@ import CSPNG
 /// The result of reading all coded data of a PNG.
 ///
 /// Checked are the checksums of the critical chunks (IHDR, PLTE, IDAT, IEND), zlib's checksum of the image data, and
-/// that all rows exist. What libspng and libpng ignore counts as intact: bytes behind the data, and corrupt metadata
+/// that all rows exist. What libspng and libpng ignore counts as intact: bytes after the data, and corrupt metadata
 /// chunks.
 package enum PNGValidation: Sendable, Hashable {
     case intact

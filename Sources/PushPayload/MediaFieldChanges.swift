@@ -92,10 +92,10 @@ extension MediaFieldChanges {
                     found.value(at: PayloadPath(steps)).flatMap { Self.part(steps, was: $0, is: side) }
                 })
         }
-        let isApples = item.fields[.clippingRect]?.steps.contains { step in
+        let usesAppleKeys = item.fields[.clippingRect]?.steps.contains { step in
             if case .key(let key) = step { key.contains("UNNotificationAttachment") } else { false }
         }
-        let names = Self.names[isApples == true ? 0 : 1]
+        let names = Self.names[usesAppleKeys == true ? 0 : 1]
         return .write(.object(zip(names, sides).map { PayloadMember($0, $1) }))
     }
 

@@ -309,7 +309,6 @@ enum FileNaming: Sendable, Hashable {
     case urlElseMIMEType
     /// The URL's extension, or else the MIME type, or else the first bytes.
     case urlElseMIMETypeElseContent
-    /// The MIME type, or else the URL.
     case mimeTypeElseURL
     /// The payload's type only.
     case declaredType

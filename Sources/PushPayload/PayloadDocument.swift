@@ -110,8 +110,8 @@ extension JSONText {
     private func replacement(at path: PayloadPath, with value: PayloadValue) throws(PayloadError) -> JSONSplice {
         let node = try node(at: path.steps[...])
         if case .string(let text) = value, case .string = node.content {
-            let habit = JSONStringToken(bytes, node.range).escapesSlashes
-            return JSONSplice(range: node.range, bytes: JSONEscaping.string(text, escapingSlashes: habit))
+            let escapesSlashes = JSONStringToken(bytes, node.range).escapesSlashes
+            return JSONSplice(range: node.range, bytes: JSONEscaping.string(text, escapingSlashes: escapesSlashes))
         }
         let layout = try path.parent.map { (parent) throws(PayloadError) in
             try JSONLayout(beside: node, in: self.node(at: parent.steps[...]), of: bytes)

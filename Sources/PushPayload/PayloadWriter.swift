@@ -257,19 +257,19 @@ struct PayloadRemovals {
     /// The removals from end to beginning, so that array indices stay valid.
     func edits(in value: PayloadValue) -> [PayloadEdit] {
         var paths: [PayloadPath] = []
-        _ = goes(value, at: PayloadPath(), into: &paths)
+        _ = isRemoved(value, at: PayloadPath(), into: &paths)
         return paths.reversed().map(PayloadEdit.remove)
     }
 
     /// Whether a value is removed completely; otherwise adds the removed parts to `paths`, in the payload's order.
-    private func goes(_ value: PayloadValue, at path: PayloadPath, into paths: inout [PayloadPath]) -> Bool {
+    private func isRemoved(_ value: PayloadValue, at path: PayloadPath, into paths: inout [PayloadPath]) -> Bool {
         if removedPaths.contains(path) { return true }
         guard above.contains(path) else { return false }
         let children = Self.children(of: value, at: path)
         var within: [PayloadPath] = []
         var count = 0
         for (child, path) in children {
-            if goes(child, at: path, into: &within) {
+            if isRemoved(child, at: path, into: &within) {
                 count += 1
                 within.append(path)
             }

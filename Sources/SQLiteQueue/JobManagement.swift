@@ -46,7 +46,7 @@ extension SQLiteStore {
             }
             let row = try database.row(
                 """
-                UPDATE job SET \(Self.queuedAgain("?2"))
+                UPDATE job SET \(Self.requeueAssignments("?2"))
                 WHERE uuid = ?1 AND state IN ('failed', 'dead', 'cancelled') RETURNING \(JobRecord.columns)
                 """, [id.text, now])
             guard let row else { throw try Self.stateConflict(id, "cannot be retried", database) }
@@ -59,7 +59,7 @@ extension SQLiteStore {
     /// The SQL assignments that queue a job again.
     ///
     /// - Parameter now: the SQL parameter of the time.
-    static func queuedAgain(_ now: String) -> String {
+    static func requeueAssignments(_ now: String) -> String {
         """
         state = 'queued', attempts = 0, losses = 0, crashes = 0, result = NULL, error = NULL,
         error_code = NULL, media = NULL, started_at = NULL, finished_at = NULL, due_at = \(now), wait = 0, parked = 0
@@ -113,7 +113,7 @@ extension SQLiteStore {
         let rows = try StoredRow.fetchAll(
             database,
             sql: """
-                UPDATE job SET \(queuedAgain("?1")) WHERE id IN (SELECT id FROM job
+                UPDATE job SET \(requeueAssignments("?1")) WHERE id IN (SELECT id FROM job
                     WHERE state = '\(state.rawValue)' AND uuid > ?2 AND \(hasSecrets)
                         AND \(selection.condition) ORDER BY uuid LIMIT \(capacity))
                 RETURNING uuid

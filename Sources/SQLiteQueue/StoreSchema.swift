@@ -193,7 +193,6 @@ enum CampaignDuration: Int, Sendable {
     case attach = 1
 }
 
-/// The SQLite library.
 public enum SQLiteLibrary {
     /// Its version at run time; nil if it cannot open a database in memory.
     public static var version: String? {

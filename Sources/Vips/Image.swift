@@ -57,7 +57,6 @@ import Glibc
         let options = "[shrink=\(shrink),fail-on=error]"
         let shrunk = try make("load") { out in unsafe CVips_image_new_from_source(source.pointer, options, out) }
         return try shrunk.derive("resize") { out in
-            // Bounded throughout: floating point; an image has pixels.
             unsafe CVips_resize(
                 shrunk.pointer, out, Double(width) / Double(shrunk.width), Double(height) / Double(shrunk.height))
         }

@@ -56,7 +56,7 @@ struct OpenAPITests {
                 #expect(contents.contains { ($0 as? [String: Any])?[String(type)] != nil }, name)
             }
             var statuses: Set = ["400", "431", "500", "503"]
-            if endpoint.access != .everybody { statuses.formUnion(["401", "403", "429"]) }
+            if endpoint.access != .anyone { statuses.formUnion(["401", "403", "429"]) }
             if endpoint.produces == JSONResponse.mediaType { statuses.insert("406") }
             #expect(statuses.isSubset(of: responses.keys), name)
         }
@@ -64,7 +64,7 @@ struct OpenAPITests {
 
     private static func access(to operation: OpenAPIFile.Operation) -> Endpoint.Access {
         guard let schemes = operation.object["security"] as? [[String: Any]] else { return .callers }
-        return schemes.isEmpty ? .everybody : .callersAndLoopback
+        return schemes.isEmpty ? .anyone : .callersAndLoopback
     }
 
     @Test func `A HEAD operation is its GET without bodies`() throws {

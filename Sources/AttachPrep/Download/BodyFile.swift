@@ -177,6 +177,6 @@ final class BodyFile: Sendable {
 
 extension Limits {
     /// The most that is downloaded of content that is still unidentified: formats that are identified only as a whole
-    /// (a song behind a broken tag with cover art) are small, and unknown content would fill the disk.
+    /// (a song after a broken tag with cover art) are small, and unknown content would fill the disk.
     package static let unidentifiedBytesMax = 20_000_000
 }

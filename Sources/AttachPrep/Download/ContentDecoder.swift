@@ -101,7 +101,7 @@ enum ContentCoding: Sendable, Hashable {
             unsafe rest = rest.dropFirst(step.bytesRead)
             bytesWithoutOutput = step.bytesWritten > 0 ? 0 : bytesWithoutOutput.adding(clamping: step.bytesRead)
             bytesUnpacked = bytesUnpacked.adding(clamping: step.bytesWritten)
-            guard bytesWithoutOutput <= Self.bytesWithoutOutputMax else { throw .unpacksToNothing(host) }
+            guard bytesWithoutOutput <= Self.bytesWithoutOutputMax else { throw .decompressionWithoutOutput(host) }
             try unsafe take(UnsafeRawBufferPointer(rebasing: output[..<step.bytesWritten]))
             isAtEnd = step.isAtEnd
             guard step.bytesRead > 0 || step.bytesWritten > 0 || isAtEnd else { return unsafe rest.isEmpty }

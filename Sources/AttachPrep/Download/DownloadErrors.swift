@@ -62,14 +62,14 @@ extension AttachPrepError {
                 + "of headers; send fewer or use another server.")
     }
 
-    static func unpacksTooFar(_ host: String) -> AttachPrepError {
+    static func decompressionRatioExceeded(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadTooLarge,
             "The body from \(host) decompresses to more than \(Limits.unpackedShareMax) times its size; "
                 + "serve it without Content-Encoding.")
     }
 
-    static func unpacksToNothing(_ host: String) -> AttachPrepError {
+    static func decompressionWithoutOutput(_ host: String) -> AttachPrepError {
         AttachPrepError(
             .downloadContentCoding,
             "The compressed body from \(host) produces no output; serve it without Content-Encoding.")

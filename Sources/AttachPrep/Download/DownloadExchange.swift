@@ -111,7 +111,7 @@ final class DownloadExchange: TransferObserver {
             guard let decoder = state.withLock({ $0.decoder }) else { return try unsafe take(piece) }
             let bytesMax = max(Limits.unpackedBytesFree, bytesSent.multiplied(clamping: Limits.unpackedShareMax))
             fits = try unsafe decoder.decode(piece, host) { (unpacked) throws(AttachPrepError) in
-                guard decoder.bytesUnpacked <= bytesMax else { throw .unpacksTooFar(host) }
+                guard decoder.bytesUnpacked <= bytesMax else { throw .decompressionRatioExceeded(host) }
                 guard .now < deadline else { throw .deadlineExceeded(host) }
                 try unsafe take(unpacked)
             }

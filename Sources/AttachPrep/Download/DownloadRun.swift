@@ -168,7 +168,7 @@ struct DownloadRun {
         return false
     }
 
-    /// Says when a refusal is that of a URL that has expired.
+    /// Replaces the error of a rejected request when the signed URL has expired.
     private func explained(_ step: DownloadStep, _ outcome: DownloadExchange.Outcome) -> DownloadStep {
         guard case .fail = step, outcome.abortError == nil, case .refused(let status)? = outcome.verdict,
             [400, 401, 403].contains(status)
@@ -193,7 +193,7 @@ struct DownloadRun {
         return true
     }
 
-    /// Waits until a complete file is compared with the server's version; false when it has settled.
+    /// Waits before a complete file is compared with the server's version; false if it need not be.
     private mutating func mayGrow() async throws -> Bool {
         // A live playlist grows for as long as the stream lasts; each version is complete.
         guard !headers.hasConditions, !Playlist.begins(body.firstBytes), !body.isPrefix, let head,

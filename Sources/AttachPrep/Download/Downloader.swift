@@ -103,7 +103,7 @@ package struct DownloadRequest: Sendable {
     package var wait: SourceWait?
     /// The part of the file to request; nil for the whole. Nothing is resumed then: another attempt starts over.
     package var range: ResourceRange?
-    /// The offset in the descriptor's file at which the body is written; what is behind it is discarded.
+    /// The offset in the descriptor's file at which the body is written; what follows it is discarded.
     package var fileOffset = 0
     /// Notified as the body arrives.
     package var observer: (any DownloadObserver)?

@@ -28,11 +28,9 @@ extension SourceFreshness {
 
     /// Lifetime in seconds: `s-maxage`, else `max-age`, else `Expires`.
     private static func lifetime(_ head: ResponseHead, _ directives: CacheDirectives, asked: Double) -> Double {
-        // Bounded: the value of a directive, converted to floating point.
         if let seconds = directives.seconds("s-maxage") ?? directives.seconds("max-age") { return Double(seconds) }
         let expiries = Set(head.values("expires"))
         guard expiries.count == 1, let expiry = expiries.first.flatMap(HTTPDate.date) else { return 0 }
-        // Bounded: floating-point numbers.
         return expiry.timeIntervalSince1970 - (head.date ?? asked)
     }
 
@@ -85,7 +83,7 @@ extension SourceValidators {
     /// The `Last-Modified` date; nil unless older than `Date`, since the file may change again in the same second.
     private static func lastModified(_ head: ResponseHead) -> String? {
         let dates = Set(head.values("last-modified"))
-        guard dates.count == 1, let text = dates.first, ResumePoint.isSentBack(text),
+        guard dates.count == 1, let text = dates.first, ResumePoint.isValidHeaderValue(text),
             let date = HTTPDate.date(text)
         else { return nil }
         if let answered = head.date, date.timeIntervalSince1970 >= answered { return nil }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import RichPush
 internal import SafeArithmetic
 
-/// When a presigned URL expires, by its query: S3 and its relatives, CloudFront, Google Cloud Storage, Azure. Pure.
+/// When a presigned URL expires, by its query: S3-compatible storage, CloudFront, Google Cloud, Azure. Pure.
 enum SignedURLExpiry {
     /// Nil for a URL without a signature, or with an expiry that cannot be read.
     static func date(of url: String) -> Date? {
@@ -39,7 +39,6 @@ enum SignedURLExpiry {
         let digits = text.filter(\.isNumber)
         guard [8, 12, 14].contains(digits.count) else { return nil }
         let whole = digits.padding(to: 14)
-        // Bounded: fourteen digits.
         let part = { (start: Int, count: Int) in String(whole.dropFirst(start).prefix(count)) }
         let written = "\(part(0, 4))-\(part(4, 2))-\(part(6, 2))T\(part(8, 2)):\(part(10, 2)):\(part(12, 2))Z"
         return Timestamp.date(written)

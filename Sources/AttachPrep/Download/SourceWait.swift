@@ -46,7 +46,6 @@ package struct SourceWait: Sendable, Hashable {
     /// - Parameter head: The head of the response with the file.
     package func checkDelay(after head: ResponseHead, now: ContinuousClock.Instant) -> Duration? {
         let changed = head["last-modified"].flatMap(HTTPDate.date)
-        // Bounded: floating point.
         let age = changed.flatMap { date in head.date.map { $0 - date.timeIntervalSince1970 } }
         guard head["etag"] != nil || age != nil, age ?? 0 < Limits.settledSeconds else { return nil }
         // A date has whole seconds: a file can change without a new one until the second is over.

@@ -142,9 +142,9 @@ package struct RetrySchedule: Sendable, Hashable {
         guard tries < attemptsMax else { return nil }
         // Bounded: the backoff is a fraction of a second, and is doubled at most 16 times.
         let doubled = backOff * (1 << min(tries - 1, 16))
-        let ceiling = min(doubled, backOffMax ?? doubled)
-        // Bounded: at most the ceiling or the `Retry-After` that `EasyHandle.report` clamps.
-        let delay = max(ceiling * chance, retryAfter ?? .zero)
+        let delayMax = min(doubled, backOffMax ?? doubled)
+        // Bounded: at most the delayMax or the `Retry-After` that `EasyHandle.report` clamps.
+        let delay = max(delayMax * chance, retryAfter ?? .zero)
         return delay < timeLeft ? delay : nil
     }
 }
@@ -164,7 +164,7 @@ package struct ResumePoint: Sendable, Hashable {
     package init?(after head: ResponseHead, bytes: Int, total: Int?) {
         guard bytes > 0, !head.isEncoded, head["accept-ranges"]?.lowercased() != "none" else { return nil }
         let strong = head["etag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
-        guard let validator = strong ?? head["last-modified"], Self.isSentBack(validator) else { return nil }
+        guard let validator = strong ?? head["last-modified"], Self.isValidHeaderValue(validator) else { return nil }
         offset = bytes
         self.validator = validator
         self.total = total
@@ -172,7 +172,7 @@ package struct ResumePoint: Sendable, Hashable {
     }
 
     /// Whether a validator is safe to send back unchanged: a line break in it would inject a header line.
-    static func isSentBack(_ validator: String) -> Bool {
+    static func isValidHeaderValue(_ validator: String) -> Bool {
         validator.utf8.count <= Limits.validatorBytesMax
             && validator.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
     }

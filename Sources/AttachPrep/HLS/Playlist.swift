@@ -15,7 +15,6 @@ package enum Playlist: Sendable, Hashable {
     /// Whether these first bytes of a file begin a playlist; a byte order mark may precede it.
     package static func begins(_ first: some Collection<UInt8>) -> Bool {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        // Bounded: array concatenation.
         return first.starts(with: signature.utf8) || first.starts(with: mark + Array(signature.utf8))
     }
 

@@ -62,7 +62,6 @@ struct PlaylistDownloads {
         let found = try await download(address, into: file, bytesMax: Limits.keyBytes, tooLarge: wrong)
         guard found.bytes == Limits.keyBytes else { throw wrong }
         keys.append(try Self.bytes(file, count: found.bytes))
-        // Bounded: a list that was just appended to.
         keyIndices[address.text] = keys.count - 1
         return keys.count - 1
     }

@@ -12,7 +12,7 @@ extension AttachPrepError {
         .mediaUnrecognized, "The source is an M3U list of files, not an HLS playlist; link one of its files.")
 
     static let localPlaylist = AttachPrepError(
-        .mediaUnrecognized, "The file is a playlist, which leads to other files; give the URL of the playlist.")
+        .mediaUnrecognized, "The file is a playlist, which only lists other files; give the URL of the playlist.")
 
     static let unconvertedPlaylist = AttachPrepError(
         .mediaUnsupported,

@@ -131,7 +131,7 @@ extension UInt64 {
 }
 
 extension PreparationPlan {
-    /// Describes the plan for a movie made of a playlist: even when it is delivered as it is, the source is not.
+    /// Describes the plan for a movie made of a playlist: never `passed`, since the source is a playlist.
     mutating func note(_ playlist: FetchedPlaylist) {
         guard outcome != .rejected else { return }
         // Bounded: a list.
@@ -155,7 +155,6 @@ struct FetchedPlaylist: Sendable {
         (self.bytes, self.sha256, self.timings) = (bytes, sha256, timings)
         var manifest = ManifestPlaylist(
             live: clip.isLive, segments: clip.segments.count,
-            // Bounded: floating point.
             seconds: (joined.duration * 1_000).rounded() / 1_000)
         (manifest.bandwidth, manifest.width, manifest.height) = (variant?.bandwidth, variant?.width, variant?.height)
         self.manifest = manifest

@@ -58,12 +58,12 @@ struct PlaylistReader {
         case "EXT-X-DISCONTINUITY": discontinuity = discontinuity.adding(clamping: 1)
         case "EXT-X-DISCONTINUITY-SEQUENCE":
             guard let number = PlaylistNumber.integer(value.trimmingSpaces), media.segments.isEmpty else {
-                throw broken("EXT-X-DISCONTINUITY-SEQUENCE is no number before the first segment")
+                throw broken("EXT-X-DISCONTINUITY-SEQUENCE must be a number before the first segment")
             }
             discontinuity = number
         case "EXT-X-MEDIA-SEQUENCE":
             guard let number = PlaylistNumber.unsigned(value.trimmingSpaces), media.segments.isEmpty else {
-                throw broken("EXT-X-MEDIA-SEQUENCE is no number before the first segment")
+                throw broken("EXT-X-MEDIA-SEQUENCE must be a number before the first segment")
             }
             sequence = number
         case "EXT-X-KEY": try key(attributes(value))

@@ -35,8 +35,8 @@ package struct VariantChoice: Sendable, Hashable {
             } else if video.isEmpty {
                 self = hasSize ? .unknown : .audioOnly
             } else {
-                let sounds = names.filter(Self.audio.contains)
-                let isShown = video.allSatisfy(Self.shownVideo.contains) && sounds.allSatisfy { $0 == "mp4a" }
+                let audioCodecs = names.filter(Self.audio.contains)
+                let isShown = video.allSatisfy(Self.shownVideo.contains) && audioCodecs.allSatisfy { $0 == "mp4a" }
                 self = isShown ? .shown : .converted
             }
         }

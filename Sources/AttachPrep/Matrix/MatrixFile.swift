@@ -20,7 +20,6 @@ public struct MatrixFile: Sendable, Hashable {
     ///
     /// - Throws: `request.invalid`.
     public init(path: String) throws {
-        // Bounded: one byte more than the limit.
         guard let text = SmallFile.text(of: path, bytesMax: Limits.matrixFileBytesMax + 1),
             text.utf8.count <= Limits.matrixFileBytesMax
         else {
@@ -53,7 +52,7 @@ public struct MatrixFile: Sendable, Hashable {
         (self.key, self.vector, sha256, self.written) = (key, vector, hash.hexadecimal, written)
     }
 
-    /// Decodes base64 strictly: no padding, no other characters, no bits behind the last byte.
+    /// Decodes base64 strictly: no padding, no other characters, no bits after the last byte.
     private static func bytes(_ text: String, count: Int, isURL: Bool) -> [UInt8]? {
         guard text.utf8.count <= 64, !text.utf8.contains(UInt8(ascii: "=")) else { return nil }
         if isURL, text.contains("+") || text.contains("/") { return nil }

@@ -92,7 +92,6 @@ struct AnswerValidation {
         }
         for position in [media.sourcePosition, media.attachmentPosition] {
             switch position {
-            // Bounded: a pattern, no range of integers.
             case .seconds(let seconds): try Self.expect(.moment, seconds)
             case .frame(let number): try Self.expect(.count, number)
             case nil: break
@@ -112,7 +111,7 @@ struct AnswerValidation {
         return media
     }
 
-    /// What remains to be checked of the URLs is checked like a stranger's redirect.
+    /// Checks count and length only; each URL is checked again before it is downloaded, like a redirect.
     private func validated(_ links: PageLinks) throws -> PageLinks {
         guard links.links.count <= PageLinks.countMax else {
             throw MediaProcessError.invalidAnswer("a page with \(links.links.count) links")

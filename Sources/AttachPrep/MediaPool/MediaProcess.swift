@@ -28,7 +28,6 @@ final class MediaProcess {
         self.process = process
         self.usage = usage
         self.socket = socket
-        // Bounded: a constant.
         deadline = started + .seconds(clamping: Limits.childStartSecondsMax)
         updateProcessorLimit()
     }
@@ -204,7 +203,7 @@ extension Limits {
     /// And after an hour: to discard state that a file may have left in it, and to load updated libraries.
     static let childAgeSecondsMax = 3_600.0
     /// And when its resident memory after a call exceeds this: with the largest image on top (670 MB including 54 MB of
-    /// libraries) it would exceed `childMemoryBytesMax`, and that file would be blamed.
+    /// libraries) it would exceed `childMemoryBytesMax`, and that file would get a strike.
     package static let childIdleMemoryBytesMax = 250_000_000
     /// CPU seconds beyond the time left: CPU limits are whole seconds, and a busy machine is late.
     static let childProcessorSlackSeconds = 2.0

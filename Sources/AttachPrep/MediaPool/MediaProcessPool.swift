@@ -345,7 +345,6 @@ public enum MediaSlots {
         guard numbers.count == 2, let allowed = numbers[0], let period = numbers[1], allowed > 0, period > 0 else {
             return nil
         }
-        // Bounded: floating point until it is clamped.
         return max(1, Int(clamping: (allowed / period).rounded()))
     }
 }

@@ -16,7 +16,7 @@ public enum MediaProcessFailure: String, CaseIterable, Sendable, Hashable {
     case processor
     /// It made a system call that the sandbox does not allow.
     case sandbox
-    /// It crashed, or the kernel killed it for want of memory.
+    /// It crashed, or the kernel's out-of-memory killer ended it.
     case crash
     /// It sent a message that is malformed or out of range.
     case invalidAnswer = "invalid_answer"

@@ -120,7 +120,6 @@ struct SandboxProbeProcess: Sendable {
 
     /// Waits until the layer is enabled.
     func waitUntilReady() throws {
-        // Bounded: a constant.
         _ = try socket.waitUntilReadable(deadline: .now + .seconds(clamping: Limits.childStartSecondsMax))
     }
 

@@ -32,7 +32,6 @@ package struct BlockedAddressRange: Hashable, Sendable {
     package let name: String
     /// The RFC or other reason for blocking it.
     package let reason: String
-    /// The first address of the range.
     package let first: IPAddress
     /// The length of the prefix in bits.
     package let prefixBits: Int

@@ -29,7 +29,6 @@ struct HostResolver: Sendable {
         if let literal = IPAddress(host) { return [literal] }
         if let answer = overrides.addresses(of: host, port: port) { return answer }
         do {
-            // Bounded: a configured time limit of seconds.
             let answer = try await resolveAddresses(host, until: min(deadline, .now + timeout))
             guard !answer.isEmpty else { throw NameResolutionError.unknownName }
             return answer
@@ -59,7 +58,7 @@ struct HostResolver: Sendable {
     private struct TimeoutError: Error {}
 }
 
-/// A resolution error that another attempt may not have.
+/// A temporary resolution error; another attempt may succeed.
 struct TemporaryNameError: Error {
     let error: AttachPrepError
 }

@@ -97,7 +97,6 @@ public struct AddressBlock: Sendable, Hashable {
         }
     }
 
-    /// Whether the block contains an address.
     package func contains(_ address: IPAddress) -> Bool {
         let address = address.unmapped
         return address.isIPv4 == first.isIPv4 && address.masked(prefixBits) == first

@@ -23,7 +23,6 @@ package struct NetrcFile: Sendable, Hashable {
     ///
     /// - Throws: `request.invalid` when it cannot be read or is invalid.
     package init(path: String) throws(AttachPrepError) {
-        // Bounded: one byte more than the limit.
         guard let text = SmallFile.text(of: path, bytesMax: Limits.netrcBytesMax + 1) else {
             throw .netrc("\(path) cannot be read; check its path and permissions.")
         }

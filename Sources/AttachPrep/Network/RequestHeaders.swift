@@ -59,7 +59,6 @@ package struct RequestHeaders: Sendable {
             fields.append((name, value))
         }
         fields.append(("Accept-Encoding", "identity"))
-        // Bounded: checked when the range is created; it has a byte at least.
         if let range, point == nil { fields.append(("Range", "bytes=\(range.offset)-\(range.end - 1)")) }
         // libcurl omits a header with an empty value unless it is written with a semicolon.
         return fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }

@@ -212,7 +212,7 @@ enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
     /// RFC 850 dates have two-digit years: values below this are in the 2000s, the others in the 1900s.
-    private static let centuryTurn = 70
+    private static let twoDigitYearPivot = 70
 
     /// Parses a date; nil for any other text.
     static func date(_ text: String) -> Date? {
@@ -232,7 +232,7 @@ enum HTTPDate {
             let minute = clock[1], minute < 60, let second = clock[2], second <= 60
         else { return nil }
         // Bounded: four digits.
-        let year = year.utf8.count > 2 ? written : written + (written < centuryTurn ? 2000 : 1900)
+        let year = year.utf8.count > 2 ? written : written + (written < twoDigitYearPivot ? 2000 : 1900)
         // Bounded: two digits each.
         let seconds = hour * 3600 + minute * 60 + second
         // Bounded: the year has at most four digits.

@@ -16,7 +16,7 @@ internal import Synchronization
 /// returns. So that hanging names do not delay others:
 /// - one domain uses at most `domainThreadsMax` threads;
 /// - concurrent lookups of the same name share one query;
-/// - a thread whose lookups were all cancelled no longer counts against `threadsMax`, up to `hangingFactor` times
+/// - a thread whose lookups were all cancelled no longer counts against `threadsMax`, up to `totalThreadsFactor` times
 ///   `threadsMax` threads in total;
 /// - a quarter of the threads is reserved for domains that were resolved before.
 package final class SystemNameResolver: NameResolver {
@@ -113,7 +113,7 @@ private struct LookupQueue {
     /// with 8 threads; a hanging one blocks no more than 8.
     private static let domainThreadsMax = 8
     /// Total threads as a multiple of `threadsMax`. Most of them hang, at 50 KB each.
-    private static let hangingFactor = 4
+    private static let totalThreadsFactor = 4
     /// Remembered domains: enough for a service with many customers.
     private static let answeredMax = 1_000
 
@@ -152,7 +152,7 @@ private struct LookupQueue {
         let awaited = running.values.filter { !$0.lookups.isEmpty }
         let unknown = awaited.count { !$0.isKnown }
         // Bounded: `threadsMax` is a small constant.
-        let (kept, threadsAtMost) = (threadsMax / 4, threadsMax * Self.hangingFactor)
+        let (kept, threadsAtMost) = (threadsMax / 4, threadsMax * Self.totalThreadsFactor)
         let known = Set(answered)
         let index = waiting.firstIndex { query in
             guard ofDomain[query.domain, default: 0] < Self.domainThreadsMax else { return false }

@@ -4,7 +4,7 @@ package import Tracing
 /// one.
 ///
 /// They are kept with jobs and webhooks, and sent to S3 endpoints and receivers of webhooks, but not to the origins of
-/// media, which belong to strangers.
+/// media, which are third parties.
 public struct TraceHeaders: Codable, Sendable, Hashable {
     public var traceparent: String
     public var tracestate: String?
@@ -36,7 +36,6 @@ public struct TraceHeaders: Codable, Sendable, Hashable {
 
     /// The header lines of a request.
     package var fields: [(name: String, value: String)] {
-        // Bounded: array concatenation.
         [("traceparent", traceparent)] + (tracestate.map { [("tracestate", $0)] } ?? [])
     }
 

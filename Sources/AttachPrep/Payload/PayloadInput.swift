@@ -43,7 +43,6 @@ public struct PayloadInput: Sendable {
         throw withoutMedia ?? AttachPrepError(.payloadInvalid, "The array has no payloads; add at least one.")
     }
 
-    /// Whether the input is an array.
     public var isArray: Bool { array != nil }
 
     /// The number of media items.

@@ -188,7 +188,6 @@ final class EarlyProcessing: DownloadObserver {
     /// Releases the slot when no bytes arrive for `earlySilenceSecondsMax` seconds.
     private func watch(_ pipe: BytePipe) async {
         let silence = Duration.seconds(Limits.earlySilenceSecondsMax)
-        // Bounded: a constant.
         var end = ContinuousClock.now + silence
         while end > .now {
             try? await ContinuousClock().sleep(until: end)

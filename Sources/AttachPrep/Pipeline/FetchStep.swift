@@ -140,7 +140,7 @@ struct FetchStep: Sendable {
             next.wait = order.wait
             do {
                 return try await download(next, from: unfurling.page(candidate.property), into: target, readable)
-            } catch let error as AttachPrepError where Unfurling.leadsNowhere(error) {
+            } catch let error as AttachPrepError where Unfurling.allowsNextLink(error) {
                 failure = failure ?? error
             }
         }

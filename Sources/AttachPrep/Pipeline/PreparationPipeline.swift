@@ -248,7 +248,7 @@ extension AttachPrepError {
 
 extension Manifest {
     /// The manifest of a request that was rejected before any work.
-    public init(refusing request: AttachmentRequest, _ error: any Error) {
+    public init(rejecting request: AttachmentRequest, _ error: any Error) {
         let known = AttachPrepError(wrapping: error)
         let identity = try? RequestIdentity(request, localState: nil)
         self.init(
@@ -280,7 +280,7 @@ extension ManifestSource {
 
 extension InspectionReport {
     /// The report on a source that was rejected before any work.
-    public init(refusing source: String, _ error: any Error) {
+    public init(rejecting source: String, _ error: any Error) {
         self.init(
             source: ManifestSource(url: RedactedURL.redact(source)), media: nil,
             plan: PreparationPlan(rejecting: AttachPrepError(wrapping: error)))

@@ -4,7 +4,6 @@ import Glibc
 import RichPush
 import SafeArithmetic
 
-/// Location of a source.
 enum SourceLocation: Sendable, Hashable {
     /// An http or https URL as given; the download validates it.
     case remote(String)

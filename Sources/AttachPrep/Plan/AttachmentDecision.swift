@@ -107,13 +107,11 @@ struct AttachmentPlanner {
     }
 
     private func damageSummary(_ damage: MediaDamage) -> String {
-        // Bounded: floating point.
         if let share = damage.intactShare { return "\(Int(clamping: share * 100)) % of the image can be read" }
         let (intact, declared) = (Self.shown(media.duration ?? 0), Self.shown(damage.declaredDuration ?? 0))
         return intact == declared ? "under 0.1 s of \(declared) s is lost" : "\(intact) of \(declared) s can be read"
     }
 
-    // Bounded: floating point.
     private static func shown(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }
 
     // MARK: Animations in other formats
@@ -151,7 +149,7 @@ package enum Attachability: Sendable, Hashable {
         case .trailingData:
             self = .foreign(reason: "other data follows the movie")
         case .trailerMissing:
-            self = .foreign(reason: "the GIF ends behind a frame, without its trailer")
+            self = .foreign(reason: "the GIF ends after a frame, without its trailer")
         case .samplesNotCounted:
             self = .foreign(reason: "the WAV header does not state the number of samples")
         case nil:
@@ -267,7 +265,6 @@ struct DisplayLimitCheck {
 
     private var movie: String? {
         if movieIsTooLarge {
-            // Bounded: floating point.
             let rate = media.video?.frameRate.map { " at \(($0 * 10).rounded() / 10) frames per second" } ?? ""
             let most = Int(clamping: Limits.displayFramesPerSecondMax)
             return "\(size) pixels\(rate) exceed the 720p at \(most) that a notification shows"

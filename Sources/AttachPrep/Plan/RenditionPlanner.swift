@@ -77,7 +77,6 @@ struct RenditionPlanner {
         return copyableAudioCodecs.contains(stream.codec) && !(isDisplay && exceedsDisplayBitRate(bits: bits))
     }
 
-    // Bounded: floating point.
     private var bits: Double { Double(bytes) * 8 }
 
     private func exceedsDisplayBitRate(bits: Double) -> Bool {

@@ -28,7 +28,6 @@ struct QuarantineFolder: Sendable {
         unsafe access("\(path)/\(digest).prefix", F_OK) == 0
     }
 
-    /// All entries.
     func entries() -> [QuarantineEntry] {
         names.filter { $0.hasSuffix(".json") }.compactMap(read)
     }

@@ -156,7 +156,6 @@ extension AttachmentRequest: Codable {
 
     public init(from decoder: any Decoder) throws {
         try decoder.rejectUnknownKeys(
-            // Bounded: lists.
             except: CodingKeys.allCases.map(\.rawValue) + JobOptions.CodingKeys.allCases.map(\.rawValue))
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self = decoder.userInfo[.requestDefaults] as? AttachmentRequest ?? AttachmentRequest(source: "")

@@ -18,7 +18,7 @@ public enum Timestamp {
         let styles = [
             Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle(),
         ]
-        guard let date = styles.lazy.compactMap({ try? $0.parse("\(local)Z") }).first, agrees(date, local) else {
+        guard let date = styles.lazy.compactMap({ try? $0.parse("\(local)Z") }).first, matches(date, local) else {
             return nil
         }
         // Bounded: floating-point numbers.
@@ -26,7 +26,7 @@ public enum Timestamp {
     }
 
     /// Rejects normalized dates: `ISO8601FormatStyle` parses 12:99 as 13:39, and February 31 as a day in March.
-    private static func agrees(_ date: Date, _ local: String) -> Bool {
+    private static func matches(_ date: Date, _ local: String) -> Bool {
         let whole = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
         return text(whole).prefix(19) == local.prefix(19)
     }
@@ -47,7 +47,6 @@ public enum Timestamp {
 extension Date {
     /// The date rounded to milliseconds.
     package var wholeMilliseconds: Date {
-        // Bounded: floating-point numbers.
         Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000)
     }
 }

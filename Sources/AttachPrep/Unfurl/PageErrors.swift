@@ -12,20 +12,20 @@ extension AttachPrepError {
                 "The source is \(mimeType), not an image, audio or movie file; check that the URL leads to the file.")
         }
         let scheme = link.url.prefix(8).lowercased()
-        // What it is relative to is not known here.
+        // A relative URL is not shown: its base is not known here.
         let isWhole = scheme.hasPrefix("http://") || scheme == "https://"
         let url = RedactedURL.redact(link.url).bounded(characters: 500)
         let name = isWhole ? "its \(link.property.rawValue) is \(url)" : "it names an \(link.property.rawValue)"
         return AttachPrepError(
             .mediaUnrecognized,
-            "The source is a web page (\(mimeType)), not an image, audio or movie file; \(name): request that, or "
-                + "have it taken (unfurl).")
+            "The source is a web page (\(mimeType)), not an image, audio or movie file; \(name): request that URL, or "
+                + "set unfurl to use it.")
     }
 
     static func pageOfPage(_ page: ManifestPage) -> AttachPrepError {
         AttachPrepError(
             .mediaUnrecognized,
-            "What the web page names as its \(page.property.rawValue) is another web page; request the file itself.")
+            "The \(page.property.rawValue) of the web page is another web page; request the file itself.")
     }
 
     static let pageWithoutMedia = AttachPrepError(

@@ -13,7 +13,7 @@ struct FoundPage: Sendable {
 
 /// Turns the links of a web page into downloads.
 ///
-/// What a page says is a stranger's word: its URLs are checked like redirects, none leads to another page, and the
+/// The links of a page are untrusted: each URL is checked like a redirect, none may lead to another page, and the
 /// caller's headers and credentials are sent only to the origin of the requested URL.
 struct Unfurling {
     struct Candidate: Sendable, Hashable {
@@ -111,8 +111,8 @@ struct Unfurling {
         FoundPage(manifest: ManifestPage(url: file.finalURL, property: property), timings: timings)
     }
 
-    /// Whether the next link of the page may be better: this one is missing or no media.
-    static func leadsNowhere(_ error: AttachPrepError) -> Bool {
+    /// Whether to try the next link of the page: the target of this one is missing or is not media.
+    static func allowsNextLink(_ error: AttachPrepError) -> Bool {
         [.mediaUnrecognized, .mediaUnsupported, .mediaEmpty, .sourceNotFound].contains(error.code)
     }
 }
@@ -129,7 +129,7 @@ struct PageVerdict: Sendable {
     func verdict(bytes: Int, from origin: FoundPage?) async throws -> DownloadVerdict {
         if let origin { throw AttachPrepError.pageOfPage(origin.manifest) }
         if request.unfurls { return .prefix(bytes: Limits.pageBytesMax) }
-        // Only what has arrived: a refusal is cheap. Without a link, or when it cannot be read, it is the same.
+        // Reads only the bytes that have arrived; without a readable link, the error names none.
         let arrived = PageRequest(bytes: min(bytes, Limits.identifyBytesLast))
         let links = try? await identification.readPage(arrived, sha256: nil).links
         let first = PageProperty.allCases.lazy.compactMap { property in

@@ -88,7 +88,7 @@ struct RequestOptionGroup: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Decrypt an attachment of Matrix with the file object of its event, which is here as JSON.",
+            "Decrypt a Matrix attachment with the file object in this JSON file.",
             valueName: "file"))
     var matrixFile: String?
 

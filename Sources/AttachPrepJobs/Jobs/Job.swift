@@ -95,7 +95,6 @@ extension AttachmentRequest {
     }
 }
 
-/// The state of a job.
 public enum JobState: String, Codable, Sendable, Hashable, CaseIterable {
     /// Waiting for a worker, for `notBefore`, or for the next attempt.
     case queued

@@ -9,7 +9,6 @@ import Synchronization
 package enum PreviousExit: Sendable, Hashable {
     /// An orderly end, or there was no previous process.
     case orderly
-    /// A crash with this signal.
     case crashed(signal: Int)
     /// No mark: the process was killed, or the machine went down.
     case unmarked

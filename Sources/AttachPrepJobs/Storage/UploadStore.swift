@@ -8,7 +8,6 @@ public protocol UploadStore: Sendable {
     /// Stores a finished upload durably, until it has expired and no job needs it.
     func keep(_ upload: UploadInProgress, bytes: Int, sha256: String) async throws -> Upload
 
-    /// Discards an upload in progress.
     func discard(_ upload: UploadInProgress) async
 
     /// Returns an upload; nil when there is none with this id or it has expired.

@@ -67,7 +67,7 @@ extension WebhookNotice {
         case .succeeded(let manifest, let media): manifest.located(media, at: baseURL)
         case .failed(let manifest), .dead(let manifest): manifest
         case .cancelled:
-            JobManifest.refusing(job, AttachPrepError(.cancelled, "The job was cancelled."), waited: 0)
+            JobManifest.rejecting(job, AttachPrepError(.cancelled, "The job was cancelled."), waited: 0)
         }
     }
 

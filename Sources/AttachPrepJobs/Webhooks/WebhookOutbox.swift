@@ -25,14 +25,12 @@ public protocol WebhookOutbox: Sendable {
     /// - Returns: the number of webhooks.
     func replayWebhooks(_ filter: WebhookFilter) async throws -> Int
 
-    /// Counts webhooks by state.
     func webhookCounts() async throws -> [WebhookState: Int]
 
     /// Returns when the next pending webhook is due; nil when there is none.
     func nextWebhookDue() async throws -> Date?
 }
 
-/// The state of a webhook.
 public enum WebhookState: String, Codable, Sendable, Hashable, CaseIterable {
     case pending
     case delivered

@@ -19,7 +19,7 @@ public struct WebhookSecret: Sendable, Hashable {
             throw Self.error(location, "does not begin with \(Self.prefix)")
         }
         guard let data = Data(base64Encoded: String(text.dropFirst(Self.prefix.count))) else {
-            throw Self.error(location, "is not base64 behind \(Self.prefix)")
+            throw Self.error(location, "is not base64 after \(Self.prefix)")
         }
         let sizes = Limits.webhookSecretBytesMin...Limits.webhookSecretBytesMax
         guard sizes.contains(data.count) else {

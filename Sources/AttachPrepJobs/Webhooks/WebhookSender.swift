@@ -153,7 +153,6 @@ public final class WebhookSender: Sendable {
         guard free > 0, !isStopping, !secrets.current.isEmpty else { return false }
         guard let due = try await outbox.nextWebhookDue(), due <= now() else { return false }
         let lease = Duration.seconds(Limits.webhookLeaseSeconds)
-        // Bounded: durations from settings and limits.
         let end = ContinuousClock.now + lease - .seconds(Limits.webhookSecondsMax)
         let claimed = try await outbox.claimWebhooks(free, lease: lease)
         state.withLock { $0.limiter.add(claimed, until: end) }

@@ -52,7 +52,7 @@ extension AttachPrepError {
 }
 
 extension Limits {
-    /// Losses of workers with a job before the job is blamed. Restarts and kills for other reasons are far more
+    /// Losses of workers with a job until the job is dead. Restarts and kills for other reasons are far more
     /// frequent, and decoding happens in separate processes.
     package static let jobLossesMax = 20
     /// Back-off after the second loss, doubled for each further one; short, since most losses are not caused by the

@@ -68,7 +68,7 @@ struct JobAttempt: Sendable {
     /// job's due time are not checked.
     private func stillPublished(_ stored: StoredResult?) async -> StoredResult? {
         guard let stored, stored.manifest.error == nil, stored.fetchedAt < job.dueAt else { return stored }
-        return await dependencies.preparer.stands(stored.manifest) ? stored : nil
+        return await dependencies.preparer.isStillPublished(stored.manifest) ? stored : nil
     }
 
     func use(_ stored: StoredResult?, _ kind: ReuseDecision.Kind) async throws -> AttemptResult {
@@ -91,7 +91,7 @@ struct JobAttempt: Sendable {
     }
 
     func rejection(_ error: any Error) -> Manifest {
-        JobManifest.refusing(job, error, waited: waited)
+        JobManifest.rejecting(job, error, waited: waited)
     }
 
     /// Named by lease, because an attempt whose lease was lost may still run when the job is claimed again.
@@ -281,8 +281,8 @@ enum JobManifest {
     }
 
     /// The manifest of a job that ended without work.
-    static func refusing(_ job: ClaimedJob, _ error: any Error, waited: Double) -> Manifest {
-        var manifest = Manifest(refusing: job.request, error)
+    static func rejecting(_ job: ClaimedJob, _ error: any Error, waited: Double) -> Manifest {
+        var manifest = Manifest(rejecting: job.request, error)
         manifest.timings.queue = rounded(waited)
         return manifest
     }
@@ -306,7 +306,7 @@ public protocol JobPreparing: Sendable {
     var keepsFolders: Bool { get }
 
     /// Whether the published files of a result still exist.
-    func stands(_ manifest: Manifest) async -> Bool
+    func isStillPublished(_ manifest: Manifest) async -> Bool
 }
 
 extension JobPreparing {
@@ -314,7 +314,7 @@ extension JobPreparing {
     public var keepsFolders: Bool { true }
 
     /// True for preparers that do not publish elsewhere.
-    public func stands(_ manifest: Manifest) async -> Bool { true }
+    public func isStillPublished(_ manifest: Manifest) async -> Bool { true }
 }
 
 extension AttachmentPreparer: JobPreparing {}

@@ -23,7 +23,7 @@ enum StartDecision: Sendable, Hashable {
 
     private static func inTime(_ notAfter: Date?, now: Date) -> StartDecision {
         if let notAfter, notAfter <= now {
-            return .fail(.begunTooLate(notAfter))
+            return .fail(.startedTooLate(notAfter))
         }
         return .begin
     }
@@ -37,7 +37,7 @@ extension AttachPrepError {
                 + "check its source and the machine's memory, then retry it.", isRetryable: false)
     }
 
-    fileprivate static func begunTooLate(_ date: Date) -> AttachPrepError {
+    fileprivate static func startedTooLate(_ date: Date) -> AttachPrepError {
         AttachPrepError(
             .deadlineNotAfter,
             "The job's notAfter, \(Timestamp.text(date)), passed before work on it began; set a later notAfter.")
@@ -122,7 +122,7 @@ public struct RetryPolicy: Sendable, Hashable {
     public init() {}
 
     /// Returns the maximum delay after a number of failures, in seconds.
-    func ceiling(failures: Int) -> Double {
+    func delayMax(failures: Int) -> Double {
         // The limit is reached long before 2^32.
         min(backOffSeconds * Double(1 << min(max(failures, 1).subtracting(clamping: 1), 32)), backOffSecondsMax)
     }
@@ -158,7 +158,7 @@ enum RetryDecision: Sendable, Hashable {
         }
         // A failure in the future was recorded before the clock was set back.
         let start = failedAt <= now ? failedAt : now
-        let wait = policy.ceiling(failures: failures) * chance  // Bounded: floating-point arithmetic.
+        let wait = policy.delayMax(failures: failures) * chance  // Bounded: floating-point arithmetic.
         let date = max(now.addingTimeInterval(Self.secondsMin), start.addingTimeInterval(wait))
         self = notAfter.map { date < $0 } ?? true ? .retry(at: date) : .fail
     }

@@ -91,8 +91,8 @@ struct JobRun: Sendable {
 
     /// The machine is the cause, not the job: postpones it without counting the attempt.
     private func waitForStorage(_ error: ManifestError) async {
-        let (isNews, pause) = dependencies.storage.fail(error)
-        if isNews {
+        let (isChange, pause) = dependencies.storage.fail(error)
+        if isChange {
             dependencies.logger.error(
                 "results cannot be stored; claiming is paused",
                 metadata: ["code": "\(error.code.rawValue)", "reason": "\(error.message)"])

@@ -286,7 +286,6 @@ extension JobWorker {
     }
 }
 
-/// Settings of a worker.
 public struct WorkerSettings: Sendable {
     /// Name of the worker in the database, for operators.
     public var name: String

@@ -4,7 +4,6 @@ import RichPush
 import SafeArithmetic
 import Synchronization
 
-/// The health of a worker.
 public enum WorkerHealth: Sendable, Hashable {
     /// Not started yet.
     case starting
@@ -111,11 +110,11 @@ struct StorageCircuitBreaker: Sendable, Hashable {
         // Jobs that ran at the same time fail at the same time; they count as one failure.
         if let opening, now < opening.retryAt { return opening.code != error.code }
         let failures = (opening?.failures ?? 0).adding(clamping: 1)
-        let isNews = opening?.code != error.code
+        let isChange = opening?.code != error.code
         let pause = Self.pause(failures: failures)
         // Bounded: now plus at most 30 s.
         opening = Opening(code: error.code, reason: error.message, failures: failures, retryAt: now + pause)
-        return isNews
+        return isChange
     }
 
     /// Records that a result was stored.
@@ -141,11 +140,11 @@ final class StorageGate: Sendable {
 
     func allowance() -> StorageCircuitBreaker.Allowance { breaker.withLock { $0.allowance(at: .now) } }
 
-    func fail(_ error: ManifestError) -> (isNews: Bool, retryIn: Duration) {
+    func fail(_ error: ManifestError) -> (isChange: Bool, retryIn: Duration) {
         breaker.withLock { breaker in
             let now = ContinuousClock.now
-            let isNews = breaker.fail(error, at: now)
-            return (isNews, breaker.opening.map { now.duration(to: $0.retryAt) } ?? StorageCircuitBreaker.pauseMin)
+            let isChange = breaker.fail(error, at: now)
+            return (isChange, breaker.opening.map { now.duration(to: $0.retryAt) } ?? StorageCircuitBreaker.pauseMin)
         }
     }
 

@@ -21,21 +21,21 @@ const jobActions = {
 const jobsText = (count) => `${grouped.format(count)} ${count === 1 ? "job" : "jobs"}`;
 
 async function retryJobs(order) {
-  const { retried, left } = (await ask("POST", "/v1/jobs/retry", { body: order })).said;
-  tell(`${jobsText(retried)} queued again.`
+  const { retried, left } = (await callAPI("POST", "/v1/jobs/retry", { body: order })).data;
+  showToast(`${jobsText(retried)} queued again.`
     + (left ? ` ${jobsText(left)} left: the queue is full, or their secrets have been deleted.` : ""), left > 0);
 }
 
 async function removeJobs(order) {
-  const { purged } = (await ask("POST", "/v1/jobs/purge", { body: order })).said;
-  tell(`${jobsText(purged)} removed.`);
+  const { purged } = (await callAPI("POST", "/v1/jobs/purge", { body: order })).data;
+  showToast(`${jobsText(purged)} removed.`);
 }
 
 async function cancelJobs({ ids }) {
-  const answers = await Promise.allSettled(ids.map((id) => ask("DELETE", `/v1/jobs/${id}`)));
+  const answers = await Promise.allSettled(ids.map((id) => callAPI("DELETE", `/v1/jobs/${id}`)));
   const failures = answers.filter(({ status }) => status === "rejected");
-  if (failures.length < ids.length) tell(`${jobsText(ids.length - failures.length)} cancelled.`);
-  if (failures.length) tell(`${jobsText(failures.length)} not cancelled: ${failures[0].reason.message}`, true);
+  if (failures.length < ids.length) showToast(`${jobsText(ids.length - failures.length)} cancelled.`);
+  if (failures.length) showToast(`${jobsText(failures.length)} not cancelled: ${failures[0].reason.message}`, true);
 }
 
 // MARK: Selected jobs
@@ -80,7 +80,7 @@ function showSelection() {
 // MARK: The bar
 
 /** The action bar; the same element while the filters are unchanged, so that it does not change under the pointer. */
-function standingBulkBar(here) {
+function existingBulkBar(here) {
   const key = [here.state, here.search, here.error, here.kind, here.since, here.worker].join("\n");
   if (jobTable.bulk?.key === key) return jobTable.bulk.bar;
   const count = make("span", { class: "bulk-count", role: "status" });
@@ -125,8 +125,8 @@ function actOnSelection(word, { run, sentence, isFinal, applies }) {
     jobTable.box.querySelector(".select.all input")?.focus({ preventScroll: true });
     refreshJobs();
   };
-  if (isFinal) return confirmed({ title: `${word} ${jobsText(ids.length)}?`, sentence, word, isFinal }, act);
-  act().catch((problem) => tell(problem.message, true));
+  if (isFinal) return confirmAction({ title: `${word} ${jobsText(ids.length)}?`, sentence, word, isFinal }, act);
+  act().catch((problem) => showToast(problem.message, true));
 }
 
 // MARK: All jobs of a state
@@ -139,7 +139,7 @@ function allActions(here) {
     ...(here.error && { error: here.error }) };
   const act = (word, sentence) => make("button", {
     class: word === "Remove" ? "button danger" : "button", type: "button", "data-focus": `all ${word}`,
-    onclick: () => confirmed({ title: `${word} ${bulkWords(here)}?`, sentence, word,
+    onclick: () => confirmAction({ title: `${word} ${bulkText(here)}?`, sentence, word,
       isFinal: jobActions[word].isFinal }, async () => {
       await jobActions[word].run(order);
       refreshJobs();
@@ -150,8 +150,8 @@ function allActions(here) {
 }
 
 /** The description of the affected jobs for the confirmation dialog. */
-function bulkWords({ state, search, error }) {
-  const number = overview.said?.jobs?.[state];
+function bulkText({ state, search, error }) {
+  const number = overview.data?.jobs?.[state];
   if (search || error) return `all matching ${state} jobs`;
   return number === undefined ? `all ${state} jobs` : `all ${grouped.format(number)} ${state} jobs`;
 }

@@ -12,7 +12,7 @@ async function start() {
   if (saved) document.documentElement.dataset.theme = saved;
   let session;
   try {
-    session = await look("/v1/session");
+    session = await getJSON("/v1/session");
   } catch (problem) {
     return document.body.replaceChildren(make("main", {}, make("p", { class: "card notice bad", role: "alert" },
       problem.message)));
@@ -46,7 +46,7 @@ function begin() {
   parts.main = make("main", { id: "main", tabindex: -1 });
   parts.live = make("span", { class: "live", role: "status" });
   parts.trouble = make("p", { class: "trouble", role: "alert" });
-  overview.said = null;
+  overview.data = null;
   document.body.replaceChildren(
     make("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); parts.main.focus(); } },
       "Skip to content"),
@@ -82,7 +82,7 @@ function showPlace() {
   drawNav();
 }
 
-document.addEventListener("place", () => {
+document.addEventListener("route", () => {
   showPlace();
   scrollTo(0, 0);
   parts.main.focus({ preventScroll: true });

@@ -36,7 +36,7 @@ function whyNoThumbnail(manifest) {
 }
 
 /** Whether iOS shows the original source, and why. */
-function rawFate(manifest) {
+function originalVerdict(manifest) {
   const { error, reasons } = manifest;
   if (error) {
     const isFetched = /^(media|limit)\./.test(error.code);
@@ -54,7 +54,7 @@ function rawFate(manifest) {
 /** Whether the original was within Apple's rules and was re-encoded only because of the request's options. */
 function isFitForPhone({ source, outcome, reasons }) {
   const isSmall = source.bytes <= (attachprepFacts.attachable[source.mimeType] ?? -1);
-  const isWish = reasons.some((reason) => / is to be(come)? /.test(reason));
+  const isWish = reasons.some((reason) => /^metadata must|encoded upright$|^the animation is/.test(reason));
   return isSmall && (outcome === "shrunk" || outcome === "bestAttempt" || isWish);
 }
 
@@ -70,6 +70,6 @@ function fetchSeconds(bytes, network) {
 
 /** Whether a download ends in time, late on many phones, or after the limit. */
 function arrivalVerdict(seconds) {
-  if (seconds <= attachprepFacts.secondsMeasured) return "in time";
-  return seconds <= attachprepFacts.secondsGiven ? "late" : "lost";
+  if (seconds <= attachprepFacts.measuredSeconds) return "in time";
+  return seconds <= attachprepFacts.appleSeconds ? "late" : "lost";
 }

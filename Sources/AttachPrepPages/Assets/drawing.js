@@ -66,7 +66,7 @@ function choiceGroup(label, choices, show) {
 
 /** The notification with the original source: with the attachment if iOS shows it, else without. */
 function rawPhone(item) {
-  const fate = rawFate(item.manifest);
+  const fate = originalVerdict(item.manifest);
   const bare = { ...item.manifest, attachment: null, thumbnail: null };
   return phone("Original", fate.isShown ? item : { ...item, manifest: bare },
     make("p", { class: fate.isShown ? "fate good" : "fate bad" },
@@ -82,7 +82,7 @@ function preparedPhone(item) {
   const [none, file] = [whyNoThumbnail(manifest), manifest.attachment];
   const size = file.width ? `, ${file.width} × ${file.height}` : "";
   return phone("Prepared", item, make("p", { class: "fate good" },
-    make("strong", {}, `${formatWord(file.mimeType)}${size}, ${bytesText(file.bytes)}. `), none ?? ""));
+    make("strong", {}, `${formatName(file.mimeType)}${size}, ${bytesText(file.bytes)}. `), none ?? ""));
 }
 
 function phone(title, item, caption) {
@@ -117,7 +117,7 @@ function arrivalBars(manifest) {
 
 /** Bar length on a square-root scale, which keeps short times visible; capped at 1. */
 function arrivalShare(seconds) {
-  return Math.min(1, Math.sqrt(seconds / (attachprepFacts.secondsGiven * 1.25)));
+  return Math.min(1, Math.sqrt(seconds / (attachprepFacts.appleSeconds * 1.25)));
 }
 
 function arrivalRow(network, rowCount, side, seconds) {
@@ -132,7 +132,7 @@ function arrivalRow(network, rowCount, side, seconds) {
 }
 
 function arrivalMarks() {
-  return [attachprepFacts.secondsMeasured, attachprepFacts.secondsGiven].map((seconds) => {
+  return [attachprepFacts.measuredSeconds, attachprepFacts.appleSeconds].map((seconds) => {
     const mark = make("i", { class: "arrival-mark", "aria-hidden": "true" });
     mark.style.setProperty("--share", arrivalShare(seconds));
     return mark;
@@ -140,7 +140,7 @@ function arrivalMarks() {
 }
 
 function arrivalAxis() {
-  return make("span", { class: "arrival-track" }, [attachprepFacts.secondsMeasured, attachprepFacts.secondsGiven].map(
+  return make("span", { class: "arrival-track" }, [attachprepFacts.measuredSeconds, attachprepFacts.appleSeconds].map(
     (seconds) => {
       const label = make("span", { class: "arrival-label" }, `${seconds} s`);
       label.style.setProperty("--share", arrivalShare(seconds));

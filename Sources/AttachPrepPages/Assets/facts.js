@@ -2,13 +2,13 @@
 
 // The details of a manifest, for the report and the job page.
 
-const outcomeLooks = { passed: "good", converted: "good", shrunk: "good", bestAttempt: "warn", rejected: "bad" };
-const outcomeWords = {
+const outcomeStyles = { passed: "good", converted: "good", shrunk: "good", bestAttempt: "warn", rejected: "bad" };
+const outcomeNames = {
   passed: "passed", converted: "converted", shrunk: "shrunk", bestAttempt: "best attempt", rejected: "rejected",
 };
 
 function outcomeBadge(outcome) {
-  return make("span", { class: `badge ${outcomeLooks[outcome] ?? ""}` }, outcomeWords[outcome] ?? outcome);
+  return make("span", { class: `badge ${outcomeStyles[outcome] ?? ""}` }, outcomeNames[outcome] ?? outcome);
 }
 
 /** The kind of media; for a rejected source from its MIME type. */
@@ -30,11 +30,11 @@ function manifestFacts(manifest, { hasError = true } = {}) {
   return factList([
     ["Source", source.url],
     ["Final URL", source.finalURL && source.finalURL !== source.url ? source.finalURL : null],
-    ["Original", sourceWords(source)],
-    ["Attachment", attachment && fileWords(attachment)],
+    ["Original", sourceText(source)],
+    ["Attachment", attachment && fileText(attachment)],
     ["Reasons", manifest.error ? null : sentences(manifest.reasons)],
-    ["Thumbnail", thumbnail && fileWords(thumbnail)],
-    ["Crop", crop && fileWords(crop)],
+    ["Thumbnail", thumbnail && fileText(thumbnail)],
+    ["Crop", crop && fileText(crop)],
     ["Options", options && make("code", {}, JSON.stringify(withoutEmpty(options)))],
     ["Warnings", manifest.warnings.length
       ? manifest.warnings.map(({ code, message }) => make("p", {}, make("code", {}, code), " ", message)) : null],
@@ -45,14 +45,14 @@ function manifestFacts(manifest, { hasError = true } = {}) {
   ]);
 }
 
-function sourceWords(source) {
+function sourceText(source) {
   if (source.bytes === null && !source.mimeType) return null;
   const claim = source.declaredMIMEType && source.declaredMIMEType !== source.mimeType
     ? ` (declared as ${source.declaredMIMEType})` : "";
   return `${source.mimeType ?? "unknown"}${claim}, ${grouped.format(source.bytes ?? 0)} bytes`;
 }
 
-function fileWords(file) {
+function fileText(file) {
   const parts = [file.uti ?? file.mimeType, `${grouped.format(file.bytes)} bytes`];
   if (file.width) parts.push(`${file.width} × ${file.height}`);
   if (file.frames > 1) parts.push(`${file.frames} frames`);

@@ -26,13 +26,13 @@ function curlOf(job) {
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
-    tell("Copied.");
+    showToast("Copied.");
   } catch {
     const field = make("textarea", { class: "unseen", "aria-hidden": "true" });
     field.value = text;
     document.body.append(field);
     field.select();
-    tell(document.execCommand("copy") ? "Copied." : "The browser denied access to the clipboard.");
+    showToast(document.execCommand("copy") ? "Copied." : "The browser denied access to the clipboard.");
     field.remove();
   }
 }

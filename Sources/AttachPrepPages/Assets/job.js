@@ -3,11 +3,11 @@
 // The job page: result, notification preview, times, request and log.
 
 /** `asked` counts requests; responses to earlier ones are ignored. */
-const jobPage = { id: null, box: null, said: null, asked: 0, drawnOf: null, drawing: null };
+const jobPage = { id: null, box: null, data: null, asked: 0, drawnOf: null, drawing: null };
 
 function jobView(id) {
   jobPage.box = make("article", { class: "job" }, make("p", { class: "notice" }, "…"));
-  Object.assign(jobPage, { id, said: null, drawnOf: null });
+  Object.assign(jobPage, { id, data: null, drawnOf: null });
   refreshJob();
   return jobPage.box;
 }
@@ -17,11 +17,11 @@ async function refreshJob() {
   const isLatest = () => jobPage.box === box && jobPage.asked === asked;
   if (!id || !box) return;
   try {
-    const [job, log] = await Promise.all([look(`/v1/jobs/${encodeURIComponent(id)}`),
-      look(`/v1/jobs/${encodeURIComponent(id)}/log`)]);
+    const [job, log] = await Promise.all([getJSON(`/v1/jobs/${encodeURIComponent(id)}`),
+      getJSON(`/v1/jobs/${encodeURIComponent(id)}/log`)]);
     whenReleased(() => isLatest() && drawJob(job, log.lines));
   } catch (problem) {
-    jobPage.said = null;
+    jobPage.data = null;
     if (problem.status !== 401 && isLatest()) fill(box, make("h1", { tabindex: -1 }, "Cannot show the job"),
       make("p", { class: "card bad", role: "alert" }, problem.message),
       make("p", {}, link({ view: "jobs" }, { class: "button" }, "All jobs")));
@@ -29,10 +29,10 @@ async function refreshJob() {
 }
 
 function drawJob(job, lines) {
-  const said = JSON.stringify([job, lines]);
+  const data = JSON.stringify([job, lines]);
   // Unchanged content is not redrawn, so that elements are not replaced while they are used.
-  if (jobPage.said === said) return;
-  jobPage.said = said;
+  if (jobPage.data === data) return;
+  jobPage.data = data;
   document.title = `${[job.request.id, nameOf(job.request.source)].filter(Boolean).join(" · ")} – attachprep`;
   fill(jobPage.box, jobHead(job), jobError(job), jobDrawing(job), jobTimes(job),
     job.result && make("section", { class: "card" }, make("h2", {}, "Result"),
@@ -44,13 +44,13 @@ function drawJob(job, lines) {
 }
 
 function jobHead(job) {
-  const act = (word, method, path, said) => make("button", { class: "button", type: "button", "data-focus": word,
+  const act = (word, method, path, message) => make("button", { class: "button", type: "button", "data-focus": word,
     onclick: async () => {
       try {
-        await ask(method, path);
-        tell(said);
+        await callAPI(method, path);
+        showToast(message);
       } catch (problem) {
-        tell(problem.message, true);
+        showToast(problem.message, true);
       }
       refreshJob();
     } }, word);

@@ -3,7 +3,7 @@
 // The table of jobs, with search and filters in the URL; its first page is updated live.
 
 /** `asked` counts requests; responses to earlier ones are ignored. */
-const jobTable = { box: null, parts: null, errorBox: null, bulk: null, said: null, asked: 0, rows: new Map() };
+const jobTable = { box: null, parts: null, errorBox: null, bulk: null, data: null, asked: 0, rows: new Map() };
 
 /** Jobs on a page, and on the overview. */
 const [jobPageCount, latestJobCount] = [50, 10];
@@ -29,7 +29,7 @@ function latestJobsView() {
 function newJobTable() {
   selectedJobs.clear();
   Object.assign(jobTable, {
-    box: make("div", { class: "results-body" }), parts: null, bulk: null, said: null, rows: new Map() });
+    box: make("div", { class: "results-body" }), parts: null, bulk: null, data: null, rows: new Map() });
   return jobTable.box;
 }
 
@@ -40,7 +40,7 @@ function jobFilters() {
     oninput: afterQuiet(250, () => search.isConnected && filterJobs({ search: search.value.trim() },
       "replaceState")) });
   const select = make("select", { "aria-label": "State", onchange: () => filterJobs({ state: select.value }) },
-    make("option", { value: "" }, "Any state"), stateWords.map((state) => make("option", { value: state }, state)));
+    make("option", { value: "" }, "Any state"), stateNames.map((state) => make("option", { value: state }, state)));
   select.value = here.state;
   const kind = filterSelect("Kind", { "": "Any kind", image: "Images", audio: "Audio", movie: "Movies" }, here.kind,
     (value) => filterJobs({ kind: value }));
@@ -70,9 +70,9 @@ function filterSelect(label, names, value, onchange) {
 
 /** Applies a filter; the filter controls keep the focus. */
 function filterJobs(values, step = "pushState") {
-  const place = { ...whereWeAre(), view: "jobs", cursor: "", ...values };
-  if (whereWeAre().view !== "jobs") return goTo(place);
-  history[step](null, "", addressTo(place));
+  const route = { ...whereWeAre(), view: "jobs", cursor: "", ...values };
+  if (whereWeAre().view !== "jobs") return navigate(route);
+  history[step](null, "", routeURL(route));
   selectedJobs.clear();
   drawErrorFilter();
   refreshJobs();
@@ -93,11 +93,11 @@ async function refreshJobs() {
     limit: String(here.view === "jobs" ? jobPageCount : latestJobCount) });
   const isLatest = () => jobTable.asked === asked && jobTable.box === box;
   try {
-    const page = await look(`/v1/jobs?${new URLSearchParams(words.filter(([, value]) => value))}`);
+    const page = await getJSON(`/v1/jobs?${new URLSearchParams(words.filter(([, value]) => value))}`);
     whenReleased(() => isLatest() && drawJobs(page));
   } catch (problem) {
     if (problem.status !== 401 && isLatest()) {
-      jobTable.said = null;
+      jobTable.data = null;
       fill(box, make("p", { class: "notice bad", role: "alert" }, problem.message));
     }
   }
@@ -117,12 +117,12 @@ const jobsChanged = (() => {
 
 function drawJobs(page) {
   const here = whereWeAre();
-  const said = JSON.stringify([page, here]);
+  const data = JSON.stringify([page, here]);
   // Unchanged content is not redrawn, so that elements are not replaced while they are used.
-  if (jobTable.said === said) return;
-  jobTable.said = said;
+  if (jobTable.data === data) return;
+  jobTable.data = data;
   const selects = here.view === "jobs";
-  jobTable.rows = new Map(page.jobs.map((job) => [job.id, standingRow(job, selects)]));
+  jobTable.rows = new Map(page.jobs.map((job) => [job.id, existingRow(job, selects)]));
   if (!page.jobs.length) return fill(jobTable.box, emptyJobs(here));
   const standing = jobTable.parts ??= tableParts(selects);
   // Moves rows within one table: moving them through another one would remove the focus.
@@ -130,7 +130,7 @@ function drawJobs(page) {
   if (selects) fill(standing.pages,
     here.cursor && link({ ...here, cursor: "" }, { class: "button", "data-focus": "newest" }, "Newest"),
     page.next && link({ ...here, cursor: page.next }, { class: "button", "data-focus": "older" }, "Older"));
-  fill(jobTable.box, selects && standingBulkBar(here), standing.table, selects && standing.pages);
+  fill(jobTable.box, selects && existingBulkBar(here), standing.table, selects && standing.pages);
   if (selects) showSelection();
 }
 
@@ -151,9 +151,9 @@ function jobsHead(selects) {
 }
 
 /** The row of a job; the same element while the job is unchanged. */
-function standingRow(job, selects) {
-  const [former, said] = [jobTable.rows.get(job.id), JSON.stringify(job)];
-  return former?.said === said ? former : { job, said, row: drawnRow(job, selects) };
+function existingRow(job, selects) {
+  const [former, data] = [jobTable.rows.get(job.id), JSON.stringify(job)];
+  return former?.data === data ? former : { job, data, row: drawnRow(job, selects) };
 }
 
 function drawnRow(job, selects) {
@@ -167,9 +167,9 @@ function drawnRow(job, selects) {
       job.request.id && make("code", { class: "caller-id" }, job.request.id)),
     make("span", { class: "row-note" }, failure ? failure.message : job.request.source)),
     cell("state", stateBadge(job.state)),
-    cell("result", resultWords(job, failure)),
+    cell("result", resultText(job, failure)),
     cell("created", timeElement(job.createdAt)),
-    cell("took", tookWords(job)),
+    cell("took", durationText(job)),
     cell("attempts", job.attempts));
 }
 
@@ -185,10 +185,10 @@ function rowPicture(job, failure) {
   return job.result?.attachment?.kind === "audio" && make("span", { class: "note", "aria-hidden": "true" }, "♪");
 }
 
-function resultWords(job, failure) {
+function resultText(job, failure) {
   if (job.result?.attachment) {
     const { outcome, attachment } = job.result;
-    return `${outcomeWords[outcome]}: ${formatWord(attachment.mimeType)} ${bytesText(attachment.bytes)}`;
+    return `${outcomeNames[outcome]}: ${formatName(attachment.mimeType)} ${bytesText(attachment.bytes)}`;
   }
   if (!failure) return "";
   return make("button", { class: "code", type: "button", title: "Jobs with this error",
@@ -203,7 +203,7 @@ function timeElement(text) {
 }
 
 /** The time from acceptance to end, including waits and all attempts. */
-function tookWords({ createdAt, finishedAt, attempts }) {
+function durationText({ createdAt, finishedAt, attempts }) {
   if (!finishedAt) return "–";
   return [millisecondsText(new Date(finishedAt) - new Date(createdAt)),
     attempts > 1 && make("span", { class: "took-attempts" }, make("span", { class: "comma" }, ", "),

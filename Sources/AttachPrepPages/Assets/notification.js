@@ -79,7 +79,7 @@ function drawnAttachment(item, showsPart) {
   const { attachment } = item.manifest;
   if (!attachment) return null;
   const content = {
-    image: () => drawnPicture(item), movie: () => drawnMovie(item), audio: () => drawnSound(item),
+    image: () => drawnPicture(item), movie: () => drawnMovie(item), audio: () => drawnAudio(item),
   }[attachment.kind]();
   const part = item.manifest.options?.thumbnailClippingRect;
   const frame = make("div", { class: `notification-media ${attachment.kind}` }, content);
@@ -142,7 +142,7 @@ function withFirstFrame(address) {
   return `${address}#t=0.001`;
 }
 
-function drawnSound({ manifest, media }) {
+function drawnAudio({ manifest, media }) {
   const whole = addressOf(media.attachment);
   if (whole) return make("audio", { src: whole, controls: true, preload: "metadata",
     "aria-label": "The attached audio" });
@@ -152,7 +152,7 @@ function drawnSound({ manifest, media }) {
 }
 
 function missingFile(attachment) {
-  return make("div", { class: "missing" }, `${formatWord(attachment.mimeType)} not available in this page: too large `
+  return make("div", { class: "missing" }, `${formatName(attachment.mimeType)} not available in this page: too large `
     + "to embed, deleted, or without a public URL (--base-url).");
 }
 

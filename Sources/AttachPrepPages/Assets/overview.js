@@ -2,13 +2,13 @@
 
 // The overview: job counts, throughput, latency, health and the latest jobs.
 
-const stateWords = ["queued", "running", "succeeded", "failed", "dead", "cancelled"];
+const stateNames = ["queued", "running", "succeeded", "failed", "dead", "cancelled"];
 /** States from which a job can be retried. */
 const retryableStates = ["failed", "dead", "cancelled"];
-const stateLooks = { queued: "", running: "run", succeeded: "good", failed: "bad", dead: "bad", cancelled: "warn" };
+const stateStyles = { queued: "", running: "run", succeeded: "good", failed: "bad", dead: "bad", cancelled: "warn" };
 
 function stateBadge(state) {
-  return make("span", { class: `badge ${stateLooks[state] ?? ""}` }, state);
+  return make("span", { class: `badge ${stateStyles[state] ?? ""}` }, state);
 }
 
 /** Placeholder before the first response, which keeps the layout stable. */
@@ -19,8 +19,8 @@ const unknown = {
   queue: { kind: "…", name: "", healthy: null, reason: null }, publish: { target: "…", healthy: null, reason: null },
 };
 
-/** `problem` is the error of the last request; `said` is then outdated. */
-const overview = { said: null, problem: null, counted: { at: -1, numbers: {} }, box: null, timer: 0 };
+/** `problem` is the error of the last request; `data` is then outdated. */
+const overview = { data: null, problem: null, counted: { at: -1, numbers: {} }, box: null, timer: 0 };
 
 function overviewView() {
   overview.box = make("div", { class: "overview" });
@@ -34,9 +34,9 @@ async function refreshOverview() {
   overview.timer = setTimeout(refreshOverview, document.hidden ? 30_000 : 5_000);
   const asked = performance.now();
   try {
-    const said = await look("/v1/overview");
+    const data = await getJSON("/v1/overview");
     // Counts received by an event meanwhile are newer.
-    overview.said = overview.counted.at > asked ? { ...said, ...overview.counted.numbers } : said;
+    overview.data = overview.counted.at > asked ? { ...data, ...overview.counted.numbers } : data;
     overview.problem = null;
     drawOverview();
     document.dispatchEvent(new CustomEvent("overview"));
@@ -54,19 +54,19 @@ function showAbsence(problem) {
 /** Applies counts received by an event. */
 function takeCounts({ jobs, due, oldestDueSeconds }) {
   overview.counted = { at: performance.now(), numbers: { jobs, due, oldestDueSeconds } };
-  if (!overview.said) return;
-  Object.assign(overview.said, overview.counted.numbers);
+  if (!overview.data) return;
+  Object.assign(overview.data, overview.counted.numbers);
   drawOverview();
 }
 
 const drawOverview = perFrame(() => whenReleased(showOverview));
 
 function showOverview() {
-  const said = overview.said ?? unknown;
+  const data = overview.data ?? unknown;
   showTrouble();
   if (!overview.box) return;
-  fill(overview.box, stateTiles(said), make("div", { class: "gauges" },
-    throughputCard(said.hour), latencyCard(said.hour), healthCard(said)), workersCard(said), errorChips(said.errors));
+  fill(overview.box, stateTiles(data), make("div", { class: "gauges" },
+    throughputCard(data.hour), latencyCard(data.hour), healthCard(data)), workersCard(data), errorChips(data.errors));
 }
 
 /** Shows above every view that the service is not reachable. */
@@ -84,12 +84,12 @@ function errorChips(errors) {
       make("code", {}, code), " ", grouped.format(jobs))));
 }
 
-function stateTiles(said) {
+function stateTiles(data) {
   const tile = (state) => link({ state, view: "jobs" }, {
-    class: `tile ${stateLooks[state]}${said.jobs[state] ? "" : " none"}`, "data-focus": `tile ${state}` },
-    make("span", { class: "tile-number" }, state in said.jobs ? grouped.format(said.jobs[state]) : "–"),
+    class: `tile ${stateStyles[state]}${data.jobs[state] ? "" : " none"}`, "data-focus": `tile ${state}` },
+    make("span", { class: "tile-number" }, state in data.jobs ? grouped.format(data.jobs[state]) : "–"),
     make("span", { class: "tile-name" }, state));
-  return make("nav", { class: "tiles", "aria-label": "Jobs by state" }, stateWords.map(tile));
+  return make("nav", { class: "tiles", "aria-label": "Jobs by state" }, stateNames.map(tile));
 }
 
 function throughputCard(hour) {
@@ -152,31 +152,31 @@ function gauge(title, words, ...content) {
 }
 
 /** The health of the service and its dependencies. */
-function healthCard(said) {
+function healthCard(data) {
   const row = (name, isGood, words) => make("div", {}, make("dt", {}, name),
     make("dd", {}, make("i", { class: `dot ${isGood === null ? "" : isGood ? "good" : "bad"}`, "aria-hidden": "true" }),
       isGood === false && unseen("not healthy: "), words));
-  const { children, webhooks, queue, publish } = said;
-  const waiting = said.oldestDueSeconds === null
-    ? "no jobs due" : `${grouped.format(said.due)} due, the oldest for ${secondsText(said.oldestDueSeconds)}`;
+  const { children, webhooks, queue, publish } = data;
+  const waiting = data.oldestDueSeconds === null
+    ? "no jobs due" : `${grouped.format(data.due)} due, the oldest for ${secondsText(data.oldestDueSeconds)}`;
   return make("div", { class: "card gauge" }, make("h2", {}, "Health"), make("dl", { class: "health" },
-    row("Service", said.ready, said.ready ? `ready, ${said.version}` : said.reasons.join(" ") || "…"),
+    row("Service", data.ready, data.ready ? `ready, ${data.version}` : data.reasons.join(" ") || "…"),
     row("Queue", queue.healthy, [make("span", { title: queue.name }, queue.kind), ", ", queue.reason ?? waiting]),
     row("Media processes", children ? true : null, children
       ? [children.slots, " slots, ", grouped.format(children.failed), " failed, ", grouped.format(children.recycled),
         " recycled"]
-      : said === unknown ? "…" : "this process accepts jobs only"),
+      : data === unknown ? "…" : "this process accepts jobs only"),
     row("Publish", publish.healthy, publish.reason ?? publish.target),
-    row("Webhooks", said === unknown ? null : !(webhooks.givenUp > 0),
+    row("Webhooks", data === unknown ? null : !(webhooks.givenUp > 0),
       link({ view: "webhooks" }, { "data-focus": "webhooks" },
-      webhookWords(webhooks))),
-    row("Files", null, `${bytesText(said.mediaBytes)} stored`)));
+      webhookText(webhooks))),
+    row("Files", null, `${bytesText(data.mediaBytes)} stored`)));
 }
 
-const webhookStateWords = { pending: "pending", delivered: "delivered", givenUp: "given up" };
+const webhookStateNames = { pending: "pending", delivered: "delivered", givenUp: "given up" };
 
-function webhookWords(webhooks) {
+function webhookText(webhooks) {
   const words = Object.entries(webhooks).filter(([, number]) => number > 0)
-    .map(([state, number]) => `${grouped.format(number)} ${webhookStateWords[state] ?? state}`);
+    .map(([state, number]) => `${grouped.format(number)} ${webhookStateNames[state] ?? state}`);
   return words.length ? words.join(", ") : "none";
 }

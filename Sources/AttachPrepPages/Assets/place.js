@@ -6,35 +6,35 @@ const jobFilterKeys = ["state", "search", "error", "kind", "since", "worker", "c
 
 function whereWeAre() {
   const words = new URLSearchParams(location.search);
-  const place = { job: words.get("job") };
-  for (const key of jobFilterKeys) place[key] = words.get(key) ?? "";
-  const view = words.has("job") ? "job" : words.get("view") ?? impliedView(place);
-  return { ...place, view: Object.hasOwn(views, view) ? view : "overview" };
+  const route = { job: words.get("job") };
+  for (const key of jobFilterKeys) route[key] = words.get(key) ?? "";
+  const view = words.has("job") ? "job" : words.get("view") ?? defaultView(route);
+  return { ...route, view: Object.hasOwn(views, view) ? view : "overview" };
 }
 
 /** The view of a URL without `view`: a job, the jobs if there is a filter, else the overview. */
-function impliedView(place) {
+function defaultView(route) {
   if (place.job) return "job";
-  return jobFilterKeys.some((key) => place[key]) ? "jobs" : "overview";
+  return jobFilterKeys.some((key) => route[key]) ? "jobs" : "overview";
 }
 
 /** The URL of a view with its filters; empty and implied parameters are omitted. */
-function addressTo(place) {
-  const words = Object.entries(place).filter(([key, value]) =>
-    value && !(key === "view" && value === impliedView(place)));
+function routeURL(route) {
+  const words = Object.entries(route).filter(([key, value]) =>
+    value && !(key === "view" && value === defaultView(route)));
   return words.length ? `/?${new URLSearchParams(words)}` : "/";
 }
 
-function goTo(place, { replaces = false } = {}) {
-  history[replaces ? "replaceState" : "pushState"](null, "", addressTo(place));
-  document.dispatchEvent(new CustomEvent("place"));
+function navigate(route, { replaces = false } = {}) {
+  history[replaces ? "replaceState" : "pushState"](null, "", routeURL(route));
+  document.dispatchEvent(new CustomEvent("route"));
 }
 
 /** A link within the page, which can also be opened in a new tab. */
-function link(place, properties, ...children) {
-  return make("a", { ...properties, href: addressTo(place), onclick: (event) => {
+function link(route, properties, ...children) {
+  return make("a", { ...properties, href: routeURL(route), onclick: (event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    goTo(place);
+    navigate(route);
   } }, ...children);
 }

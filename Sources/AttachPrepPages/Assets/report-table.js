@@ -26,7 +26,7 @@ function filters() {
     make("input", { type: "search", id: "filter-q", placeholder: "Search",
       "aria-label": "Search sources, names and errors",
       oninput: afterQuiet(80, () => change({ q: document.getElementById("filter-q").value })) }),
-    choose("outcome", "Any outcome", Object.entries(outcomeWords).filter(([outcome]) => outcomes.has(outcome))),
+    choose("outcome", "Any outcome", Object.entries(outcomeNames).filter(([outcome]) => outcomes.has(outcome))),
     choose("kind", "Any kind", ["image", "audio", "movie", "other"].filter((kind) => kinds.has(kind))
       .map((kind) => [kind, kind])),
     codes.length ? choose("code", "Any error", codes.map((code) => [code, code])) : null);
@@ -58,9 +58,9 @@ function row(item) {
       manifest.warnings.length ? make("span",
         { class: "badge warn", title: manifest.warnings.map(({ message }) => message).join(" ") },
         `${manifest.warnings.length} ⚠`) : null),
-    cell("bytesIn", formatWord(manifest.source.mimeType), " ", bytesText(manifest.source.bytes)),
+    cell("bytesIn", formatName(manifest.source.mimeType), " ", bytesText(manifest.source.bytes)),
     cell("bytesOut", manifest.attachment
-      ? `${formatWord(manifest.attachment.mimeType)} ${bytesText(manifest.attachment.bytes)}` : "–"),
+      ? `${formatName(manifest.attachment.mimeType)} ${bytesText(manifest.attachment.bytes)}` : "–"),
     cell("fetch", secondsText(manifest.deviceFetch?.["3g"])),
     cell("time", millisecondsText(manifest.timings.total)));
   rowOf.set(item.index, made);

@@ -22,13 +22,13 @@ function totals() {
 function byKind() {
   const kinds = ["image", "audio", "movie", "other"]
     .filter((kind) => items.some((item) => kindOf(item.manifest) === kind));
-  const outcomes = Object.keys(outcomeWords)
+  const outcomes = Object.keys(outcomeNames)
     .filter((outcome) => items.some(({ manifest }) => manifest.outcome === outcome));
   const count = (kind, outcome) => items.filter(({ manifest }) =>
     kindOf(manifest) === kind && manifest.outcome === outcome).length;
   return panel("Outcome by kind", make("table", { class: "plain" },
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, unseen("Kind")),
-      outcomes.map((outcome) => make("th", { scope: "col", class: "number" }, outcomeWords[outcome])))),
+      outcomes.map((outcome) => make("th", { scope: "col", class: "number" }, outcomeNames[outcome])))),
     make("tbody", {}, kinds.map((kind) => make("tr", {}, make("th", { scope: "row" }, kind),
       outcomes.map((outcome) => {
         const number = count(kind, outcome);

@@ -11,7 +11,7 @@ class ServiceProblem extends Error {
 }
 
 /** Sends a request and parses the JSON response. Throws a ServiceProblem with the service's message. */
-async function ask(method, path, { body = null, type = "application/json", headers = {} } = {}) {
+async function callAPI(method, path, { body = null, type = "application/json", headers = {} } = {}) {
   let answer;
   try {
     answer = await fetch(path, {
@@ -22,13 +22,13 @@ async function ask(method, path, { body = null, type = "application/json", heade
   } catch {
     throw new ServiceProblem(0, { detail: "The service is not reachable." });
   }
-  const said = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
-  if (answer.ok) return { said, status: answer.status, location: answer.headers.get("Location") };
+  const data = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
+  if (answer.ok) return { data, status: answer.status, location: answer.headers.get("Location") };
   if (answer.status === 401 && !path.startsWith("/v1/session")) document.dispatchEvent(new CustomEvent("signedout"));
-  throw new ServiceProblem(answer.status, said);
+  throw new ServiceProblem(answer.status, data);
 }
 
-const look = async (path) => (await ask("GET", path)).said;
+const getJSON = async (path) => (await callAPI("GET", path)).data;
 
 /**
  * The path of a result file on this host, independent of the public base URL; the public URL if files are published to
@@ -41,7 +41,7 @@ function localAddress(address) {
 }
 
 function publishesElsewhere() {
-  return (overview.said?.publish.target ?? "").startsWith("s3:");
+  return (overview.data?.publish.target ?? "").startsWith("s3:");
 }
 
 /** A job's result as an item for `drawing`. */
@@ -61,13 +61,13 @@ const events = {
   begin() {
     this.end();
     const source = this.source = new EventSource("/v1/events");
-    const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
+    const dispatch = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
     for (const name of ["counts", "job"]) {
-      source.addEventListener(name, ({ data }) => tell(name, JSON.parse(data)));
+      source.addEventListener(name, ({ data }) => dispatch(name, JSON.parse(data)));
     }
-    source.addEventListener("open", () => tell("live", true));
+    source.addEventListener("open", () => dispatch("live", true));
     source.addEventListener("error", () => {
-      tell("live", false);
+      dispatch("live", false);
       // Browsers reconnect automatically, but not after a response that is not an event stream.
       if (source.readyState === EventSource.CLOSED && this.source === source) {
         this.timer = setTimeout(() => this.begin(), 5000);

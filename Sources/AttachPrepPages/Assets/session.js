@@ -13,8 +13,8 @@ function signIn() {
     event.preventDefault();
     note.textContent = "";
     try {
-      await ask("POST", "/v1/session", { body: { token: token.value } });
-      parts.session = await look("/v1/session");
+      await callAPI("POST", "/v1/session", { body: { token: token.value } });
+      parts.session = await getJSON("/v1/session");
       if (!parts.session.authorized) throw new Error("The browser rejected the session cookie; use https.");
       token.value = "";
       begin();
@@ -30,9 +30,9 @@ function signIn() {
 
 async function signOut() {
   try {
-    await ask("DELETE", "/v1/session");
+    await callAPI("DELETE", "/v1/session");
     signIn();
   } catch (problem) {
-    tell(problem.message, true);
+    showToast(problem.message, true);
   }
 }

@@ -3,7 +3,7 @@
 // Confirmation dialogs and toast messages.
 
 /** Asks for confirmation before an action. A final action is not the primary button; "Go back" has the focus. */
-function confirmed({ title, sentence, word, isFinal = false }, action) {
+function confirmAction({ title, sentence, word, isFinal = false }, action) {
   const dialog = make("dialog", { class: "question", "aria-labelledby": "question-title" },
     make("h2", { id: "question-title" }, title), make("p", {}, sentence),
     make("div", { class: "actions" },
@@ -15,7 +15,7 @@ function confirmed({ title, sentence, word, isFinal = false }, action) {
           try {
             await action();
           } catch (problem) {
-            tell(problem.message, true);
+            showToast(problem.message, true);
           }
           dialog.close();
         } }, word)));
@@ -25,7 +25,7 @@ function confirmed({ title, sentence, word, isFinal = false }, action) {
 }
 
 /** Shows a message for 6 s, or for 12 s if it is an error; screen readers announce it. */
-function tell(sentence, isBad = false) {
+function showToast(sentence, isBad = false) {
   const note = make("p", { class: isBad ? "toast bad" : "toast" }, sentence);
   document.getElementById("toasts")?.append(note);
   setTimeout(() => note.remove(), isBad ? 12_000 : 6_000);

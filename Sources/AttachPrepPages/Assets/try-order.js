@@ -3,7 +3,7 @@
 // Sends a trial to the service and shows its result.
 
 /** The request of the form. */
-function orderOf(form, source) {
+function trialBody(form, source) {
   const values = new FormData(form);
   const options = {};
   if (values.get("smart")) options.crop = "smart";
@@ -30,10 +30,10 @@ async function send(form) {
   try {
     box.note.textContent = trial.file ? "Uploading…" : "Preparing…";
     const source = trial.file
-      ? (await ask("POST", "/v1/uploads", { body: trial.file, type: "application/octet-stream" })).said.source
+      ? (await callAPI("POST", "/v1/uploads", { body: trial.file, type: "application/octet-stream" })).data.source
       : box.source.value.trim();
     box.note.textContent = "Preparing…";
-    const answer = await ask("POST", "/v1/jobs", { body: orderOf(form, source), headers: { Prefer: "wait=30" } });
+    const answer = await callAPI("POST", "/v1/jobs", { body: trialBody(form, source), headers: { Prefer: "wait=30" } });
     if (box.result.isConnected) showTrial(answer, text);
   } catch (problem) {
     box.note.textContent = "";
@@ -44,21 +44,21 @@ async function send(form) {
   }
 }
 
-function showTrial({ said, status, location: path }, text) {
+function showTrial({ data, status, location: path }, text) {
   const id = path?.split("/").pop();
   if (status !== 200) {
     trial.box.note.textContent = "The job takes longer than 30 s; the job page shows the result.";
-    return goTo({ job: id });
+    return navigate({ job: id });
   }
   trial.box.note.textContent = "";
-  const item = drawnItem(said, text);
+  const item = drawnItem(data, text);
   fill(trial.box.result, make("section", { class: "card" },
-    make("div", { class: "job-head" }, make("h2", {}, "Result ", outcomeBadge(said.outcome)),
+    make("div", { class: "job-head" }, make("h2", {}, "Result ", outcomeBadge(data.outcome)),
       id && link({ job: id }, { class: "button" }, "Job page")),
-    drawing(item), manifestFacts(said)));
+    drawing(item), manifestFacts(data)));
   // If the browser cannot show the original, the rectangle is drawn on the result.
-  const canBeSeen = item.media.attachment && said.attachment.kind !== "audio";
+  const canBeSeen = item.media.attachment && data.attachment.kind !== "audio";
   if (!trial.box.stage.querySelector(".try-frame") && canBeSeen) {
-    fill(trial.box.stage, stageFor(item.media.attachment, said.attachment.kind === "movie" ? "video" : "image"));
+    fill(trial.box.stage, stageFor(item.media.attachment, data.attachment.kind === "movie" ? "video" : "image"));
   }
 }

@@ -2,19 +2,19 @@
 
 // The table of webhooks; each can be sent again.
 
-const webhookTable = { box: null, asked: 0, said: null };
+const webhookTable = { box: null, asked: 0, data: null };
 
 function webhooksView() {
-  Object.assign(webhookTable, { box: make("div", { class: "results-body" }), said: null });
+  Object.assign(webhookTable, { box: make("div", { class: "results-body" }), data: null });
   const here = whereWeAre();
   const select = make("select", { "aria-label": "State",
     onchange: ({ target }) => {
-      history.pushState(null, "", addressTo({ view: "webhooks", state: target.value }));
+      history.pushState(null, "", routeURL({ view: "webhooks", state: target.value }));
       refreshWebhooks();
     } },
     make("option", { value: "" }, "Any state"),
-    Object.keys(overview.said?.webhooks ?? { pending: 0, delivered: 0, givenUp: 0 })
-      .map((state) => make("option", { value: state }, webhookStateWords[state] ?? state)));
+    Object.keys(overview.data?.webhooks ?? { pending: 0, delivered: 0, givenUp: 0 })
+      .map((state) => make("option", { value: state }, webhookStateNames[state] ?? state)));
   select.value = here.state;
   refreshWebhooks();
   return make("section", { class: "card results", "aria-labelledby": "webhooks-title" },
@@ -28,11 +28,11 @@ async function refreshWebhooks() {
   const words = Object.entries({ state: here.state, cursor: here.cursor, limit: "50" }).filter(([, value]) => value);
   const isLatest = () => webhookTable.asked === asked && webhookTable.box === box;
   try {
-    const page = await look(`/v1/webhooks?${new URLSearchParams(words)}`);
+    const page = await getJSON(`/v1/webhooks?${new URLSearchParams(words)}`);
     whenReleased(() => isLatest() && drawWebhooks(page, here));
   } catch (problem) {
     if (problem.status === 401 || !isLatest()) return;
-    webhookTable.said = null;
+    webhookTable.data = null;
     fill(webhookTable.box, make("p", { class: "notice bad", role: "alert" }, problem.message));
   }
 }
@@ -43,10 +43,10 @@ function webhooksChanged() {
 }
 
 function drawWebhooks(page, here) {
-  const said = JSON.stringify([page, here]);
+  const data = JSON.stringify([page, here]);
   // Unchanged content is not redrawn, so that elements are not replaced while they are used.
-  if (webhookTable.said === said) return;
-  webhookTable.said = said;
+  if (webhookTable.data === data) return;
+  webhookTable.data = data;
   if (!page.webhooks.length) {
     return fill(webhookTable.box, make("p", { class: "notice" },
       here.state || here.cursor ? "No matching webhooks"
@@ -66,16 +66,16 @@ function webhookRow(webhook) {
   return make("tr", {}, make("td", { class: "wraps" }, link({ job: webhook.job }, {}, webhook.url)),
     make("td", {}, webhook.type),
     make("td", {}, make("span", { class: `badge ${looks[webhook.state] ?? "bad"}` },
-      webhookStateWords[webhook.state] ?? webhook.state)),
+      webhookStateNames[webhook.state] ?? webhook.state)),
     make("td", { "data-label": "Attempts" }, webhook.attempts),
     make("td", { class: "wraps", "data-label": "Last response" }, webhook.lastError ?? webhook.lastStatus ?? "–"),
     make("td", { "data-label": "Next" }, webhook.nextAt ? timeElement(webhook.nextAt) : "–"),
     make("td", {}, make("button", { class: "button", type: "button", "data-focus": webhook.id, onclick: async () => {
       try {
-        await ask("POST", "/v1/webhooks/replay", { body: { ids: [webhook.id] } });
-        tell("The webhook will be sent again.");
+        await callAPI("POST", "/v1/webhooks/replay", { body: { ids: [webhook.id] } });
+        showToast("The webhook will be sent again.");
       } catch (problem) {
-        tell(problem.message, true);
+        showToast(problem.message, true);
       }
       refreshWebhooks();
     } }, "Send again", unseen(` to ${webhook.url}`))));

@@ -42,7 +42,7 @@ function sinceText(date, now) {
 }
 
 /** The short name of a MIME type. */
-function formatWord(mimeType) {
+function formatName(mimeType) {
   if (!mimeType) return "unknown";
   const words = {
     "image/jpeg": "JPEG", "image/png": "PNG", "image/gif": "GIF", "image/webp": "WebP", "image/avif": "AVIF",

@@ -3,11 +3,11 @@
 // The workers of the queue, on all machines, on the overview.
 
 /** The table of workers; null before the first response. */
-function workersCard(said) {
-  if (!said.workers) return null;
-  const busy = said.workers.reduce((sum, worker) => sum + worker.running, 0);
-  const most = said.workers.reduce((sum, worker) => sum + worker.concurrency, 0);
-  const count = said.workers.length;
+function workersCard(data) {
+  if (!data.workers) return null;
+  const busy = data.workers.reduce((sum, worker) => sum + worker.running, 0);
+  const most = data.workers.reduce((sum, worker) => sum + worker.concurrency, 0);
+  const count = data.workers.length;
   return make("section", { class: "card gauge workers", "aria-labelledby": "workers-title" },
     make("h2", { id: "workers-title" }, "Workers"),
     count === 0
@@ -15,7 +15,7 @@ function workersCard(said) {
         "No worker has reported in the last 30 s: jobs wait until one is started.")
       : [make("p", {}, make("strong", {}, grouped.format(count)), count === 1 ? " worker with " : " workers with ",
         make("strong", {}, grouped.format(busy)), ` of at most ${grouped.format(most)} jobs`),
-      versionsNote(said.workers), make("div", { class: "table scrolls" }, workersTable(said.workers))]);
+      versionsNote(data.workers), make("div", { class: "table scrolls" }, workersTable(data.workers))]);
 }
 
 /** Names the versions if there are several, as during an update of the machines. */

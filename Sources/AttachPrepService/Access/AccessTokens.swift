@@ -70,7 +70,7 @@ public final class AccessTokens: Sendable {
         let shown = Self.digest(token)
         let known = state.withLock(\.all)
         var isKnown: UInt8 = 0
-        for digest in known { isKnown |= Self.agrees(shown, digest) }
+        for digest in known { isKnown |= Self.equality(shown, digest) }
         return isKnown == 1 ? Self.name(of: shown) : nil
     }
 
@@ -84,7 +84,7 @@ public final class AccessTokens: Sendable {
     /// Whether `text` is a caller's signature of `content`, in lower-case hexadecimal.
     func signed(_ content: String, with text: String, by caller: String) -> Bool {
         guard let right = signature(of: content, by: caller) else { return false }
-        return Self.agrees(Array(text.utf8), Array(right.hexadecimal.utf8)) == 1
+        return Self.equality(Array(text.utf8), Array(right.hexadecimal.utf8)) == 1
     }
 
     /// Reloads the file if its stamp has changed; the service calls this once a second.
@@ -102,7 +102,7 @@ public final class AccessTokens: Sendable {
     }
 
     /// 1 if both are equal, else 0, in constant time.
-    private static func agrees(_ left: Digest, _ right: Digest) -> UInt8 {
+    private static func equality(_ left: Digest, _ right: Digest) -> UInt8 {
         var difference: UInt8 = left.count == right.count ? 0 : 1
         for (one, other) in zip(left, right) { difference |= one ^ other }
         return difference == 0 ? 1 : 0

@@ -33,10 +33,10 @@ struct Authenticator: Sendable {
     ///
     /// - Throws: a problem with status 401, 403 or 429.
     func caller(of request: Request, _ context: ServiceContext, access: Endpoint.Access) throws -> String? {
-        guard access != .everybody else { return nil }
+        guard access != .anyone else { return nil }
         guard tokens.isRequired else { return "local" }
         if let caller = try known(request) { return caller }
-        if access == .callersAndLoopback, trustsLoopback, Self.isFromHere(request, context) { return "local" }
+        if access == .callersAndLoopback, trustsLoopback, Self.isLocal(request, context) { return "local" }
         throw unauthorizedProblem(context)
     }
 
@@ -88,7 +88,7 @@ struct Authenticator: Sendable {
     ///
     /// A proxy on this machine that adds none of these headers and sends a loopback `Host` (the default of nginx) is
     /// indistinguishable from a local client, so metrics without a token are opt-in (`--loopback-metrics`).
-    private static func isFromHere(_ request: Request, _ context: ServiceContext) -> Bool {
+    private static func isLocal(_ request: Request, _ context: ServiceContext) -> Bool {
         guard let peer = context.peer, LoopbackPolicy.isLoopback(peer), let authority = request.head.authority,
             LoopbackPolicy.isLoopback(LoopbackPolicy.host(of: authority))
         else { return false }

@@ -91,7 +91,7 @@ struct LoopbackMiddleware: RouterMiddleware {
 
     private func isDeviceRequest(_ request: Request) -> Bool {
         guard let mediaHost, let authority = request.head.authority else { return false }
-        let isTheirs = request.uri.path.hasPrefix("/media/") || request.uri.path == ReceiptService.path
-        return isTheirs && LoopbackPolicy.host(of: authority).lowercased() == mediaHost
+        let isDeviceRoute = request.uri.path.hasPrefix("/media/") || request.uri.path == ReceiptService.path
+        return isDeviceRoute && LoopbackPolicy.host(of: authority).lowercased() == mediaHost
     }
 }

@@ -94,7 +94,7 @@ enum SessionPolicy {
         if let site = request.headers[.secFetchSite] { return site == "same-origin" }
         guard let origin = request.headers[.origin].flatMap(WebOrigin.init), let authority = request.head.authority
         else { return false }
-        return origin.isAsked(by: authority)
+        return origin.isNamed(by: authority)
     }
 }
 
@@ -119,7 +119,7 @@ struct WebOrigin: Hashable {
     var text: String { isUsual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)" }
 
     /// Whether a `Host` header names this origin's host and port; it does not contain the scheme.
-    func isAsked(by authority: String) -> Bool {
+    func isNamed(by authority: String) -> Bool {
         let asked = authority.lowercased()
         return asked == "\(host):\(port)" || (isUsual && asked == host)
     }

@@ -12,7 +12,7 @@ import Yams
 /// max-queue: 20000
 /// allow-callback-network: [10.2.0.0/16, 10.3.0.0/16]
 /// ```
-/// One level of keys with texts, numbers, switches and lists of texts is all of YAML that settings need. Nested keys,
+/// Settings need one level of keys with strings, numbers, Booleans and lists of strings, and nothing else. Nested keys,
 /// anchors and aliases are rejected, so that no small file can become a large one.
 struct ConfigurationFile: Sendable {
     let path: String
@@ -75,7 +75,7 @@ struct ConfigurationFile: Sendable {
         case .duplicatedKeysInMapping(let keys, let context):
             let listed = keys.sorted().map { "\"\($0.prefix(80))\"" }.joined(separator: ", ").escapingControls
             return AttachPrepError(
-                .requestInvalid, "\(path):\(context.mark.line): A key is there twice: \(listed); remove one of them.")
+                .requestInvalid, "\(path):\(context.mark.line): Duplicate key: \(listed); remove one of them.")
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
             return AttachPrepError(
@@ -100,7 +100,7 @@ struct ConfigurationFile: Sendable {
         var lines: [Setting: Int] = [:]
         for (node, value) in mapping {
             guard let key = node.scalar?.string else {
-                throw error(path, node, "A key is not a text; write `key: value`.")
+                throw error(path, node, "A key is not text; write `key: value`.")
             }
             guard let setting = Setting(key: key) else { throw unknownError(path, node, key) }
             try check(value, of: setting, path)
@@ -139,7 +139,7 @@ struct ConfigurationFile: Sendable {
                 throw error(path, value, "The value of \"\(setting.key)\" is a list; write `\(example)`.")
             }
             for one in values where one.scalar.map(isNull) ?? true {
-                throw error(path, one, "A value of the list \"\(setting.key)\" is not a text; write `\(example)`.")
+                throw error(path, one, "A value of the list \"\(setting.key)\" is not text; write `\(example)`.")
             }
         default:
             throw error(path, value, "The value of \"\(setting.key)\" has keys of its own; write `\(example)`.")

@@ -257,7 +257,7 @@ final class MemoryTrimmer: Sendable {
     private let state = Mutex(State())
 
     /// Peaks below this free too little memory to be worth trimming every arena.
-    private static let crowd = 32
+    private static let peakMin = 32
     /// The minimum interval: a trim locks each arena briefly, and clients must not be able to trigger trims at will.
     private static let pause = Duration.seconds(2)
 
@@ -271,7 +271,7 @@ final class MemoryTrimmer: Sendable {
     func noteClosed(leaving open: Int) {
         let isDue = state.withLock { state in
             state.open = open
-            guard !state.isPlanned, state.peak >= Self.crowd, open <= state.peak / 2 else { return false }
+            guard !state.isPlanned, state.peak >= Self.peakMin, open <= state.peak / 2 else { return false }
             state.isPlanned = true
             return true
         }

@@ -7,7 +7,6 @@ import SafeArithmetic
 /// Timeouts and the minimum transfer rate of a connection.
 struct ConnectionRules: Sendable {
     var idle = TimeAmount.seconds(60)
-    // Bounded: a constant.
     var linger = TimeAmount.milliseconds(Int64(clamping: Limits.lingerSeconds * 1000.0))
     var bodyBytesPerSecondMin = Limits.bodyBytesPerSecondMin
 

@@ -57,7 +57,7 @@ extension MetricDescription {
         "attachprep_download_loops_abandoned_total": MetricDescription(
             "Download threads abandoned because libcurl did not return from a call."),
         "attachprep_media_children_restarted_total": MetricDescription(
-            "Replaced media processes, after a failure or as scheduled recycling."),
+            "Media processes replaced after a failure or by scheduled recycling."),
         "attachprep_media_process_failures_total": MetricDescription("Media processes that failed, by cause."),
         "attachprep_media_processes": MetricDescription("Running media processes."),
         "attachprep_media_process_resident_memory_bytes": MetricDescription(

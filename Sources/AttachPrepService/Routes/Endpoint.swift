@@ -8,7 +8,7 @@ import RichPush
 struct Endpoint: Sendable {
     /// The authentication that a route requires.
     enum Access: Sendable {
-        case everybody
+        case anyone
         /// Callers with a token or session.
         case callers
         /// Callers with a token or session, and with `--loopback-metrics` clients on this machine.

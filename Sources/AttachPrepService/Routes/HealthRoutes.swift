@@ -30,8 +30,8 @@ final class HealthRoutes: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(method: .get, path: "/healthz", access: .everybody, query: nil, respond: health),
-            Endpoint(method: .get, path: "/readyz", access: .everybody, query: nil, respond: ready),
+            Endpoint(method: .get, path: "/healthz", access: .anyone, query: nil, respond: health),
+            Endpoint(method: .get, path: "/readyz", access: .anyone, query: nil, respond: ready),
             Endpoint(
                 method: .get, path: "/metrics", access: .callersAndLoopback, produces: nil, query: nil,
                 respond: metrics),
@@ -94,7 +94,7 @@ struct ProbeService: HTTPFrontend {
     func run() async throws {
         let endpoints = health.endpoints.map { endpoint in
             var endpoint = endpoint
-            endpoint.access = .everybody
+            endpoint.access = .anyone
             return endpoint
         }
         let front = HTTPApplication(

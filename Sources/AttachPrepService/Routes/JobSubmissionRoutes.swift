@@ -33,7 +33,7 @@ struct JobSubmissionRoutes: Sendable {
             submission.origin.idempotencyKey = keyHeader?.text
             let kept = try await store.enqueue([submission], idempotency: key)
             guard let job = kept.jobs.first else {
-                throw AttachPrepError(.internal, "The service failed.", detail: "no job came of a submission")
+                throw AttachPrepError(.internal, "The service failed.", detail: "enqueue returned no job")
             }
             return try await answer(job, isRepeated: kept.areRepeated, to: request)
         case .lines:

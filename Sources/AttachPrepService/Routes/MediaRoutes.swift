@@ -14,7 +14,7 @@ struct MediaRoutes: Sendable {
     var endpoints: [Endpoint] {
         [
             Endpoint(
-                method: .get, path: "/media/{id}/{file}", access: .everybody, produces: nil, query: nil,
+                method: .get, path: "/media/{id}/{file}", access: .anyone, produces: nil, query: nil,
                 respond: serve)
         ]
     }

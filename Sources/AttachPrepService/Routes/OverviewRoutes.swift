@@ -143,7 +143,6 @@ struct JobCountsResponse: Encodable {
 
 extension Double {
     /// Seconds, rounded to milliseconds.
-    // Bounded: floating point, which does not trap.
     var wholeMilliseconds: Double { (self * 1000).rounded() / 1000 }
 }
 

@@ -21,10 +21,10 @@ struct PageRoutes: Sendable {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(method: .get, path: "/", access: .everybody, produces: "text/html", query: nil, respond: root),
+            Endpoint(method: .get, path: "/", access: .anyone, produces: "text/html", query: nil, respond: root),
             Endpoint(
-                method: .get, path: "/assets/{name}", access: .everybody, produces: nil, query: nil, respond: asset),
-            Endpoint(method: .get, path: "/openapi.json", access: .everybody, query: nil, respond: description),
+                method: .get, path: "/assets/{name}", access: .anyone, produces: nil, query: nil, respond: asset),
+            Endpoint(method: .get, path: "/openapi.json", access: .anyone, query: nil, respond: description),
         ]
     }
 
@@ -80,7 +80,7 @@ struct PagePolicy: Sendable {
 
     /// The headers of a response. The origin that the request is sent to is covered by `'self'`.
     func headers(for request: Request) -> HTTPFields {
-        let others = media.filter { !$0.isAsked(by: request.head.authority ?? "") }.map { " \($0.text)" }.joined()
+        let others = media.filter { !$0.isNamed(by: request.head.authority ?? "") }.map { " \($0.text)" }.joined()
         let rules = [
             "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:\(others)",
             "media-src 'self' data: blob:\(others)", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",

@@ -201,7 +201,7 @@ struct PayloadJobs: Sendable {
         do {
             submission = try await intake.submission(for: request)
         } catch let error as AttachPrepError where error.code.isOfSource {
-            return Manifest(refusing: request, error)
+            return Manifest(rejecting: request, error)
         }
         guard let kept = try await store.enqueue([submission], idempotency: nil).jobs.first else {
             throw AttachPrepError(.internal, "The service failed.", detail: "no job came of a submission")
@@ -222,7 +222,7 @@ extension Job {
             ?? AttachPrepError(
                 .deadlineExceeded,
                 "The media was not ready in time; its job continues, so send the payload again later.")
-        return Manifest(refusing: request, failure)
+        return Manifest(rejecting: request, failure)
     }
 }
 
@@ -237,7 +237,6 @@ enum PayloadResponse {
         var headers = HTTPFields()
         headers[.contentType] = SubmissionFormat.linesMediaType
         headers[.cacheControl] = "no-store"
-        // Bounded: lists, not numbers.
         let bytes = Array(results.map { $0 + [UInt8(ascii: "\n")] }.joined())
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }

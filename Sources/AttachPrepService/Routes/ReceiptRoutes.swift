@@ -15,7 +15,7 @@ struct ReceiptRoutes: Sendable {
     let wrongTokens: RateLimiter
 
     var endpoints: [Endpoint] {
-        [Endpoint(method: .post, path: ReceiptService.path, access: .everybody, respond: take)]
+        [Endpoint(method: .post, path: ReceiptService.path, access: .anyone, respond: take)]
     }
 
     @Sendable private func take(_ request: Request, _ context: ServiceContext) async throws -> Response {

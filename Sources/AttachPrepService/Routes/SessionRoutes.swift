@@ -9,9 +9,9 @@ struct SessionRoutes: Sendable {
     var endpoints: [Endpoint] {
         let path = "/v1/session"
         return [
-            Endpoint(method: .get, path: path, access: .everybody, respond: show),
-            Endpoint(method: .post, path: path, access: .everybody, respond: begin),
-            Endpoint(method: .delete, path: path, access: .everybody, respond: end),
+            Endpoint(method: .get, path: path, access: .anyone, respond: show),
+            Endpoint(method: .post, path: path, access: .anyone, respond: begin),
+            Endpoint(method: .delete, path: path, access: .anyone, respond: end),
         ]
     }
 

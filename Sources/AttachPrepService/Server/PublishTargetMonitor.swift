@@ -36,16 +36,16 @@ final class PublishTargetMonitor: Sendable {
     /// Probes when the last result has expired, until `stop` is called.
     func run() async {
         trigger.yield()
-        var wasGood = false
+        var wasHealthy = false
         for await _ in triggers where isOld {
             do {
                 try await probe()
-                if !wasGood { logger.info("bucket is writable") }
-                wasGood = true
+                if !wasHealthy { logger.info("bucket is writable") }
+                wasHealthy = true
             } catch {
                 logger.error(
                     "bucket is not writable; jobs fail until it is", metadata: ["error": "\(error)"])
-                wasGood = false
+                wasHealthy = false
             }
         }
     }

@@ -212,7 +212,6 @@ final class LogOutput: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Standard error.
     static let standardError = LogOutput(STDERR_FILENO)
 
     /// Writes a line; it is dropped if it cannot be written, since there is no other output for the error.

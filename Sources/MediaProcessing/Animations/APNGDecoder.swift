@@ -134,7 +134,7 @@ struct APNGParser {
     }
 
     private(set) var frames: [Frame] = []
-    /// The bytes of `IHDR` behind width and height; `shared` holds whole chunks that every frame needs.
+    /// The bytes of `IHDR` after width and height; `shared` holds whole chunks that every frame needs.
     private(set) var headerRest: [UInt8] = []
     private(set) var shared: [UInt8] = []
 

@@ -171,7 +171,6 @@ struct AVIFSequenceIndex {
         for (index, sample) in samples.enumerated() {
             let following = samples.dropFirst(index &+ 1).first
             let ticks = following?.time.subtracting(clamping: sample.time) ?? sample.duration
-            // Bounded: floating point.
             let seconds = min(color.timeBase.seconds(ticks), Limits.durationSecondsMax)
             delaysMilliseconds.append(Int(clamping: (seconds * 1000).rounded()))
         }

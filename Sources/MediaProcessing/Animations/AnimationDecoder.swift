@@ -16,7 +16,6 @@ package protocol AnimationDecoder: AnyObject {
     func next() throws -> AnimationFrame?
 }
 
-/// One frame of an animation.
 package struct AnimationFrame: Sendable {
     /// RGBA (not premultiplied), 8 bits each, rows without padding.
     package var pixels: [UInt8]

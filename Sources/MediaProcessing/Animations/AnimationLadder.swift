@@ -108,7 +108,7 @@ package struct AnimationLadder: Sendable {
         }
         if low < high || !knowsHigh { return tryRung(knowsHigh ? (low + high) / 2 : min(high, low * 2)) }
         rung = high
-        // The exact size is known for the first rung only; 2.5 times the size at full tolerance is a fair guess.
+        // The exact size is known for the first rung only; 2.5 times the size at full tolerance is a good estimate.
         if rung > 0 { over = (0, (under?.bytes ?? bytesMax) * 2.5) }
         phase = .tolerance
         narrow()

@@ -15,7 +15,6 @@ struct AnimationPass {
         case dropFramesToFit
     }
 
-    /// The result of a pass.
     struct Result {
         /// The whole GIF; nil when the pass was aborted.
         var bytes: [UInt8]?
@@ -158,7 +157,7 @@ struct AnimationPass {
 /// Predicts from the pace so far whether a pass will end in time.
 struct PassPacing {
     /// Frames after which the pace is meaningful.
-    private static let provenFrames = 3
+    private static let paceFramesMin = 3
 
     private let clock: WorkClock
     private let count: Int
@@ -180,7 +179,7 @@ struct PassPacing {
 
     /// Whether the remaining frames take longer than the remaining time.
     func isShort(after number: Int) -> Bool {
-        isOver || number > Self.provenFrames && Double(count - number) / pace(number) > clock.secondsLeft
+        isOver || number > Self.paceFramesMin && Double(count - number) / pace(number) > clock.secondsLeft
     }
 
     /// Whether the frame at a position is dropped; the shorter the time, the more frames are dropped.

@@ -17,7 +17,7 @@ package struct GIFParser: Sendable, Hashable {
     /// Whether it contains comments or application blocks other than the loop count and the color profile.
     package private(set) var hasMetadata = false
 
-    /// Whether the file ends behind a complete frame without the trailer byte.
+    /// Whether the file ends after a complete frame without the trailer byte.
     package private(set) var isTrailerMissing = false
 
     /// The damage in a frame's data, if `countsPixels` was set.
@@ -56,7 +56,7 @@ package struct GIFParser: Sendable, Hashable {
     // Bounded throughout: an offset lies in the file when it is added to, since a byte was read there; lengths have one
     // byte, all other numbers two.
 
-    /// Parses the file up to the trailer; data behind it is ignored. The trailer may be missing behind a frame.
+    /// Parses the file up to the trailer; data after it is ignored. The trailer may be missing after a frame.
     ///
     /// - Parameter countsPixels: Whether the frames' data is decoded, for `damage`.
     /// - Throws: `media.corrupt` when a block is truncated, `media.too_many_frames`.
@@ -72,7 +72,7 @@ package struct GIFParser: Sendable, Hashable {
             walk.isTrailerMissing = next == window.size && walk.blocks.last?.end == next
             offset = next
         }
-        // Data behind the one-byte trailer is not part of the image.
+        // Data after the one-byte trailer is not part of the image.
         if offset + 1 < window.size { walk.hasMetadata = true }
         if walk.frames == 0 { throw window.broken("no frame") }
         // A canvas without a size is as large as the extent of its frames.
@@ -115,7 +115,7 @@ package struct GIFParser: Sendable, Hashable {
         return block.end
     }
 
-    /// Reads a frame's data, decodes it if `countsPixels` is set, and returns the offset behind it.
+    /// Reads a frame's data, decodes it if `countsPixels` is set, and returns the offset after it.
     private mutating func end(ofData block: GIFFrameDescriptor, number: Int, of window: ByteWindow) throws -> Int {
         guard countsPixels, damage == nil else { return try Self.end(ofSubBlocksAt: block.code + 1, of: window) }
         var code = LZWDecoder(codeBits: Int(try window.byte(at: block.code)), pixels: block.width * block.height)
@@ -163,7 +163,7 @@ package struct GIFParser: Sendable, Hashable {
         loopCount = repetitions == 0 ? 0 : repetitions + 1
     }
 
-    /// Reads sub-blocks, and returns the offset behind their terminator.
+    /// Reads sub-blocks, and returns the offset after their terminator.
     ///
     /// - Parameter take: Called with the content of each.
     static func end(
@@ -212,7 +212,7 @@ package struct GIFFrameDescriptor: Sendable, Hashable {
     package var colors = 0..<0
     /// Offset of the minimum code size, which the data sub-blocks follow.
     package var code = 0
-    /// Offset behind the data.
+    /// Offset after the data.
     package var end = 0
 
     // Bounded throughout: each number has two bytes.

@@ -3,7 +3,7 @@ import Glibc
 /// Decodes the LZW data of a GIF frame into pixels, or only counts them.
 ///
 /// The string of a code was always written before, so a code is stored as the index of its first pixel and a length.
-/// Data behind the last pixel is ignored: many encoders omit the end code, some write more. Source: CompuServe,
+/// Data after the last pixel is ignored: many encoders omit the end code, some write more. Source: CompuServe,
 /// "Graphics Interchange Format 89a", appendix F.
 struct LZWDecoder {
     private static let codesMax = 4_096

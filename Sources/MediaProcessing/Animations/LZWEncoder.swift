@@ -63,7 +63,7 @@ struct LZWEncoder {
             written[start + length] = written[start - length]
             length += 1
         } else {
-            trie.spell(match.code, to: written, at: start)
+            trie.writeString(match.code, to: written, at: start)
             length = Int(trie.depth[match.code])
         }
         if let previous { trie.add(written[start], to: previous) }
@@ -289,7 +289,7 @@ struct LZWTrie {
     @inline(__always) func child(of parent: Int, _ index: UInt8) -> Int { children.child(of: parent, index) }
 
     /// Writes a node's string to a position.
-    func spell(_ node: Int, to string: UnsafeArray<UInt8>, at start: Int) {
+    func writeString(_ node: Int, to string: UnsafeArray<UInt8>, at start: Int) {
         var node = node
         for position in stride(from: start &+ Int(depth[node]) &- 1, through: start, by: -1) {
             string[position] = nodes[node].suffix

@@ -79,7 +79,7 @@ package struct WebPParser: Sendable, Hashable {
         delaysMilliseconds.reduce(0.0) { $0 + Double(AnimationDecoders.shown($1)) / 1000 }
     }
 
-    /// Parses the file; data behind the declared end is ignored.
+    /// Parses the file; data after the declared end is ignored.
     ///
     /// - Throws: `media.corrupt` when a chunk or the file is truncated, `media.too_many_frames`.
     package static func walk(_ window: ByteWindow) throws -> WebPParser {

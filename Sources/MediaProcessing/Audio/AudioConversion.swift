@@ -181,9 +181,9 @@ struct AudioReport {
     }
 
     private var isCut: Bool {
-        let isMeant = rung.keptSeconds != nil || fitted.outcome.isCutByTime || fitted.isPrefix
+        let isIntended = rung.keptSeconds != nil || fitted.outcome.isCutByTime || fitted.isPrefix
         // Bounded: floating point.
-        return isMeant && fitted.seconds < source.duration - Self.cutSecondsMin
+        return isIntended && fitted.seconds < source.duration - Self.cutSecondsMin
     }
 
     private var kept: String {
@@ -192,7 +192,6 @@ struct AudioReport {
 
     /// Seconds as text, with one decimal below 100 s.
     static func length(_ seconds: Double) -> String {
-        // Bounded: floating point, until it is clamped.
         let tenths = Int(clamping: (seconds * 10).rounded())
         return seconds < 100 && tenths % 10 != 0 ? "\(tenths / 10).\(tenths % 10) s" : "\((tenths / 10).grouped) s"
     }

@@ -43,7 +43,7 @@ struct AudioFitting {
             try checkWorth(rung)
             let start = ContinuousClock.now
             let outcome = try encoding.run(rung, mayBeQuick: best?.isQuick ?? false)
-            let hasNoGain = best.map { gainsNothing(outcome, over: $0) } ?? false
+            let hasNoGain = best.map { isNegligibleGain(outcome, over: $0) } ?? false
             if best.map({ isBetter(outcome, than: $0) }) ?? true { best = outcome }
             let cost = start.duration(to: .now) / .seconds(1)
             bracket.take(outcome.rung, measured: measured(outcome), fits: fits(outcome))
@@ -74,7 +74,7 @@ struct AudioFitting {
         return fits(outcome) ? outcome.bytes > other.bytes : outcome.bytes < other.bytes
     }
 
-    private func gainsNothing(_ outcome: AudioPass.Outcome, over other: AudioPass.Outcome) -> Bool {
+    private func isNegligibleGain(_ outcome: AudioPass.Outcome, over other: AudioPass.Outcome) -> Bool {
         fits(outcome) && fits(other) && predictedBytes(outcome) < predictedBytes(other) * Self.gainMin
     }
 

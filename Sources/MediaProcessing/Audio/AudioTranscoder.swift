@@ -8,7 +8,6 @@ import SafeArithmetic
 ///
 /// Output times are in samples on the movie's timeline: the output starts where the movie starts, with silence if the
 /// stream starts later.
-/// the stream begins later.
 final class AudioTranscoder {
     /// Consecutive decoder errors after which a packet is abandoned.
     private static let failuresMax = 16
@@ -187,7 +186,6 @@ final class AudioTranscoder {
         let end = samplesEncoded.adding(clamping: samples.sampleCount)
         guard let cut, end > cut.end.subtracting(clamping: cut.fade) else { return }
         let start = samplesEncoded
-        // Bounded: samples before `end`.
         try samples.scaleFloats { cut.gain(at: start &+ $0) }
     }
 }

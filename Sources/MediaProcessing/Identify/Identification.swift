@@ -20,14 +20,13 @@ package enum Identification {
             throw AttachPrepError(.mediaEmpty, "The source is empty (0 bytes); check what the server sends.")
         }
         let first = try LeadingBytes(read(descriptor, at: 0, upTo: min(request.availableBytes, windowBytes)))
-        // Playlists are read by the process that has the network; one that gets here leads nowhere.
-        // Bounded: array concatenation.
+        // Only the process with network access reads playlists; here a playlist cannot be followed.
         if first.has("#EXTM3U") || first.has([0xEF, 0xBB, 0xBF] + Array("#EXTM3U".utf8)) {
             throw AttachPrepError(
                 .mediaUnrecognized,
-                "The source is a playlist, which leads to other files; give the URL of the playlist.")
+                "The source is a playlist, which only lists other files; give the URL of the playlist.")
         }
-        // libmagic fails on input that sends its rules in circles; such content counts as unknown.
+        // libmagic fails on input for which its rules loop; such content counts as unknown.
         let magic = (try? cookie.mimeType(of: first.bytes)) ?? unknown
         if request.acceptsPages, signature(of: first) == nil, isPage(first, magic: magic) {
             return IdentifiedMedia(format: nil, magicMIMEType: magic, isPage: true)
@@ -75,12 +74,12 @@ package enum Identification {
     private static func behindTag(_ first: LeadingBytes, descriptor: CInt) throws -> MediaFormat? {
         let end = AudioSignature.tagEnd(first)
         guard end > 0 else { return nil }
-        let behind = try LeadingBytes(read(descriptor, at: end, upTo: 8_192))
-        guard behind.count > 0 else {
+        let following = try LeadingBytes(read(descriptor, at: end, upTo: 8_192))
+        guard following.count > 0 else {
             throw AttachPrepError(
                 .mediaCorrupt, "The audio file ends inside its ID3 tag; it is truncated, check the file at its source.")
         }
-        return behind.has("fLaC") ? .flac : AudioSignature.format(of: behind)
+        return following.has("fLaC") ? .flac : AudioSignature.format(of: following)
     }
 
     private static func decodable(_ format: MediaFormat) throws -> MediaFormat {
@@ -110,7 +109,6 @@ package enum Identification {
 
 /// Meaning of libmagic's MIME types for content without a known signature.
 package enum MagicMIMEType {
-    /// Meaning of a MIME type.
     package enum Meaning: Sendable, Hashable {
         /// A supported or known format.
         case media(MediaFormat)

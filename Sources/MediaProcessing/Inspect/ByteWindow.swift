@@ -63,7 +63,6 @@ package final class ByteWindow {
         AttachPrepError(.mediaCorrupt, "The \(noun) is damaged; send an intact file.", detail: detail)
     }
 
-    // Bounded throughout: `offset` lies in the file, and in the window before anything is taken from it.
     package func byte(at offset: Int) throws -> UInt8 {
         guard offset >= 0, offset < size else { throw cut }
         // Bounded throughout: both offsets lie in the file.
@@ -76,7 +75,6 @@ package final class ByteWindow {
     ///
     /// - Throws: `media.corrupt` for more bytes than the window holds, which only a number in the file can request;
     ///   read longer ranges with `all(in:)`.
-    // Bounded throughout: `offset` lies in the file, and `count` is at most a window's.
     package func bytes(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
         guard count <= Limits.walkWindowBytes else { throw broken("a run of \(count) bytes at \(offset)") }
         guard count >= 0, (0...size).contains(offset) else { throw cut }

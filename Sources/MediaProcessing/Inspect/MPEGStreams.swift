@@ -57,7 +57,7 @@ package enum MPEGProgramStreamValidator {
 ///
 /// The file does not declare its length, and a decoder accepts a picture of which only the header is left.
 /// Source: ISO/IEC 13818-2, 6.2.3 and 6.2.4.
-// Bounded throughout: offsets in the file, and the length of a start code behind them; counts of pictures in memory.
+// Bounded throughout: offsets in the file, and the length of a start code after them; counts of pictures in memory.
 package enum MPEGVideoValidator {
     /// Bytes at the end that are checked: several pictures, even in high definition.
     private static let tailBytes = 4_000_000

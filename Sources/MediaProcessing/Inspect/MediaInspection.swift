@@ -38,7 +38,6 @@ enum MediaInspection {
 
 extension Double {
     /// Rounds to microseconds: no container is more precise, and further digits are binary rounding noise.
-    // Bounded: floating point.
     var roundedToMicroseconds: Double { (self * 1_000_000).rounded() / 1_000_000 }
 }
 

@@ -172,9 +172,9 @@ final class PacketInspection {
             guard let track = track(packet.streamIndex), track.isWanted else { continue }
             if isMP3, packet.isZeros { continue }
             let isCut = isCut(packet)
-            let isHole = isHole(packet, of: track)
-            if isStrict, isCut || isHole { throw isCut ? Self.cut : Self.hole }
-            if isCut || isHole { track.brokenPackets += 1 } else { try take(packet, of: track) }
+            let isStructureDamaged = isStructureDamaged(packet, of: track)
+            if isStrict, isCut || isStructureDamaged { throw isCut ? Self.cut : Self.hole }
+            if isCut || isStructureDamaged { track.brokenPackets += 1 } else { try take(packet, of: track) }
             try checkDeadline(deadline)
         }
     }
@@ -188,7 +188,7 @@ final class PacketInspection {
         return name != "mpegts" && !(isStrict && name == "wav")
     }
 
-    private func isHole(_ packet: Packet, of track: Track) -> Bool {
+    private func isStructureDamaged(_ packet: Packet, of track: Track) -> Bool {
         guard let structure, track.isVideo, packet.byteCount > 0 else { return false }
         return !structure.isIntact(packet)
     }

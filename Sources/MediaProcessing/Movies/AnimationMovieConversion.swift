@@ -155,7 +155,6 @@ struct AnimationTrialEncode {
     // Bounded throughout: floating point.
     var frameRate: Double { Double(times.count - 1) / max(0.01, duration) }
 
-    // Bounded throughout: counts of frames, `Limits.animationFramesMax` at most; the rest is floating point.
     static func run(_ frames: any AnimationDecoder, shape: MovieShape, clock: WorkClock) throws -> AnimationTrialEncode
     {
         var trialEncode = AnimationTrialEncode()
@@ -191,7 +190,6 @@ struct AnimationTrialEncode {
         return trialEncode
     }
 
-    // Bounded throughout: a run has `framesPerRun` frames at most; the rest is floating point.
     private mutating func encode(
         _ run: inout [(frame: Frame, time: Double)], _ shape: MovieShape, _ clock: WorkClock
     ) throws {
@@ -208,7 +206,6 @@ struct AnimationTrialEncode {
         run = []
     }
 
-    // Bounded throughout: floating point.
     private mutating func conclude(count: Int, decoded: Int, seconds: Double, shape: MovieShape) {
         let delay = duration / Double(max(1, decoded))
         while times.count <= count { times.append(duration + delay) }

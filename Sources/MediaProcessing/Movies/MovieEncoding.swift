@@ -119,13 +119,13 @@ struct MovieAttempt {
         let (better, rateController) = Self.choose(quicker, cut)
         let gain = Double(better.shape.pixels) / Double(choice.shape.pixels)
         let isLarger = gain >= Self.gainMin
-        let isFiner =
+        let isBetter =
             gain >= 1 && (better.preset > choice.preset || better.skipping.rawValue < choice.skipping.rawValue)
         // More pixels are no improvement if fewer frames are kept.
         let isAsSmooth =
             better.skipping.rawValue <= choice.skipping.rawValue
             && better.frameRateMax ?? .infinity >= choice.frameRateMax ?? .infinity
-        guard isAsSmooth, isLarger || isFiner, MovieLadder(estimate: quicker).seconds(better) <= quicker.secondsLeft
+        guard isAsSmooth, isLarger || isBetter, MovieLadder(estimate: quicker).seconds(better) <= quicker.secondsLeft
         else {
             return false
         }

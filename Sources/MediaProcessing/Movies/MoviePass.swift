@@ -22,7 +22,6 @@ struct MoviePlan {
     var cut: Double?
 }
 
-/// Result of a pass.
 struct MoviePassResult {
     var bytes: Int
     /// Duration in seconds.

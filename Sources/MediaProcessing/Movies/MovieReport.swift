@@ -33,7 +33,6 @@ struct MovieReport {
         losses.note(choice, estimate: estimate, written: written)
     }
 
-    /// The result.
     func media(_ written: MoviePassResult) -> RenderedMedia {
         var losses = losses
         losses.noteLength(written.duration, of: source.scan.duration)

@@ -85,7 +85,6 @@ struct MovieScan {
     var interval: Double { pictures.interval ?? video.frameRate.map { 1 / $0 } ?? 0.04 }
 
     /// Frames per second.
-    // Bounded throughout: floating point.
     var frameRate: Double { 1 / max(interval, 1e-4) }
 
     /// End of the last frame in seconds on the output timeline.
@@ -246,7 +245,6 @@ struct MovieCoverage {
 
     mutating func join(_ other: MovieCoverage) { slots.formUnion(other.slots) }
 
-    // Bounded throughout: floating point.
     private static func slot(_ seconds: Double) -> Int {
         Int(clamping: (seconds / slotSeconds).rounded(.down))
     }

@@ -24,8 +24,8 @@ struct RateCurve: Sendable, Hashable {
     init(_ one: (quality: Double, bytes: Double), _ other: (quality: Double, bytes: Double)) {
         let doublings = log2(max(1, one.bytes) / max(1, other.bytes))
         let distance = other.quality - one.quality
-        let isTelling = abs(distance) > 0.3 && doublings * distance > 0
-        self.init(bytes: one.bytes, at: one.quality, steps: isTelling ? distance / doublings : Self.usualSteps)
+        let isConclusive = abs(distance) > 0.3 && doublings * distance > 0
+        self.init(bytes: one.bytes, at: one.quality, steps: isConclusive ? distance / doublings : Self.usualSteps)
     }
 
     /// Bytes at a rate factor.
@@ -115,8 +115,8 @@ struct RateController: Sendable {
     /// Expected bytes of the remaining frames, at the curve's rate factor.
     private var rest: Double {
         let measured = share > 0 ? normalized / share : curve.bytes
-        let believed = (curve.bytes * confidence + measured * share) / (confidence + share)
-        return believed * max(0.01, 1 - share)
+        let estimated = (curve.bytes * confidence + measured * share) / (confidence + share)
+        return estimated * max(0.01, 1 - share)
     }
 
     /// The rate factor at which the remaining frames take the remaining bytes.

@@ -190,7 +190,6 @@ final class RunFeed {
             let found = [main, audio].compactMap(\.self).first { $0.index == next.streamIndex }
             guard let found, next.byteCount > 0 else { continue }
             let isMain = found.index == main?.index
-            // Bounded: packets in a file of limited size.
             if isMain { position += 1 }
             guard let tick = next.decodingTimestamp ?? next.presentationTimestamp else { continue }
             // Bounded: floating point.

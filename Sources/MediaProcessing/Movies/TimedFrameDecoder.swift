@@ -149,7 +149,7 @@ extension ToneTable {
 // Bounded throughout: floating point.
 struct FrameRateLimiter {
     /// Part of an interval by which a frame may be early: camera clocks jitter.
-    private static let earliness = 0.3
+    private static let earlyShare = 0.3
     /// Part of an interval that is not made up for when a frame is late.
     private static let patience = 0.5
 
@@ -164,7 +164,7 @@ struct FrameRateLimiter {
     /// Whether the frame at a time is kept; times must increase.
     mutating func keeps(_ time: Double) -> Bool {
         if interval == 0 { return true }
-        if time < next - interval * Self.earliness { return false }
+        if time < next - interval * Self.earlyShare { return false }
         next = next.isFinite ? max(next, time - interval * Self.patience) + interval : time + interval
         return true
     }

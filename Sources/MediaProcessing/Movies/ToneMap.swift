@@ -38,7 +38,6 @@ package struct ToneMap: Sendable {
     }
 
     /// SMPTE ST 2084's curve: code value from 0 to 1 to nits.
-    // Bounded throughout: floating point.
     static func nits(_ code: Double) -> Double {
         let power = pow(code, 1 / 78.84375)
         return pqPeakNits * pow(max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power), 1 / 0.1593017578125)
@@ -76,7 +75,6 @@ package struct ToneMap: Sendable {
         return Self.nits(mapped * peak)
     }
 
-    // Bounded throughout: floating point.
     private static func sRGB(_ light: Double) -> UInt8 {
         let value = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055
         return UInt8(clamping: (value * 255).rounded())

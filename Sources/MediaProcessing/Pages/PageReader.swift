@@ -75,7 +75,6 @@ private struct CollectedLinks {
         switch name.lowercased().filter({ !$0.isWhitespace }) {
         case "og:video", "og:video:url", "og:video:secure_url":
             guard append(.ogVideo, content) else { return }
-            // Bounded: a list that was just appended to.
             untypedVideos.append(found.count - 1)
         case "og:video:type":
             if !content.lowercased().contains("video/"), !content.lowercased().contains("mpegurl") {

@@ -51,7 +51,6 @@ struct PageText: Sendable, Hashable {
     /// Whether it is valid but for the last character, which may be cut.
     private static func isUTF8(_ bytes: [UInt8]) -> Bool {
         var bytes = bytes[...]
-        // Bounded: at most three steps.
         for _ in 0..<3 {
             if String(validating: bytes, as: UTF8.self) != nil { return true }
             bytes = bytes.dropLast()

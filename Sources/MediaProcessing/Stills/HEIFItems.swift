@@ -263,7 +263,7 @@ struct HEIFReferenceValidator {
 
     private init(parts: [Int: [Int]]) { self.parts = parts }
 
-    /// Data behind the boxes is ignored once a `meta` box has been found.
+    /// Data after the boxes is ignored once a `meta` box has been found.
     private static func metas(_ window: ByteWindow) throws -> [Range<Int>] {
         var found: [Range<Int>] = []
         do {

@@ -180,7 +180,7 @@ extension Limits {
     static let imageSidePixelsMax = 65_500
     /// Frames times pixels: 10 s of decoding at the measured 100 megapixels/s.
     static let animationPixelsMax = 1_000_000_000
-    /// A decoded still and the copy needed to rotate it: a 108-megapixel JPEG fits at full size, rotated only reduced.
+    /// A decoded still and the copy needed to rotate it: a 108-megapixel JPEG fits; a rotated one is reduced.
     static let imageMemoryBytesMax = 360_000_000
     /// Coefficients of a progressive JPEG, which libjpeg keeps until the last scan: 110 megapixels with subsampled
     /// chroma.

@@ -9,7 +9,6 @@ import Vips
 struct ImageRenditionWriter {
     let request: RenderRequest
     let outputs: [RenderOutput: OutputFile]
-    /// Bytes of the source.
     let sourceBytes: Int
     let clock: WorkClock
     /// Called with what is written before the attachment is encoded.
@@ -97,7 +96,6 @@ struct ImageRenditionWriter {
         return RenderedImage(type: still.type, width: still.width, height: still.height, bytes: still.bytes.count)
     }
 
-    /// The output file of a rendition.
     func outputFile(of output: RenderOutput) throws -> OutputFile {
         guard let file = outputs[output] else {
             throw AttachPrepError(.internal, "A rendition has no output file.", detail: "no output for \(output)")

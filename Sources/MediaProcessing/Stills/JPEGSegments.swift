@@ -3,16 +3,15 @@ import RichPush
 
 /// The segments of a JPEG from SOI to EOI, divided into those needed for display and metadata.
 ///
-/// Source: ITU-T T.81, annex B; Exif 2.32, 4.7; CIPA DC-007 (multi-picture format, behind EOI).
+/// Source: ITU-T T.81, annex B; Exif 2.32, 4.7; CIPA DC-007 (multi-picture format, after EOI).
 package struct JPEGSegments: Sendable, Hashable {
     /// The parts of the file needed for display, in order: tables, frames, scans, JFIF, Adobe segment, color profile.
     package private(set) var needed: [Range<Int>] = []
     /// Whether there is anything else: EXIF with more than orientation and pixel format, XMP, IPTC, comments, more
-    /// images behind the first.
+    /// images after the first.
     package private(set) var hasMetadata = false
     /// Whether it has an Adobe segment, which declares the color transform; a JFIF segment would contradict it.
     package private(set) var hasAdobe = false
-    /// Whether it has a JFIF segment.
     package private(set) var hasJFIF = false
     /// Whether it is progressive: all coefficients are in memory until the last scan.
     package private(set) var isProgressive = false

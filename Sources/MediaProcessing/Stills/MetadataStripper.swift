@@ -10,7 +10,7 @@ struct MetadataStripper {
 
     private let window: ByteWindow
     private let needed: [Range<Int>]
-    /// Bytes inserted behind a JPEG's SOI.
+    /// Bytes inserted after a JPEG's SOI.
     private let lead: [UInt8]
 
     /// Bytes of the result.
@@ -84,7 +84,7 @@ package struct PNGRetainedChunks: Sendable, Hashable {
             parts.take(type, offset..<(offset + 12 + length))
             offset += 12 + length
             if type == "IEND" {
-                // Data behind IEND, such as an archive, a page or a program: the file is also something else.
+                // Data after IEND, such as an archive, a page or a program: the file is also something else.
                 if offset < window.size { parts.hasMetadata = true }
                 return parts
             }

@@ -15,9 +15,9 @@ struct PNGLadder {
     /// Time of the highest level, as a multiple of the usual one.
     private static let bestEffort = 5.0
     /// The highest level saves no more than a tenth.
-    private static let bestGain = 1.1
+    private static let optimizedGainMax = 1.1
     /// Mean squared error of a palette, in 8-bit steps, that is barely visible: 38 dB.
-    private static let hardlySeenError = 10.0
+    private static let imperceptibleError = 10.0
     /// Time of compressing, as a multiple of decoding: zlib compresses about ten times slower than it decompresses.
     private static let packingEffort = 10.0
     /// Time of making a palette, as a multiple of decoding, or of compressing if that was not tried before.
@@ -45,7 +45,7 @@ struct PNGLadder {
     private func exactFile(_ image: Image) throws -> [UInt8] {
         let exact = try LosslessPNG(image)
         let usual = try pace.measure(image) { try exact.encode(compression: StillEncoding.compression) }
-        let mayFit = usual.count > bytesMax && Double(usual.count) <= Double(bytesMax) * Self.bestGain
+        let mayFit = usual.count > bytesMax && Double(usual.count) <= Double(bytesMax) * Self.optimizedGainMax
         guard mayFit, pace.allows(image, effort: Self.bestEffort) else { return usual }
         return try exact.encode(compression: Self.bestCompression)
     }
@@ -67,7 +67,7 @@ struct PNGLadder {
     private func palette(_ image: Image) throws -> LadderResult? {
         let shown = try image.limited(toLongSide: Self.shownLongSide)
         // Tested at a small size, which also predicts the time for the whole image.
-        guard pace.allows(shown, effort: Self.paletteEffort), try paletteIsHardlySeen(shown), pace.allows(image)
+        guard pace.allows(shown, effort: Self.paletteEffort), try isPaletteImperceptible(shown), pace.allows(image)
         else { return nil }
         let bytes = try pace.measure(image) { try Self.paletteFile(image) }
         if bytes.count <= bytesMax {
@@ -112,12 +112,12 @@ struct PNGLadder {
     }
 
     /// Compared at the size a phone shows, over gray where it is transparent.
-    private func paletteIsHardlySeen(_ image: Image) throws -> Bool {
+    private func isPaletteImperceptible(_ image: Image) throws -> Bool {
         let file = try pace.measure(image) { try Self.paletteFile(image) }
         let quantized = try Image.open(encoded: file).inSRGB().flattened(onGray: 128)
         let original = try image.flattened(onGray: 128)
         guard quantized.bands == original.bands else { return false }
-        return try quantized.meanSquaredDifference(from: original) <= Self.hardlySeenError
+        return try quantized.meanSquaredDifference(from: original) <= Self.imperceptibleError
     }
 
     // MARK: Lossy
@@ -205,6 +205,5 @@ struct ColorCount {
 }
 
 extension RawSpan {
-    /// One byte.
     func byte(_ offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }

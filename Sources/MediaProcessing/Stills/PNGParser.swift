@@ -37,7 +37,7 @@ package struct PNGParser: Sendable, Hashable {
 
     // Bounded throughout: offsets lie in the file, and lengths have four bytes and end in it before they are added.
 
-    /// Parses the file up to `IEND`; data behind it is ignored. The decoder verifies checksums.
+    /// Parses the file up to `IEND`; data after it is ignored. The decoder verifies checksums.
     ///
     /// - Throws: `media.corrupt` when a chunk extends past the end of the file or the end is missing,
     ///   `media.too_many_frames`.
@@ -89,7 +89,7 @@ package struct PNGParser: Sendable, Hashable {
         }
     }
 
-    /// Whether an `iTXt` chunk is compressed: a flag behind its keyword, which has up to 79 bytes and ends with a zero.
+    /// Whether an `iTXt` chunk is compressed: a flag after its keyword, which has up to 79 bytes and ends with a zero.
     private static func isPacked(textAt offset: Int, length: Int, of window: ByteWindow) throws -> Bool {
         let head = try window.bytes(at: offset, count: min(length, 82))
         guard let end = head.firstIndex(of: 0), end + 1 < head.endIndex else { return true }

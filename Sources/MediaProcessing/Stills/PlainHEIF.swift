@@ -43,7 +43,7 @@ struct PlainHEIF {
         }
         // Bounded: rows and columns are at most 256.
         guard parts.count == grid.columns * grid.rows, parts.count <= Limits.heifTilesMax,
-            grid.isCovered(byTilesOf: tileWidth, tileHeight), Self.canTurn(grid, orientation)
+            grid.isCovered(byTilesOf: tileWidth, tileHeight), Self.canRotate(grid, orientation)
         else { return nil }
         let found = parts.compactMap { items.locations[$0] }
         guard found.count == parts.count, found.allSatisfy({ !$0.isEmpty }) else { return nil }
@@ -96,7 +96,7 @@ struct PlainHEIF {
     }
 
     /// Halved chroma on an odd side is not symmetric, so such an image cannot be rotated or mirrored in components.
-    private static func canTurn(_ grid: HEIFGrid, _ orientation: Orientation) -> Bool {
+    private static func canRotate(_ grid: HEIFGrid, _ orientation: Orientation) -> Bool {
         orientation == .upright || (grid.width % 2 == 0 && grid.height % 2 == 0)
     }
 

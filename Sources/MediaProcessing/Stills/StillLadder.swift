@@ -12,7 +12,6 @@ struct StillLadder {
     let rendition: StillRendition
     /// Whether the source is a PNG, whose exact pixels are worth some bytes.
     let isPNG: Bool
-    /// Bytes of the source.
     let sourceBytes: Int
     let pace: EncodingPace
 

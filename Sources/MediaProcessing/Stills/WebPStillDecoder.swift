@@ -65,12 +65,12 @@ struct PlainWebP {
     init?(_ window: ByteWindow) throws {
         guard let parts = try WebPChunkLayout(window), let content = parts.picture,
             let size = try Self.size(content, window), parts.canvas.map({ $0 == size }) ?? true,
-            parts.isAsAnnounced, try parts.profile.map({ try Self.isSRGB($0, window) }) ?? true,
+            parts.matchesHeader, try parts.profile.map({ try Self.isSRGB($0, window) }) ?? true,
             let orientation = try parts.exif.map({ try Self.orientation($0, window) }) ?? .upright,
             orientation == .upright || (size.width % 2 == 0 && size.height % 2 == 0)
         else { return nil }
         (storedWidth, storedHeight, self.orientation) = (size.width, size.height, orientation)
-        // Bounded: a chunk lies behind its header.
+        // Bounded: a chunk follows its header.
         picture = (content.lowerBound - WebPChunks.headerBytes)..<content.upperBound
     }
 
@@ -141,7 +141,7 @@ struct WebPChunkLayout {
     }
 
     /// Whether profile and EXIF exist exactly if the header announces them; otherwise readers differ.
-    var isAsAnnounced: Bool {
+    var matchesHeader: Bool {
         let flags = flags ?? 0
         return (flags & Flag.profile != 0) == (profile != nil) && (flags & Flag.exif != 0) == (exif != nil)
     }
@@ -166,7 +166,7 @@ struct WebPChunkLayout {
     }
 }
 
-/// Reads the chunks of a WebP up to the end that its header declares; data behind it is ignored.
+/// Reads the chunks of a WebP up to the end that its header declares; data after it is ignored.
 ///
 /// Source: Google, "WebP Container Specification".
 enum WebPChunks {

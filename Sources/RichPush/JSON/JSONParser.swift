@@ -10,7 +10,7 @@ package struct JSONParser {
 
     /// Parses the text, which must contain exactly one value.
     package mutating func top() throws(PayloadError) -> JSONNode {
-        try refuseByteOrderMark()
+        try rejectByteOrderMark()
         skipWhitespace()
         guard position < bytes.count else {
             throw syntaxError("is empty", "send a JSON object")
@@ -23,7 +23,7 @@ package struct JSONParser {
         return node
     }
 
-    private func refuseByteOrderMark() throws(PayloadError) {
+    private func rejectByteOrderMark() throws(PayloadError) {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             throw syntaxError("has a byte order mark", "save it as UTF-8 without one")
         }
@@ -82,7 +82,7 @@ package struct JSONParser {
             let keyRange = start..<position
             try colon()
             members.append(JSONNodeMember(key: key, keyRange: keyRange, node: try value()))
-        } while try goesOn(to: UInt8(ascii: "}"))
+        } while try continues(to: UInt8(ascii: "}"))
         return members
     }
 
@@ -92,7 +92,7 @@ package struct JSONParser {
         repeat {
             if next == UInt8(ascii: "]") { throw syntaxError("has a comma before ]", "remove the comma") }
             elements.append(try value())
-        } while try goesOn(to: UInt8(ascii: "]"))
+        } while try continues(to: UInt8(ascii: "]"))
         return elements
     }
 
@@ -125,7 +125,7 @@ package struct JSONParser {
     }
 
     /// Skips a comma or the closing bracket; true after a comma, throws for anything else.
-    private mutating func goesOn(to bracket: UInt8) throws(PayloadError) -> Bool {
+    private mutating func continues(to bracket: UInt8) throws(PayloadError) -> Bool {
         skipWhitespace()
         if end(bracket) { return false }
         guard next == UInt8(ascii: ",") else {
@@ -262,12 +262,12 @@ extension JSONParser {
             isEscaped
             ? String(decoding: JSONStringToken(bytes, start..<position).content, as: UTF8.self)
             : String(decoding: bytes[start + 1..<position - 1], as: UTF8.self)
-        try refuseMarks(in: text, at: start)
+        try rejectCombiningMarks(in: text, at: start)
         return text
     }
 
     /// Rejects long runs of combining marks: comparing strings sorts each run, in time quadratic in its length.
-    private func refuseMarks(in text: String, at start: Int) throws(PayloadError) {
+    private func rejectCombiningMarks(in text: String, at start: Int) throws(PayloadError) {
         guard text.utf8.count > Limits.payloadMarksMax else { return }
         var marks = 0
         for scalar in text.unicodeScalars {

@@ -97,7 +97,7 @@ struct JobDecisionTests {
     }
 
     @Test(arguments: [8, 60, 4_000]) func `The back-off has a maximum`(failures: Int) {
-        #expect(RetryPolicy().ceiling(failures: failures) == Limits.jobBackOffSecondsMax)
+        #expect(RetryPolicy().delayMax(failures: failures) == Limits.jobBackOffSecondsMax)
     }
 
     @Test(arguments: [Limits.jobAttemptsMax, Limits.jobAttemptsMax + 1])

@@ -80,7 +80,7 @@ import Testing
         /// Removes the published file, like a lifecycle rule.
         func remove() { state.withLock { $0.isPublished = false } }
 
-        func stands(_ manifest: Manifest) async -> Bool {
+        func isStillPublished(_ manifest: Manifest) async -> Bool {
             state.withLock { $0.isPublished && manifest.attachment?.url == Self.url }
         }
 

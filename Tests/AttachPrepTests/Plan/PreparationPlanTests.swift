@@ -71,7 +71,7 @@ struct PreparationPlanTests {
         media.containerDefect = .trailerMissing
         let plan = PreparationPlan(media: media, bytes: 1_000, request: request())
         #expect(
-            plan.outcome == .converted && plan.reasons == ["the GIF ends behind a frame, without its trailer"])
+            plan.outcome == .converted && plan.reasons == ["the GIF ends after a frame, without its trailer"])
         guard case .animation(let rendition) = plan.conversion?.attachment ?? plan.images?.attachment else {
             return #expect(Bool(false), "\(plan)")
         }

@@ -40,7 +40,7 @@ import Testing
         for length in 6..<complete.count { #expect(code(Array(complete.prefix(length))) == .mediaCorrupt) }
     }
 
-    @Test func `A file that ends behind a frame lacks its trailer`() throws {
+    @Test func `A file that ends after a frame lacks its trailer`() throws {
         #expect(try parse(screen + image + control(delay: 7) + image).isTrailerMissing)
         #expect(try !parse(screen + image + [0x3B]).isTrailerMissing)
         #expect(code(screen + image + control(delay: 7)) == .mediaCorrupt)

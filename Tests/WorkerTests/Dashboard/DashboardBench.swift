@@ -26,7 +26,7 @@ final class DashboardBench: Sendable {
         let page = try await SharedBrowser.get().page(width: width, height: height, dark: dark, isPhone: isPhone)
         try await page.open(service.url + path)
         // Waits for the complete page, so that elements do not move when they are clicked.
-        try await page.wait(until: "document.querySelector('.sign-in') || overview.said")
+        try await page.wait(until: "document.querySelector('.sign-in') || overview.data")
         return page
     }
 

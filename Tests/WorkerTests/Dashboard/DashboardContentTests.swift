@@ -55,7 +55,7 @@ import Testing
         let page = try await bench.open("/?view=jobs")
         try await page.shows("grid.png", in: ".rows")
         let job = "{ createdAt: '2026-11-23T10:00:00Z', startedAt: '2026-11-23T10:00:20Z', "
-        let took = "make('p', {}, tookWords(\(job) finishedAt: '2026-11-23T10:00:21Z', attempts: 3 })).textContent"
+        let took = "make('p', {}, durationText(\(job) finishedAt: '2026-11-23T10:00:21Z', attempts: 3 })).textContent"
         #expect(try await page.evaluate(took) == "21 s, 3 attempts")
         let heads = "[...document.querySelectorAll('[role=columnheader]')].slice(-2).map((head) => head.textContent)"
         #expect(try await page.evaluate(heads) == ["Took", "Attempts"])

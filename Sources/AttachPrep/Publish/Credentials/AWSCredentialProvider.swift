@@ -196,12 +196,11 @@ struct CredentialCache: Sendable {
 
     init(source: AWSCredentialSource, issued: IssuedCredentials, fetchedAt: Date) {
         (self.source, self.issued, renewalDate) = (source, issued, fetchedAt)
-        // Bounded throughout: floating-point numbers.
         if let expiration = issued.expiration {
             let early = expiration.addingTimeInterval(-Limits.credentialRefreshSeconds)
-            // A source may answer with the same credentials until shortly before their end.
+            // A source may return the same credentials until shortly before they expire.
             let soonest = Self.retryDate(expiration, from: fetchedAt)
-            // A far end may be wrong; no role's session is longer.
+            // An expiration in the far future may be wrong: no session of a role is longer.
             let latest = fetchedAt.addingTimeInterval(Limits.credentialAgeSecondsMax)
             refreshDate = min(max(early, soonest), latest)
         } else if case .process = source {
@@ -225,7 +224,6 @@ struct CredentialCache: Sendable {
     }
 
     private static func retryDate(_ expiration: Date?, from date: Date) -> Date {
-        // Bounded throughout: floating-point numbers.
         let left = expiration.map { $0.timeIntervalSince(date) / 2 } ?? Limits.credentialRetrySeconds
         return date.addingTimeInterval(min(max(left, Limits.credentialFailureSeconds), Limits.credentialRetrySeconds))
     }

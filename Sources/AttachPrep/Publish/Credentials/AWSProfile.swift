@@ -178,9 +178,9 @@ struct AWSProfileFile: Sendable, Hashable {
 
 extension Substring {
     /// Removes matching characters at both ends.
-    func trimming(_ isMeant: (Character) -> Bool) -> Substring {
-        var rest = drop(while: isMeant)
-        while let last = rest.last, isMeant(last) { rest.removeLast() }
+    func trimming(_ isTrimmed: (Character) -> Bool) -> Substring {
+        var rest = drop(while: isTrimmed)
+        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
         return rest
     }
 }

@@ -51,7 +51,6 @@ struct ContainerRole: Sendable, Hashable {
     private static func token(_ environment: [String: String]) throws(AttachPrepError) -> String? {
         var token = environment.value("AWS_CONTAINER_AUTHORIZATION_TOKEN")
         if let file = environment.value("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
-            // Bounded: a constant.
             token = SmallFile.text(of: file, bytesMax: Limits.containerTokenBytesMax + 1)
             guard let text = token else { throw invalid("the token file \(file) cannot be read") }
             // Editors and `echo` end a file with a line break.

@@ -20,7 +20,7 @@ struct CredentialClient: Sendable {
     /// The environment, with tokens and for programs; contains secrets.
     let environment: [String: String]
 
-    /// Sends a request, again after a connection error or a status that may pass.
+    /// Sends a request, and retries it after a connection error or a temporary status.
     ///
     /// - Parameters:
     ///   - service: The name of the service for messages, such as "the token service sts.amazonaws.com".
@@ -162,7 +162,7 @@ extension IssuedCredentials {
         }
         if let date, date.timeIntervalSinceNow < Limits.credentialLifetimeSecondsMin {
             throw CredentialError.unavailable(
-                service, "they end at \(Timestamp.text(date)), which is over by the clock of this machine")
+                service, "they expired at \(Timestamp.text(date)) by this machine's clock")
         }
         self.init(
             credentials: try AWSCredentials(

@@ -46,7 +46,6 @@ struct WebIdentityRole: Sendable, Hashable {
     func credentials(_ client: CredentialClient) async throws -> IssuedCredentials {
         let host = (try? WebAddress(endpoint).host) ?? "STS"
         let service = "the token service \(host)"
-        // Bounded: a constant.
         let text = SmallFile.text(of: tokenFile, bytesMax: Limits.webIdentityTokenBytesMax + 1)
         guard let text else {
             throw Self.invalid("the token file \(tokenFile) cannot be read", "check AWS_WEB_IDENTITY_TOKEN_FILE")
@@ -92,7 +91,7 @@ struct WebIdentityRole: Sendable, Hashable {
             case "AccessDenied": "allow the service account in the trust policy of the role"
             default: nil
             }
-        // The service could not reach the identity provider: that may pass.
+        // The service could not reach the identity provider: temporary.
         if code == "IDPCommunicationError" {
             return CredentialError.unavailable(service, "it could not reach the identity provider")
         }

@@ -35,9 +35,9 @@ struct PlaneResampler {
         let spans = stored.map { (Double($0.width) / Double(factor), Double($0.height) / Double(factor)) }
         let down = filter(from: plane.height, to: height, span: spans?.1 ?? Double(plane.height))
         let lower = Self.reduceRows(Self.numbers(plane.samples), rowLength: plane.width, by: down)
-        let lying = Self.transposed(lower, rowLength: plane.width, rows: height)
+        let transposedPlane = Self.transposed(lower, rowLength: plane.width, rows: height)
         let across = filter(from: plane.width, to: width, span: spans?.0 ?? Double(plane.width))
-        return Self.samples(Self.reduceRows(lying, rowLength: height, by: across), count: width * height)
+        return Self.samples(Self.reduceRows(transposedPlane, rowLength: height, by: across), count: width * height)
     }
 
     /// The same for a plane that is much larger; it is reduced with a box filter first.
@@ -55,7 +55,7 @@ struct PlaneResampler {
         return filter
     }
 
-    /// Padding behind the last sample, since the loops process sixteen samples at a time.
+    /// Padding after the last sample, since the loops process sixteen samples at a time.
     private static let slack = Lanes.scalarCount
 
     private static func buffer(_ count: Int, _ fill: (UnsafeMutablePointer<Float>) -> Void) -> [Float] {
