@@ -53,8 +53,8 @@ def odd_jpegs():
     yield "jpeg-press-0.jpg", "jpeg", odd_still.press_jpeg, (21000, 2000, 1400), {}
     yield "jpeg-press-1.jpg", "jpeg", odd_still.press_jpeg, (21001, 1200, 1600), {}
     yield "jpeg-press-bare.jpg", "jpeg", odd_still.press_jpeg, (21002, 1000, 700), {"profile": ""}
-    yield "jpeg-grey.jpg", "jpeg", odd_still.grey_jpeg, (21003, 1500, 1000), {}
-    yield "jpeg-grey-profile.jpg", "jpeg", odd_still.grey_jpeg, (21004, 1200, 900), {"profile": "grey"}
+    yield "jpeg-grey.jpg", "jpeg", odd_still.gray_jpeg, (21003, 1500, 1000), {}
+    yield "jpeg-grey-profile.jpg", "jpeg", odd_still.gray_jpeg, (21004, 1200, 900), {"profile": "gray"}
     yield "jpeg-adobe.jpg", "jpeg", odd_still.profiled_jpeg, (21005, 2400, 1600, "adobe"), {}
     yield "jpeg-photo.jpg", "jpeg", odd_still.profiled_jpeg, (21006, 1600, 1067, "photo"), {}
     yield "jpeg-scanner.jpg", "jpeg", odd_still.profiled_jpeg, (21007, 1700, 2200, "scanner"), {}
@@ -70,7 +70,7 @@ def pngs():
         yield f"png-sticker-{number}.png", "png", still.png, (22200 + number, side, side), {"motif": "sticker"}
     for number, (width, height) in enumerate([(1200, 800), (800, 1200), (320, 240)]):
         yield f"png-palette-{number}.png", "png", odd_still.palette_png, (22300 + number, width, height), {}
-    yield "png-grey.png", "png", odd_still.grey_png, (22400, 1240, 1754), {}
+    yield "png-grey.png", "png", odd_still.gray_png, (22400, 1240, 1754), {}
     yield "png-deep.png", "png", odd_still.deep_png, (22401, 900, 600), {}
     yield "png-interlaced.png", "png", odd_still.interlaced_png, (22402, 1200, 900), {}
 

@@ -23,11 +23,11 @@ def named(name):
     """A profile as bytes."""
     return {
         "adobe": lambda: profile(ADOBE, 2.2), "photo": lambda: profile(PHOTO, 1.8),
-        "scanner": lambda: profile(SRGB, 1.9), "grey": grey, "press": press,
+        "scanner": lambda: profile(SRGB, 1.9), "gray": gray, "press": press,
     }[name]()
 
 
-def grey():
+def gray():
     return document({
         b"desc": text("Grey of the benchmarks"), b"cprt": text("No rights reserved"), b"wtpt": place(CONNECTION_WHITE),
         b"kTRC": b"curv" + bytes(4) + struct.pack(">IH", 1, round(2.2 * 256)) + bytes(2)}, b"mntrGRAYXYZ ")

@@ -18,7 +18,7 @@ def press_jpeg(path, seed, width, height, profile="press"):
                                        icc_profile=odd_profiles.named(profile) if profile else None)
 
 
-def grey_jpeg(path, seed, width, height, profile=""):
+def gray_jpeg(path, seed, width, height, profile=""):
     photograph(seed, width, height, 3).convert("L").save(
         path, "JPEG", quality=88, icc_profile=odd_profiles.named(profile) if profile else None)
 
@@ -31,7 +31,7 @@ def palette_png(path, seed, width, height, colours=256):
     screen(seed, width, height).quantize(colours).save(path, "PNG", optimize=True)
 
 
-def grey_png(path, seed, width, height):
+def gray_png(path, seed, width, height):
     screen(seed, width, height).convert("L").save(path, "PNG")
 
 

@@ -22,7 +22,7 @@ def photograph(seed, width, height, grain=5.0):
         light += layer * detail if cell <= TEXTURED_FROM else layer
     light += shapes(dice, width, height)
     light += dice.standard_normal((height, width), numpy.float32) * grain * (0.6 + light / 400)
-    return Image.fromarray(coloured(dice, light, width, height))
+    return Image.fromarray(colored(dice, light, width, height))
 
 
 def field(dice, width, height, cell):
@@ -44,7 +44,7 @@ def shapes(dice, width, height):
     return numpy.asarray(canvas, numpy.float32) - 128
 
 
-def coloured(dice, light, width, height):
+def colored(dice, light, width, height):
     """The three bands: color varies slowly, as under real light."""
     bands = []
     for _ in range(3):

@@ -31,7 +31,7 @@ class ListeningTests(unittest.TestCase):
     def test_equal_audio_is_the_same(self):
         self.assertEqual(self.grade(self.values), SAME)
 
-    def test_a_little_in_front_only_moves_what_is_heard(self):
+    def test_a_little_in_front_only_moves_what_is_audible(self):
         self.assertEqual(self.grade(numpy.concatenate([numpy.zeros(300, numpy.int16), self.values])), SAME)
 
     def test_a_lost_frame_is_lost_once_and_not_all_that_follows(self):
@@ -39,7 +39,7 @@ class ListeningTests(unittest.TestCase):
         self.assertLess(found["different"], 0.1)
         self.assertGreater(found["different"], 0)
 
-    def test_a_missing_end_is_heard(self):
+    def test_a_missing_end_is_audible(self):
         self.assertEqual(self.grade(self.values[:-RATE]), VISIBLE)
 
     def test_one_wrong_sample_is_slight(self):

@@ -33,9 +33,9 @@ class Origin:
                                    "--upstream", f"http://127.0.0.1:{port}") if shaped else None
         self.ports = {UNSHAPED: port, **{network.name: link for network, link in zip(
             shaped, self.links.ports if self.links else [])}}
-        self.options = ["--ca-file", authority.trusted, *self.told_names()]
+        self.options = ["--ca-file", authority.trusted, *self.server_names()]
 
-    def told_names(self):
+    def server_names(self):
         """Options for when no name server can be started."""
         if self.has_names:
             return []

@@ -49,10 +49,10 @@ def glance(found):
     name = "p99" if whole["p99"] is not None else "p95" if whole["p95"] is not None else None
     last = whole[name or "p50"]
     small = [milliseconds(last), element("i", " (p95)") if name == "p95" else None] if name else ""
-    return [element("span", milliseconds(whole["p50"])), element("small", small)], standing(last)
+    return [element("span", milliseconds(whole["p50"])), element("small", small)], verdict(last)
 
 
-def standing(value):
+def verdict(value):
     if value == "never":
         return "never"
     return "soon" if value <= LIMITS[0] * 1000 else "late" if value <= LIMITS[-1] * 1000 else "never"

@@ -22,7 +22,7 @@ STARTS = [(b"\xff\xd8\xff", "image"), (b"\x89PNG", "image"), (b"GIF8", "image"),
           (b"\x1a\x45\xdf\xa3", "movie")]
 
 
-def refusal(address, answer, head, received):
+def rejection(address, answer, head, received):
     """The reason why iOS does not attach the file; None if it does."""
     extension = os.path.splitext(urllib.parse.urlsplit(address).path)[1][1:].lower()
     if extension not in ATTACHABLE:

@@ -5,7 +5,7 @@ import time
 import urllib.parse
 
 from measure.stage import LIMITS
-from phone.attachable import refusal
+from phone.attachable import rejection
 from phone.prepared_payload import PUBLIC
 
 
@@ -56,4 +56,4 @@ def raw_fetch(address, port, deadline):
         return received, "late"
     finally:
         connection.close()
-    return received, refusal(address, answer, head, received)
+    return received, rejection(address, answer, head, received)

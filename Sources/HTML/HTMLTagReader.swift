@@ -91,6 +91,7 @@ package struct HTMLTag: Sendable, Hashable {
             return true
         }
         // A tag whose end has not arrived.
+        // Bounded: both point into the parser's input, which is in memory.
         let pending = unsafe UnsafeBufferPointer(start: start, count: max(0, end - start))
         // libxml2 2.9 forgets in the middle of a tag whether it is inside quotes: it has to scan the whole tag again.
         unsafe parser.pointee.checkIndex = 0

@@ -11,7 +11,7 @@ import Testing
             "[...document.querySelectorAll('.drawing-side')].map((side) => [side.querySelector('h3').textContent, "
                 + "side.querySelectorAll('.notification-media img').length, side.querySelectorAll('canvas').length])")
         #expect(sides == [["Original", 0, 0], ["Prepared", 1, 1]])
-        let reason = try await page.evaluate("document.querySelector('.fate').textContent").text ?? ""
+        let reason = try await page.evaluate("document.querySelector('.verdict').textContent").text ?? ""
         #expect(reason.contains("image/webp is not an attachable type"))
     }
 

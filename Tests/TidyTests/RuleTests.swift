@@ -67,6 +67,13 @@ import Testing
         #expect(VocabularyRules.names(TextFile("Sources/A/B.swift", "\(line)\n")).count == count)
     }
 
+    @Test func `Names outside the vocabulary are found in scripts and SQL`() {
+        #expect(lines(VocabularyRules.names(TextFile("a/b.js", "const said = 1;\nconst data = 1;\n"))) == [1])
+        #expect(lines(VocabularyRules.names(TextFile("tools/b.py", "def refusal():\n    pass\n"))) == [1])
+        let sql = "let tables = \"CREATE TABLE told (id TEXT)\"\nlet more = \"ADD COLUMN heard_at INTEGER\"\n"
+        #expect(lines(VocabularyRules.names(TextFile("Sources/A/B.swift", sql))) == [1, 2])
+    }
+
     @Test func `Files named outside the vocabulary are found`() {
         #expect(VocabularyRules.files("Sources/A/ReceiptOffice.swift").count == 1)
         #expect(VocabularyRules.files("Sources/Rooms/A.swift").count == 1)

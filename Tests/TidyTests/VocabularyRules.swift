@@ -37,16 +37,27 @@ enum VocabularyRules {
         "word on": "decision on", "is told": "is notified, or receives", "nobody asks": "unused",
     ]
 
-    /// Declarations of a Swift file whose names hold a banned word.
+    /// Declarations in Swift, JavaScript, Python and SQL whose names hold a banned word.
     static func names(_ file: TextFile) -> [Finding] {
-        guard file.isSwift else { return [] }
-        return file.code.enumerated().flatMap { index, line in
+        let isScript = file.name.hasSuffix(".js") || file.name.hasSuffix(".py")
+        guard file.isSwift || isScript, !file.path.hasPrefix("Tests/TidyTests/") else { return [] }
+        let columns = file.lines.enumerated().compactMap { file.isSwift ? column($1, $0, file) : nil }
+        let lines = file.isSwift ? file.code : file.lines.map(String.init)
+        return columns + lines.enumerated().flatMap { index, line in
             declaredNames(in: line).compactMap { name in
                 bannedWord(in: name).map { word in
                     Finding(file.path, index + 1, "\(name) holds \"\(word)\"; use \(names[word] ?? "another word")")
                 }
             }
         }
+    }
+
+    /// A table, index or column that a line of SQL declares.
+    private static func column(_ line: Substring, _ index: Int, _ file: TextFile) -> Finding? {
+        let declaration = /(?:CREATE TABLE|CREATE INDEX|ADD COLUMN) (?:IF NOT EXISTS )?(\w+)/
+        guard let match = line.firstMatch(of: declaration), let word = bannedWord(in: String(match.1))
+        else { return nil }
+        return Finding(file.path, index + 1, "\(match.1) holds \"\(word)\"; use \(names[word] ?? "another word")")
     }
 
     /// Components of a path that hold a banned word.
@@ -103,6 +114,7 @@ enum VocabularyRules {
 
     private static let keywords: Set<Substring> = [
         "struct", "class", "enum", "actor", "protocol", "typealias", "func", "var", "let", "case",
+        "function", "const", "def",
     ]
 
     private static func declaredNames(in line: String) -> [String] {

@@ -30,7 +30,7 @@ PATH = re.compile(r"/3/device/([^/?]*)")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class Refusal(Exception):
+class Rejection(Exception):
     """A status and a reason of Apple's table."""
 
     def __init__(self, status, reason):
@@ -53,7 +53,7 @@ class Provider:
         """The time at which a valid JWT was issued."""
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise Refusal(403, "MissingProviderToken")
+            raise Rejection(403, "MissingProviderToken")
         try:
             header, claims, signature = token.split(".")
             head, body = json.loads(decoded(header)), json.loads(decoded(claims))
@@ -69,11 +69,11 @@ class Provider:
             # Some libraries write a string.
             issued = int(body["iat"])
         except (ValueError, KeyError, TypeError, InvalidSignature) as error:
-            raise Refusal(403, "InvalidProviderToken") from error
+            raise Rejection(403, "InvalidProviderToken") from error
         if issued > now + CLOCK_SECONDS:
-            raise Refusal(403, "InvalidProviderToken")
+            raise Rejection(403, "InvalidProviderToken")
         if issued < now - TOKEN_SECONDS:
-            raise Refusal(403, "ExpiredProviderToken")
+            raise Rejection(403, "ExpiredProviderToken")
         return issued
 
     def check(self, headers, body, tokens):
@@ -84,39 +84,39 @@ class Provider:
         fields = {}
         for name, value in headers:
             if name in fields and name.startswith("apns-"):
-                raise Refusal(400, "DuplicateHeaders")
+                raise Rejection(400, "DuplicateHeaders")
             fields[name] = value
         if fields[":method"] != "POST":
-            raise Refusal(405, "MethodNotAllowed")
+            raise Rejection(405, "MethodNotAllowed")
         path = PATH.fullmatch(fields[":path"])
         if not path:
-            raise Refusal(404, "BadPath")
+            raise Rejection(404, "BadPath")
         tokens.check(fields.get("authorization"), self, time.time())
         if not path[1]:
-            raise Refusal(400, "MissingDeviceToken")
+            raise Rejection(400, "MissingDeviceToken")
         if not DEVICE.fullmatch(path[1]) or len(path[1]) % 2:
-            raise Refusal(400, "BadDeviceToken")
+            raise Rejection(400, "BadDeviceToken")
         self.check_fields(fields)
         if not body:
-            raise Refusal(400, "PayloadEmpty")
+            raise Rejection(400, "PayloadEmpty")
         if len(body) > PAYLOAD_BYTES:
-            raise Refusal(413, "PayloadTooLarge")
+            raise Rejection(413, "PayloadTooLarge")
 
     def check_fields(self, fields):
         if not fields.get("apns-topic"):
-            raise Refusal(400, "MissingTopic")
+            raise Rejection(400, "MissingTopic")
         if fields["apns-topic"] != self.topic:
-            raise Refusal(400, "TopicDisallowed")
+            raise Rejection(400, "TopicDisallowed")
         if fields.get("apns-push-type") not in PUSH_TYPES:
-            raise Refusal(400, "InvalidPushType")
+            raise Rejection(400, "InvalidPushType")
         if fields.get("apns-priority", "10") not in ("1", "5", "10"):
-            raise Refusal(400, "BadPriority")
+            raise Rejection(400, "BadPriority")
         if not re.fullmatch(r"[0-9]{1,11}", fields.get("apns-expiration", "0")):
-            raise Refusal(400, "BadExpirationDate")
+            raise Rejection(400, "BadExpirationDate")
         if len(fields.get("apns-collapse-id", "").encode()) > COLLAPSE_ID_BYTES:
-            raise Refusal(400, "BadCollapseId")
+            raise Rejection(400, "BadCollapseId")
         if "apns-id" in fields and not UUID.fullmatch(fields["apns-id"]):
-            raise Refusal(400, "BadMessageId")
+            raise Rejection(400, "BadMessageId")
 
 
 class TokenHistory:
@@ -131,7 +131,7 @@ class TokenHistory:
         if authorization in self.known:
             return
         if self.since and now - self.since < TOKEN_RENEWAL_SECONDS:
-            raise Refusal(429, "TooManyProviderTokenUpdates")
+            raise Rejection(429, "TooManyProviderTokenUpdates")
         self.known.add(authorization)
         self.since = now
 

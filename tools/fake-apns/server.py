@@ -26,7 +26,7 @@ import h2.events
 import h2.exceptions
 from hyperframe.frame import SettingsFrame
 
-from checks import Provider, Refusal, TokenHistory
+from checks import Provider, Rejection, TokenHistory
 
 # APNs allows one stream until it has seen a valid provider token, then a thousand.
 STREAMS_BEFORE_TOKEN = 1
@@ -141,8 +141,8 @@ class Connection:
     def checked(self, headers, body):
         try:
             self.server.provider.check(headers, body, self.tokens)
-        except Refusal as refusal:
-            return {"status": refusal.status, "reason": refusal.reason}
+        except Rejection as rejection:
+            return {"status": rejection.status, "reason": rejection.reason}
         if self.limit < STREAMS:
             self.allow(STREAMS)
         return {"status": 200}

@@ -74,7 +74,7 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
-def told_of(job):
+def webhook_of(job):
     while True:
         event = Receiver.events.get(timeout=60)
         if event.job.id == job:
@@ -127,7 +127,7 @@ manifest = call("submitJobs", 200, models.Manifest, body=request, prefer="wait=5
 check(manifest.error is None and manifest.attachment.bytes_ > 0, f"a manifest: {manifest}")
 location = module("submitJobs").sync_detailed(client=caller, body=request, prefer="wait=50", idempotency_key=key)
 job = uuid.UUID(location.headers["Location"].rpartition("/")[2])
-event = told_of(job)
+event = webhook_of(job)
 check(event.type_ == models.WebhookEventType.ATTACHMENT_PREPARED and event.data.id == "cat", f"{event}")
 check(event.job.state == models.JobState.SUCCEEDED and event.job.idempotency_key == key, f"{event.job}")
 media, name = manifest.attachment.url.split("/")[-2:]
@@ -162,14 +162,14 @@ check(purged.purged == 1, f"{purged}")
 single = models.AttachmentRequest(source=source, callback_url=callback, not_before=tomorrow)
 waiting = call("submitJobs", 202, models.Job, body=single)
 call("cancelJob", 202, models.Job, waiting.id)
-event = told_of(waiting.id)
+event = webhook_of(waiting.id)
 check(event.type_ == models.WebhookEventType.JOB_CANCELLED, f"{event}")
 check(event.data.error.code == models.ErrorCode.CANCELLED, f"{event}")
 hooks = call_with_head("listWebhooks", models.WebhookPage, job=job)
 check([hook.job for hook in hooks.webhooks] == [job], f"{hooks}")
 order = models.ReplayOrder(ids=[hooks.webhooks[0].id])
 check(call("replayWebhooks", 200, models.Replayed, body=order).replayed == 1, "a replayed webhook")
-told_of(job)
+webhook_of(job)
 
 # Payloads, receipts and campaigns.
 payload = models.PayloadSubmissionPayload.from_dict({"aps": {"alert": "A cat", "mutable-content": 1}, "attach": source})

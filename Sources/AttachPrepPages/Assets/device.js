@@ -54,7 +54,7 @@ function originalVerdict(manifest) {
 /** Whether the original was within Apple's rules and was re-encoded only because of the request's options. */
 function isFitForPhone({ source, outcome, reasons }) {
   const isSmall = source.bytes <= (attachprepFacts.attachable[source.mimeType] ?? -1);
-  const isWish = reasons.some((reason) => /^metadata must|encoded upright$|^the animation is/.test(reason));
+  const isWish = reasons.some((reason) => /encoded upright$|^the animation is|not among the accepted types/.test(reason));
   return isSmall && (outcome === "shrunk" || outcome === "bestAttempt" || isWish);
 }
 

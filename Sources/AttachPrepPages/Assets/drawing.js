@@ -66,22 +66,22 @@ function choiceGroup(label, choices, show) {
 
 /** The notification with the original source: with the attachment if iOS shows it, else without. */
 function rawPhone(item) {
-  const fate = originalVerdict(item.manifest);
+  const verdict = originalVerdict(item.manifest);
   const bare = { ...item.manifest, attachment: null, thumbnail: null };
-  return phone("Original", fate.isShown ? item : { ...item, manifest: bare },
-    make("p", { class: fate.isShown ? "fate good" : "fate bad" },
-      make("strong", {}, `${fate.word} `), fate.why));
+  return phone("Original", verdict.isShown ? item : { ...item, manifest: bare },
+    make("p", { class: verdict.isShown ? "verdict good" : "verdict bad" },
+      make("strong", {}, `${verdict.word} `), verdict.why));
 }
 
 function preparedPhone(item) {
   const { manifest } = item;
   if (!manifest.attachment) {
-    return phone("Prepared", item, make("p", { class: "fate bad" },
+    return phone("Prepared", item, make("p", { class: "verdict bad" },
       make("strong", {}, "Nothing can be attached.")));
   }
   const [none, file] = [whyNoThumbnail(manifest), manifest.attachment];
   const size = file.width ? `, ${file.width} × ${file.height}` : "";
-  return phone("Prepared", item, make("p", { class: "fate good" },
+  return phone("Prepared", item, make("p", { class: "verdict good" },
     make("strong", {}, `${formatName(file.mimeType)}${size}, ${bytesText(file.bytes)}. `), none ?? ""));
 }
 

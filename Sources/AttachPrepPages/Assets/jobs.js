@@ -124,13 +124,13 @@ function drawJobs(page) {
   const selects = here.view === "jobs";
   jobTable.rows = new Map(page.jobs.map((job) => [job.id, existingRow(job, selects)]));
   if (!page.jobs.length) return fill(jobTable.box, emptyJobs(here));
-  const standing = jobTable.parts ??= tableParts(selects);
+  const parts = jobTable.parts ??= tableParts(selects);
   // Moves rows within one table: moving them through another one would remove the focus.
-  fill(standing.rows, [...jobTable.rows.values()].map(({ row }) => row));
-  if (selects) fill(standing.pages,
+  fill(parts.rows, [...jobTable.rows.values()].map(({ row }) => row));
+  if (selects) fill(parts.pages,
     here.cursor && link({ ...here, cursor: "" }, { class: "button", "data-focus": "newest" }, "Newest"),
     page.next && link({ ...here, cursor: page.next }, { class: "button", "data-focus": "older" }, "Older"));
-  fill(jobTable.box, selects && existingBulkBar(here), standing.table, selects && standing.pages);
+  fill(jobTable.box, selects && existingBulkBar(here), parts.table, selects && parts.pages);
   if (selects) showSelection();
 }
 

@@ -169,6 +169,7 @@ extension JSONParser {
 }
 
 /// Parsing of literals, numbers and strings.
+// Bounded throughout: positions within bytes in memory, and counts of them.
 extension JSONParser {
     /// Parses `true`, `false` or `null`.
     mutating func literal() throws(PayloadError) -> JSONNode.Content {
@@ -332,6 +333,7 @@ extension UTF16 {
     static func isSurrogate(_ unit: UInt16) -> Bool { unit & 0xF800 == 0xD800 }
 }
 
+// Bounded throughout: positions within bytes in memory, and counts of them.
 /// Creates error messages with line and column of a JSON text.
 package struct JSONErrorLocation {
     package let bytes: [UInt8]

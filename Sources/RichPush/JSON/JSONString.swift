@@ -1,3 +1,4 @@
+// Bounded throughout: positions within a string in memory; a unit has 16 bits.
 /// Escaping in JSON strings.
 package enum JSONEscaping {
     /// Encodes a string with quotes; escapes only what JSON requires and, optionally, slashes.
@@ -57,6 +58,7 @@ package enum JSONEscaping {
     }
 }
 
+// Bounded throughout: positions within a string in memory; a unit has 16 bits.
 /// A decoded JSON string with the source offset of each of its bytes.
 ///
 /// The offsets allow edits of JSON inside a string that keep the spelling of the rest.

@@ -61,6 +61,22 @@ import Testing
         #expect(try await page.evaluate(heads) == ["Took", "Attempts"])
     }
 
+    @Test(arguments: [
+        ("/counter.gif", #", "animation": "still""#, true), ("/counter.gif", #", "animation": "mp4""#, true),
+        ("/grid.png", #", "accept": ["image/jpeg"]"#, true), ("/orientation-6.jpg", #", "rendition": "display""#, true),
+        ("/grid.bmp", "", false), ("/counter.webp", #", "animation": "still""#, false),
+    ])
+    func `The preview says that iOS shows a source which is converted only on request`(
+        path: String, fields: String, isShown: Bool
+    ) async throws {
+        let bench = try await DashboardBench()
+        let job = try await bench.process(path, fields)
+        let manifest = String(
+            decoding: try JSONSerialization.data(withJSONObject: job.result ?? [:]), as: UTF8.self)
+        let page = try await bench.open()
+        #expect(try await page.evaluate("originalVerdict(\(manifest)).isShown") == .bool(isShown), "\(manifest)")
+    }
+
     @Test func `Times by stage add up to the total, or a note explains the difference`() async throws {
         let bench = try await DashboardBench()
         let page = try await bench.open()
