@@ -14,12 +14,12 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
 # a font for the burnt-in clock and for pages, a browser for the pages, OpenStack Swift as an S3 server that checks
 # signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler), Node for the samples in it (Go
 # would take 450 MB: its samples are tested where it is installed), a YAML parser for deploy/kubernetes, and for
-# tools/faults network namespaces, file systems and a clock of its own for a process.
+# tools/faults network namespaces and file systems.
 # tools/nats-server installs nats-server, because Debian's version is older than the oldest that attachprep accepts.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core chromium nghttp2-server openssl \
     strace libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
     swift-proxy swift-account swift-container swift-object nodejs python3-yaml \
-    iproute2 e2fsprogs faketime
+    iproute2 e2fsprogs
 # For the benchmarks, beside the packages of the tests: other tools, libraries of the bare programs, an origin server.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
     liblcms2-dev make
@@ -67,6 +67,7 @@ deps-test: toolchain ## Install the Debian packages and servers that the tests n
 	@tools/fake-apns/install >/dev/null
 	@tools/axe/install >/dev/null
 	@tools/promtool/install >/dev/null
+	@tools/kubernetes-validate/install >/dev/null
 	@tools/telemetry-validator/install >/dev/null
 
 deps-bench: deps-test ## Install what the comparison with other tools needs (only what is missing)

@@ -34,6 +34,8 @@ class Outside:
         self.bodies = {}
         self.first = {}
         self.problems = []
+        # Called with the job and the state of each webhook.
+        self.ended = lambda job, state: None
         handler = type("Handler", (Handler,), {"outside": self})
         server = http.server.ThreadingHTTPServer(("10.77.0.1", PORT), handler)
         server.handle_error = lambda *_: log("lost connection", error=repr(sys.exc_info()[1]))
@@ -55,6 +57,7 @@ class Outside:
             self.bodies[job] = body
             self.first.setdefault(job, time.monotonic())
         self.log("webhook", job=job, id=identifier)
+        self.ended(job, json.loads(body)["job"]["state"])
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import threading
 import time
@@ -15,7 +16,6 @@ http: {address}:8222
 jetstream {{ store_dir: "{disk}/js", sync_interval: always }}
 cluster {{ name: faults, listen: {address}:6222, routes: [{routes}] }}
 """
-FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 # Nobody has it: the bridge sends such frames to all, and all drop them, as a cable that is cut does.
 NOBODY = "02:00:00:00:00:ff"
 
@@ -76,7 +76,6 @@ class Machine:
         self.address = network.add(name)
         self.disk = os.path.join(folder, name)
         self.image = self.disk + ".img"
-        self.faked = self.disk + ".clock"
         self.lock = threading.RLock()
         self.process = None
         self.is_wanted = False
@@ -117,9 +116,8 @@ class Machine:
             return status
 
     def set_clock(self, seconds):
-        with open(self.faked + ".new", "w", encoding="utf-8") as file:
-            file.write(f"{seconds:+}")
-        os.replace(self.faked + ".new", self.faked)
+        with open(self.disk + ".clock", "r+b" if os.path.exists(self.disk + ".clock") else "wb") as file:
+            file.write(struct.pack("=q", int(seconds * 1e9)))
 
     # MARK: Faults
 
@@ -215,6 +213,5 @@ class Worker(Machine):
             program, command, *host, "--port", "8080", "--state", f"{self.disk}/state", "--log-format", "json",
             *options]
         self.environment = {
-            **environment, "LD_PRELOAD": FAKETIME, "FAKETIME_TIMESTAMP_FILE": self.faked, "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1",
+            **environment, "LD_PRELOAD": f"{self.folder}/bin/clock.so", "FAULTS_CLOCK": f"{self.disk}.clock",
         }

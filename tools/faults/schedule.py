@@ -18,12 +18,13 @@ KINDS = {
     "power": (12, 0),
     "clock": (0, 18),
 }
-# Two servers at a time at most, so that some faults take the majority away and most do not. A worker can be away for
-# longer than a lease of 15 s.
-SERVER_FAULTS_MAX = 2
-GAP_SECONDS = (0.4, 2.6)
+# A server is disturbed when the others have been left alone for some seconds, in which they elect leaders, but one time
+# in twelve also while another one is: then the majority is lost.
+CALM_SECONDS = (5, 9)
+BESIDE_ANOTHER = 0.08
+GAP_SECONDS = (0.3, 1.9)
 # From the end of a fault until the next one of the same machine: time to restart.
-CATCH_UP_SECONDS = 3
+CATCH_UP_SECONDS = 2
 # One fault in so many is a power failure of all servers at once: only what was flushed to their disks survives.
 ALL_EVERY = 40
 
@@ -32,6 +33,7 @@ def schedule(seed, count):
     """Faults in the order of their starts: at, kind, target, seconds and the values of the kind."""
     choice = random.Random(seed)
     busy = {}
+    calm = 0
     faults = []
     now = 3.0
     while len(faults) < count:
@@ -42,16 +44,18 @@ def schedule(seed, count):
             faults.append({"number": len(faults) + 1, "at": now, "target": "servers", "targets": SERVERS,
                            "kind": "power", "seconds": seconds})
             busy.update(dict.fromkeys(SERVERS, now + seconds + CATCH_UP_SECONDS))
+            calm = now + seconds + choice.uniform(*CALM_SECONDS)
             continue
         free = [name for name in SERVERS + WORKERS if busy.get(name, 0) <= now]
-        servers = [name for name in SERVERS if busy.get(name, 0) > now]
-        if len(servers) >= SERVER_FAULTS_MAX:
+        if now < calm and choice.random() >= BESIDE_ANOTHER:
             free = [name for name in free if name not in SERVERS]
         if not free:
             continue
         target = choice.choice(free)
         fault = {"number": len(faults) + 1, "at": now, "target": target, **detail(choice, target)}
         busy[target] = now + fault["seconds"] + CATCH_UP_SECONDS
+        if target in SERVERS:
+            calm = max(calm, now + fault["seconds"] + choice.uniform(*CALM_SECONDS))
         faults.append(fault)
     return faults
 
@@ -59,9 +63,9 @@ def schedule(seed, count):
 def detail(choice, target):
     column = 0 if target in SERVERS else 1
     kind = choice.choices(list(KINDS), [weights[column] for weights in KINDS.values()])[0]
-    # One fault of a worker in five is longer than its lease.
-    is_long = target in WORKERS and kind in ["kill", "stop", "partition"] and choice.random() < 0.2
-    fault = {"kind": kind, "seconds": round(choice.uniform(16, 24) if is_long else choice.uniform(0.2, 6), 2)}
+    # One in seven of these is longer than its lease.
+    is_long = target in WORKERS and kind in ["kill", "stop", "partition"] and choice.random() < 0.14
+    fault = {"kind": kind, "seconds": round(choice.uniform(16, 24) if is_long else choice.uniform(0.2, 5), 2)}
     if kind == "partition":
         others = [name for name in SERVERS + WORKERS + [OUTSIDE] if name != target]
         if choice.random() < 0.5:
