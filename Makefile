@@ -126,7 +126,7 @@ test-app: toolchain ## Export the package RichPush, build an app's package with 
 # Faults of the campaign that follows the tests, about 1.7 s each; SEED repeats one.
 FAULTS ?= 1000
 SEED ?=
-test-long: deps deps-test ## Run all tests, those with kills and full disks, and the fault campaign [FAULTS=1000] [SEED=N]
+test-long: deps deps-test ## Run all tests, kills and full disks included, and the fault campaign [FAULTS=1000] [SEED=N]
 	$(debug_build) --build-tests
 	ATTACHPREP_LONG=1 $(swift_test) --skip-build
 	tools/faults/campaign --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
