@@ -1,6 +1,6 @@
-// Shifts the time of day of one process: LD_PRELOAD of tools/faults. The file FAULTS_CLOCK has the shift in nanoseconds,
-// as a 64-bit number that can change at any time. Clocks that a step of the machine's clock does not change, as those of
-// processor time, are not shifted; libfaketime 0.9.10 shifts them as well.
+// Shifts the time of day of one process: LD_PRELOAD of tools/faults. The file FAULTS_CLOCK has the shift in
+// nanoseconds, as a 64-bit number that can change at any time. Clocks that a step of the machine's clock does not
+// change, as those of processor time, are not shifted; libfaketime 0.9.10 shifts them as well.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
