@@ -13,11 +13,13 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
 # For the tests and samples/make-media: generators of real media, an HTTP/2 server, certificates, a system call tracer,
 # a font for the burnt-in clock and for pages, a browser for the pages, OpenStack Swift as an S3 server that checks
 # signatures (never python3-swiftclient: its /usr/bin/swift would hide the compiler), Node for the samples in it (Go
-# would take 450 MB: its samples are tested where it is installed), and a YAML parser for deploy/kubernetes.
+# would take 450 MB: its samples are tested where it is installed), a YAML parser for deploy/kubernetes, and for
+# tools/faults network namespaces and file systems.
 # tools/nats-server installs nats-server, because Debian's version is older than the oldest that attachprep accepts.
 test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core chromium nghttp2-server openssl \
     strace libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
-    swift-proxy swift-account swift-container swift-object nodejs python3-yaml
+    swift-proxy swift-account swift-container swift-object nodejs python3-yaml \
+    iproute2 e2fsprogs
 # For the benchmarks, beside the packages of the tests: other tools, libraries of the bare programs, an origin server.
 bench_packages := nginx-light ffmpegthumbnailer libheif-dev valgrind \
     liblcms2-dev make
@@ -65,6 +67,7 @@ deps-test: toolchain ## Install the Debian packages and servers that the tests n
 	@tools/fake-apns/install >/dev/null
 	@tools/axe/install >/dev/null
 	@tools/promtool/install >/dev/null
+	@tools/kubernetes-validate/install >/dev/null
 	@tools/telemetry-validator/install >/dev/null
 
 deps-bench: deps-test ## Install what the comparison with other tools needs (only what is missing)
@@ -120,9 +123,13 @@ test: deps deps-test lint docs-check ## Check, and run all tests but the long on
 test-app: toolchain ## Export the package RichPush, build an app's package with it, check the sample extension
 	tools/test-richpush-package
 
-test-long: deps deps-test ## Run all tests, those with kills and full disks included
+# Faults of the campaign that follows the tests, about 1.7 s each; SEED repeats one.
+FAULTS ?= 1000
+SEED ?=
+test-long: deps deps-test ## Run all tests, kills and full disks included, and the fault campaign [FAULTS=1000] [SEED=N]
 	$(debug_build) --build-tests
 	ATTACHPREP_LONG=1 $(swift_test) --skip-build
+	tools/faults/campaign --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
 
 test-hostile: deps deps-test ## Run the attack tests and print whether each promise of SECURITY.md held [QUICK=1]
 	$(debug_build) --build-tests

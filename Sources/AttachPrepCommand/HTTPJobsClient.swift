@@ -63,6 +63,16 @@ struct HTTPJobsClient: JobsClient {
         return try await count("purged", "/v1/jobs/purge", purge)
     }
 
+    private struct Overview: Decodable {
+        /// Nil in the responses of earlier versions.
+        var workers: [WorkerResponse]?
+    }
+
+    func workers() async throws -> [WorkerResponse] {
+        let overview: Overview = try await request(.get, "/v1/overview")
+        return overview.workers ?? []
+    }
+
     // MARK: Webhooks
 
     func webhooks(_ filter: WebhookFilter, after cursor: WebhookID?, limit: Int) async throws -> WebhookPageResponse {

@@ -21,6 +21,8 @@ protocol JobsClient: Sendable {
     func replay(_ filter: WebhookFilter) async throws -> Int
     func campaigns(after cursor: CampaignCursor?, limit: Int) async throws -> CampaignPage
     func campaign(_ name: CampaignName) async throws -> Campaign
+    /// The processes that take jobs from the queue, by name.
+    func workers() async throws -> [WorkerResponse]
     func close() async
 }
 
@@ -169,21 +171,30 @@ struct JobsClientOptionGroup: ParsableArguments {
 struct StoreJobsClient: JobsClient {
     private let store: any JobStore & StoreMaintenance
     private let receipts: any ReceiptStore
+    private let directory: (any WorkerDirectory)?
 
     init(folder: String) async throws {
         let store = try await SQLiteStore.open(folder: folder, role: .command, feed: JobFeed(), logger: .silent)
-        (self.store, receipts) = (store, store)
+        (self.store, receipts, directory) = (store, store, nil)
     }
 
     init(servers: QueueServers) async throws {
-        store = try await NATSJobQueue.open(servers, feed: JobFeed(), logger: .standardError(.error))
-        receipts = UnsupportedReceiptStore()
+        let queue = try await NATSJobQueue.open(servers, feed: JobFeed(), logger: .standardError(.error))
+        (store, receipts, directory) = (queue, UnsupportedReceiptStore(), queue)
     }
 
     func close() async { await store.close() }
 
     func list(_ filter: JobFilter, after cursor: JobID?, limit: Int) async throws -> JobPage {
         try await store.list(filter, after: cursor, limit: limit)
+    }
+
+    func workers() async throws -> [WorkerResponse] {
+        guard let directory else {
+            throw AttachPrepError(
+                .requestInvalid, "Only the service of a data folder knows its worker; give its URL with --url.")
+        }
+        return try await directory.workers().map(WorkerResponse.init)
     }
 
     func job(_ id: JobID) async throws -> Job {

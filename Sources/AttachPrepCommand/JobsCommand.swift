@@ -6,16 +6,16 @@ import AttachPrepService
 import FoundationEssentials
 import RichPush
 
-/// `attachprep jobs list|show|retry|cancel|purge`
+/// `attachprep jobs list|show|workers|retry|cancel|purge`
 struct JobsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
-        abstract: "List, show, retry, cancel and purge jobs.",
+        abstract: "List, show, retry, cancel and purge jobs, and list workers.",
         discussion: """
             Uses a running service with --url, NATS servers with --queue, else the data folder, even while a service \
             uses it. Jobs of status dead have failed until their retries were used up.
             """,
-        subcommands: [List.self, Show.self, Retry.self, Cancel.self, Purge.self])
+        subcommands: [List.self, Show.self, Workers.self, Retry.self, Cancel.self, Purge.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -52,6 +52,31 @@ struct JobsCommand: ParsableCommand {
                 let job = try await client.job(id)
                 if format == .json { return try JSONEncoder.singleLine.text(job) }
                 return JobRow(job: job).details(log: try await client.log(of: id))
+            }
+        }
+    }
+
+    struct Workers: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "workers", abstract: "List the processes that take jobs from the queue, with their load.",
+            discussion: """
+                Uses a running service with --url, else the NATS servers of --queue. A worker is listed until it ends, \
+                or 30 s after its last report.
+                """)
+
+        @OptionGroup var client: JobsClientOptionGroup
+
+        func run() async throws {
+            try await client.use { client, format in
+                let workers = try await client.workers()
+                if format == .json {
+                    for worker in workers { StandardStreams.result(try JSONEncoder.singleLine.text(worker)) }
+                } else if workers.isEmpty {
+                    StandardStreams.result("No worker has reported in the last 30 s.")
+                } else {
+                    StandardStreams.result(WorkerTable.table(workers), isFirst: true)
+                }
+                return true
             }
         }
     }
@@ -196,6 +221,27 @@ enum JobTable {
     }
 }
 
+enum WorkerTable {
+    static func table(_ workers: [WorkerResponse]) -> TextTable {
+        TextTable(
+            columns: [
+                TextTable.Column(title: "worker", isAddress: true), TextTable.Column(title: "jobs", isNumber: true),
+                TextTable.Column(title: "of", isNumber: true), TextTable.Column(title: "slots", isNumber: true),
+                TextTable.Column(title: "version"), TextTable.Column(title: "started"),
+                TextTable.Column(title: "reported"), TextTable.Column(title: "status"),
+            ],
+            rows: workers.map { worker in
+                [
+                    StyledText(worker.name), StyledText("\(worker.running)"), StyledText("\(worker.concurrency)"),
+                    StyledText("\(worker.mediaSlots)"), StyledText(worker.version), StyledText(worker.startedAt, .dim),
+                    StyledText(worker.reportedAt, .dim), StyledText(worker.draining ? "draining" : "working"),
+                ]
+            },
+            concessions: [.leaveOut("started"), .leaveOut("slots"), .narrow("worker", to: 12), .leaveOut("reported")],
+            hasHeadInFiles: true)
+    }
+}
+
 /// The text output of `jobs show`.
 struct JobRow {
     let job: Job
@@ -209,6 +255,7 @@ struct JobRow {
         ]
         if let startedAt = job.startedAt { lines.append(("started", Timestamp.text(startedAt))) }
         if let finishedAt = job.finishedAt { lines.append(("finished", Timestamp.text(finishedAt))) }
+        if let worker = job.worker { lines.append(("worker", worker)) }
         if let callback = job.request.jobOptions.callbackURL { lines.append(("callback", callback)) }
         if let result = job.result {
             lines.append(("outcome", result.outcome.rawValue))

@@ -137,6 +137,7 @@ extension NATSJobQueue {
         let connection = try await QueueErrorMapping.mapError {
             try await NATSConnection.connect(servers.checkedSettings)
         }
+        connection.onDenied { errorLog.note(denied: $0) }
         do {
             let layout = QueueLayout(
                 names: QueueNames(prefix: servers.prefix), replicas: servers.replicas, lease: lease, limits: limits)

@@ -141,6 +141,14 @@ package final class NATSErrorLog: Sendable {
             "NATS servers rejected a request", metadata: ["error": "\(natsError)", "server": "\(server ?? "unknown")"])
     }
 
+    /// Logs that the servers denied a request to the user of this process, as often as other errors.
+    ///
+    /// - Parameter text: the servers' text, which names the subject.
+    func note(denied text: String) {
+        guard isDue(text.split(separator: ".").prefix(4).joined(separator: "."), at: .now) else { return }
+        logger.error("NATS servers deny a request to this user", metadata: ["error": "\(text)"])
+    }
+
     private func isDue(_ reason: String, at now: ContinuousClock.Instant) -> Bool {
         written.withLock { written in
             // Bounded: instants of this process.

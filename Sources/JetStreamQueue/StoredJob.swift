@@ -43,6 +43,7 @@ struct StoredJob: Codable, Sendable, Hashable {
     var wait: Int
     /// The token of the lease while the job is running, and of the lease that ended it afterwards.
     var token: Int64?
+    /// The worker of the last attempt.
     var worker: String?
     var isCancelling = false
     var result: String?
@@ -94,7 +95,7 @@ extension JobRecord {
         self.init(
             uuid: job.id, state: job.state.rawValue, request: job.request, result: job.result, error: job.error,
             attempts: job.attempts, createdAt: job.createdAt, startedAt: job.startedAt, finishedAt: job.finishedAt,
-            media: job.media, origin: job.origin)
+            media: job.media, origin: job.origin, worker: job.worker)
     }
 }
 
@@ -161,7 +162,7 @@ extension StoredJob {
     /// Removes the current attempt from the count.
     private mutating func takeBackAttempt() {
         attempts = attempts.subtracting(clamping: 1)
-        if attempts <= 0 { startedAt = nil }
+        if attempts <= 0 { (startedAt, worker) = (nil, nil) }
     }
 
     /// Its worker was lost. After the first loss it is due at once; from the second on it may be the cause, and waits
@@ -240,7 +241,7 @@ extension StoredJob {
     private mutating func requeue(at now: Int64) {
         if isCancelling { return cancel(at: now) }
         state = .queued
-        (token, worker) = (nil, nil)
+        token = nil
     }
 
     /// Ends the job as cancelled and adds the webhook, whose URL must be read before the secrets are wiped.
@@ -258,7 +259,6 @@ extension StoredJob {
         state = end
         finishedAt = now
         isCancelling = false
-        worker = nil
         batch = nil
         if end == .succeeded || end == .cancelled, secret != nil { secret = JobSecrets.wiped }
     }

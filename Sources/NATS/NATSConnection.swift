@@ -93,6 +93,10 @@ internal import Synchronization
         }
     }
 
+    /// Sets what is called, on a thread of the library, with the servers' text when they deny a request for want of a
+    /// permission. They do not answer the request, which times out.
+    package func onDenied(_ callback: @escaping @Sendable (String) -> Void) { events.listen(onDenied: callback) }
+
     // MARK: State
 
     /// Whether there is a connection to a server of an accepted version.
@@ -299,6 +303,7 @@ final class ConnectionEvents: Sendable {
         var onDisconnect: (@Sendable () -> Void)?
         var onReconnect: (@Sendable () -> Void)?
         var onServerChange: (@Sendable () -> Void)?
+        var onDenied: (@Sendable (String) -> Void)?
     }
 
     private let state = Mutex(State())
@@ -317,6 +322,13 @@ final class ConnectionEvents: Sendable {
             $0.onServerChange = onServerChange
             $0.onReconnect = onReconnect
         }
+    }
+
+    func listen(onDenied: @escaping @Sendable (String) -> Void) { state.withLock { $0.onDenied = onDenied } }
+
+    func denied(_ text: String) {
+        let callback = state.withLock { $0.onDenied }
+        callback?(text)
     }
 
     func disconnected() {
@@ -345,7 +357,15 @@ final class ConnectionEvents: Sendable {
         try unsafe natsOptions_SetReconnectedCB(handle, { unsafe ConnectionEvents.of($1).reconnected() }, context)
             .check("set the reconnect callback")
         // Without a handler the library prints errors.
-        try unsafe natsOptions_SetErrorHandler(handle, { _, _, _, _ in }, context).check("set the error callback")
+        try unsafe natsOptions_SetErrorHandler(
+            handle,
+            { connection, _, status, context in
+                var text: UnsafePointer<CChar>?
+                guard status == NATS_NOT_PERMITTED, let connection = unsafe connection else { return }
+                _ = unsafe natsConnection_GetLastError(connection, &text)
+                unsafe ConnectionEvents.of(context).denied(text.map { unsafe String(cString: $0) } ?? "")
+            }, context
+        ).check("set the error callback")
         try unsafe natsOptions_SetClosedCB(
             handle,
             { _, context in

@@ -30,7 +30,7 @@ extension SQLiteStore {
             let row = try database.row(
                 """
                 UPDATE job SET state = ?3, result = ?4, error = CASE ?3 WHEN 'cancelled' THEN error ELSE ?5 END,
-                    error_code = ?6, media = ?7, finished_at = ?8, token = NULL, worker = NULL, lease_until = NULL,
+                    error_code = ?6, media = ?7, finished_at = ?8, token = NULL, lease_until = NULL,
                     cancelling = 0,
                     secret = CASE WHEN ?3 IN ('succeeded', 'cancelled') AND secret IS NOT NULL
                         THEN '\(JobSecrets.wiped)' ELSE secret END
@@ -82,7 +82,8 @@ changes += change.map { [$0] } ?? []
 enum JobRequeue {
     /// Undoes the attempt that the claim counted.
     static let withoutAttempt = """
-        attempts = attempts - 1, started_at = CASE WHEN attempts = 1 THEN NULL ELSE started_at END
+        attempts = attempts - 1, started_at = CASE WHEN attempts = 1 THEN NULL ELSE started_at END,
+        worker = CASE WHEN attempts = 1 THEN NULL ELSE worker END
         """
 
     /// - Parameters:
@@ -98,7 +99,7 @@ enum JobRequeue {
             at: moment)
         let row = try database.row(
             """
-            UPDATE job SET \(assignments), token = NULL, worker = NULL, lease_until = NULL, cancelling = 0,
+            UPDATE job SET \(assignments), token = NULL, lease_until = NULL, cancelling = 0,
                 state = CASE cancelling WHEN 1 THEN 'cancelled' ELSE 'queued' END,
                 finished_at = CASE cancelling WHEN 1 THEN ?3 END,
                 secret = CASE WHEN cancelling = 1 AND secret IS NOT NULL THEN '\(JobSecrets.wiped)' ELSE secret END
@@ -187,7 +188,7 @@ enum ExpiredLeases {
 
     /// The assignments for any reclaimed job; `?2` is the time.
     private static let requeue = """
-        token = NULL, worker = NULL, lease_until = NULL, cancelling = 0,
+        token = NULL, lease_until = NULL, cancelling = 0,
         state = CASE cancelling WHEN 1 THEN 'cancelled' ELSE 'queued' END,
         finished_at = CASE cancelling WHEN 1 THEN ?2 END,
         secret = CASE WHEN cancelling = 1 AND secret IS NOT NULL THEN '\(JobSecrets.wiped)' ELSE secret END

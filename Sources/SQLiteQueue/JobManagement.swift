@@ -62,7 +62,8 @@ extension SQLiteStore {
     static func requeueAssignments(_ now: String) -> String {
         """
         state = 'queued', attempts = 0, losses = 0, crashes = 0, result = NULL, error = NULL,
-        error_code = NULL, media = NULL, started_at = NULL, finished_at = NULL, due_at = \(now), wait = 0, parked = 0
+        error_code = NULL, media = NULL, started_at = NULL, finished_at = NULL, worker = NULL, due_at = \(now),
+        wait = 0, parked = 0
         """
     }
 

@@ -7,7 +7,7 @@ import RichPush
 /// A row of `job`; its JSON is decoded after it has left the database thread.
 package struct JobRecord: Sendable {
     package static let columns = """
-        uuid, state, request, result, error, attempts, created_at, started_at, finished_at, media, origin
+        uuid, state, request, result, error, attempts, created_at, started_at, finished_at, media, origin, worker
         """
 
     package var uuid: String
@@ -21,14 +21,16 @@ package struct JobRecord: Sendable {
     package var finishedAt: Int64?
     package var media: String?
     package var origin: String?
+    package var worker: String?
 
     package init(
         uuid: String, state: String, request: String, result: String?, error: String?, attempts: Int, createdAt: Int64,
-        startedAt: Int64?, finishedAt: Int64?, media: String?, origin: String?
+        startedAt: Int64?, finishedAt: Int64?, media: String?, origin: String?, worker: String?
     ) {
         (self.uuid, self.state, self.request, self.result, self.error) = (uuid, state, request, result, error)
         (self.attempts, self.createdAt, self.startedAt) = (attempts, createdAt, startedAt)
         (self.finishedAt, self.media, self.origin) = (finishedAt, media, origin)
+        self.worker = worker
     }
 
     package init(_ row: StoredRow) {
@@ -43,6 +45,7 @@ package struct JobRecord: Sendable {
         finishedAt = row[8]
         media = row[9]
         origin = row[10]
+        worker = row[11]
     }
 
     /// - Throws: `queue.unavailable` for a row that cannot be decoded.
@@ -59,6 +62,7 @@ package struct JobRecord: Sendable {
         job.finishedAt = finishedAt.map { Date(milliseconds: $0) }
         job.media = media.flatMap(MediaID.init)
         job.origin = try JobOrigin(stored: origin)
+        job.worker = worker
         return job
     }
 }
@@ -66,7 +70,7 @@ package struct JobRecord: Sendable {
 /// A row of a claimed job, with secrets and lease.
 struct ClaimedRecord: Sendable {
     static let columns = "\(JobRecord.columns), secret, key, due_at, losses, crashes"
-    static let columnsCount = 16
+    static let columnsCount = 17
 
     var record: JobRecord
     var secret: String?
@@ -78,11 +82,11 @@ struct ClaimedRecord: Sendable {
 
     init(_ row: StoredRow, token: Int64) {
         record = JobRecord(row)
-        secret = row[11]
-        key = row[12]
-        dueAt = row[13]
-        losses = row[14]
-        crashes = row[15]
+        secret = row[12]
+        key = row[13]
+        dueAt = row[14]
+        losses = row[15]
+        crashes = row[16]
         self.token = token
     }
 

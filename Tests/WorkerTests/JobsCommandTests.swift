@@ -50,6 +50,20 @@ import Testing
         try await service.stop()
     }
 
+    @Test func `The worker of a service is listed with its load, and named by the jobs that it ran`() async throws {
+        let (service, succeeded, _, _) = try await start()
+        let shown = try await run(["jobs", "show", succeeded], .folder, service)
+        let line = try #require(shown.lines.first { $0.hasPrefix("worker ") }, "\(shown.text)")
+        let name = String(line.drop { $0 != " " }.drop { $0 == " " })
+        let listed = try await run(["jobs", "workers"], .service, service)
+        #expect(listed.lines.count == 2 && listed.lines.last?.hasPrefix(name) == true, "\(listed.text)")
+        let exact = try await run(["jobs", "workers", "--format", "json"], .service, service)
+        #expect(exact.text.contains(#""name":"\#(name)""#), "\(exact.text)")
+        let folder = try await run(["jobs", "workers"], .folder, service)
+        #expect(folder.exitCode == 1 && folder.errorText.contains("--url"), "\(folder.errorText)")
+        try await service.stop()
+    }
+
     @Test(arguments: Target.allCases)
     private func `A job is shown with its log`(target: Target) async throws {
         let (service, succeeded, _, _) = try await start()

@@ -290,6 +290,47 @@ import Testing
         #expect(result.exitCode == 1 && result.errorText.contains("rejected the credentials"), "\(result.errorText)")
     }
 
+    @Test func `A NATS user with the permissions of deploy is enough`() async throws {
+        let permissions = try String(
+            contentsOfFile: SourceTree.path("deploy/cluster/permissions.conf"), encoding: .utf8)
+        let server = try await NATSServer.start(
+            "authorization { users: [ { user: narrow, password: secret\n\(permissions) } ] }")
+        let narrow = environment.merging([
+            "ATTACHPREP_QUEUE": server.url, "ATTACHPREP_QUEUE_USER": "narrow", "ATTACHPREP_QUEUE_PASSWORD": "secret",
+        ]) { $1 }
+        let front = try await bench.launch("serve", ["--accept-only"], environment: narrow)
+        let worker = try await bench.launch("worker", environment: narrow)
+        let id = try await front.client.submit(#"{"source": "\#(try ServiceBench.url("grid.webp"))"}"#)
+        let job = try await front.client.ended(id)
+        let name = try #require(job.json["worker"] as? String, "\(job.json)")
+        let listed = try await bench.command(["jobs", "workers"], environment: narrow).run()
+        #expect(listed.lines.count == 2 && listed.text.contains(name), "\(listed.text)\(listed.errorText)")
+        let shown = try await bench.command(["jobs", "show", id], environment: narrow).run()
+        #expect(shown.lines.contains { $0.hasPrefix("worker ") && $0.hasSuffix(name) }, "\(shown.text)")
+        let later = try await front.client.submit(
+            #"{"source": "\#(try ServiceBench.url("grid.png"))", "notBefore": "2099-01-01T00:00:00Z"}"#)
+        #expect(try await bench.command(["jobs", "cancel", later], environment: narrow).run().exitCode == 0)
+        let purged = try await bench.command(["jobs", "purge", "--status", "cancelled"], environment: narrow).run()
+        #expect(purged.text == "1 purged.\n", "\(purged.errorText)")
+        try await worker.stop()
+        try await front.stop()
+    }
+
+    @Test func `A permission that the NATS user lacks is named in the log`() async throws {
+        let denied = #"permissions: { publish: { deny: ["$JS.API.CONSUMER.CREATE.>"] } }"#
+        let server = try await NATSServer.start(
+            "authorization { users: [ { user: narrow, password: secret, \(denied) } ] }")
+        let narrow = environment.merging([
+            "ATTACHPREP_QUEUE": server.url, "ATTACHPREP_QUEUE_USER": "narrow", "ATTACHPREP_QUEUE_PASSWORD": "secret",
+        ]) { $1 }
+        let running = try bench.command(["worker", "--port", "0"], environment: narrow).start()
+        try await pollUntil("the log names the subject", seconds: 60) {
+            let text = try running.errorTextSoFar()
+            return text.contains("deny a request") && text.contains("$JS.API.CONSUMER.CREATE.KV_")
+        }
+        running.send(SIGKILL)
+    }
+
     @Test func `Campaigns are not available with a shared queue, and the error says so`() async throws {
         let front = try await start("serve", ["--accept-only"])
         let response = try await front.client.get("/v1/campaigns")

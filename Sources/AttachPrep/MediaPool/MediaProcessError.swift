@@ -69,6 +69,11 @@ enum ProcessEndingDiagnosis {
                 "The media process cannot be sandboxed on this machine; run attachprep doctor to see why.",
                 isRetryable: false)
         }
+        // From outside, as the kernel does for want of memory: another attempt can succeed.
+        if [SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT].contains(where: { ending == .killed(signal: $0) }) {
+            return AttachPrepError(
+                .internal, "The media process was killed while it was starting; try again.", detail: ending.sentence)
+        }
         return AttachPrepError(
             .internal, "The media process ended while it was starting; run attachprep doctor.",
             detail: ending.sentence, isRetryable: false)

@@ -5,7 +5,7 @@ import RichPush
 
 /// A job as it may be shown: it contains no secrets.
 ///
-/// Its JSON is part of the contract: always all nine keys of `CodingKeys`.
+/// Its JSON is part of the contract: always all ten keys of `CodingKeys`.
 public struct Job: Sendable, Hashable {
     public var id: JobID
     public var state: JobState
@@ -21,6 +21,8 @@ public struct Job: Sendable, Hashable {
     /// Start of the last attempt.
     public var startedAt: Date?
     public var finishedAt: Date?
+    /// The worker of the last attempt; nil before the first one, and in jobs that an earlier version ended.
+    public var worker: String?
     /// Identifier under which its files are served; not in the JSON.
     public var media: MediaID?
     /// The submission that it belongs to; not in the JSON.
@@ -45,7 +47,7 @@ public struct Job: Sendable, Hashable {
 
 extension Job: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, state, request, result, error, attempts, createdAt, startedAt, finishedAt
+        case id, state, request, result, error, attempts, createdAt, startedAt, finishedAt, worker
     }
 
     /// Decodes a response of the service; file URLs are in its manifest.
@@ -60,6 +62,7 @@ extension Job: Codable {
         error = try values.decodeIfPresent(ManifestError.self, forKey: .error)
         startedAt = try values.time(forKey: .startedAt)
         finishedAt = try values.time(forKey: .finishedAt)
+        worker = try values.decodeIfPresent(String.self, forKey: .worker)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -73,6 +76,7 @@ extension Job: Codable {
         try values.encode(Timestamp.text(createdAt), forKey: .createdAt)
         try values.encode(startedAt.map(Timestamp.text), forKey: .startedAt)
         try values.encode(finishedAt.map(Timestamp.text), forKey: .finishedAt)
+        try values.encode(worker, forKey: .worker)
     }
 }
 

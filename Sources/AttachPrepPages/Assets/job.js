@@ -101,7 +101,8 @@ function jobTimes(job) {
     ["Finished", job.finishedAt && [timeElement(job.finishedAt),
       job.startedAt && `, ${span(job.startedAt, job.finishedAt)} after it started`]],
     ["Took", job.finishedAt && `${span(job.createdAt, job.finishedAt)} from created to finished`],
-    ["Attempts", String(job.attempts)], ["Priority", job.request.priority],
+    ["Attempts", String(job.attempts)], [job.attempts > 1 ? "Worker of the last attempt" : "Worker", job.worker],
+    ["Priority", job.request.priority],
     ["Webhook", job.request.callbackURL]]));
 }
 

@@ -15,7 +15,7 @@ public struct MetricDescription: Sendable, Hashable {
 
     /// Buckets in seconds, from a reused result (1 ms) to a long movie (300 s).
     public static let secondsBuckets: [Double] = [
-        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 300,
     ]
 }
 

@@ -1,5 +1,5 @@
 import AttachPrep
-import AttachPrepJobs
+package import AttachPrepJobs
 import AttachPrepModel
 import FoundationEssentials
 import Hummingbird
@@ -108,18 +108,18 @@ struct OverviewResponse: Encodable {
 }
 
 /// A process that takes jobs from the queue, on any machine.
-struct WorkerResponse: Encodable {
-    private let name: String
-    private let host: String
-    private let version: String
-    private let startedAt: String
-    private let reportedAt: String
-    private let running: Int
-    private let concurrency: Int
-    private let mediaSlots: Int
-    private let draining: Bool
+package struct WorkerResponse: Codable, Sendable {
+    package let name: String
+    package let host: String
+    package let version: String
+    package let startedAt: String
+    package let reportedAt: String
+    package let running: Int
+    package let concurrency: Int
+    package let mediaSlots: Int
+    package let draining: Bool
 
-    init(_ report: WorkerReport) {
+    package init(_ report: WorkerReport) {
         (name, host, version) = (report.name, report.host, report.version)
         startedAt = Timestamp.text(report.startedAt)
         reportedAt = Timestamp.text(report.reportedAt)

@@ -58,6 +58,16 @@ enum JobCatalogConformance {
             #expect(try await ids(driver, JobFilter(worker: "worker")) == [running])
             #expect(try await driver.jobs.count(JobFilter(worker: "worker")) == 1)
         },
+        Behavior("A job names the worker of its last attempt, also after its end, until it is retried") { driver in
+            let waiting = try await driver.enqueue(.sample("https://cdn.example/cow"))[0]
+            #expect(try await driver.jobs.job(waiting)?.worker == nil)
+            _ = try await driver.claimOne()
+            #expect(try await driver.jobs.job(waiting)?.worker == "worker")
+            let failed = try await driver.ended(.failed(.rejected(.mediaCorrupt)), .sample("https://cdn.example/dog"))
+            let listed = try await driver.jobs.list(JobFilter(ids: [failed]), after: nil, limit: 1).jobs
+            #expect(listed.map(\.worker) == ["worker"])
+            #expect(try await driver.jobs.retry(failed).worker == nil)
+        },
         Behavior("A search matches parts of ids, URLs and error codes, without wildcards") { driver in
             let named = try await driver.enqueue(.sample(id: "Mine_100"))[0]
             let addressed = try await driver.enqueue(.sample("https://cdn.example/CAT.jpg"))[0]

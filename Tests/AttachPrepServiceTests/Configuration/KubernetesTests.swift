@@ -52,6 +52,21 @@ import Testing
         return found
     }
 
+    @Test(.timeLimit(.minutes(2))) func `The objects are valid by the schemas of Kubernetes`() async throws {
+        let install = try await RunCommand(SourceTree.path("tools/kubernetes-validate/install"), []).run()
+        let program = install.text.trimmingCharacters(in: .newlines)
+        try #require(install.exitCode == 0, "\(install.errorText)")
+        let kustomization = try #require(try await documents(["kustomization.yaml"]).first)
+        let paths = kustomization["resources"].items.compactMap(\.text).map { "\(Self.folder)/\($0)" }
+        let valid = try await RunCommand(program, ["--strict"] + paths).run()
+        #expect(valid.exitCode == 0, "\(valid.text)\(valid.errorText)")
+        let folder = try TemporaryFolder()
+        let worker = try String(contentsOfFile: "\(Self.folder)/worker.yaml", encoding: .utf8)
+        let wrong = try folder.write(
+            worker.replacingOccurrences(of: "terminationGracePeriodSeconds", with: "gracePeriod"), to: "wrong.yaml")
+        #expect(try await RunCommand(program, ["--strict", wrong]).run().exitCode != 0)
+    }
+
     @Test func `The kustomization names every file`() async throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder).filter { $0.hasSuffix(".yaml") }
         let named = try await base().kustomization["resources"].items.compactMap(\.text) + ["kustomization.yaml"]

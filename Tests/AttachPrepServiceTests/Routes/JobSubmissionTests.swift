@@ -20,6 +20,7 @@ struct JobSubmissionTests {
         #expect(
             response.object.keys.sorted() == [
                 "attempts", "createdAt", "error", "finishedAt", "id", "request", "result", "startedAt", "state",
+                "worker",
             ])
     }
 

@@ -93,6 +93,16 @@ import Testing
         }
     }
 
+    @Test(arguments: ["SIGKILL", "SIGTERM"])
+    func `A process that is killed while starting, as for want of memory, can be tried again`(signal: String)
+        async throws
+    {
+        try await ScriptedMediaProcess("die('\(signal)')", isReady: false).withPool { pool in
+            let error = await failure(of: pool)
+            #expect(error?.code == .internal && error?.isRetryable == true)
+        }
+    }
+
     @Test func `A call whose process ends while starting goes to the next process`() async throws {
         let script = """
             if starts == 1: sys.exit(1)
