@@ -10,32 +10,32 @@ import WalkSupport
         let file = WalkedFile(noun: "animation")
         FuzzTarget.run { input in
             var input = input
-            let walk = walks[Int(input.byte()) % walks.count]
-            try file.check(input.rest(), walk)
+            let parser = walks[Int(input.byte()) % walks.count]
+            try file.check(input.rest(), parser)
         }
     }
 
     private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
         { window in
-            let walk = try GIFParser.walk(window)
+            let parser = try GIFParser.parse(window)
             // A separator, a position, a code size and the end of the data.
-            check(walk.frames, of: 12, in: window)
-            checkTime(walk.duration, walk.loopCount)
-            try decode(walk, window)
-            return walk
+            check(parser.frames, of: 12, in: window)
+            checkTime(parser.duration, parser.loopCount)
+            try decode(parser, window)
+            return parser
         },
         { window in
-            let walk = try PNGParser.walk(window)
-            check(walk.delaysMilliseconds.count, of: 38, in: window)
-            checkTime(walk.duration, walk.loopCount)
-            return walk
+            let parser = try PNGParser.parse(window)
+            check(parser.delaysMilliseconds.count, of: 38, in: window)
+            checkTime(parser.duration, parser.loopCount)
+            return parser
         },
         frames,
         { window in
-            let walk = try WebPParser.walk(window)
-            check(walk.delaysMilliseconds.count, of: 24, in: window)
-            checkTime(walk.duration, walk.loopCount)
-            return walk
+            let parser = try WebPParser.parse(window)
+            check(parser.delaysMilliseconds.count, of: 24, in: window)
+            checkTime(parser.duration, parser.loopCount)
+            return parser
         },
         { window in
             let count = try AVIFLoopCount.count(window)
@@ -54,11 +54,11 @@ import WalkSupport
     }
 
     /// A frame decoded alone must equal the same frame decoded in sequence.
-    private static func decode(_ walk: GIFParser, _ window: ByteWindow) throws {
-        guard walk.width * walk.height * walk.frames <= 100_000 else { return }
+    private static func decode(_ parser: GIFParser, _ window: ByteWindow) throws {
+        guard parser.width * parser.height * parser.frames <= 100_000 else { return }
         let frames = try GIFDecoder(window, deadline: .now + .seconds(60))
         let single = try GIFDecoder(window, deadline: .now + .seconds(60))
-        for number in 0..<walk.frames {
+        for number in 0..<parser.frames {
             guard let frame = try frames.next() else { Invariant.broken("the number of frames equals that of blocks") }
             var rows: [UInt8] = []
             try unsafe single.readRows(of: number) { unsafe rows.append(contentsOf: $0) }
@@ -69,9 +69,9 @@ import WalkSupport
     }
 
     private static func frames(_ window: ByteWindow) throws -> AnyHashable {
-        let chunks = try PNGParser.walk(window)
-        let walk = try APNGParser.walk(window, width: chunks.width, height: chunks.height)
-        for frame in walk.frames {
+        let chunks = try PNGParser.parse(window)
+        let parser = try APNGParser.parse(window, width: chunks.width, height: chunks.height)
+        for frame in parser.frames {
             Invariant.hold(
                 frame.left >= 0 && frame.top >= 0 && frame.left + frame.width <= chunks.width
                     && frame.top + frame.height <= chunks.height, "a frame is on the canvas")
@@ -80,9 +80,9 @@ import WalkSupport
             }
         }
         if chunks.isAnimated {
-            Invariant.hold(walk.frames.count == chunks.frames, "both walks count the same frames")
+            Invariant.hold(parser.frames.count == chunks.frames, "both parsers count the same frames")
         }
-        Invariant.hold(walk.shared.count <= window.size, "shared data is inside the file")
-        return walk.frames.count
+        Invariant.hold(parser.shared.count <= window.size, "shared data is inside the file")
+        return parser.frames.count
     }
 }

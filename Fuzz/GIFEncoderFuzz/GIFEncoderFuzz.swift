@@ -38,10 +38,11 @@ import RichPush
             bytes = encoder.bytes + GIFBlocks.trailer
             count -= 1
         }
-        guard let walk = try? GIFParser.walk(ByteWindow(bytes: bytes, noun: "GIF")) else {
+        guard let parser = try? GIFParser.parse(ByteWindow(bytes: bytes, noun: "GIF")) else {
             Invariant.broken("the output can be parsed")
         }
-        Invariant.hold(walk.frames == count && walk.width == width && walk.height == height, "same size and frames")
+        Invariant.hold(
+            parser.frames == count && parser.width == width && parser.height == height, "same size and frames")
         let decoder = GIFReader(bytes)
         let shown = decoder.frames(width: width, height: height)
         Invariant.hold(shown.count == count, "\(shown.count) of \(count) frames decode")

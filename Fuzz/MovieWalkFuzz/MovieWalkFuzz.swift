@@ -10,13 +10,13 @@ import WalkSupport
         let file = WalkedFile(noun: "movie")
         FuzzTarget.run { input in
             var input = input
-            let walk = walks[Int(input.byte()) % walks.count]
-            try file.check(input.rest(), walk)
+            let parser = walks[Int(input.byte()) % walks.count]
+            try file.check(input.rest(), parser)
         }
     }
 
     private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
-        { try ISOBoxParser.walk($0) },
+        { try ISOBoxParser.parse($0) },
         { try done(AVIValidator.check($0)) },
         { try done(ASFValidator.check($0)) },
         { try done(MatroskaValidator.check($0)) },
@@ -35,5 +35,5 @@ import WalkSupport
         return [structure?.isIntact(sample), structure?.containsIDR(sample)]
     }
 
-    private static func done(_ walk: ()) -> AnyHashable { true }
+    private static func done(_ parser: ()) -> AnyHashable { true }
 }

@@ -16,11 +16,11 @@ import WebP
         FuzzTarget.run { input in
             var input = input
             switch input.byte() % 12 {
-            case 0: try file.check(input.rest()) { try done(TIFFValidator.walk($0)) }
+            case 0: try file.check(input.rest()) { try done(TIFFValidator.parse($0)) }
             case 1: try file.check(input.rest(), jpeg)
             case 2: _ = ExifTags.containsMetadata(input.rest())
             case 3: try file.check(input.rest(), bmp)
-            case 4: try file.check(input.rest()) { try JPEGSegments.walkHeader($0) }
+            case 4: try file.check(input.rest()) { try JPEGSegments.parseHeader($0) }
             case 5: try file.check(input.rest(), png)
             case 6: strip(.jpeg, input.rest(), source, output)
             case 7: strip(.png, input.rest(), source, output)
@@ -32,16 +32,16 @@ import WebP
         }
     }
 
-    private static func done(_ walk: ()) -> AnyHashable { true }
+    private static func done(_ parser: ()) -> AnyHashable { true }
 
     private static func jpeg(_ window: ByteWindow) throws -> AnyHashable {
-        let segments = try JPEGSegments.walk(window)
+        let segments = try JPEGSegments.parse(window)
         checkOrder(segments.needed, in: window)
         return segments
     }
 
     private static func png(_ window: ByteWindow) throws -> AnyHashable {
-        let parts = try PNGRetainedChunks.walk(window)
+        let parts = try PNGRetainedChunks.parse(window)
         checkOrder(parts.needed, in: window)
         return parts
     }
@@ -69,7 +69,7 @@ import WebP
     private static func baseline(_ bytes: [UInt8], _ source: MemoryFile) {
         source.replace(with: [(0, bytes)])
         let window = ByteWindow(bytes: bytes, noun: "JPEG")
-        guard let segments = try? JPEGSegments.walkHeader(window), segments.width * segments.height <= 1_000_000 else {
+        guard let segments = try? JPEGSegments.parseHeader(window), segments.width * segments.height <= 1_000_000 else {
             return
         }
         let eighth = BaselineDecoder.planes(descriptor: source.descriptor, eighths: 1)

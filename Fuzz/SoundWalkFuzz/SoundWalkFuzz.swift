@@ -8,8 +8,8 @@ import WalkSupport
         let file = WalkedFile(noun: "audio file")
         FuzzTarget.run { input in
             var input = input
-            let walk = walks[Int(input.byte()) % walks.count]
-            try file.check(input.rest(), walk)
+            let parser = walks[Int(input.byte()) % walks.count]
+            try file.check(input.rest(), parser)
         }
     }
 
@@ -20,26 +20,27 @@ import WalkSupport
     ]
 
     private static func wave(_ window: ByteWindow) throws -> AnyHashable {
-        let walk = try WaveParser.walk(window)
-        Invariant.hold(walk.frameBytes > 0, "\(walk.frameBytes) bytes of all channels")
-        if let chunk = walk.openChunk { Invariant.hold(chunk + 8 < window.size, "\(chunk) in \(window.size)") }
-        return walk
+        let parser = try WaveParser.parse(window)
+        Invariant.hold(parser.frameBytes > 0, "\(parser.frameBytes) bytes of all channels")
+        if let chunk = parser.openChunk { Invariant.hold(chunk + 8 < window.size, "\(chunk) in \(window.size)") }
+        return parser
     }
 
     /// The smallest MP3 frame in bytes, at the lowest bit rate and shortest frame.
     private static let mp3FrameBytesMin = 24
 
     private static func mp3(_ window: ByteWindow) throws -> AnyHashable {
-        let walk = try MP3Parser.walk(window)
-        Invariant.hold(walk.frames * mp3FrameBytesMin <= window.size, "\(walk.frames) MP3 frames in \(window.size)")
-        return walk
+        let parser = try MP3Parser.parse(window)
+        Invariant.hold(parser.frames * mp3FrameBytesMin <= window.size, "\(parser.frames) MP3 frames in \(window.size)")
+        return parser
     }
 
     private static func adts(_ window: ByteWindow) throws -> AnyHashable {
-        let walk = try ADTSParser.walk(window)
-        Invariant.hold(walk.frames * 7 + walk.junkBytes <= window.size, "\(walk.frames) ADTS frames in \(window.size)")
-        return walk
+        let parser = try ADTSParser.parse(window)
+        Invariant.hold(
+            parser.frames * 7 + parser.junkBytes <= window.size, "\(parser.frames) ADTS frames in \(window.size)")
+        return parser
     }
 
-    private static func done(_ walk: ()) -> AnyHashable { true }
+    private static func done(_ parser: ()) -> AnyHashable { true }
 }

@@ -90,8 +90,8 @@ public final class AttachmentPreparer: Sendable {
     }
 
     /// Prepares one request with its context, such as a job's; a failure returns a manifest with the error.
-    public func prepare(_ order: PreparationTask) async -> PreparationResult {
-        switch begin(order) {
+    public func prepare(_ task: PreparationTask) async -> PreparationResult {
+        switch begin(task) {
         case .failure(let manifest): return .ended(manifest, nil)
         case .success(let preparation): return await preparation.traced()
         }
@@ -138,20 +138,20 @@ public final class AttachmentPreparer: Sendable {
         case failure(Manifest)
     }
 
-    private func begin(_ order: PreparationTask) -> Beginning {
-        let request = order.request
+    private func begin(_ task: PreparationTask) -> Beginning {
+        let request = task.request
         do {
             try request.validate()
             let location =
-                try order.localFile.map { .file($0) }
+                try task.localFile.map { .file($0) }
                 ?? SourceLocation(request.source, allowsFiles: configuration.allowsLocalFiles)
             let identity = try RequestIdentity(request, localState: location.localState())
             var preparation = PreparationPipeline(
                 request: request, identity: identity, location: location, dependencies: dependencies,
-                output: configuration.output, logger: order.logger ?? logger)
-            preparation.folder = order.folder
-            preparation.onFiles = order.onFiles
-            preparation.validators = order.validators
+                output: configuration.output, logger: task.logger ?? logger)
+            preparation.folder = task.folder
+            preparation.onFiles = task.onFiles
+            preparation.validators = task.validators
             return .success(preparation)
         } catch {
             return .failure(Manifest(rejecting: request, error))

@@ -41,7 +41,7 @@ extension NATSJobQueue {
                     return kept
                 }
                 if isFresh {
-conflictCount += 1
+                    conflictCount += 1
                     try await pause(afterConflicts: conflictCount, of: id)
                 }
             } else if isFresh {

@@ -19,7 +19,7 @@ public enum PayloadWriter {
         guard media.items.count == prepared.count else {
             throw PayloadError(.internal, "The numbers of media items and results differ; report this as a bug.")
         }
-        var rewriting = MediaRewriter(value: document.value, media: media, prepared: prepared)
+        var rewriting = MediaEdits(value: document.value, media: media, prepared: prepared)
         var document = document
         try document.apply(try rewriting.edits())
         guard media.hasPayload(in: document.value) else {
@@ -73,7 +73,7 @@ public enum PreparedMedia: Sendable, Hashable {
 }
 
 /// Computes the edits that insert prepared media into a payload and remove failed media.
-struct MediaRewriter {
+struct MediaEdits {
     let value: PayloadValue
     let media: PayloadMedia
     let prepared: [PreparedMedia]

@@ -13,7 +13,7 @@ extension SQLiteStore {
         let claim = JobClaim(worker: worker, leaseMilliseconds: lease.milliseconds, hostLimit: hostLimit)
         var taken = ClaimBatch()
         // Each step is its own transaction, so that other changes can run while a long backlog is parked.
-        repeat { taken = try await take(count, claim) } while taken.records.isEmpty && taken.mayBeMore
+        repeat { taken = try await claimBatch(count, claim) } while taken.records.isEmpty && taken.mayBeMore
         return taken.records.compactMap { record in
             do {
                 return try record.claimed()
@@ -26,7 +26,7 @@ extension SQLiteStore {
         }
     }
 
-    private func take(_ count: Int, _ claim: JobClaim) async throws -> ClaimBatch {
+    private func claimBatch(_ count: Int, _ claim: JobClaim) async throws -> ClaimBatch {
         let moment = clock.now()
         try await jumps.follow(moment, in: commits)
         let (laneRotation, isolation) = (laneRotation, isolation)
@@ -34,7 +34,7 @@ extension SQLiteStore {
             // Bounded: array concatenation.
             changes += try ExpiredLeases.reclaim(database, until: moment.steady, at: moment)
             try JobParking.admit(database, hostLimit: claim.hostLimit)
-            let taken = try claim.take(count, laneRotation, isolation, database, at: moment)
+            let taken = try claim.claimedJobs(count, laneRotation, isolation, database, at: moment)
             changes += taken.records.compactMap { record in  // Bounded: array concatenation.
                 JobID(record.record.uuid).map { JobFeed.Change(job: $0, state: .running) }
             }
@@ -56,7 +56,7 @@ struct JobClaim: Sendable {
     var leaseMilliseconds: Int64
     var hostLimit: Int
 
-    func take(
+    func claimedJobs(
         _ count: Int, _ laneRotation: LaneRotation, _ isolation: IsolationState, _ database: Database,
         at moment: StoreMoment
     ) throws -> ClaimBatch {
@@ -69,7 +69,7 @@ struct JobClaim: Sendable {
         case .wait: return ClaimBatch()
         case .alone: return try takeAlone(isolation, database, at: moment)
         case .ordinary, .ordinaryFirst:
-            let taken = try take(count, laneRotation, database, at: moment)
+            let taken = try takeOrdinary(count, laneRotation, database, at: moment)
             if taken.records.isEmpty, !taken.mayBeMore, decision == .ordinaryFirst {
                 return try takeAlone(isolation, database, at: moment)
             }
@@ -97,7 +97,7 @@ struct JobClaim: Sendable {
         state = 'running', attempts = attempts + 1, started_at = ?3, wait = 0, token = ?4, worker = ?5, lease_until = ?6
         """
 
-    private func take(
+    private func takeOrdinary(
         _ count: Int, _ laneRotation: LaneRotation, _ database: Database, at moment: StoreMoment
     ) throws -> ClaimBatch {
         var taken = ClaimBatch()

@@ -19,7 +19,7 @@ extension SQLiteStore {
             if let quota { try Self.checkQuota(quota, database) }
             for one in new { try one.insert(database) }
             try idempotency?.keep(new.map(\.job.id), database, at: date.milliseconds)
-changes += new.map { JobFeed.Change(job: $0.job.id, state: .queued) }
+            changes += new.map { JobFeed.Change(job: $0.job.id, state: .queued) }
             return nil
         }
         guard let earlier else { return EnqueuedJobs(jobs: new.map(\.job), areRepeated: false) }

@@ -60,7 +60,7 @@ extension SQLiteStore {
             let change = try JobRequeue.requeue(
                 lease, "due_at = ?4, wait = \(JobWait.backOff.rawValue), error = ?5, error_code = ?6\(attempts)",
                 database, at: moment, [date.milliseconds, text, error.code.rawValue])
-changes += change.map { [$0] } ?? []
+            changes += change.map { [$0] } ?? []
             return change != nil
         }
     }
@@ -72,7 +72,7 @@ changes += change.map { [$0] } ?? []
                 let change = try JobRequeue.requeue(
                     lease,
                     "due_at = min(due_at, ?3), \(JobRequeue.withoutAttempt)", database, at: moment, [])
-changes += change.map { [$0] } ?? []
+                changes += change.map { [$0] } ?? []
             }
         }
     }

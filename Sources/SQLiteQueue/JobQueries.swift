@@ -166,7 +166,7 @@ package struct JobSelection: Sendable {
             let columns = ["uuid", "caller_id", "source", "error_code"]
             let parts = columns.map { "\($0) LIKE ? ESCAPE '\\'" }
             condition += " AND (\(parts.joined(separator: " OR ")))"
-arguments += columns.map { _ in pattern }
+            arguments += columns.map { _ in pattern }
         }
     }
 

@@ -25,14 +25,14 @@ import Vips
     @Test(arguments: [0, 1])
     func `A JPEG segment shorter than its length field is corrupt`(length: Int) throws {
         let bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0] + ParserBytes.bigEndian(length, 2) + [0xFF, 0xD9]
-        try expectCorrupt(bytes) { _ = try JPEGSegments.walk($0) }
-        try expectCorrupt(bytes) { _ = try JPEGSegments.walkHeader($0) }
+        try expectCorrupt(bytes) { _ = try JPEGSegments.parse($0) }
+        try expectCorrupt(bytes) { _ = try JPEGSegments.parseHeader($0) }
     }
 
     @Test(arguments: [Int.max, Int.max - 7, -1, Int.min])
     func `A BigTIFF with an impossible directory offset is corrupt`(offset: Int) throws {
         try expectCorrupt(Array("II+\0".utf8) + [8, 0, 0, 0] + ParserBytes.littleEndian(offset, 8)) {
-            try TIFFValidator.walk($0)
+            try TIFFValidator.parse($0)
         }
     }
 
@@ -44,7 +44,7 @@ import Vips
         }
         let directory = ParserBytes.littleEndian(2, 8) + entry(273, offset) + entry(279, 9)
         try expectCorrupt(Array("II+\0".utf8) + [8, 0, 0, 0] + ParserBytes.littleEndian(16, 8) + directory) {
-            try TIFFValidator.walk($0)
+            try TIFFValidator.parse($0)
         }
     }
 
@@ -86,6 +86,6 @@ import Vips
         let profile = chunk("iCCP", [UInt8](repeating: 0, count: 1_000_000))
         let bytes =
             [UInt8](repeating: 0, count: 8) + Array(repeatElement(profile, count: 5).joined()) + chunk("IEND", [])
-        try expectCorrupt(bytes) { _ = try APNGParser.walk($0, width: 1, height: 1) }
+        try expectCorrupt(bytes) { _ = try APNGParser.parse($0, width: 1, height: 1) }
     }
 }

@@ -43,13 +43,14 @@ enum VocabularyRules {
         guard file.isSwift || isScript, !file.path.hasPrefix("Tests/TidyTests/") else { return [] }
         let columns = file.lines.enumerated().compactMap { file.isSwift ? column($1, $0, file) : nil }
         let lines = file.isSwift ? file.code : file.lines.map(String.init)
-        return columns + lines.enumerated().flatMap { index, line in
-            declaredNames(in: line).compactMap { name in
-                bannedWord(in: name).map { word in
-                    Finding(file.path, index + 1, "\(name) holds \"\(word)\"; use \(names[word] ?? "another word")")
+        return columns
+            + lines.enumerated().flatMap { index, line in
+                declaredNames(in: line).compactMap { name in
+                    bannedWord(in: name).map { word in
+                        Finding(file.path, index + 1, "\(name) holds \"\(word)\"; use \(names[word] ?? "another word")")
+                    }
                 }
             }
-        }
     }
 
     /// A table, index or column that a line of SQL declares.

@@ -115,7 +115,7 @@ struct DownloadRun {
         // The transfer was ended here.
         if body.isPrefixComplete, outcome.verdict?.hasContent == true, outcome.abortError == nil { return true }
         if SourceWait.isExpected(outcome.verdict), try await polled(after: report.retryAfter) { return false }
-        let step = explained(DownloadStep(after: report.ending, outcome, facts), outcome)
+        let step = explained(DownloadDecision(after: report.ending, outcome, facts), outcome)
         return try await isGrowthCheck ? takeGrowthCheck(step, outcome) : take(step, retryAfter: report.retryAfter)
     }
 
@@ -149,7 +149,7 @@ struct DownloadRun {
         }
     }
 
-    private mutating func take(_ step: DownloadStep, retryAfter: Duration?) async throws -> Bool {
+    private mutating func take(_ step: DownloadDecision, retryAfter: Duration?) async throws -> Bool {
         switch step {
         case .finish: return try await !mayGrow()
         case .unchanged:
@@ -169,7 +169,7 @@ struct DownloadRun {
     }
 
     /// Replaces the error of a rejected request when the signed URL has expired.
-    private func explained(_ step: DownloadStep, _ outcome: DownloadExchange.Outcome) -> DownloadStep {
+    private func explained(_ step: DownloadDecision, _ outcome: DownloadExchange.Outcome) -> DownloadDecision {
         guard case .fail = step, outcome.abortError == nil, case .refused(let status)? = outcome.verdict,
             [400, 401, 403].contains(status)
         else { return step }
@@ -213,7 +213,7 @@ struct DownloadRun {
     }
 
     /// Acts on the response to a growth check. Without a newer version, the file is used as it is.
-    private mutating func takeGrowthCheck(_ step: DownloadStep, _ outcome: DownloadExchange.Outcome) async throws
+    private mutating func takeGrowthCheck(_ step: DownloadDecision, _ outcome: DownloadExchange.Outcome) async throws
         -> Bool
     {
         try Task.checkCancellation()

@@ -21,7 +21,7 @@ package struct PlaylistClip: Sendable, Hashable {
         var chosen: [PlaylistSegment] = []
         var sum = 0.0
         for segment in isLive ? present.reversed() : present {
-// A live clip begins within a segment, whose real length may differ a little.
+            // A live clip begins within a segment, whose real length may differ a little.
             if sum >= wanted { break }
             chosen.append(segment)
             guard chosen.count <= Limits.clipSegmentsMax else { throw .tooManySegments(wanted) }

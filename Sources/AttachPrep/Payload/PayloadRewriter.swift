@@ -56,7 +56,7 @@ public struct PayloadRewriter: Sendable {
         let found = [media, sandboxMedia].compactMap(\.self).map {
             [$0.warnings, PayloadCheck.warnings(for: document.value, media: $0)].flatMap(\.self)
         }
-return found.flatMap(\.self) + size
+        return found.flatMap(\.self) + size
     }
 }
 

@@ -123,7 +123,7 @@ struct PreparationPipeline: Sendable {
             isAlreadyRendered ? nil : .render, clock
         ) {
             [dependencies] engine, clock in
-            try await RenderLadder(
+            try await RenderSequence(
                 plan: plan, source: source, engine: engine, blocking: dependencies.blocking, staging: staging,
                 deadline: clock.deadline - .seconds(clamping: reserve), early: early
             ).run()
@@ -284,53 +284,5 @@ extension InspectionReport {
         self.init(
             source: ManifestSource(url: RedactedURL.redact(source)), media: nil,
             plan: PreparationPlan(rejecting: AttachPrepError(wrapping: error)))
-    }
-}
-
-/// The dependencies of the pipeline, shared by all requests.
-struct PipelineDependencies: Sendable {
-    let engine: any MediaEngine
-    let quarantine: Quarantine
-    let downloader: Downloader
-    let blocking: BlockingThread
-    let target: MonitoredTarget
-    /// Records the stages of traced requests; nil records none.
-    let tracer: (any Tracer)?
-
-    init(engine: any MediaEngine, configuration: PreparerConfiguration, logger: Logger) throws {
-        self.engine = engine
-        tracer = configuration.tracer
-        quarantine = Quarantine(stateFolder: configuration.stateFolder, logger: logger)
-        downloader = try Downloader(
-            policy: configuration.download, inFlightMax: configuration.requestsInFlight
-        ) { logger.error("download thread abandoned: libcurl did not return", metadata: ["abandoned": "\($0)"]) }
-        blocking = try BlockingThread()
-        target = MonitoredTarget(
-            try configuration.publish.target(configuration, blocking: blocking, logger: logger))
-    }
-
-    /// An engine for work on the given content: rejects it when it is in quarantine, and records a strike when a media
-    /// process ends on it.
-    func engine(
-        for digest: String, _ subject: QuarantineEntry.Subject, source: String,
-        prefixes: @escaping @Sendable () -> [String] = { [] }
-    ) -> any MediaEngine {
-        QuarantiningEngine(
-            engine: engine, quarantine: quarantine, digest: digest,
-            subject: { QuarantineEntry(digest: digest, subject: subject, prefixes: prefixes()) }, source: source)
-    }
-
-    /// The engine for a source that is still downloading, which is identified by the digest of its first bytes.
-    func engine(forFirstBytesOf descriptor: CInt, of request: AttachmentRequest) -> any MediaEngine {
-        let length = PrefixDigest.length(available: Limits.earlyArrivedBytesMin, isComplete: false)
-        guard let digest = PrefixDigest.digest(of: descriptor, length: length) else { return engine }
-        return engine(for: digest, .firstBytes, source: RedactedURL.redact(request.source))
-    }
-
-    /// The engine for a complete source.
-    func engine(for fetched: FetchedSource, of request: AttachmentRequest) -> any MediaEngine {
-        engine(for: fetched.sha256, .content, source: RedactedURL.redact(request.source)) {
-            PrefixDigest.digests(of: fetched.descriptor)
-        }
     }
 }

@@ -40,7 +40,7 @@ final class HeartbeatThread: TaskExecutor {
         var next = ContinuousClock.now + interval
         while true {
             let left = max(.zero, ContinuousClock.now.duration(to: next))
-_ = wakeSemaphore.wait(timeout: .now() + left / .seconds(1))
+            _ = wakeSemaphore.wait(timeout: .now() + left / .seconds(1))
             runJobs()
             if state.withLock({ $0.isStopped && !$0.isBeating && $0.jobs.isEmpty }) { return }
             guard ContinuousClock.now >= next else { continue }

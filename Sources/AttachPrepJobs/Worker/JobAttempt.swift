@@ -300,7 +300,7 @@ public protocol JobPreparing: Sendable {
     var statistics: PreparerStatistics { get }
 
     /// Prepares one source.
-    func prepare(_ order: PreparationTask) async -> PreparationResult
+    func prepare(_ task: PreparationTask) async -> PreparationResult
 
     /// Whether results are folders in `output`; false when they exist only where they were published.
     var keepsFolders: Bool { get }

@@ -9,7 +9,7 @@ final class APNGDecoder: AnimationDecoder {
     let height: Int
     let loopCount: Int
     private let delays: [Int]
-    private let walk: APNGParser
+    private let parser: APNGParser
     private let window: ByteWindow
     private let deadline: ContinuousClock.Instant
     private var canvas: [UInt8]
@@ -19,9 +19,9 @@ final class APNGDecoder: AnimationDecoder {
 
     init(_ descriptor: CInt, deadline: ContinuousClock.Instant) throws {
         window = try ByteWindow(descriptor: descriptor, noun: "PNG", deadline: deadline)
-        let chunks = try PNGParser.walk(window)
+        let chunks = try PNGParser.parse(window)
         try ImageLimits.check(width: chunks.width, height: chunks.height, frames: chunks.frames)
-        walk = try APNGParser.walk(window, width: chunks.width, height: chunks.height)
+        parser = try APNGParser.parse(window, width: chunks.width, height: chunks.height)
         guard chunks.isAnimated else {
             throw AttachPrepError(.mediaUnsupported, "The PNG is not animated; convert it as a still.")
         }
@@ -36,7 +36,7 @@ final class APNGDecoder: AnimationDecoder {
         guard number < count else { return nil }
         try checkDeadline(deadline)
         defer { number += 1 }
-        let frame = walk.frames[number]
+        let frame = parser.frames[number]
         let before = frame.disposal == 2 && number > 0 ? canvas : nil
         composite(try pixels(of: frame), frame)
         let shown = canvas
@@ -60,7 +60,7 @@ final class APNGDecoder: AnimationDecoder {
         // Bounded: lists.
         let size = Self.bigEndian(frame.width) + Self.bigEndian(frame.height)
         // Bounded: lists.
-        file += Self.chunk("IHDR", size + walk.headerRest) + walk.shared
+        file += Self.chunk("IHDR", size + parser.headerRest) + parser.shared
         for range in frame.data { file += Self.chunk("IDAT", try window.run(range)) }
         return file + Self.chunk("IEND", [])
     }
@@ -145,24 +145,24 @@ struct APNGParser {
     /// Parses a file that `PNGParser` has found complete.
     ///
     /// - Throws: `media.corrupt` when a frame lies outside the canvas, has no data, or a checksum is wrong.
-    static func walk(_ window: ByteWindow, width: Int, height: Int) throws -> APNGParser {
-        var walk = APNGParser()
+    static func parse(_ window: ByteWindow, width: Int, height: Int) throws -> APNGParser {
+        var parser = APNGParser()
         var offset = 8
         while true {
             let length = try window.bigEndian(at: offset, bytes: 4)
             if length > window.size - offset - 12 { throw window.cut }
             let type = try window.characters(at: offset + 4, count: 4)
             if type == "IEND" { break }
-            try walk.read(type, at: offset + 8, length: length, of: window)
+            try parser.read(type, at: offset + 8, length: length, of: window)
             offset += 12 + length
         }
-        for frame in walk.frames {
+        for frame in parser.frames {
             let isInside = frame.left + frame.width <= width && frame.top + frame.height <= height
             guard isInside, frame.width > 0, frame.height > 0, !frame.data.isEmpty else {
                 throw window.broken("a frame outside the canvas, or empty")
             }
         }
-        return walk
+        return parser
     }
 
     private mutating func read(_ type: String, at offset: Int, length: Int, of window: ByteWindow) throws {
@@ -214,7 +214,7 @@ extension ByteWindow {
         bytes.reserveCapacity(range.count)
         var offset = range.lowerBound
         while offset < range.upperBound {
-            let count = min(Limits.walkWindowBytes, range.upperBound - offset)
+            let count = min(Limits.parseWindowBytes, range.upperBound - offset)
             bytes += try whole(at: offset, count: count)
             offset += count
         }
@@ -242,7 +242,7 @@ enum PNGChecksum {
         var offset = range.lowerBound
         while offset < range.upperBound {
             // Bounded throughout: the range lies in the file.
-            let count = min(Limits.walkWindowBytes, range.upperBound - offset)
+            let count = min(Limits.parseWindowBytes, range.upperBound - offset)
             value = folded(try window.whole(at: offset, count: count), into: value)
             offset += count
         }

@@ -7,29 +7,29 @@ package final class GIFDecoder: AnimationDecoder {
     package let width: Int
     package let height: Int
     package let loopCount: Int
-    private let walk: GIFParser
+    private let parser: GIFParser
     private let window: ByteWindow
     private let deadline: ContinuousClock.Instant
     private var canvas: GIFCanvas?
     private var number = 0
 
-    package var count: Int { walk.frames }
+    package var count: Int { parser.frames }
 
     // Bounded throughout: `ImageLimits` have been checked.
 
     /// - Throws: `media.corrupt`, `media.too_many_frames`, `media.too_many_pixels`.
     package init(_ window: ByteWindow, deadline: ContinuousClock.Instant) throws {
         self.window = window
-        walk = try GIFParser.walk(window)
-        try ImageLimits.check(walk)
-        (width, height, loopCount) = (walk.width, walk.height, walk.loopCount)
+        parser = try GIFParser.parse(window)
+        try ImageLimits.check(parser)
+        (width, height, loopCount) = (parser.width, parser.height, parser.loopCount)
         self.deadline = deadline
     }
 
     package func next() throws -> AnimationFrame? {
         guard number < count else { return nil }
         try checkDeadline(deadline)
-        let block = walk.blocks[number]
+        let block = parser.blocks[number]
         var canvas = canvas ?? GIFCanvas(width: width, height: height)
         self.canvas = nil
         canvas.draw(try GIFFrame(block, of: window))
@@ -46,7 +46,7 @@ package final class GIFDecoder: AnimationDecoder {
     ///
     /// - Throws: `media.corrupt` for a frame number that does not exist.
     package func samples(of number: Int) throws -> Int {
-        guard walk.blocks.indices.contains(number) else {
+        guard parser.blocks.indices.contains(number) else {
             throw AttachPrepError(.mediaCorrupt, "The animation ends before frame \(number); the file is corrupt.")
         }
         return try coversAll(number) ? 3 : 4
@@ -54,7 +54,7 @@ package final class GIFDecoder: AnimationDecoder {
 
     /// Whether a frame is opaque and covers the canvas.
     private func coversAll(_ number: Int) throws -> Bool {
-        let block = walk.blocks[number]
+        let block = parser.blocks[number]
         guard block.covers(width: width, height: height), block.transparent == nil else { return false }
         let bits = Int(try window.byte(at: block.code))
         return bits <= 8 && block.colors.count / 3 >= 1 << bits
@@ -67,7 +67,7 @@ package final class GIFDecoder: AnimationDecoder {
     package func readRows(of number: Int, _ take: (UnsafeMutableBufferPointer<UInt8>) throws -> Void) throws {
         let samples = try samples(of: number)
         let below = try number == 0 || samples == 3 ? nil : canvas(below: number)
-        let frame = try GIFFrame(walk.blocks[number], of: window)
+        let frame = try GIFFrame(parser.blocks[number], of: window)
         let row = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: width * samples)
         defer { unsafe row.deallocate() }
         for y in 0..<height {
@@ -90,8 +90,8 @@ package final class GIFDecoder: AnimationDecoder {
     /// `restore` are skipped, since they leave nothing.
     private func canvas(below number: Int) throws -> GIFCanvas {
         var canvas = GIFCanvas(width: width, height: height)
-        let first = try (0..<number).last { try walk.blocks[$0].disposal == .keep && coversAll($0) } ?? 0
-        for block in walk.blocks[first..<number] where block.disposal != .restore {
+        let first = try (0..<number).last { try parser.blocks[$0].disposal == .keep && coversAll($0) } ?? 0
+        for block in parser.blocks[first..<number] where block.disposal != .restore {
             try checkDeadline(deadline)
             canvas.draw(try GIFFrame(block, of: window))
             canvas.dispose(of: block)

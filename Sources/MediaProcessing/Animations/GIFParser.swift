@@ -60,25 +60,25 @@ package struct GIFParser: Sendable, Hashable {
     ///
     /// - Parameter countsPixels: Whether the frames' data is decoded, for `damage`.
     /// - Throws: `media.corrupt` when a block is truncated, `media.too_many_frames`.
-    package static func walk(_ window: ByteWindow, countsPixels: Bool = false) throws -> GIFParser {
+    package static func parse(_ window: ByteWindow, countsPixels: Bool = false) throws -> GIFParser {
         let signature = try window.characters(at: 0, count: 6)
         guard ["GIF87a", "GIF89a"].contains(signature) else { throw window.broken("no GIF signature") }
-        var walk = GIFParser(countsPixels: countsPixels)
-        walk.width = try window.littleEndian(at: 6, bytes: 2)
-        walk.height = try window.littleEndian(at: 8, bytes: 2)
-        walk.sharedColors = 13..<13 + colorTableBytes(try window.byte(at: 10))
-        var offset = walk.sharedColors.upperBound
-        while !walk.isTrailerMissing, let next = try walk.block(at: offset, of: window) {
-            walk.isTrailerMissing = next == window.size && walk.blocks.last?.end == next
+        var parser = GIFParser(countsPixels: countsPixels)
+        parser.width = try window.littleEndian(at: 6, bytes: 2)
+        parser.height = try window.littleEndian(at: 8, bytes: 2)
+        parser.sharedColors = 13..<13 + colorTableBytes(try window.byte(at: 10))
+        var offset = parser.sharedColors.upperBound
+        while !parser.isTrailerMissing, let next = try parser.block(at: offset, of: window) {
+            parser.isTrailerMissing = next == window.size && parser.blocks.last?.end == next
             offset = next
         }
         // Data after the one-byte trailer is not part of the image.
-        if offset + 1 < window.size { walk.hasMetadata = true }
-        if walk.frames == 0 { throw window.broken("no frame") }
+        if offset + 1 < window.size { parser.hasMetadata = true }
+        if parser.frames == 0 { throw window.broken("no frame") }
         // A canvas without a size is as large as the extent of its frames.
-        if walk.width == 0 { walk.width = walk.drawnWidth }
-        if walk.height == 0 { walk.height = walk.drawnHeight }
-        return walk
+        if parser.width == 0 { parser.width = parser.drawnWidth }
+        if parser.height == 0 { parser.height = parser.drawnHeight }
+        return parser
     }
 
     private static func colorTableBytes(_ flags: UInt8) -> Int {

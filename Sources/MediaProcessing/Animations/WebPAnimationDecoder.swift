@@ -19,12 +19,12 @@ final class WebPAnimationDecoder: AnimationDecoder {
 
     init(_ descriptor: CInt, deadline: ContinuousClock.Instant) throws {
         window = try ByteWindow(descriptor: descriptor, noun: "WebP", deadline: deadline)
-        let walk = try WebPParser.walk(window)
-        try ImageLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
-        (width, height) = (walk.width, walk.height)
+        let parser = try WebPParser.parse(window)
+        try ImageLimits.check(width: parser.width, height: parser.height, frames: parser.frames)
+        (width, height) = (parser.width, parser.height)
         self.deadline = deadline
-        delays = walk.delaysMilliseconds
-        loopCount = walk.loopCount
+        delays = parser.delaysMilliseconds
+        loopCount = parser.loopCount
     }
 
     func next() throws -> AnimationFrame? {
@@ -82,14 +82,14 @@ package struct WebPParser: Sendable, Hashable {
     /// Parses the file; data after the declared end is ignored.
     ///
     /// - Throws: `media.corrupt` when a chunk or the file is truncated, `media.too_many_frames`.
-    package static func walk(_ window: ByteWindow) throws -> WebPParser {
-        var walk = WebPParser()
-        try WebPChunks.walk(window) { type, content in
-            try walk.read(type, at: content.lowerBound, size: content.count, of: window)
+    package static func parse(_ window: ByteWindow) throws -> WebPParser {
+        var parser = WebPParser()
+        try WebPChunks.parse(window) { type, content in
+            try parser.read(type, at: content.lowerBound, size: content.count, of: window)
             return true
         }
-        if walk.isAnimated, walk.delaysMilliseconds.isEmpty { throw window.broken("no frame") }
-        return walk
+        if parser.isAnimated, parser.delaysMilliseconds.isEmpty { throw window.broken("no frame") }
+        return parser
     }
 
     private mutating func read(_ type: String, at offset: Int, size: Int, of window: ByteWindow) throws {

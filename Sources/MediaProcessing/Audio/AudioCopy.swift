@@ -149,11 +149,11 @@ struct WaveHeaderRepair {
     /// - Throws: `media.corrupt` when the header already has a sample count, `output.no_space`, `deadline.exceeded`.
     func run() throws -> Int {
         let window = try ByteWindow(descriptor: source, noun: "WAV", deadline: clock.deadline)
-        let walk = try WaveParser.walk(window)
-        guard let chunk = walk.openChunk else { throw window.broken("the sample count is present") }
+        let parser = try WaveParser.parse(window)
+        guard let chunk = parser.openChunk else { throw window.broken("the sample count is present") }
         // Bounded throughout: offsets in the file.
         let start = chunk + 8
-        let samples = (window.size - start) / walk.frameBytes * walk.frameBytes
+        let samples = (window.size - start) / parser.frameBytes * parser.frameBytes
         let size = start + samples + samples % 2
         guard size - 8 <= UInt32.max else { throw window.broken("more bytes than a 32-bit size can hold") }
         for place in stride(from: 0, to: start + samples, by: Self.pieceBytes) {

@@ -22,7 +22,7 @@ package enum CoverArt {
         let window = ByteWindow(bytes: bytes, noun: "cover")
         switch ImageSignature.format(of: LeadingBytes(Array(bytes.prefix(64)))) {
         case .jpeg: return (try? DecodingMemory.coefficientBytes(window)) != nil
-        case .png: return (try? PNGParser.walk(window)) != nil
+        case .png: return (try? PNGParser.parse(window)) != nil
         default: return false
         }
     }

@@ -76,7 +76,7 @@ package final class ByteWindow {
     /// - Throws: `media.corrupt` for more bytes than the window holds, which only a number in the file can request;
     ///   read longer ranges with `all(in:)`.
     package func bytes(at offset: Int, count: Int) throws -> ArraySlice<UInt8> {
-        guard count <= Limits.walkWindowBytes else { throw broken("a run of \(count) bytes at \(offset)") }
+        guard count <= Limits.parseWindowBytes else { throw broken("a run of \(count) bytes at \(offset)") }
         guard count >= 0, (0...size).contains(offset) else { throw cut }
         // Bounded throughout: both offsets lie in the file, and the count in a window.
         if offset == size { return [] }
@@ -126,7 +126,7 @@ package final class ByteWindow {
             throw AttachPrepError(.deadlineExceeded, "The time for the request ran out while the file was checked.")
         }
         start = offset
-        window = try read(min(Limits.walkWindowBytes, size - start), at: start, needing: min(count, size - start))
+        window = try read(min(Limits.parseWindowBytes, size - start), at: start, needing: min(count, size - start))
     }
 
     /// Reads up to `count` bytes, and waits for at least `needed` of them while the file is arriving.
@@ -175,5 +175,5 @@ final class ArrivingFile {
 
 extension Limits {
     /// Bytes of a file in memory at a time while its blocks, boxes, chunks or frames are walked.
-    package static let walkWindowBytes = 65_536
+    package static let parseWindowBytes = 65_536
 }

@@ -137,7 +137,7 @@ final class FrameValidator {
         if try current.isEmpty || decodesAlone(current.first) { return }
         let alone = try decode(current, isLong: isLong(current))
         let isComplete =
-            alone.errorCount == 0 && (alone.pictures >= current.count || isLong(current) && alone.pictures > 0)
+            alone.errorCount == 0 && (alone.frameCount >= current.count || isLong(current) && alone.frameCount > 0)
         if isComplete { return }
         // A single group is both first and last. A group that starts too far back cannot be validated and is accepted.
         if groups < 2 || previous.count >= packetsMax {
@@ -197,16 +197,16 @@ final class GOPDecoder {
 
     /// Result of decoding a group of pictures.
     struct Outcome {
-        var pictures = 0
+        var frameCount = 0
         var errorCount = 0
         /// Whether the first decoded frame depends on others; nil before it arrives.
         var startsWithPredictedFrame: Bool?
         /// The wanted frame, if it was decoded.
         var found: Frame?
 
-        var isDamaged: Bool { pictures == 0 || errorCount > 0 && startsWithPredictedFrame != true }
+        var isDamaged: Bool { frameCount == 0 || errorCount > 0 && startsWithPredictedFrame != true }
         /// Whether frames were decoded, without errors, and starting with an intra-coded frame.
-        var isFlawless: Bool { pictures > 0 && errorCount == 0 && startsWithPredictedFrame == false }
+        var isFlawless: Bool { frameCount > 0 && errorCount == 0 && startsWithPredictedFrame == false }
     }
 
     private let decoder: Decoder
@@ -245,7 +245,7 @@ final class GOPDecoder {
     }
 
     /// Resets the frame and error counts; the decoder state and `startsWithPredictedFrame` are kept.
-    func resetCounts() { (outcome.pictures, outcome.errorCount) = (0, 0) }
+    func resetCounts() { (outcome.frameCount, outcome.errorCount) = (0, 0) }
 
     /// Drains and resets the decoder.
     func finish() -> Outcome {
@@ -280,7 +280,7 @@ final class GOPDecoder {
     private func take() throws(LibAVError) {
         // If the first frame is predicted, the container's keyframe flag is wrong, and errors prove nothing.
         outcome.startsWithPredictedFrame = outcome.startsWithPredictedFrame ?? frame.isPredicted
-        outcome.pictures += 1
+        outcome.frameCount += 1
         if frame.isConcealed { outcome.errorCount += 1 }
         guard let wanted, frame.presentationTimestamp == wanted.tick else { return }
         let found = try Frame()

@@ -24,18 +24,18 @@ package struct ISOBoxParser: Sendable, Hashable {
     /// Parses the file.
     ///
     /// - Throws: `media.corrupt` when a box reaches past the end of the file or there is no movie box.
-    package static func walk(_ window: ByteWindow) throws -> ISOBoxParser {
-        var walk = ISOBoxParser()
-        try walk.enterAll(of: window)
-        if !walk.hasMovie { throw window.cut }
-        return walk
+    package static func parse(_ window: ByteWindow) throws -> ISOBoxParser {
+        var parser = ISOBoxParser()
+        try parser.enterAll(of: window)
+        if !parser.hasMovie { throw window.cut }
+        return parser
     }
 
     /// Whether the movie box precedes the samples; boxes after the samples are not read.
     static func hasIndexInFront(_ window: ByteWindow) throws -> Bool {
-        var walk = ISOBoxParser()
+        var parser = ISOBoxParser()
         var offset = 0
-        while offset + 8 <= window.size, let box = try walk.box(at: offset, within: window.size, of: window) {
+        while offset + 8 <= window.size, let box = try parser.box(at: offset, within: window.size, of: window) {
             if box.type == "moov" || box.type == "mdat" { return box.type == "moov" }
             offset = box.end
         }
@@ -44,11 +44,11 @@ package struct ISOBoxParser: Sendable, Hashable {
 
     /// Parses a damaged file as far as its boxes are valid.
     static func recovered(_ window: ByteWindow) throws -> ISOBoxParser {
-        var walk = ISOBoxParser()
-        do { try walk.enterAll(of: window) } catch let error as AttachPrepError {
+        var parser = ISOBoxParser()
+        do { try parser.enterAll(of: window) } catch let error as AttachPrepError {
             if error.code != .mediaCorrupt { throw error }
         }
-        return walk
+        return parser
     }
 
     private mutating func enterAll(of window: ByteWindow) throws {
@@ -113,16 +113,16 @@ package struct ISOBoxParser: Sendable, Hashable {
             try descend(box, path: ["trak", "mdia", "minf", "stbl", "stsd"], of: window)
         case "moof":
             hasFragments = true
-            try walkFragment(box, of: window)
+            try parseFragment(box, of: window)
         default: break
         }
     }
 
     /// Checks that boxes fill a fragment; libav silently skips a fragment that it cannot parse.
-    private mutating func walkFragment(_ parent: Box, of window: ByteWindow) throws {
+    private mutating func parseFragment(_ parent: Box, of window: ByteWindow) throws {
         var offset = parent.content
         while offset + 8 <= parent.end, let box = try box(at: offset, within: parent.end, of: window) {
-            if box.type == "traf" { try walkFragment(box, of: window) }
+            if box.type == "traf" { try parseFragment(box, of: window) }
             offset = box.end
         }
         if offset != parent.end { throw window.broken("the boxes of a fragment do not fill it") }
@@ -172,7 +172,7 @@ enum ISOBoxSearch {
     ///   `Limits.boxesMax`.
     static func all(_ type: String, in parent: Range<Int>, _ window: ByteWindow) throws -> [Range<Int>] {
         var found: [Range<Int>] = []
-        try walk(parent, window) { name, content in
+        try parse(parent, window) { name, content in
             if name == type { found.append(content) }
             return true
         }
@@ -182,7 +182,7 @@ enum ISOBoxSearch {
     /// The content range of the first box of a type; nil if there is none.
     static func first(_ type: String, in parent: Range<Int>, _ window: ByteWindow) throws -> Range<Int>? {
         var found: Range<Int>?
-        try walk(parent, window) { name, content in
+        try parse(parent, window) { name, content in
             if name == type { found = content }
             return found == nil
         }
@@ -192,7 +192,7 @@ enum ISOBoxSearch {
     /// Calls `body` for each box until it returns false.
     // Bounded throughout: offsets in `parent`, which lies in the file; a size is compared with what is left of it
     // before it is added.
-    static func walk(
+    static func parse(
         _ parent: Range<Int>, _ window: ByteWindow, _ body: (_ type: String, _ content: Range<Int>) throws -> Bool
     ) throws {
         var offset = parent.lowerBound

@@ -40,7 +40,7 @@ struct ImageInspection {
 
     private func inspectJPEG() throws -> InspectedMedia {
         // A file that cannot be parsed may still decode.
-        let segments = try? JPEGSegments.walk(window("JPEG"))
+        let segments = try? JPEGSegments.parse(window("JPEG"))
         if !request.decodesStills, let plain = segments.flatMap(PlainJPEG.init) {
             try plain.check()
             return plain.inspected
@@ -57,13 +57,13 @@ struct ImageInspection {
     /// Checks limits before anything is decoded: libjpeg holds all coefficients of a progressive JPEG in memory.
     private func checkHeader() throws {
         // A file that cannot be parsed may still decode.
-        guard let header = try? JPEGSegments.walkHeader(window("JPEG")) else { return }
+        guard let header = try? JPEGSegments.parseHeader(window("JPEG")) else { return }
         try ImageLimits.check(width: header.width, height: header.height)
         _ = try DecodingMemory.coefficientBytes(header)
     }
 
     private func inspectTIFF() throws -> InspectedMedia {
-        try TIFFValidator.walk(window("TIFF"))
+        try TIFFValidator.parse(window("TIFF"))
         return try inspectStill()
     }
 
@@ -81,13 +81,13 @@ struct ImageInspection {
     }
 
     private func inspectWebP() throws -> InspectedMedia {
-        let walk = try WebPParser.walk(window("WebP"))
-        guard walk.isAnimated else { return try inspectStill() }
-        try ImageLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
+        let parser = try WebPParser.parse(window("WebP"))
+        guard parser.isAnimated else { return try inspectStill() }
+        try ImageLimits.check(width: parser.width, height: parser.height, frames: parser.frames)
         let image = try Image.open(descriptor: source, pages: .all)
         var media = InspectedMedia(format: .webp)
         describe(image, in: &media)
-        describe(walk.delaysMilliseconds, loops: walk.loopCount, walk.duration, in: &media)
+        describe(parser.delaysMilliseconds, loops: parser.loopCount, parser.duration, in: &media)
         try decodeFrames()
         return media
     }
@@ -120,38 +120,38 @@ struct ImageInspection {
     }
 
     private func inspectPNG() throws -> InspectedMedia {
-        let walk = try PNGParser.walk(window("PNG"))
+        let parser = try PNGParser.parse(window("PNG"))
         // libpng rejects sides over a million pixels without stating the reason.
-        try ImageLimits.check(width: walk.width, height: walk.height, frames: walk.frames)
+        try ImageLimits.check(width: parser.width, height: parser.height, frames: parser.frames)
         // A still is validated when it is rendered, but rendering an animation shows only one of its frames.
-        if request.decodesStills || walk.isAnimated {
+        if request.decodesStills || parser.isAnimated {
             try StillValidator.requireIntact(.png, source: source)
         }
         var media = try inspectStill()
-        media.hasMetadata = try PNGRetainedChunks.walk(window("PNG")).hasMetadata
+        media.hasMetadata = try PNGRetainedChunks.parse(window("PNG")).hasMetadata
         media.frames = 1
-        if walk.isAnimated {
-            describe(walk.delaysMilliseconds, loops: walk.loopCount, walk.duration, in: &media)
+        if parser.isAnimated {
+            describe(parser.delaysMilliseconds, loops: parser.loopCount, parser.duration, in: &media)
             try decodeFrames()
         }
         return media
     }
 
     private func inspectGIF() throws -> InspectedMedia {
-        let walk = try GIFParser.walk(window("GIF"), countsPixels: true)
-        try ImageLimits.check(walk)
-        if let damage = walk.damage { throw StillValidator.corrupt(damage) }
+        let parser = try GIFParser.parse(window("GIF"), countsPixels: true)
+        try ImageLimits.check(parser)
+        if let damage = parser.damage { throw StillValidator.corrupt(damage) }
         var media = InspectedMedia(format: .gif)
-        (media.width, media.height) = (walk.width, walk.height)
-        media.hasAlpha = walk.hasTransparency
+        (media.width, media.height) = (parser.width, parser.height)
+        media.hasAlpha = parser.hasTransparency
         media.color = "srgb"
-        media.hasMetadata = walk.hasMetadata
-        media.containerDefect = walk.isTrailerMissing ? .trailerMissing : nil
-        media.frames = walk.frames
-        if walk.frames > 1 {
-            media.frameDelaysMilliseconds = walk.delaysMilliseconds
-            media.loopCount = walk.loopCount
-            media.duration = walk.duration
+        media.hasMetadata = parser.hasMetadata
+        media.containerDefect = parser.isTrailerMissing ? .trailerMissing : nil
+        media.frames = parser.frames
+        if parser.frames > 1 {
+            media.frameDelaysMilliseconds = parser.delaysMilliseconds
+            media.loopCount = parser.loopCount
+            media.duration = parser.duration
         }
         return media
     }

@@ -23,13 +23,13 @@ package struct MP3Parser: Sendable, Hashable {
     ///
     /// - Throws: `media.corrupt` when the last frame is truncated, frames are missing according to the file's own
     ///   table, or there is too much junk.
-    package static func walk(_ window: ByteWindow) throws -> MP3Parser {
-        var walk = MP3Parser()
+    package static func parse(_ window: ByteWindow) throws -> MP3Parser {
+        var parser = MP3Parser()
         var offset = 0
-        while offset < window.size { offset = try walk.step(at: offset, of: window) }
-        if walk.frames == 0 { throw window.broken("no MPEG audio frame") }
-        if let declared = walk.declaredFrames, walk.isTruncated(declared) { throw window.cut }
-        return walk
+        while offset < window.size { offset = try parser.step(at: offset, of: window) }
+        if parser.frames == 0 { throw window.broken("no MPEG audio frame") }
+        if let declared = parser.declaredFrames, parser.isTruncated(declared) { throw window.cut }
+        return parser
     }
 
     /// Whether more frames are missing than encoders miscount: LAME excludes its own table's frame from the count,
@@ -237,12 +237,12 @@ package struct ADTSParser: Sendable, Hashable {
     /// Parses the file.
     ///
     /// - Throws: `media.corrupt` when the last frame is truncated, or there is too much junk.
-    package static func walk(_ window: ByteWindow) throws -> ADTSParser {
-        var walk = ADTSParser()
+    package static func parse(_ window: ByteWindow) throws -> ADTSParser {
+        var parser = ADTSParser()
         var offset = 0
-        while offset < window.size { offset = try walk.step(at: offset, of: window) }
-        if walk.frames == 0 { throw window.broken("no ADTS frame") }
-        return walk
+        while offset < window.size { offset = try parser.step(at: offset, of: window) }
+        if parser.frames == 0 { throw window.broken("no ADTS frame") }
+        return parser
     }
 
     private mutating func step(at offset: Int, of window: ByteWindow) throws -> Int {

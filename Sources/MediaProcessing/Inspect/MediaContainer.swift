@@ -41,11 +41,11 @@ enum MediaContainer: Sendable, Hashable {
     func check(_ window: ByteWindow) throws -> (boxes: ISOBoxParser?, fault: ContainerDefect?) {
         switch self {
         case .isoBaseMedia:
-            let boxes = try ISOBoxParser.walk(window)
+            let boxes = try ISOBoxParser.parse(window)
             if boxes.mediaDataExceedsFile { return (boxes, .mediaDataExceedsFile) }
             return (boxes, boxes.hasTrailingData ? .trailingData : nil)
         case .avi: try AVIValidator.check(window)
-        case .wave: return (nil, try WaveParser.walk(window).openChunk == nil ? nil : .samplesNotCounted)
+        case .wave: return (nil, try WaveParser.parse(window).openChunk == nil ? nil : .samplesNotCounted)
         case .aiff: try AIFFValidator.check(window)
         case .matroska: try MatroskaValidator.check(window)
         case .programStream: try MPEGProgramStreamValidator.check(window)

@@ -97,8 +97,8 @@ package enum MovieInspection {
 
     private static func checkFrames(_ format: MediaFormat, _ window: ByteWindow) throws {
         switch format {
-        case .mp3, .mp2: _ = try MP3Parser.walk(window)
-        case .aac: _ = try ADTSParser.walk(window)
+        case .mp3, .mp2: _ = try MP3Parser.parse(window)
+        case .aac: _ = try ADTSParser.parse(window)
         case .mpeg1Video, .mpeg2Video: try MPEGVideoValidator.check(window)
         default: break
         }

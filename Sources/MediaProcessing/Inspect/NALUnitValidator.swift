@@ -37,14 +37,14 @@ struct NALUnitValidator {
 
     /// Whether a sample consists of complete, plausible units.
     func isIntact(_ packet: Packet) -> Bool {
-        packet.withBytes { sample in walk(sample) { isPlausible($0) } }
+        packet.withBytes { sample in parse(sample) { isPlausible($0) } }
     }
 
     /// Whether a sample is an IDR picture: neither it nor the following frames refer to earlier ones.
     func containsIDR(_ packet: Packet) -> Bool {
         var isIDR = false
         packet.withBytes { sample in
-            _ = walk(sample) { unit in
+            _ = parse(sample) { unit in
                 switch codec {
                 case .h264: isIDR = isIDR || unit.byte(0) & 0x1F == 5
                 case .hevc: isIDR = isIDR || (19...20).contains(unit.byte(0) >> 1)
@@ -59,7 +59,7 @@ struct NALUnitValidator {
     ///
     /// - Returns: Whether all units were accepted and fill the sample.
     // Bounded throughout: offsets in the sample; a length is compared with what is left before it is added.
-    private func walk(_ sample: RawSpan, _ accepts: (RawSpan) -> Bool) -> Bool {
+    private func parse(_ sample: RawSpan, _ accepts: (RawSpan) -> Bool) -> Bool {
         var offset = 0
         while sample.byteCount - offset > lengthBytes {
             var length = 0

@@ -17,8 +17,8 @@ package struct WaveParser: Sendable, Hashable {
     private static let unfinished = 0xFFFF_FFFF
 
     /// - Throws: `media.corrupt` when samples are missing, or their number was not written and cannot be derived.
-    package static func walk(_ window: ByteWindow) throws -> WaveParser {
-        var walk = WaveParser()
+    package static func parse(_ window: ByteWindow) throws -> WaveParser {
+        var parser = WaveParser()
         let form = try window.characters(at: 0, count: 4)
         let riff = try integer(at: 4, form: form, of: window)
         if form != "RF64", form != "BW64", riff != 0, riff != unfinished, riff + 8 > window.size + toleranceBytes + 1 {
@@ -31,7 +31,7 @@ package struct WaveParser: Sendable, Hashable {
             let name = try window.characters(at: offset, count: 4)
             var size = try integer(at: offset + 4, form: form, of: window)
             if name == "fmt ", form == "RIFF", size >= 14 {
-                walk.frameBytes = max(1, try window.littleEndian(at: offset + 20, bytes: 2))
+                parser.frameBytes = max(1, try window.littleEndian(at: offset + 20, bytes: 2))
             }
             if name == "ds64" { large = try window.littleEndian(at: offset + 16, bytes: 8) & Int.max }
             if name == "data" {
@@ -39,19 +39,19 @@ package struct WaveParser: Sendable, Hashable {
                 samples = samples ?? size
                 if size == 0 || size == unfinished {
                     guard form == "RIFF", try reachesEnd(offset + 8, of: window) else { throw unfilled }
-                    walk.openChunk = offset
-                    return walk
+                    parser.openChunk = offset
+                    return parser
                 }
             }
             if size > window.size - offset - 8 {
                 // Anything may follow the samples, but the samples must be complete.
-                if samples != nil, name != "data", !isName(name) { return walk }
+                if samples != nil, name != "data", !isName(name) { return parser }
                 throw window.cut
             }
             offset = try next(after: offset + 8 + size, isOdd: size % 2 == 1, of: window)
         }
         if samples == nil { throw window.cut }
-        return walk
+        return parser
     }
 
     /// Whether samples, not a chunk, lie between an offset and the end of the file.
@@ -95,7 +95,7 @@ package enum AVIValidator {
         while offset + 12 <= window.size, try window.characters(at: offset, count: 4) == "RIFF" {
             let end = try declaredEnd(at: offset, of: window)
             if end > window.size + toleranceBytes { throw window.cut }
-            hasMovie = try walkLists(from: offset + 12, to: min(end, window.size), of: window) || hasMovie
+            hasMovie = try parseLists(from: offset + 12, to: min(end, window.size), of: window) || hasMovie
             offset = end
         }
         if !hasMovie { throw window.cut }
@@ -108,7 +108,7 @@ package enum AVIValidator {
         return offset + 8 + size + size % 2
     }
 
-    private static func walkLists(from start: Int, to end: Int, of window: ByteWindow) throws -> Bool {
+    private static func parseLists(from start: Int, to end: Int, of window: ByteWindow) throws -> Bool {
         var offset = start
         var hasMovie = false
         while offset + 8 <= end {

@@ -23,10 +23,10 @@ struct MovieBudget {
     }
 
     private var bytesMax: Double { Double(rendition.bytesMax) }
-    private var audioSeconds: Double { scan.sounds?.end.map(scan.timeline.output) ?? 0 }
+    private var audioSeconds: Double { scan.audioScan?.end.map(scan.timeline.output) ?? 0 }
 
     /// Bytes of the source's video and audio packets.
-    private var mediaBytes: Int { scan.pictures.bytes.adding(clamping: scan.sounds?.bytes ?? 0) }
+    private var mediaBytes: Int { scan.videoScan.bytes.adding(clamping: scan.audioScan?.bytes ?? 0) }
 
     /// Whether the output has to be smaller than the source; it may then use all bytes at good quality.
     var isPressed: Bool {
@@ -35,9 +35,9 @@ struct MovieBudget {
 
     /// Bytes of the index and the headers.
     var overhead: Double {
-        let sounds = max(Double(scan.sounds?.packets ?? 0), (audioSeconds * 48).rounded(.towardZero))
-        return Double(scan.pictures.packets) * Double(Limits.movieIndexBytesPerFrame)
-            + sounds * Double(Limits.movieIndexBytesPerAudioPacket) + Double(Limits.movieHeaderBytes)
+        let audioPackets = max(Double(scan.audioScan?.packets ?? 0), (audioSeconds * 48).rounded(.towardZero))
+        return Double(scan.videoScan.packets) * Double(Limits.movieIndexBytesPerFrame)
+            + audioPackets * Double(Limits.movieIndexBytesPerAudioPacket) + Double(Limits.movieHeaderBytes)
     }
 
     /// Bytes of a copy above which space is reserved for the index, because moving the file would cost more.
@@ -50,13 +50,13 @@ struct MovieBudget {
 
     /// Whether the audio stream can be copied, judged by its packets.
     var canCopyAudio: Bool {
-        guard rendition.copiesAudio, let sounds = scan.sounds, let audio = scan.audio else { return false }
+        guard rendition.copiesAudio, let audioScan = scan.audioScan, let audio = scan.audio else { return false }
         if let max = rendition.audioBitRateMax, audioSeconds > 0,
-            Double(sounds.bytes) * 8 / audioSeconds > Double(max) * 1.1
+            Double(audioScan.bytes) * 8 / audioSeconds > Double(max) * 1.1
         {
             return false
         }
-        return sounds.hiding != .middle && !(audio.codec == "aac" && audio.sampleRate == 0)
+        return audioScan.hiding != .middle && !(audio.codec == "aac" && audio.sampleRate == 0)
     }
 
     /// Audio settings at normal quality.
@@ -74,12 +74,12 @@ struct MovieBudget {
 
     /// How audio is written beside encoded video.
     var audioBesideEncoded: MoviePlan.Audio {
-        guard scan.audio != nil, let sounds = scan.sounds else { return .none }
+        guard scan.audio != nil, let audioScan = scan.audioScan else { return .none }
         let encoded = audio(bytesMax: bytesMax * Self.audioShare)
         let least = encoded.map { Double($0.bitRate) / 8 * audioSeconds } ?? 0
         let share = isPressed ? Self.audioShare : Self.copiedShareMax
         // Encoding would lose quality, so the audio is copied if that takes no more bytes.
-        if canCopyAudio, cut == nil, Double(sounds.bytes) < max(bytesMax * share, least) { return .copied }
+        if canCopyAudio, cut == nil, Double(audioScan.bytes) < max(bytesMax * share, least) { return .copied }
         return encoded.map { .encoded($0) } ?? .none
     }
 
@@ -93,14 +93,14 @@ struct MovieBudget {
     /// Bytes left for the video.
     func videoBytes(beside audio: MoviePlan.Audio) -> Double {
         let seconds = min(audioSeconds, cut ?? .infinity)
-        let sounds: Double
+        let audioBytes: Double
         switch audio {
-        case .none: sounds = 0
-        case .copied: sounds = Double(scan.sounds?.bytes ?? 0)
-        case .encoded(let settings): sounds = Double(settings.bitRate) / 8 * seconds * 1.02
+        case .none: audioBytes = 0
+        case .copied: audioBytes = Double(scan.audioScan?.bytes ?? 0)
+        case .encoded(let settings): audioBytes = Double(settings.bitRate) / 8 * seconds * 1.02
         }
         let share = cut.map { min(1, $0 / max(0.001, scan.duration)) } ?? 1
-        return max(1_000, bytesMax * Limits.movieFillShare - sounds - overhead * share)
+        return max(1_000, bytesMax * Limits.movieFillShare - audioBytes - overhead * share)
     }
 }
 

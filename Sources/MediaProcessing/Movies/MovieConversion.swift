@@ -31,12 +31,12 @@ struct MovieConversion {
     /// Copies the movie's video; nil when it cannot be copied or would be too large.
     private func copy(_ source: MovieSource) throws -> RenderedMedia? {
         let scan = source.scan
-        guard rendition.copiesVideo, scan.pictures.hiding != .middle, scan.pictures.validDecodingTimes != nil,
-            scan.pictures.bytes < rendition.bytesMax
+        guard rendition.copiesVideo, scan.videoScan.hiding != .middle, scan.videoScan.validDecodingTimes != nil,
+            scan.videoScan.bytes < rendition.bytesMax
         else { return nil }
         let budget = MovieBudget(scan, rendition)
         // Bounded: floating point.
-        let left = Double(rendition.bytesMax.subtracting(clamping: scan.pictures.bytes)) - budget.overhead
+        let left = Double(rendition.bytesMax.subtracting(clamping: scan.videoScan.bytes)) - budget.overhead
         var audioPlans: [MoviePlan.Audio] = []
         if budget.canCopyAudio { audioPlans.append(.copied) }
         if let settings = budget.audio(bytesMax: left), scan.audio != nil { audioPlans.append(.encoded(settings)) }
@@ -98,7 +98,7 @@ struct MovieConversion {
             frameRateMax: min(rendition.frameRateMax ?? .infinity, Limits.movieFrameRateMax),
             duration: min(budget.cut ?? .infinity, source.scan.end), trialEncode: trialEncode, bytesMax: videoBytes,
             qualityBest: isPressed ? Limits.movieQualityBest : Limits.movieQuality, secondsLeft: clock.secondsLeft)
-        if !isPressed { estimate.capQuality(toBytes: source.scan.pictures.bytes, codec: source.scan.video.codec) }
+        if !isPressed { estimate.capQuality(toBytes: source.scan.videoScan.bytes, codec: source.scan.video.codec) }
         report.note(audio: audio, full: budget.fullAudio)
         let encoding = MovieEncoding(bytesMax: rendition.bytesMax, clock: clock)
         let (choice, written) = try encoding.run(estimate, cut: budget.cut) { choice, rateController, canRestart in

@@ -66,7 +66,7 @@ struct MoviePass {
         let audioUsage = AudioByteUsage(plan, seconds: min(plan.cut ?? .infinity, scan.duration))
         var tracks: [any MovieTrack] = []
         switch plan.picture {
-        case .copied: tracks.append(try copied(scan.video, scan.pictures, plan, movie, muxer))
+        case .copied: tracks.append(try copied(scan.video, scan.videoScan, plan, movie, muxer))
         case .encoded(let choice, let rateController, let sample):
             let watch = PassMonitor(
                 clock, end: min(choice.cut ?? .infinity, scan.end), encodeSecondsPerFrame: choice.encodeSecondsPerFrame,
@@ -77,10 +77,10 @@ struct MoviePass {
                     audioUsage: audioUsage,
                     muxer: muxer))
         }
-        guard let audio = scan.audio, let sounds = scan.sounds else { return tracks }
+        guard let audio = scan.audio, let audioScan = scan.audioScan else { return tracks }
         switch plan.audio {
         case .none: break
-        case .copied: tracks.append(try copied(audio, sounds, plan, movie, muxer))
+        case .copied: tracks.append(try copied(audio, audioScan, plan, movie, muxer))
         case .encoded(let settings):
             tracks.append(
                 try EncodedAudioTrack(
@@ -132,7 +132,8 @@ struct MoviePass {
             case let audio as EncodedAudioTrack: written.duration = max(written.duration, audio.end)
             default:
                 if track.source == scan.audio?.index, written.stoppedAt == nil {
-                    written.duration = max(written.duration, min(cut, scan.sounds?.end.map(scan.timeline.output) ?? 0))
+                    let end = scan.audioScan?.end.map(scan.timeline.output) ?? 0
+                    written.duration = max(written.duration, min(cut, end))
                 }
             }
         }

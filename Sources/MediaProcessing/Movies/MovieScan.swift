@@ -6,10 +6,10 @@ import SafeArithmetic
 /// Facts about a movie that a conversion needs: one pass over all packets, without decoding.
 struct MovieScan {
     let video: StreamDescription
-    let pictures: StreamScan
+    let videoScan: StreamScan
     /// The audio stream that is kept: the first decodable one with samples.
     let audio: StreamDescription?
-    let sounds: StreamScan?
+    let audioScan: StreamScan?
     let timeline: MovieTimeline
     /// Whether reading ended early with an error.
     let isBroken: Bool
@@ -21,12 +21,12 @@ struct MovieScan {
         }
         var reading = Reading(movie, video, deadline)
         let isBroken = try reading.run()
-        guard let pictures = reading.scans[video.index], pictures.shown > 0 else {
+        guard let videoScan = reading.scans[video.index], videoScan.shown > 0 else {
             throw AttachPrepError(.mediaCorrupt, "The movie contains no video frames; send an intact file.")
         }
         let audio = movie.audio.first { $0.isDecodable && reading.scans[$0.index]?.shown ?? 0 > 0 }
         return MovieScan(
-            video: video, pictures: pictures, audio: audio, sounds: audio.flatMap { reading.scans[$0.index] },
+            video: video, videoScan: videoScan, audio: audio, audioScan: audio.flatMap { reading.scans[$0.index] },
             timeline: reading.coverage(of: [video.index, audio?.index].compactMap { $0 }).timeline, isBroken: isBroken)
     }
 
@@ -82,29 +82,29 @@ struct MovieScan {
 
     /// Average frame duration in seconds.
     // Bounded throughout: floating point.
-    var interval: Double { pictures.interval ?? video.frameRate.map { 1 / $0 } ?? 0.04 }
+    var interval: Double { videoScan.interval ?? video.frameRate.map { 1 / $0 } ?? 0.04 }
 
     /// Frames per second.
     var frameRate: Double { 1 / max(interval, 1e-4) }
 
     /// End of the last frame in seconds on the output timeline.
     var end: Double {
-        guard let last = pictures.last else { return 0 }
-        return timeline.output(last) + pictures.lastDuration(otherwise: interval)
+        guard let last = videoScan.last else { return 0 }
+        return timeline.output(last) + videoScan.lastDuration(otherwise: interval)
     }
 
     /// End of the last video or audio sample in seconds on the output timeline.
-    var duration: Double { max(end, sounds?.end.map(timeline.output) ?? 0) }
+    var duration: Double { max(end, audioScan?.end.map(timeline.output) ?? 0) }
 
     /// Time and bytes of each frame on the output timeline: parts that need many bytes in the source also need many in
     /// the output.
     func weights() -> [(time: Double, bytes: Int)] {
-        pictures.weights.map { (timeline.output($0.time), $0.bytes) }.sorted { $0.time < $1.time }
+        videoScan.weights.map { (timeline.output($0.time), $0.bytes) }.sorted { $0.time < $1.time }
     }
 
     /// Average bytes per source frame within `reach` seconds of a time on the output timeline.
     func bytesPerFrame(around time: Double, reach: Double) -> Double {
-        let near = pictures.weights.filter { abs(timeline.output($0.time) - time) <= reach }
+        let near = videoScan.weights.filter { abs(timeline.output($0.time) - time) <= reach }
         return near.isEmpty ? 0 : Double(near.map(\.bytes).reduce(0, +)) / Double(near.count)
     }
 }

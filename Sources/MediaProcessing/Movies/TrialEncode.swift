@@ -34,7 +34,7 @@ struct TrialEncode {
 
     /// The size to try: the largest one that the byte limit may allow.
     static func shape(_ largest: MovieShape, bytes: Double, scan: MovieScan) -> MovieShape {
-        let frames = Double(max(1, scan.pictures.shown))
+        let frames = Double(max(1, scan.videoScan.shown))
         let shapes = largest.ladder
         return shapes.first { bytes * 8 / frames / Double($0.pixels) >= bitsPerPixelMin }
             ?? shapes.first { $0.shortSide <= 360 } ?? largest
@@ -42,7 +42,7 @@ struct TrialEncode {
 
     /// The rate factor to try, close to the expected one: the slope of the curve depends on it.
     static func quality(_ shape: MovieShape, bytes: Double, scan: MovieScan) -> Double {
-        switch bytes * 8 / Double(max(1, scan.pictures.shown)) / Double(shape.pixels) {
+        switch bytes * 8 / Double(max(1, scan.videoScan.shown)) / Double(shape.pixels) {
         case ..<0.045: 31
         case ..<0.09: 27
         default: 23
@@ -81,12 +81,12 @@ struct TrialEncode {
         func mean(_ value: (Piece) -> Double) -> Double { pieces.map(value).reduce(0, +) / Double(pieces.count) }
         let frames = Double(pieces.map(\.frames).reduce(0, +))
         let scan = source.scan
-        let usual = Double(scan.pictures.bytes) / Double(max(1, scan.pictures.shown))
+        let usual = Double(scan.videoScan.bytes) / Double(max(1, scan.videoScan.shown))
         let weight = max(0.3, min(3, usual / max(1, mean(\.sourceBytesPerFrame))))
         return TrialEncode(
             sample: sample,
             curve: RateCurve(
-                bytes: mean(\.bytesPerFrame) * weight * Double(scan.pictures.shown), at: quality,
+                bytes: mean(\.bytesPerFrame) * weight * Double(scan.videoScan.shown), at: quality,
                 steps: steps(pieces)), shape: shape,
             secondsPerFrame: pieces.map(\.decodingSeconds).reduce(0, +) / frames,
             secondsPerMegapixel: pieces.map(\.encodingSeconds).reduce(0, +) / frames / shape.megapixels)
@@ -105,7 +105,7 @@ struct TrialEncode {
 
     /// Start times of the pieces on the source's timeline, in seconds; nil for the beginning.
     private static func times(_ scan: MovieScan) -> [Double?] {
-        guard let first = scan.pictures.first, let last = scan.pictures.last else { return [nil] }
+        guard let first = scan.videoScan.first, let last = scan.videoScan.last else { return [nil] }
         let count = max(1, min(piecesMax, Int(clamping: (last - first) / secondsPerPiece)))
         return [nil] + (1..<max(1, count)).map { first + (last - first) * (Double($0) + 0.3) / Double(count) }
     }
@@ -125,9 +125,9 @@ struct TrialEncode {
         }
         var piece = Piece()
         let framesMax = max(2, min(framesMax, frameBytesMax / (shape.pixels.multiplied(clamping: 3) / 2)))
-        let pictures = try decode(source, movie, shape, count: framesMax, secondsMax: secondsMax, into: &piece, clock)
-        guard let begin = pictures.first?.time else { return Piece() }
-        try encode(pictures, source, shape, quality, into: &piece, clock)
+        let frames = try decode(source, movie, shape, count: framesMax, secondsMax: secondsMax, into: &piece, clock)
+        guard let begin = frames.first?.time else { return Piece() }
+        try encode(frames, source, shape, quality, into: &piece, clock)
         piece.sourceBytesPerFrame = source.scan.bytesPerFrame(
             around: begin, reach: neighborhood)
         return piece
@@ -137,66 +137,66 @@ struct TrialEncode {
         _ source: MovieSource, _ movie: OpenMovie, _ shape: MovieShape, count: Int, secondsMax: Double,
         into piece: inout Piece, _ clock: WorkClock
     ) throws -> [(frame: Frame, time: Double)] {
-        let frames = try TimedFrameDecoder(movie, source.scan)
+        let decoder = try TimedFrameDecoder(movie, source.scan)
         var normalizer: FrameNormalizer?
         var sample: Frame?
-        var pictures: [(frame: Frame, time: Double)] = []
+        var frames: [(frame: Frame, time: Double)] = []
         let packet = try Packet()
         let start = clock.secondsSpent
         var first = start
         var isEnded = false
-        while pictures.count < count, !isEnded {
-            if pictures.count > 1, clock.secondsSpent - start > secondsMax { break }
+        while frames.count < count, !isEnded {
+            if frames.count > 1, clock.secondsSpent - start > secondsMax { break }
             isEnded = try !movie.readLeniently(into: packet)
             if !isEnded, packet.streamIndex != source.scan.video.index { continue }
-            try frames.feed(isEnded ? nil : packet) { frame, time in
-                if pictures.count >= count { return }
+            try decoder.feed(isEnded ? nil : packet) { frame, time in
+                if frames.count >= count { return }
                 let open = try normalizer ?? source.normalizer(like: frame, shape: shape)
                 normalizer = open
                 if sample == nil { sample = try frame.reference() }
-                pictures.append((try open.apply(frame), time))
+                frames.append((try open.apply(frame), time))
                 // The first frame includes the setup time, so it is not measured.
-                if pictures.count == 1 { first = clock.secondsSpent }
+                if frames.count == 1 { first = clock.secondsSpent }
             }
         }
         piece.sample = sample
-        piece.frames = pictures.count
-        let isSingle = pictures.count < 2
+        piece.frames = frames.count
+        let isSingle = frames.count < 2
         piece.decodingSeconds =
             isSingle
             ? clock.secondsSpent - start
-            : (clock.secondsSpent - first) / Double(pictures.count - 1) * Double(pictures.count)
-        return pictures
+            : (clock.secondsSpent - first) / Double(frames.count - 1) * Double(frames.count)
+        return frames
     }
 
     private static func encode(
-        _ pictures: [(frame: Frame, time: Double)], _ source: MovieSource, _ shape: MovieShape, _ quality: Double,
+        _ frames: [(frame: Frame, time: Double)], _ source: MovieSource, _ shape: MovieShape, _ quality: Double,
         into piece: inout Piece, _ clock: WorkClock
     ) throws {
         var settings = VideoEncoderSettings(
             width: shape.width, height: shape.height, frameRate: min(240, source.scan.frameRate), preset: trialPreset,
             quality: quality, colors: .bt709)
         let start = clock.secondsSpent
-        piece.bytesPerFrame = try bytesPerFrame(pictures, settings)
+        piece.bytesPerFrame = try bytesPerFrame(frames, settings)
         piece.encodingSeconds = clock.secondsSpent - start
         if piece.encodingSeconds > clock.secondsLeft * timeShare / Double(piecesMax * 2) { return }
         settings.quality += qualityDistance
-        piece.worseBytesPerFrame = try bytesPerFrame(pictures, settings)
+        piece.worseBytesPerFrame = try bytesPerFrame(frames, settings)
     }
 
     /// Average bytes per frame, with keyframes at the final interval.
     static func bytesPerFrame(
-        _ pictures: [(frame: Frame, time: Double)], _ settings: VideoEncoderSettings
+        _ frames: [(frame: Frame, time: Double)], _ settings: VideoEncoderSettings
     ) throws -> Double {
-        let (first, others) = try readingMedia { try bytes(pictures, settings) }
+        let (first, others) = try readingMedia { try bytes(frames, settings) }
         let group = max(1, min(250, settings.frameRate * 2))
-        let following = pictures.count > 1 ? Double(others) / Double(pictures.count - 1) : Double(first) / 10
+        let following = frames.count > 1 ? Double(others) / Double(frames.count - 1) : Double(first) / 10
         return (Double(first) + following * (group - 1)) / group
     }
 
     /// Bytes of the first frame, and of all others together.
     private static func bytes(
-        _ pictures: [(frame: Frame, time: Double)], _ settings: VideoEncoderSettings
+        _ frames: [(frame: Frame, time: Double)], _ settings: VideoEncoderSettings
     ) throws -> (Int, Int) {
         let encoder = try Encoder.video(settings)
         var sizes: [Int] = []
@@ -204,7 +204,7 @@ struct TrialEncode {
         func receive() throws {
             while try encoder.receive(into: packet) == .packet { sizes.append(packet.byteCount) }
         }
-        for (index, picture) in pictures.enumerated() {
+        for (index, picture) in frames.enumerated() {
             let time = Double(index) * Double(VideoEncoderSettings.ticksPerSecond) / settings.frameRate
             picture.frame.setTime(Int64(clamping: time))
             while try !encoder.send(picture.frame) { try receive() }

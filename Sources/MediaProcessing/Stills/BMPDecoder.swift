@@ -40,7 +40,7 @@ package enum BMPDecoder {
         while bytes.count < window.size {
             // Bounded throughout: by `imageSourceBytesMax`.
             let part = try window.bytes(
-                at: bytes.count, count: min(Limits.walkWindowBytes, window.size - bytes.count))
+                at: bytes.count, count: min(Limits.parseWindowBytes, window.size - bytes.count))
             if part.isEmpty { throw window.cut }
             bytes += part
         }

@@ -59,7 +59,7 @@ struct HEIFItems {
     private mutating func readKinds(_ list: Range<Int>) throws {
         var header = try HEIFBoxReader(fullBox: list, window)
         _ = try header.number(header.version == 0 ? 2 : 4)
-        try ISOBoxSearch.walk(header.rest, window) { type, content in
+        try ISOBoxSearch.parse(header.rest, window) { type, content in
             guard type == "infe" else { return true }
             var entry = try HEIFBoxReader(fullBox: content, window)
             guard entry.version >= 2 else { return true }
@@ -73,7 +73,7 @@ struct HEIFItems {
     private mutating func readProperties(_ described: Range<Int>) throws {
         guard let container = try ISOBoxSearch.first("ipco", in: described, window) else { return }
         var all: [Property] = []
-        try ISOBoxSearch.walk(container, window) { type, content in
+        try ISOBoxSearch.parse(container, window) { type, content in
             all.append(Property(type: type, content: content))
             return true
         }
@@ -96,7 +96,7 @@ struct HEIFItems {
     private mutating func readReferences(_ box: Range<Int>) throws {
         let header = try HEIFBoxReader(fullBox: box, window)
         let width = header.version == 0 ? 2 : 4
-        try ISOBoxSearch.walk(header.rest, window) { type, content in
+        try ISOBoxSearch.parse(header.rest, window) { type, content in
             var reader = HEIFBoxReader(content, window)
             let item = try reader.number(width)
             for _ in 0..<(try reader.number(2)) {
@@ -251,9 +251,9 @@ struct HEIFReferenceValidator {
                 try read(references, of: window, into: &parts)
             }
         }
-        var walk = HEIFReferenceValidator(parts: parts)
+        var parser = HEIFReferenceValidator(parts: parts)
         for item in parts.keys {
-            guard try walk.tiles(of: item, level: 0, window) <= Limits.heifTilesMax else {
+            guard try parser.tiles(of: item, level: 0, window) <= Limits.heifTilesMax else {
                 throw AttachPrepError(
                     .mediaTooManyPixels,
                     "The image consists of more than \(Limits.heifTilesMax.grouped) tiles; send a JPEG.")
@@ -267,7 +267,7 @@ struct HEIFReferenceValidator {
     private static func metas(_ window: ByteWindow) throws -> [Range<Int>] {
         var found: [Range<Int>] = []
         do {
-            try ISOBoxSearch.walk(0..<window.size, window) { type, content in
+            try ISOBoxSearch.parse(0..<window.size, window) { type, content in
                 if type == "meta" { found.append(content) }
                 return true
             }
@@ -280,7 +280,7 @@ struct HEIFReferenceValidator {
     private static func read(_ references: Range<Int>, of window: ByteWindow, into parts: inout [Int: [Int]]) throws {
         // Bounded throughout: the content lies in the file, and a count has two bytes.
         let width = try window.byte(at: references.lowerBound) == 0 ? 2 : 4
-        try ISOBoxSearch.walk(references.dropFirst(4), window) { type, content in
+        try ISOBoxSearch.parse(references.dropFirst(4), window) { type, content in
             guard type == "dimg", content.count >= width + 2 else { return true }
             let item = try window.bigEndian(at: content.lowerBound, bytes: width)
             let count = try window.bigEndian(at: content.lowerBound + width, bytes: 2)

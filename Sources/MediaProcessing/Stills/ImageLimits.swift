@@ -46,9 +46,9 @@ package enum ImageLimits {
     }
 
     /// The same for a GIF, whose frames may extend beyond its canvas.
-    static func check(_ walk: GIFParser) throws {
-        try check(width: walk.width, height: walk.height, frames: walk.frames)
-        try check(width: walk.drawnWidth, height: walk.drawnHeight, frames: walk.frames)
+    static func check(_ parser: GIFParser) throws {
+        try check(width: parser.width, height: parser.height, frames: parser.frames)
+        try check(width: parser.drawnWidth, height: parser.drawnHeight, frames: parser.frames)
     }
 }
 
@@ -155,7 +155,7 @@ struct DecodingMemory {
     /// - Throws: `media.too_many_pixels` when they exceed the limit.
     static func coefficientBytes(_ window: ByteWindow) throws -> Int {
         // A file whose segments cannot be parsed may still decode; then the decoder decides.
-        guard let header = try? JPEGSegments.walkHeader(window) else { return 0 }
+        guard let header = try? JPEGSegments.parseHeader(window) else { return 0 }
         return try coefficientBytes(header)
     }
 

@@ -53,16 +53,16 @@ package struct JPEGSegments: Sendable, Hashable {
     /// Parses the whole file.
     ///
     /// - Throws: `media.corrupt` when a segment is truncated or EOI is missing.
-    package static func walk(_ window: ByteWindow) throws -> JPEGSegments {
-        try walk(window, toFirstScan: false)
+    package static func parse(_ window: ByteWindow) throws -> JPEGSegments {
+        try parse(window, toFirstScan: false)
     }
 
     /// Parses the segments up to the first scan.
-    package static func walkHeader(_ window: ByteWindow) throws -> JPEGSegments {
-        try walk(window, toFirstScan: true)
+    package static func parseHeader(_ window: ByteWindow) throws -> JPEGSegments {
+        try parse(window, toFirstScan: true)
     }
 
-    private static func walk(_ window: ByteWindow, toFirstScan: Bool) throws -> JPEGSegments {
+    private static func parse(_ window: ByteWindow, toFirstScan: Bool) throws -> JPEGSegments {
         guard try window.bigEndian(at: 0, bytes: 2) == 0xFFD8 else { throw window.broken("no JPEG signature") }
         var segments = JPEGSegments()
         segments.keep(0..<2)
@@ -158,7 +158,7 @@ package struct JPEGSegments: Sendable, Hashable {
     private static func endOfScan(from start: Int, of window: ByteWindow) throws -> Int {
         var offset = start
         while true {
-            let part = try window.bytes(at: offset, count: Limits.walkWindowBytes)
+            let part = try window.bytes(at: offset, count: Limits.parseWindowBytes)
             guard part.count >= 2 else { throw window.cut }
             if let mark = unsafe part.withUnsafeBytes({ unsafe marker(in: $0) }) { return offset + mark }
             offset += part.count - 1

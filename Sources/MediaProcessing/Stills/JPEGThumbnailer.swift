@@ -16,7 +16,7 @@ struct JPEGThumbnailer {
     /// Nil for a JPEG that is not plain, or cannot be read this way.
     init?(source: CInt, deadline: ContinuousClock.Instant) throws {
         let window = try ByteWindow(descriptor: source, noun: "JPEG", deadline: deadline)
-        guard let header = try? JPEGSegments.walkHeader(window), let jpeg = PlainJPEG(header) else { return nil }
+        guard let header = try? JPEGSegments.parseHeader(window), let jpeg = PlainJPEG(header) else { return nil }
         try jpeg.check()
         guard let decoder = try? JPEGDecoder(descriptor: source), decoder.isLumaAndChroma, decoder.hasWholeFactors,
             decoder.width == header.width, decoder.height == header.height

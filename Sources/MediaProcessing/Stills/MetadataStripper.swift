@@ -22,11 +22,11 @@ struct MetadataStripper {
         switch format {
         case .jpeg:
             // A file whose segments cannot be parsed may still decode; then it is re-encoded.
-            guard let segments = try? JPEGSegments.walk(window), segments.components != 4 else { return nil }
+            guard let segments = try? JPEGSegments.parse(window), segments.components != 4 else { return nil }
             needed = segments.needed
             lead = segments.hasJFIF || segments.hasAdobe ? [] : JFIFHeader.segment
         case .png:
-            (needed, lead) = (try PNGRetainedChunks.walk(window).needed, [])
+            (needed, lead) = (try PNGRetainedChunks.parse(window).needed, [])
         default: return nil
         }
         bytes = needed.reduce(lead.count) { $0.adding(clamping: $1.count) }
@@ -72,7 +72,7 @@ package struct PNGRetainedChunks: Sendable, Hashable {
     package private(set) var hasMetadata = false
 
     /// - Throws: `media.corrupt` when a chunk extends past the end of the file.
-    package static func walk(_ window: ByteWindow) throws -> PNGRetainedChunks {
+    package static func parse(_ window: ByteWindow) throws -> PNGRetainedChunks {
         var parts = PNGRetainedChunks()
         parts.needed = [0..<8]
         var offset = 8

@@ -41,22 +41,22 @@ package struct PNGParser: Sendable, Hashable {
     ///
     /// - Throws: `media.corrupt` when a chunk extends past the end of the file or the end is missing,
     ///   `media.too_many_frames`.
-    package static func walk(_ window: ByteWindow) throws -> PNGParser {
+    package static func parse(_ window: ByteWindow) throws -> PNGParser {
         guard try window.bytes(at: 0, count: 8).elementsEqual([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) else {
             throw window.broken("no PNG signature")
         }
-        var walk = PNGParser()
+        var parser = PNGParser()
         var offset = 8
         while true {
             let length = try window.bigEndian(at: offset, bytes: 4)
             let type = try window.characters(at: offset + 4, count: 4)
             if length > window.size - offset - 12 { throw window.cut }
             if type == "IEND" { break }
-            try walk.read(type, at: offset + 8, length: length, of: window)
+            try parser.read(type, at: offset + 8, length: length, of: window)
             offset += 12 + length
         }
-        if walk.width == 0 || walk.height == 0 || !walk.hasData { throw window.broken("no image data") }
-        return walk
+        if parser.width == 0 || parser.height == 0 || !parser.hasData { throw window.broken("no image data") }
+        return parser
     }
 
     private mutating func read(_ type: String, at offset: Int, length: Int, of window: ByteWindow) throws {

@@ -76,7 +76,7 @@ enum JPEGRepair {
             _ = try DecodingMemory.coefficientBytes(window)
             let recovered = try decoder.recoveredPixels(
                 eighths: eighths(width: decoder.width, height: decoder.height))
-            let orientation = try? JPEGSegments.walkHeader(window).exif.first.flatMap { $0?.orientation }
+            let orientation = try? JPEGSegments.parseHeader(window).exif.first.flatMap { $0?.orientation }
             return DecodedFrame(
                 width: recovered.width, height: recovered.height, bands: 3, bytes: recovered.pixels,
                 orientation: orientation.flatMap(Orientation.init) ?? .upright)

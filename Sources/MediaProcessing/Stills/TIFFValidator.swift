@@ -15,12 +15,12 @@ package struct TIFFValidator {
     private static let partsMax = 200_000
 
     /// Throws `media.corrupt` when something that the first image needs lies outside the file.
-    package static func walk(_ window: ByteWindow) throws {
+    package static func parse(_ window: ByteWindow) throws {
         let order = try window.characters(at: 0, count: 2)
         let isLittleEndian = order == "II"
         let version = isLittleEndian ? try window.littleEndian(at: 2, bytes: 2) : try window.bigEndian(at: 2, bytes: 2)
-        let walk = TIFFValidator(window: window, isLittleEndian: isLittleEndian, isBig: version == 43)
-        try walk.directory(at: walk.number(at: walk.isBig ? 8 : 4, bytes: walk.isBig ? 8 : 4))
+        let parser = TIFFValidator(window: window, isLittleEndian: isLittleEndian, isBig: version == 43)
+        try parser.directory(at: parser.number(at: parser.isBig ? 8 : 4, bytes: parser.isBig ? 8 : 4))
     }
 
     private init(window: ByteWindow, isLittleEndian: Bool, isBig: Bool) {

@@ -55,7 +55,7 @@ struct PlainWebP {
     let orientation: Orientation
 
     /// Maximum EXIF length; longer blocks contain more than the orientation.
-    private static let exifBytesMax = Limits.walkWindowBytes
+    private static let exifBytesMax = Limits.parseWindowBytes
     /// Maximum profile length: display profiles are shorter, those of printers are longer.
     private static let profileBytesMax = 1_000_000
 
@@ -133,7 +133,7 @@ struct WebPChunkLayout {
     /// Nil for another kind, and for a chunk that is unknown, occurs twice, or is out of order.
     init?(_ window: ByteWindow) throws {
         var isPlain = true
-        try WebPChunks.walk(window) { type, content in
+        try WebPChunks.parse(window) { type, content in
             isPlain = try take(type, content, window)
             return isPlain
         }
@@ -175,7 +175,7 @@ enum WebPChunks {
 
     /// - Parameter body: Called with the name and the content of each chunk; returns false to stop.
     /// - Throws: `media.corrupt` when a chunk or the file is truncated.
-    static func walk(_ window: ByteWindow, _ body: (String, Range<Int>) throws -> Bool) throws {
+    static func parse(_ window: ByteWindow, _ body: (String, Range<Int>) throws -> Bool) throws {
         guard try window.characters(at: 0, count: 4) == "RIFF", try window.characters(at: 8, count: 4) == "WEBP" else {
             throw window.broken("no WebP signature")
         }

@@ -13,7 +13,7 @@ import Testing
         [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + ParserBytes.littleEndian(count, 2) + [0]
     }
 
-    private func parse(_ bytes: [UInt8]) throws -> GIFParser { try GIFParser.walk(ParserBytes.window(bytes)) }
+    private func parse(_ bytes: [UInt8]) throws -> GIFParser { try GIFParser.parse(ParserBytes.window(bytes)) }
 
     private func code(_ bytes: [UInt8]) -> ErrorCode? {
         #expect(throws: AttachPrepError.self) { try parse(bytes) }?.code

@@ -12,7 +12,7 @@ import Testing
     private let brand = ParserBytes.box("ftyp", Array("isom".utf8) + [0, 0, 0, 0])
     private let samples = ParserBytes.box("mdat", [UInt8](repeating: 9, count: 100))
 
-    private func parse(_ bytes: [UInt8]) throws -> ISOBoxParser { try ISOBoxParser.walk(ParserBytes.window(bytes)) }
+    private func parse(_ bytes: [UInt8]) throws -> ISOBoxParser { try ISOBoxParser.parse(ParserBytes.window(bytes)) }
 
     private func code(_ bytes: [UInt8]) -> ErrorCode? {
         #expect(throws: AttachPrepError.self) { try parse(bytes) }?.code

@@ -4,7 +4,7 @@ import RichPush
 import Testing
 
 @Suite struct MP3ParserTests {
-    private func parse(_ bytes: [UInt8]) throws -> MP3Parser { try MP3Parser.walk(ParserBytes.window(bytes)) }
+    private func parse(_ bytes: [UInt8]) throws -> MP3Parser { try MP3Parser.parse(ParserBytes.window(bytes)) }
 
     private func frames(_ count: Int) -> [UInt8] { (0..<count).flatMap { _ in ParserBytes.mp3Frame() } }
 

@@ -71,9 +71,9 @@ import Testing
 
     @Test func `ADTS frames are counted to the end, and a truncated one is rejected`() throws {
         let frame: [UInt8] = [0xFF, 0xF1, 0x50, 0x80, 0x02, 0x1F, 0xFC] + [UInt8](repeating: 1, count: 9)
-        #expect(try ADTSParser.walk(ParserBytes.window(frame + frame + frame)).frames == 3)
-        #expect(!isValid(frame + frame + frame.dropLast(2)) { _ = try ADTSParser.walk($0) })
-        #expect(!isValid([UInt8](repeating: 0x41, count: 200_000)) { _ = try ADTSParser.walk($0) })
+        #expect(try ADTSParser.parse(ParserBytes.window(frame + frame + frame)).frames == 3)
+        #expect(!isValid(frame + frame + frame.dropLast(2)) { _ = try ADTSParser.parse($0) })
+        #expect(!isValid([UInt8](repeating: 0x41, count: 200_000)) { _ = try ADTSParser.parse($0) })
     }
 
     @Test func `An MPEG video whose last frame lacks slices is rejected`() {

@@ -11,7 +11,7 @@ import Testing
 
     private func isValid(_ bytes: [UInt8]) -> Bool { (try? parse(bytes)) != nil }
 
-    private func parse(_ bytes: [UInt8]) throws -> WaveParser { try WaveParser.walk(ParserBytes.window(bytes)) }
+    private func parse(_ bytes: [UInt8]) throws -> WaveParser { try WaveParser.parse(ParserBytes.window(bytes)) }
 
     private let samples = [UInt8](repeating: 7, count: 1000)
 

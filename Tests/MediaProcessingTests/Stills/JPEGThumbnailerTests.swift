@@ -27,7 +27,7 @@ struct JPEGThumbnailerTests {
         let tiff = try StillFixture.converted("o.tiff", undo[index] + ["-orient", names[index]])
         let file = tiff.replacingOccurrences(of: ".tiff", with: ".jpg")
         try GeneratedMedia.run("vips", ["copy", tiff, "\(file)[Q=90]"])
-        #expect(try JPEGSegments.walk(window(file)).exif.first??.orientation ?? 1 == orientation.rawValue)
+        #expect(try JPEGSegments.parse(window(file)).exif.first??.orientation ?? 1 == orientation.rawValue)
         let still = try RenderedStill(file, format: .jpeg)
         #expect(still.media.thumbnail?.width == 300 && still.media.thumbnail?.height == 225)
         #expect(SampleMotif.cells(in: try still.image(.thumbnail)) == motif)
@@ -78,7 +78,7 @@ struct JPEGThumbnailerTests {
         let wide = plain.replacingOccurrences(of: ".tiff", with: ".jpg")
         // The profile "p3" is built into libvips.
         try GeneratedMedia.run("vips", ["icc_transform", plain, "\(wide)[Q=95]", "p3", "--input-profile", "srgb"])
-        #expect(!(try JPEGSegments.walk(window(wide)).profile.isEmpty))
+        #expect(!(try JPEGSegments.parse(window(wide)).profile.isEmpty))
         let thumbnail = try RenderedStill(wide, format: .jpeg).image(.thumbnail)
         let distance = try ImageDistance(thumbnail, TestImage(decoding: StillFixture.sample("grid.png")))
         #expect(distance.mean < 3, "\(distance)")
@@ -90,7 +90,7 @@ struct JPEGThumbnailerTests {
         let wide = plain.replacingOccurrences(of: ".tiff", with: ".jpg")
         try GeneratedMedia.run("vips", ["icc_transform", plain, "\(wide)[Q=95]", "p3", "--input-profile", "srgb"])
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: wide)))
-        let segments = try JPEGSegments.walk(window(wide))
+        let segments = try JPEGSegments.parse(window(wide))
         let segment = try #require(segments.profile.first)
         // At most 255 parts can be numbered.
         let size = min(524_288, partBytes * 255)
@@ -104,7 +104,7 @@ struct JPEGThumbnailerTests {
         let file = try GeneratedMedia.file(
             "large-profile.jpg",
             bytes: Array(bytes[..<segment.lowerBound]) ++ written ++ Array(bytes[segment.upperBound...]))
-        #expect(try JPEGSegments.walk(window(file.path)).profile.count == parts.count)
+        #expect(try JPEGSegments.parse(window(file.path)).profile.count == parts.count)
         let thumbnail = try RenderedStill(file.path, format: .jpeg).image(.thumbnail)
         let distance = try ImageDistance(thumbnail, TestImage(decoding: StillFixture.sample("grid.png")))
         #expect(distance.mean < 3, "\(distance)")

@@ -27,7 +27,7 @@ import Testing
                 + ParserBytes.bigEndian(denominator, 2) + [0, 0])
     }
 
-    private func parse(_ bytes: [UInt8]) throws -> PNGParser { try PNGParser.walk(ParserBytes.window(bytes)) }
+    private func parse(_ bytes: [UInt8]) throws -> PNGParser { try PNGParser.parse(ParserBytes.window(bytes)) }
 
     @Test func `A still PNG gives its header fields`() throws {
         let parser = try parse(signature + header + data + end)

@@ -52,7 +52,7 @@ struct SyntheticHEIF {
         let jpeg = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString)-p3.jpg").path
         try GeneratedMedia.run("vips", ["jpegsave", StillFixture.sample("grid.png"), jpeg, "--profile", "p3"])
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: jpeg)))
-        let segments = try JPEGSegments.walk(ByteWindow(bytes: bytes, noun: "JPEG"))
+        let segments = try JPEGSegments.parse(ByteWindow(bytes: bytes, noun: "JPEG"))
         let profile = ICCProfile.joined(segments.profile.map { Array(bytes[$0]) }) ?? []
         return MediaBytes.box("colr", MediaBytes.text("prof") + profile)
     }

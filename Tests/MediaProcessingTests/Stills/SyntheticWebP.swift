@@ -41,7 +41,7 @@ struct SyntheticWebP {
         let jpeg = GeneratedMedia.folder.appendingPathComponent("\(UUID().uuidString).jpg").path
         try GeneratedMedia.run("vips", ["jpegsave", StillFixture.sample("grid.png"), jpeg, "--profile", name])
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: jpeg)))
-        let segments = try JPEGSegments.walk(ByteWindow(bytes: bytes, noun: "JPEG"))
+        let segments = try JPEGSegments.parse(ByteWindow(bytes: bytes, noun: "JPEG"))
         return ICCProfile.joined(segments.profile.map { Array(bytes[$0]) }) ?? []
     }
 

@@ -73,16 +73,16 @@ enum PlaneOrientation {
         guard orientation != .upright else { return plane }
         let swaps = orientation.swapsSides
         let (width, height) = swaps ? (plane.height, plane.width) : (plane.width, plane.height)
-        let walk = Walk(orientation, width: plane.width, height: plane.height)
+        let order = SampleOrder(orientation, width: plane.width, height: plane.height)
         let samples = unsafe [UInt8](unsafeUninitializedCapacity: width * height) { target, filled in
             unsafe plane.samples.withUnsafeBufferPointer { source in
                 for top in stride(from: 0, to: height, by: side) {
                     for left in stride(from: 0, to: width, by: side) {
                         for row in top..<min(top + side, height) {
-                            var index = walk.origin &+ row &* walk.down &+ left &* walk.across
+                            var index = order.origin &+ row &* order.down &+ left &* order.across
                             for column in left..<min(left + side, width) {
                                 unsafe target[row &* width &+ column] = source[index]
-                                index &+= walk.across
+                                index &+= order.across
                             }
                         }
                     }
@@ -95,7 +95,7 @@ enum PlaneOrientation {
 
     /// Positions of the upright plane's samples in the stored one: the first, and the steps to the next across and
     /// down. Pure.
-    private struct Walk {
+    private struct SampleOrder {
         let origin: Int
         let across: Int
         let down: Int
@@ -133,17 +133,17 @@ struct YCbCrImage {
     ///   - cut: The part, in coordinates of the upright image.
     init(columns planes: [[UInt8]], storedWidth: Int, storedHeight: Int, orientation: Orientation, cut: PixelRect) {
         (width, height) = (cut.width, cut.height)
-        let walk = StoredWalk(orientation, storedWidth: storedWidth, storedHeight: storedHeight)
+        let order = StoredSampleOrder(orientation, storedWidth: storedWidth, storedHeight: storedHeight)
         isGray = planes.count < 3
         var pixels = [UInt8](repeating: 128, count: cut.width * cut.height * 3)
         for (component, plane) in planes.enumerated() where component == 0 || !isGray {
             var index = component
             for row in cut.top..<(cut.top + cut.height) {
-                var sample = walk.origin + row * walk.down + cut.left * walk.across
+                var sample = order.origin + row * order.down + cut.left * order.across
                 for _ in 0..<cut.width {
                     pixels[index] = plane[sample]
                     index += 3
-                    sample += walk.across
+                    sample += order.across
                 }
             }
         }
@@ -173,7 +173,7 @@ struct YCbCrImage {
 
 /// Positions of the upright image's pixels among the columns of the stored one: the first, and the steps to the next
 /// across and down. Pure.
-private struct StoredWalk {
+private struct StoredSampleOrder {
     let origin: Int
     let across: Int
     let down: Int

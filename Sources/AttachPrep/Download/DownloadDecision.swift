@@ -3,7 +3,7 @@ internal import Curl
 internal import RichPush
 
 /// What a download does after one request and its response.
-enum DownloadStep: Sendable, Hashable {
+enum DownloadDecision: Sendable, Hashable {
     /// The file is complete.
     case finish
     case follow(location: String)
@@ -38,7 +38,7 @@ enum DownloadStep: Sendable, Hashable {
         }
     }
 
-    private static func step(_ verdict: ResponseVerdict, _ host: String) -> DownloadStep {
+    private static func step(_ verdict: ResponseVerdict, _ host: String) -> DownloadDecision {
         switch verdict {
         case .redirect(let location): .follow(location: location)
         case .unusableRange, .unusableCondition: .startOver(.changed(host))
@@ -51,7 +51,7 @@ enum DownloadStep: Sendable, Hashable {
         }
     }
 
-    private static func step(_ ending: TransferEnding, _ facts: TransferError.Facts) -> DownloadStep {
+    private static func step(_ ending: TransferEnding, _ facts: TransferError.Facts) -> DownloadDecision {
         guard let failure = TransferError(ending, facts) else {
             // HTTP permits a server to send less than the requested range.
             guard let total = facts.total, facts.bytes < total else { return .finish }

@@ -8,7 +8,7 @@ import Testing
 
 /// What is delivered when the time is too short for the request, in the order of
 /// `docs/explanation/time-budget.md`.
-struct RenderLadderTests {
+struct RenderSequenceTests {
     private let late = AttachPrepError(.deadlineExceeded, "Late.")
 
     private func movie(_ format: MediaFormat = .webm, codec: String = "vp9") -> InspectedMedia {

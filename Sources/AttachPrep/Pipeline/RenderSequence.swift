@@ -6,7 +6,7 @@ import RichPush
 ///
 /// Fallbacks, in this order: a cheaper rendition (which the media process chooses during the render), no optional
 /// renditions, the thumbnail as the attachment, the original unchanged if iOS accepts it.
-struct RenderLadder: Sendable {
+struct RenderSequence: Sendable {
     private(set) var plan: PreparationPlan
     let source: FetchedSource
     let engine: any MediaEngine
@@ -28,7 +28,7 @@ struct RenderLadder: Sendable {
     }
 
     /// A retry in which the attachment may be larger than its source; nil when the source's size was not the limit.
-    private var relaxed: RenderLadder? {
+    private var relaxed: RenderSequence? {
         guard let bytesMax = plan.relaxedBytesMax, plan.originalType == nil else { return nil }
         var ladder = self
         ladder.plan.images?.attachment = plan.images?.attachment?.within(bytesMax: bytesMax)
@@ -37,7 +37,7 @@ struct RenderLadder: Sendable {
     }
 
     /// A retry that delivers a still unchanged because nothing smaller could be made; nil when it cannot be delivered.
-    private var unchanged: RenderLadder? {
+    private var unchanged: RenderSequence? {
         guard let type = plan.originalType, plan.conversion == nil else { return nil }
         var ladder = self
         ladder.plan.images?.attachment = nil

@@ -5,7 +5,7 @@ import Testing
 @testable import AttachPrep
 @testable import AttachPrepModel
 
-@Suite struct DownloadStepTests {
+@Suite struct DownloadDecisionTests {
     // MARK: Meaning of a response head
 
     @Test(arguments: [
@@ -90,7 +90,7 @@ import Testing
     ) {
         let curlError = CurlError(interface: .easy, rawCode: code.rawValue, operation: "transfer", text: "")
         let outcome = DownloadExchange.Outcome()
-        switch DownloadStep(after: .failed(curlError), outcome, facts(hasHead: hasHead)) {
+        switch DownloadDecision(after: .failed(curlError), outcome, facts(hasHead: hasHead)) {
         case .retry(let failure): #expect(failure.code == error && isRetried)
         case .fail(let failure): #expect(failure.code == error && !isRetried)
         case let step: Issue.record("\(step)")
@@ -107,7 +107,7 @@ import Testing
 
     @Test func `A status takes precedence over how the connection ended`() {
         let outcome = DownloadExchange.Outcome(head: ResponseHead(status: 404), verdict: .gone(status: 404))
-        guard case .fail(let error) = DownloadStep(after: .stalled, outcome, facts()) else {
+        guard case .fail(let error) = DownloadDecision(after: .stalled, outcome, facts()) else {
             Issue.record("unexpected step")
             return
         }
@@ -116,7 +116,7 @@ import Testing
 
     @Test func `A range that ends early is truncated`() {
         let outcome = DownloadExchange.Outcome(head: ResponseHead(status: 206), verdict: .continuation(total: 200))
-        guard case .retry(let error) = DownloadStep(after: .completed, outcome, facts()) else {
+        guard case .retry(let error) = DownloadDecision(after: .completed, outcome, facts()) else {
             Issue.record("unexpected step")
             return
         }
