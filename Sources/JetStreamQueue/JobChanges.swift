@@ -10,10 +10,10 @@ import Synchronization
 
 extension NATSJobQueue {
     /// Reads a job from the servers; nil when it does not exist or its batch is incomplete.
-    func fetch(_ id: String) async throws -> VersionedJob? {
+    func fetch(_ id: String, drafts: Bool = false) async throws -> VersionedJob? {
         guard let entry = try await jobs.entry(QueueKeys.job(id)), let bytes = entry.value else { return nil }
         let job = try StoredJob(bytes)
-        if let batch = job.batch, try await !isWhole(batch) { return nil }
+        if !drafts, let batch = job.batch, try await !isWhole(batch) { return nil }
         return VersionedJob(value: job, revision: entry.revision, receivedAt: clock.now().steady)
     }
 

@@ -166,12 +166,28 @@ extension NATSJobQueue {
                 < Int64(Limits.idempotencySecondsMax * 1000)
         else { return earlier }
         guard idempotencyRecord.digest == idempotency.bodyDigest else { throw AttachPrepError.reusedIdempotencyKey }
+        var found: [VersionedJob] = []
+        for id in idempotencyRecord.jobs { if let job = try await fetch(id, drafts: true) { found.append(job) } }
         // The process that used the key may have ended before it stored the batch record.
-        _ = try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(idempotencyRecord.batch), [], after: 0))
-        var found: [Job] = []
-        for id in idempotencyRecord.jobs { if let job = try await fetch(id) { found.append(try job.value.job()) } }
-        earlier.jobs = found.isEmpty && !idempotencyRecord.jobs.isEmpty ? nil : found
+        if found.contains(where: { $0.value.batch != nil }) { try await complete(idempotencyRecord.batch) }
+        // Or before it published the messages, without which the jobs would wait for a sweep.
+        try await publish(found.filter(\.isUntouched).map(\.value))
+        earlier.jobs = found.isEmpty && !idempotencyRecord.jobs.isEmpty ? nil : try found.map { try $0.value.job() }
         return earlier
+    }
+
+    /// Makes the values of a batch jobs.
+    ///
+    /// The servers also reject a record while they store the same one for another process, and it may be lost then: so
+    /// it is read, and made again.
+    private func complete(_ batch: String) async throws {
+        for count in 1..<6 {
+            if try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(batch), [], after: 0)) != nil { return }
+            if try await jobs.entry(QueueKeys.batch(batch))?.value != nil { return }
+            let milliseconds = ConflictDecision(count: count).pauseMilliseconds
+            try await ContinuousClock().sleep(for: .milliseconds(clamping: Int(clamping: milliseconds)))
+        }
+        throw AttachPrepError(.queueUnavailable, "An earlier request with this key is still being stored; try again.")
     }
 }
 

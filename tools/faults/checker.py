@@ -157,6 +157,15 @@ def listed(address):
         cursor = f"&cursor={page['next']}"
 
 
+def unfinished(address):
+    """Whether a service shows jobs that have not ended, or does not answer."""
+    try:
+        status, page = ask(address, "GET", "/v1/jobs?state=queued,running&limit=1")
+        return status != 200 or bool(page["jobs"])
+    except (OSError, http.client.HTTPException, ValueError):
+        return True
+
+
 def check(callers, outside):
     """What is wrong, a sentence each, and the numbers of the report."""
     problems = callers.problems + outside.problems

@@ -165,6 +165,18 @@ import Testing
         #expect(try await pair.one.driver.claimOne().job.id == id)
     }
 
+    @Test func `A repeated submission sends the lane message that the first one could not`() async throws {
+        let pair = try await Pair()
+        let key = IdempotencyKey(caller: "me", key: "one", bodyDigest: "aa")
+        let first = try await pair.one.queue.enqueue([.sample()], idempotency: key)
+        try await pair.stream().purge("attachprep_lanes")
+        let second = try await pair.other.queue.enqueue([.sample()], idempotency: key)
+        #expect(second.areRepeated && second.jobs.map(\.id) == first.jobs.map(\.id))
+        #expect(try await pair.other.driver.claimOne().job.id == first.jobs[0].id)
+        _ = try await pair.one.queue.enqueue([.sample()], idempotency: key)
+        #expect(try await pair.stream().messageCount("attachprep_lanes") == 1)
+    }
+
     @Test func `A sweep sends no second message for a queued job`() async throws {
         let pair = try await Pair()
         _ = try await pair.one.driver.enqueue(.sample())
