@@ -179,7 +179,7 @@ package enum Attachability: Sendable, Hashable {
         return .native(type)
     }
 
-    /// Codecs of WAVs that Core Audio does not decode; it decodes PCM, A-law, µ-law, GSM, and ADPCM of IMA and Microsoft.
+    /// Codecs of WAVs that Core Audio does not decode; it decodes PCM, A-law, µ-law, GSM, ADPCM of IMA and Microsoft.
     private static let unplayedInWave: Set<String> = ["adpcm_yamaha", "adpcm_g726", "truespeech"]
 
     private static func audio(_ media: InspectedMedia) -> Attachability {

@@ -138,11 +138,9 @@ final class PacketInspection {
             let end = span.endSeconds(stream.timeBase, frameRate: stream.frameRate)
         else { return nil }
         let base = stream.timeBase
+        let stop = declaredEnd(stream) ?? end
         // Bounded: floating point.
-        return (
-            base.seconds(first) - movie.origin, base.seconds(last) - movie.origin,
-            (declaredEnd(stream) ?? end) - movie.origin
-        )
+        return (base.seconds(first) - movie.origin, base.seconds(last) - movie.origin, stop - movie.origin)
     }
 
     /// The end of a complete stream of Monkey's Audio, whose packets last for seconds and have no duration.

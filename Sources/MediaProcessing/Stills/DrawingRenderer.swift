@@ -6,10 +6,11 @@ import Vips
 /// Draws an SVG at the size that a notification shows, with librsvg by way of libvips.
 ///
 /// librsvg loads nothing from outside of the document, because it is given no address to resolve references against.
-/// The sandbox has no fonts, so a drawing with text is rejected instead of being shown without it.
+/// The sandbox has no fonts, so a drawing with text is rejected instead of being shown without it. One with images is
+/// rejected as well: librsvg decodes them without limits, or leaves them out.
 enum DrawingRenderer {
-    /// - Throws: `media.unsupported` for a drawing with text, `media.too_many_pixels` for one of too many bytes,
-    ///   `VipsError` when it cannot be read.
+    /// - Throws: `media.unsupported` for a drawing with text or images, `media.too_many_pixels` for one of too many
+    ///   bytes, `VipsError` when it cannot be read.
     static func image(descriptor: CInt, deadline: ContinuousClock.Instant) throws -> Image {
         let window = try ByteWindow(descriptor: descriptor, noun: "drawing", deadline: deadline)
         guard window.size <= Limits.drawingBytesMax else {
@@ -18,10 +19,10 @@ enum DrawingRenderer {
                 "The SVG has \(window.size.grouped) bytes, over the limit of \(Limits.drawingBytesMax.grouped); send a "
                     + "PNG.")
         }
-        if hasText(try window.all(in: 0..<window.size)) {
+        if needsMore(try window.all(in: 0..<window.size)) {
             throw AttachPrepError(
                 .mediaUnsupported,
-                "The SVG has text, which cannot be drawn without its fonts; convert the text to paths, or send a PNG.")
+                "The SVG has text or images, which are not drawn; convert text to paths, or send a PNG.")
         }
         let drawing = try Image.open(descriptor: descriptor)
         let longSide = max(drawing.width, drawing.height, 1)
@@ -32,17 +33,18 @@ enum DrawingRenderer {
         return try image.inSRGB().inMemory()
     }
 
-    /// Elements that are drawn with fonts, whatever the prefix of their namespace.
-    private static let textElements = ["text", "tspan", "textPath", "tref", "foreignObject"].map { Array($0.utf8) }
+    /// Elements that need fonts or other decoders, whatever the prefix of their namespace.
+    private static let refused = ["text", "tspan", "textPath", "tref", "foreignObject", "image", "feImage"]
+        .map { Array($0.utf8) }
 
     /// Whether a start tag has the name of one of these elements.
-    static func hasText(_ bytes: [UInt8]) -> Bool {
+    static func needsMore(_ bytes: [UInt8]) -> Bool {
         let (tag, colon) = (UInt8(ascii: "<"), UInt8(ascii: ":"))
         return bytes.indices.contains { index in
             guard bytes[index] == tag || bytes[index] == colon else { return false }
             // Bounded: an index in memory.
             let rest = bytes[(index + 1)...]
-            return textElements.contains { name in
+            return refused.contains { name in
                 rest.starts(with: name) && rest.dropFirst(name.count).first.map(isNameEnd) ?? true
             }
         }

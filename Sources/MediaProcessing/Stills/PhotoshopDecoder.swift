@@ -28,6 +28,15 @@ package struct PhotoshopDocument: Sendable, Hashable {
         /// Stored as gray, whose inks are described elsewhere.
         case duotone = 8
 
+        /// The bits of a sample that are read.
+        var depths: Set<Int> {
+            switch self {
+            case .bitmap: [1]
+            case .indexed: [8]
+            default: [8, 16]
+            }
+        }
+
         var colors: Int {
             switch self {
             case .rgb, .indexed: 3
@@ -73,7 +82,7 @@ package struct PhotoshopDocument: Sendable, Hashable {
         width = try window.bigEndian(at: 18, bytes: 4)
         depth = try window.bigEndian(at: 22, bytes: 2)
         let code = try window.bigEndian(at: 24, bytes: 2)
-        guard let mode = Mode(rawValue: code), mode == .bitmap ? depth == 1 : [8, 16].contains(depth) else {
+        guard let mode = Mode(rawValue: code), mode.depths.contains(depth) else {
             throw AttachPrepError(
                 .mediaUnsupported,
                 "The Photoshop document has a color mode or depth that is not read; save it in RGB with 8 or 16 bits, "

@@ -85,6 +85,6 @@ import Testing
     }
 
     @Test func `Drawings that are slow or large to draw end in time`() async throws {
-        try await hostile.run(DrawingShapes.all)
+        try await hostile.run(DrawingShapes.all, memoryMax: 1_000_000)
     }
 }

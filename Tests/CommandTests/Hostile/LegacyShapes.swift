@@ -104,7 +104,10 @@ enum LegacyShapes {
 
 /// SVGs that are slow or large to draw.
 enum DrawingShapes {
-    private static let allowed: Set<String> = ["converted", "media.corrupt", "media.unsupported", "deadline.exceeded"]
+    /// librsvg has no limit for the layers of masks: the media process is ended at its limit of memory.
+    private static let allowed: Set<String> = [
+        "converted", "bestAttempt", "media.corrupt", "media.unsupported", "deadline.exceeded", "media.decoder_crashed",
+    ]
 
     private static func drawing(_ content: String, side: Int = 3_000) -> [UInt8] {
         let head = "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'"

@@ -64,9 +64,12 @@ import Testing
 
     @Test func `A truncated or broken PNG in an icon is corrupt`() throws {
         let png = try [UInt8](Data(contentsOf: URL(filePath: StillFixture.sample("grid.png"))))
-        #expect(code(LegacyMedia.icon([(0, 0, Array(png.dropLast(16)))])) == .mediaCorrupt)
         var broken = png
         broken.replaceSubrange(png.count / 2..<png.count / 2 + 200, with: repeatElement(0xA5, count: 200))
-        #expect(code(LegacyMedia.icon([(0, 0, broken)])) == .mediaCorrupt)
+        for damaged in [Array(png.dropLast(16)), broken] {
+            let file = try GeneratedMedia.file("a.ico", bytes: LegacyMedia.icon([(0, 0, damaged)]))
+            let error = #expect(throws: AttachPrepError.self) { try RenderedStill(file.path, format: .icon) }
+            #expect(error?.code == .mediaCorrupt)
+        }
     }
 }
