@@ -4,7 +4,7 @@ import WalkSupport
 
 @testable import MediaProcessing
 
-/// Fuzzes the walks over animations: blocks, chunks, boxes.
+/// Fuzzes the parsers of animations: blocks, chunks, boxes.
 @main enum AnimationWalkFuzz {
     static func main() {
         let file = WalkedFile(noun: "animation")

@@ -4,7 +4,7 @@ import WalkSupport
 
 @testable import MediaProcessing
 
-/// Fuzzes the walks over movies: boxes, chunks, objects, tags, packets, the units of a sample.
+/// Fuzzes the parsers of movies: boxes, chunks, objects, tags, packets, the units of a sample.
 @main enum MovieWalkFuzz {
     static func main() {
         let file = WalkedFile(noun: "movie")
@@ -25,6 +25,8 @@ import WalkSupport
         { try done(MPEGVideoValidator.check($0)) },
         { try units("h264", $0) },
         { try units("hevc", $0) },
+        { try done(RealMediaValidator.check($0)) },
+        { try done(MonkeysAudioValidator.check($0)) },
     ]
 
     /// Uses unit lengths of two bytes, so that small inputs have several units.

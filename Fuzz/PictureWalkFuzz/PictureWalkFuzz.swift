@@ -7,7 +7,7 @@ import WebP
 
 @testable import MediaProcessing
 
-/// Fuzzes the walks over still images, the copies without metadata, and the project's decoders.
+/// Fuzzes the parsers of still images, the copies without metadata, and the project's decoders.
 @main enum PictureWalkFuzz {
     static func main() {
         let file = WalkedFile(noun: "image")
@@ -15,7 +15,7 @@ import WebP
         let output = MemoryFile()
         FuzzTarget.run { input in
             var input = input
-            switch input.byte() % 12 {
+            switch input.byte() % 14 {
             case 0: try file.check(input.rest()) { try done(TIFFValidator.parse($0)) }
             case 1: try file.check(input.rest(), jpeg)
             case 2: _ = ExifTags.containsMetadata(input.rest())
@@ -27,7 +27,9 @@ import WebP
             case 8: try file.check(input.rest(), heif)
             case 9: baseline(input.rest(), source)
             case 10: rows(input.rest(), source)
-            default: try file.check(input.rest(), webP)
+            case 11: try file.check(input.rest(), webP)
+            case 12: try file.check(input.rest(), photoshop)
+            default: try file.check(input.rest(), icon)
             }
         }
     }
@@ -63,6 +65,24 @@ import WebP
         guard width > 0, height > 0, width * height <= 1_000_000 else { return true }
         let found = try? WebPDecoder.decode(window.all(in: webP.picture), width: width, height: height) {}
         return found?.luma.count == width * height
+    }
+
+    private static func photoshop(_ window: ByteWindow) throws -> AnyHashable {
+        let document = try PhotoshopDocument(window)
+        if let profile = document.profile { checkOrder([profile], in: window) }
+        guard document.width * document.height <= 1_000_000 else { return document }
+        let pixels = try document.pixels(window)
+        Invariant.hold(pixels.count == document.width * document.height * document.bands, "all pixels are there")
+        return pixels
+    }
+
+    private static func icon(_ window: ByteWindow) throws -> AnyHashable {
+        let entry = try IconEntry.largest(in: window)
+        checkOrder([entry.place], in: window)
+        let bitmap = try IconBitmap(window.all(in: entry.place))
+        try BMPHeader.read(ByteWindow(bytes: bitmap.file, noun: "BMP"))
+            .checkPixels(ByteWindow(bytes: bitmap.file, noun: "BMP"))
+        return bitmap.file
     }
 
     /// The baseline JPEG decoder, at both of its scales.

@@ -2,7 +2,7 @@ import FuzzSupport
 import MediaProcessing
 import WalkSupport
 
-/// Fuzzes the walks over audio files: frames, chunks, pages, and tags.
+/// Fuzzes the parsers of audio files: frames, chunks, pages, and tags.
 @main enum SoundWalkFuzz {
     static func main() {
         let file = WalkedFile(noun: "audio file")

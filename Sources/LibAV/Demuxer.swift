@@ -193,6 +193,12 @@ extension Demuxer {
         return end
     }
 
+    /// Number of entries of a stream in the container's index.
+    package func indexedEntries(stream index: Int) -> Int {
+        guard let stream = unsafe stream(index) else { return 0 }
+        return max(0, Int(clamping: unsafe avformat_index_get_entries_count(stream)))
+    }
+
     /// Number of non-empty samples of a stream in the container's index.
     package func indexedSamples(stream index: Int) -> Int {
         guard let stream = unsafe stream(index) else { return 0 }

@@ -32,6 +32,12 @@ import SafeArithmetic
     package var transfer: StreamDescription.Transfer { StreamDescription.transfer(unsafe raw.pointee.color_trc) }
     package var sampleAspectRatio: Double? { unsafe raw.pointee.sample_aspect_ratio.positive }
 
+    /// Sets the luma matrix, a code point of ISO/IEC 23091-2, and the range, as the container declares them.
+    package func describe(matrix: Int, isFullRange: Bool) {
+        unsafe raw.pointee.colorspace = AVColorSpace(rawValue: UInt32(clamping: matrix))
+        unsafe raw.pointee.color_range = isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+    }
+
     /// Whether the frame was coded with reference to others, as reported by the decoder.
     package var isPredicted: Bool {
         let type = unsafe raw.pointee.pict_type

@@ -150,6 +150,7 @@ enum EngineDescriber {
             ("read JPEG", "jpegload_source"), ("read PNG", "pngload_source"), ("read GIF", "gifload_source"),
             ("read WebP", "webpload_source"), ("read HEIC and AVIF", "heifload_source"),
             ("read TIFF", "tiffload_source"), ("read JPEG 2000", "jp2kload_source"), ("read JPEG XL", "jxlload_source"),
+            ("read SVG", "svgload_source"),
             ("write JPEG", "jpegsave_buffer"), ("write PNG", "pngsave_buffer"),
             ("color management", "icc_transform"),
         ]
@@ -165,7 +166,10 @@ enum EngineDescriber {
             ("read MPEG-1", "mpeg1video"), ("read MPEG-2", "mpeg2video"), ("read Motion JPEG", "mjpeg"),
             ("read AV1", "libdav1d"), ("read VP9", "vp9"), ("read AAC", "aac"), ("read ALAC", "alac"),
             ("read MP3", "mp3float"), ("read AC-3", "ac3"), ("read Opus", "opus"), ("read Vorbis", "vorbis"),
-            ("read FLAC", "flac"),
+            ("read FLAC", "flac"), ("read AMR", "amrnb"), ("read Musepack", "mpc8"), ("read Monkey's Audio", "ape"),
+            ("read DSD", "dsd_lsbf_planar"), ("read RealAudio", "cook"), ("read RealVideo", "rv40"),
+            ("read Windows Media Audio", "wmav2"), ("read Windows Media Video", "wmv3"), ("read Cinepak", "cinepak"),
+            ("read Indeo", "indeo5"),
         ]
         let encoders = [("write H.264", "libx264"), ("write AAC", "aac"), ("write MP3", "libmp3lame")]
         return decoders.map { name, decoder in

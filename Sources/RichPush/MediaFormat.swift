@@ -1,18 +1,19 @@
 /// A recognized media format, whether or not iOS accepts it; detected from the content, not from the file name.
 public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
     // Images
-    case jpeg, png, gif, webp, heic, heif, avif, tiff, bmp
-    // Images that are recognized but not decoded
-    case svg, icon, photoshop, jpeg2000, jpegXL
+    case jpeg, png, gif, webp, heic, heif, avif, tiff, bmp, icon, photoshop, jpeg2000, jpegXL, svg
     // Audio
     case aiff, aifc, wave, mp3, mpeg4Audio, aac, mp2, ac3, eac3, amr, au, caf, flac, vorbis, opus, speex
-    case windowsMediaAudio, wavPack, trueAudio, wave64, matroskaAudio, quickTimeAudio, threeGPPAudio, monkeysAudio, dts
+    case windowsMediaAudio, wavPack, trueAudio, wave64, matroskaAudio, quickTimeAudio, threeGPPAudio, monkeysAudio
+    case musepack, dsf, dff, realAudio
     // Audio that is recognized but not decoded
-    case midi
+    case dts, midi
     // Movies
     case mpegProgramStream, mpeg1Video, mpeg2Video, mpeg4, avi
     case quickTime, m4v, threeGPP, threeGPP2, webm, matroska, mpegTransportStream, flashVideo, windowsMedia, oggVideo
-    case mxf, digitalVideo, realMedia, flash
+    case realMedia
+    // Movies that are recognized but not decoded
+    case mxf, digitalVideo, flash
 
     /// How a notification shows the format.
     public var kind: MediaKind { row.kind }
@@ -27,7 +28,7 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
     public var isDecodable: Bool { !Self.notDecodable.contains(self) }
 
     private static let notDecodable: Set<MediaFormat> = [
-        .svg, .icon, .photoshop, .midi, .mxf, .digitalVideo, .realMedia, .flash, .monkeysAudio, .dts,
+        .midi, .mxf, .digitalVideo, .flash, .dts,
     ]
 
     private struct Row {
@@ -107,6 +108,10 @@ public enum MediaFormat: String, Codable, Sendable, Hashable, CaseIterable {
         case .quickTimeAudio: Row(.audio, "audio/quicktime")
         case .threeGPPAudio: Row(.audio, "audio/3gpp")
         case .monkeysAudio: Row(.audio, "audio/x-ape")
+        case .musepack: Row(.audio, "audio/x-musepack")
+        case .dsf: Row(.audio, "audio/x-dsf")
+        case .dff: Row(.audio, "audio/x-dff")
+        case .realAudio: Row(.audio, "audio/x-pn-realaudio")
         case .dts: Row(.audio, "audio/vnd.dts")
         default: Row(.audio, "audio/midi")
         }

@@ -6,14 +6,14 @@ package enum VipsLibrary {
     package static let loaders = [
         "VipsForeignLoadJpegSource", "VipsForeignLoadPngSource", "VipsForeignLoadNsgifSource",
         "VipsForeignLoadWebpSource", "VipsForeignLoadHeifSource", "VipsForeignLoadTiffSource",
-        "VipsForeignLoadJp2kSource", "VipsForeignLoadJxlSource",
+        "VipsForeignLoadJp2kSource", "VipsForeignLoadJxlSource", "VipsForeignLoadSvgSource",
     ]
 
     /// Saver classes for stills, which write into memory.
     package static let savers = ["VipsForeignSaveJpegBuffer", "VipsForeignSavePngBuffer"]
 
     /// Families of allowed operations, all of which work on pixels alone. Excluded are operations that run programs
-    /// (`VipsSystem`), read or write files, draw text or draw SVG.
+    /// (`VipsSystem`), read or write files, or draw text.
     package static let families = [
         "VipsArithmetic", "VipsStatistic", "VipsConversion", "VipsColour", "VipsColourspace", "VipsResample",
         "VipsThumbnail",
@@ -40,8 +40,8 @@ package enum VipsLibrary {
         vips_cache_set_max(0)
         try check(CVips_prepare_vector_code(), "init")
         CVips_block_all_operations()
-        // libvips counts the loaders of JPEG 2000 and JPEG XL among the untrusted ones: they run only in the sandbox,
-        // and their limits are checked before they decode.
+        // libvips counts the loaders of JPEG 2000, JPEG XL and SVG among the untrusted ones: they run only in the
+        // sandbox, and their limits are checked before they decode.
         for name in [families, loaders, savers].joined() { unsafe CVips_allow(name) }
     }
 

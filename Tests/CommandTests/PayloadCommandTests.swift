@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func `Media that cannot be delivered are removed, with the reason and exit code 1`() async throws {
-        let json = #"{"aps":{"alert":"x","mutable-content":1},"n":1,"attach":"\#(try CommandBench.url("arrow.svg"))"}"#
+        let json = #"{"aps":{"alert":"x","mutable-content":1},"n":1,"attach":"\#(try CommandBench.url("tune.mid"))"}"#
         let result = try await payload(json)
         #expect(result.exitCode == 1)
         #expect(result.text == #"{"aps":{"alert":"x","mutable-content":1},"n":1}"# + "\n")

@@ -4,7 +4,7 @@ import Testing
 /// The page that `attachprep batch --report` writes, in a browser.
 @Suite(.timeLimit(.minutes(3))) struct ReportTests {
     private static let lines =
-        ["grid.webp", "grid.jpg", "counter.gif", "clock.mkv", "tone.flac", "truncated.jpg", "arrow.svg"]
+        ["grid.webp", "grid.jpg", "counter.gif", "clock.mkv", "tone.flac", "truncated.jpg", "tune.mid"]
         .map(ReportBench.sample)
 
     @Test func `A report loads without network requests and browser issues`() async throws {
@@ -117,7 +117,7 @@ import Testing
 /// axe-core on the pages that the command writes (issue 19, item 14).
 @Suite(.timeLimit(.minutes(5))) struct AccessibilityTests {
     private static let sources =
-        ["grid.webp", "counter.gif", "clock.mkv", "tone.flac", "truncated.jpg", "arrow.svg"].map(ReportBench.sample)
+        ["grid.webp", "counter.gif", "clock.mkv", "tone.flac", "truncated.jpg", "tune.mid"].map(ReportBench.sample)
     private static let screens = [(1280, 800, false), (390, 844, true)]
 
     private func expectNoFindings(_ bench: ReportBench, at fragment: String = "", ready: String) async throws {

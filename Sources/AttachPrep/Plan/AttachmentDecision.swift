@@ -177,7 +177,13 @@ package enum Attachability: Sendable, Hashable {
         return .native(type)
     }
 
+    /// Codecs of WAVs that Core Audio does not decode; it decodes PCM, A-law, µ-law, GSM, ADPCM of IMA and Microsoft.
+    private static let unplayedInWave: Set<String> = ["adpcm_yamaha", "adpcm_g726", "truespeech"]
+
     private static func audio(_ media: InspectedMedia) -> Attachability {
+        if media.format == .wave, let other = media.audio.first(where: { unplayedInWave.contains($0.codec) }) {
+            return .foreign(reason: "iOS does not play WAV with \(other.codec)")
+        }
         guard media.format == .mpeg4Audio else { return byType(media) }
         let fitting: Set<String> = ["aac", "alac", "mp3", "mp3float", "ac3"]
         if let other = media.audio.first(where: { !fitting.contains($0.codec) }) {

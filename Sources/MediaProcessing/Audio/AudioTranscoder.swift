@@ -45,7 +45,8 @@ final class AudioTranscoder {
     ) throws {
         self.stream = stream
         self.origin = origin
-        isTimed = !Self.untimed.contains(demuxer.name)
+        // The decoder of Windows Media Audio Lossless gives a packet's samples the time of the next one.
+        isTimed = !Self.untimed.contains(demuxer.name) && stream.codec != "wmalossless"
         self.settings = settings
         decoder = try Decoder.open(stream: stream.index, of: demuxer, pixelsMax: 1)
         frame = try Frame()

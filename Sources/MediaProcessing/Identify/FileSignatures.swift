@@ -157,6 +157,12 @@ package enum AudioSignature {
         (Array("wvpk".utf8), .wavPack),
         (Array("TTA1".utf8), .trueAudio),
         (Array("MAC ".utf8), .monkeysAudio),
+        // Stream versions 7.0, 7.1 and 8.
+        (Array("MP+".utf8) + [0x07], .musepack),
+        (Array("MP+".utf8) + [0x17], .musepack),
+        (Array("MPCK".utf8), .musepack),
+        (Array("DSD ".utf8), .dsf),
+        (Array(".ra".utf8) + [0xFD], .realAudio),
         (Array("MThd".utf8), .midi),
         ([0x7F, 0xFE, 0x80, 0x01], .dts),
         (Array("riff".utf8) + [0x2E, 0x91, 0xCF, 0x11], .wave64),
@@ -167,6 +173,8 @@ package enum AudioSignature {
         case ("RIFF", "WAVE"): .wave
         case ("RF64", "WAVE"), ("BW64", "WAVE"): .wave64
         case ("RIFF", "RMID"): .midi
+        // DFF has lengths of eight bytes.
+        case ("FRM8", _): first.has("DSD ", at: 12) ? .dff : nil
         case ("FORM", "AIFF"): .aiff
         case ("FORM", "AIFC"): .aifc
         default: nil
@@ -203,11 +211,14 @@ package enum AudioSignature {
     // Bounded throughout: offsets lie in the first bytes, or after a tag of at most 2^28, and a frame takes less than
     // 2^16 bytes.
 
+    /// Formats that may follow an ID3 tag, beside MPEG's.
+    private static let tagged = table.filter { [.flac, .monkeysAudio, .musepack].contains($0.format) }
+
     /// Maximum number of bytes of padding or junk before the first frame.
     private static let searchBytesMax = 2_048
 
     private static func framedFormat(of first: LeadingBytes, from start: Int) -> MediaFormat? {
-        if start > 0, first.has("fLaC", at: start) { return .flac }
+        if start > 0, let tagged = tagged.first(where: { first.has($0.signature, at: start) }) { return tagged.format }
         guard start + 4 < first.count else { return nil }
         for offset in start..<min(start + searchBytesMax, first.count - 4) where first[offset] == 0xFF {
             if isADTS(first, at: offset) { return .aac }

@@ -11,7 +11,7 @@ package enum Identification {
     /// Identifies the available bytes.
     ///
     /// - Returns: The format, nil if it is not known yet, and libmagic's MIME type.
-    /// - Throws: `media.empty`, `media.unrecognized` (HTML, JSON, ZIP…), `media.unsupported` (SVG, MIDI…) or
+    /// - Throws: `media.empty`, `media.unrecognized` (HTML, JSON, ZIP…), `media.unsupported` (MIDI, Lottie…) or
     ///   `media.corrupt` (no data after an ID3 tag).
     package static func identify(_ request: IdentifyRequest, descriptor: CInt, cookie: MagicCookie) throws
         -> IdentifiedMedia
@@ -56,6 +56,7 @@ package enum Identification {
         let format =
             try signature(of: first) ?? (isComplete ? behindTag(first, descriptor: descriptor) : nil)
         if let format { return try decodable(format) }
+        if isLottie(first) { throw lottie }
         switch MagicMIMEType.meaning(magic) {
         case .media(let format): return try decodable(format)
         case .unsupportedMedia: throw unsupported(magic)
@@ -82,6 +83,14 @@ package enum Identification {
         return following.has("fLaC") ? .flac : AudioSignature.format(of: following)
     }
 
+    /// Whether it is the JSON of a Lottie animation, which begins with its version, frames and layers.
+    private static func isLottie(_ first: LeadingBytes) -> Bool {
+        first.has("{") && ["\"v\"", "\"op\"", "\"layers\""].allSatisfy { first.contains($0, within: windowBytes) }
+    }
+
+    private static let lottie = AttachPrepError(
+        .mediaUnsupported, "The source is a Lottie animation, which is not drawn; render it to a GIF, WebP or MP4.")
+
     private static func decodable(_ format: MediaFormat) throws -> MediaFormat {
         guard format.isDecodable else { throw unsupported(format.mimeType) }
         return format
@@ -94,9 +103,13 @@ package enum Identification {
     }
 
     private static func unrecognized(_ mimeType: String) -> AttachPrepError {
-        AttachPrepError(
-            .mediaUnrecognized,
-            "The source is \(mimeType), not an image, audio or movie file; check that the URL leads to the file.")
+        // The stickers of Telegram are Lottie animations in gzip.
+        let remedy =
+            mimeType == "application/gzip"
+            ? "send the file that is in it, and an animated sticker (TGS) as a GIF, WebP or MP4"
+            : "check that the URL leads to the file"
+        return AttachPrepError(
+            .mediaUnrecognized, "The source is \(mimeType), not an image, audio or movie file; \(remedy).")
     }
 
     private static func read(_ descriptor: CInt, at offset: Int, upTo count: Int) throws -> [UInt8] {

@@ -15,6 +15,9 @@ struct ImageInspection {
         case .gif: try inspectGIF()
         case .png: try inspectPNG()
         case .bmp: try inspectBitmap()
+        case .icon: try inspectDecoded(IconDecoder.image(descriptor: source, deadline: deadline))
+        case .svg: try inspectDecoded(DrawingRenderer.image(descriptor: source, deadline: deadline))
+        case .photoshop: try inspectPhotoshop()
         case .tiff: try inspectTIFF()
         case .jpeg: try inspectJPEG()
         case .avif: try inspectAVIF()
@@ -160,18 +163,33 @@ struct ImageInspection {
         try ByteWindow(descriptor: source, noun: noun, deadline: deadline)
     }
 
+    private func inspectPhotoshop() throws -> InspectedMedia {
+        if request.decodesStills {
+            return try inspectDecoded(PhotoshopDecoder.image(descriptor: source, deadline: deadline))
+        }
+        let document = try PhotoshopDocument(window("Photoshop document"))
+        return described(width: document.width, height: document.height, hasAlpha: document.hasAlpha)
+    }
+
+    private func inspectDecoded(_ image: Image) -> InspectedMedia {
+        described(width: image.width, height: image.height, hasAlpha: image.hasAlpha)
+    }
+
+    /// An image that is decoded to sRGB without libvips' loaders.
+    private func described(width: Int, height: Int, hasAlpha: Bool) -> InspectedMedia {
+        var media = InspectedMedia(format: format)
+        (media.width, media.height, media.frames) = (width, height, 1)
+        media.hasAlpha = hasAlpha
+        media.color = "srgb"
+        return media
+    }
+
     private func inspectBitmap() throws -> InspectedMedia {
         let size = try BMPDecoder.bmpSize(descriptor: source, deadline: deadline)
         try ImageLimits.check(width: size.width, height: size.height)
-        var media = InspectedMedia(format: .bmp)
-        media.width = size.width
-        media.height = size.height
-        media.frames = 1
-        media.color = "srgb"
-        if request.decodesStills {
-            media.hasAlpha = try BMPDecoder.bmp(descriptor: source, deadline: deadline).bands == 4
-        }
-        return media
+        let hasAlpha =
+            try request.decodesStills && BMPDecoder.bmp(descriptor: source, deadline: deadline).bands == 4
+        return described(width: size.width, height: size.height, hasAlpha: hasAlpha)
     }
 }
 

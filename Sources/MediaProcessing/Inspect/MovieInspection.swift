@@ -110,9 +110,13 @@ package enum MovieInspection {
         throw unsupported
     }
 
+    private static let countedDemuxers: Set<String> = [
+        "flac", "wv", "tta", "w64", "caf", "au", "ape", "mpc", "mpc8", "dsf", "iff",
+    ]
+
     /// Checks that the file holds the duration that a header with an exact sample count declares.
     private static func checkDuration(_ media: InspectedMedia, _ movie: OpenMovie) throws {
-        guard ["flac", "wv", "tta", "w64", "caf", "au"].contains(movie.demuxer.name),
+        guard countedDemuxers.contains(movie.demuxer.name),
             let stream = movie.audio.first,
             let declared = stream.declaredDuration.map(stream.timeBase.seconds), let held = media.duration
         else { return }
@@ -204,6 +208,9 @@ package struct MovieRecovery: Sendable, Hashable {
             guard header < window.size - 24 else { return 1 }
             declared = header + (try window.littleEndian(at: header + 16, bytes: 8) & Int.max >> 1)
         case "FORM", "RIFX": declared = try window.bigEndian(at: 4, bytes: 4) + 8
+        case "FRM8": declared = try window.bigEndian(at: 4, bytes: 8) & (Int.max >> 1) + 12
+        case "DSD ": declared = try window.littleEndian(at: 12, bytes: 8) & Int.max
+        case "MAC ": declared = try MonkeysAudioValidator.declaredBytes(window) ?? window.size
         default: return 1
         }
         return declared == 0xFFFF_FFFF + 8 || declared <= window.size ? 1 : Double(window.size) / Double(declared)

@@ -47,7 +47,8 @@ package enum BMPDecoder {
         return bytes
     }
 
-    private static func decode(_ bytes: [UInt8], broken: AttachPrepError) throws -> DecodedFrame {
+    /// Decodes a whole BMP in memory.
+    static func decode(_ bytes: [UInt8], broken: AttachPrepError) throws -> DecodedFrame {
         let decoder = try Decoder.bmp(pixelsMax: Limits.imagePixelsMax)
         let frame = try Frame()
         _ = try decoder.send(Packet.holding(bytes))

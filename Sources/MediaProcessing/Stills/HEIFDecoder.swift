@@ -14,6 +14,7 @@ enum HEIFDecoder {
         let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
         guard let heif = try FastPath.attempt({ try PlainHEIF(window) }) else { return nil }
         try ImageLimits.check(width: heif.width, height: heif.height, format: format)
+        guard heif.declaredTransfer == nil || heif.declaredTransfer == .standard else { return nil }
         guard
             let (planes, coding) = try FastPath.attempt({ try HEIFTileDecoder.decode(heif, window, deadline: deadline) }
             ),
@@ -21,6 +22,86 @@ enum HEIFDecoder {
         else { return nil }
         return PlanarImage(planes: colors.inSRGB(planes), orientation: heif.orientation)
     }
+
+    /// A plain HEIF in PQ or HLG, tone-mapped to sRGB; nil for others, and where the decoder fails.
+    ///
+    /// - Throws: `media.too_many_pixels`, `deadline.exceeded`.
+    static func decodeHDR(
+        source: CInt, format: MediaFormat, deadline: ContinuousClock.Instant
+    ) throws -> DecodedFrame? {
+        let window = try ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline)
+        guard let heif = try FastPath.attempt({ try PlainHEIF(window) }), heif.declaredTransfer != .standard else {
+            return nil
+        }
+        try ImageLimits.check(width: heif.width, height: heif.height, format: format)
+        return try FastPath.attempt { try HEIFToneMapping(heif).decode(window, deadline: deadline) }
+    }
+}
+
+/// Decodes the tiles of a plain HEIF in PQ or HLG, and tone-maps each to sRGB.
+final class HEIFToneMapping {
+    private let heif: PlainHEIF
+    private var map: ToneMap?
+    private let width: Int
+    private let height: Int
+    private var pixels: [UInt8]
+
+    // Bounded throughout: `ImageLimits` have been checked, and tiles cover the image (`PlainHEIF`).
+
+    init(_ heif: PlainHEIF) {
+        self.heif = heif
+        // Of a large image that is a single tile, twelve bytes a pixel are in memory.
+        let most = Double(Limits.hdrTilePixelsMax) / Double(heif.grid.width * heif.grid.height)
+        let share = heif.tiles.count == 1 ? min(1, most.squareRoot()) : 1
+        width = max(1, Int(clamping: Double(heif.grid.width) * share))
+        height = max(1, Int(clamping: Double(heif.grid.height) * share))
+        pixels = [UInt8](repeating: 0, count: width * height * 3)
+    }
+
+    /// Nil for an image that turns out not to be HDR.
+    func decode(_ window: ByteWindow, deadline: ContinuousClock.Instant) throws -> DecodedFrame? {
+        guard heif.tileWidth * heif.tileHeight <= Limits.hdrTilePixelsMax || heif.tiles.count == 1 else { return nil }
+        var tiles = try HEIFTileDecoder(heif, window, deadline: deadline)
+        guard try tiles.decodeAll(place) else { return nil }
+        return DecodedFrame(width: width, height: height, bands: 3, bytes: pixels, orientation: heif.orientation)
+    }
+
+    private func place(_ tile: Frame, left: Int, top: Int) throws -> Bool {
+        let transfer = heif.declaredTransfer ?? tile.transfer
+        guard transfer != .standard, tile.pixelFormat?.isRGB == false else { return false }
+        let map = map ?? ToneMap(transfer)
+        self.map = map
+        if let codePoints = heif.codePoints {
+            tile.describe(matrix: codePoints.matrix, isFullRange: codePoints.isFullRange)
+        }
+        let isAlone = heif.tiles.count == 1
+        let (tileWidth, tileHeight) = isAlone ? (width, height) : (tile.width, tile.height)
+        let mapped = map.sRGB(
+            ofRGB16: try FrameScaler.pixels(of: tile, width: tileWidth, height: tileHeight, layout: .rgb16))
+        let columns = min(tileWidth, width - left)
+        for row in 0..<min(tileHeight, height - top) {
+            let (from, to) = (row * tileWidth * 3, ((top + row) * width + left) * 3)
+            pixels.replaceSubrange(to..<to + columns * 3, with: mapped[from..<from + columns * 3])
+        }
+        return true
+    }
+}
+
+extension PlainHEIF {
+    /// The transfer curve according to the container; nil where only the coded image says.
+    var declaredTransfer: StreamDescription.Transfer? {
+        switch codePoints?.transfer {
+        case nil, 0, 2: nil
+        case 16: .perceptualQuantizer
+        case 18: .hybridLogGamma
+        default: .standard
+        }
+    }
+}
+
+extension Limits {
+    /// Pixels of an HDR tile; a larger image that is a single tile is reduced to as many.
+    static let hdrTilePixelsMax = 25_000_000
 }
 
 /// Decodes the tiles of a plain HEIF into the components of one image, as they are stored.
@@ -37,7 +118,6 @@ struct HEIFTileDecoder {
     private let deadline: ContinuousClock.Instant
     private let decoder: Decoder
     private let frame: Frame
-    private var canvas: PlanarCanvas?
     private var placed = 0
 
     /// The components and their color coding; nil when a tile does not match the file's metadata.
@@ -46,12 +126,21 @@ struct HEIFTileDecoder {
     static func decode(
         _ heif: PlainHEIF, _ window: ByteWindow, deadline: ContinuousClock.Instant
     ) throws -> (planes: [JPEGPlane], coding: Frame.Coding)? {
+        var canvas: PlanarCanvas?
         var pixels = try HEIFTileDecoder(heif, window, deadline: deadline)
-        guard try pixels.decodeAll(), let canvas = pixels.canvas else { return nil }
+        let isWhole = try pixels.decodeAll { tile, left, top in
+            if canvas == nil {
+                // HDR that the container does not declare.
+                guard heif.declaredTransfer != nil || tile.transfer == .standard else { return false }
+                canvas = PlanarCanvas(for: tile, width: heif.grid.width, height: heif.grid.height)
+            }
+            return canvas?.place(tile, left: left, top: top) == true
+        }
+        guard isWhole, let canvas else { return nil }
         return (canvas.planes, canvas.coding)
     }
 
-    private init(_ heif: PlainHEIF, _ window: ByteWindow, deadline: ContinuousClock.Instant) throws {
+    init(_ heif: PlainHEIF, _ window: ByteWindow, deadline: ContinuousClock.Instant) throws {
         (self.heif, self.window, self.deadline) = (heif, window, deadline)
         decoder = try Decoder.stills(
             heif.codec, configuration: heif.configuration, threads: min(heif.tiles.count, Self.threadsMax),
@@ -59,20 +148,23 @@ struct HEIFTileDecoder {
         frame = try Frame()
     }
 
-    /// Whether each tile was decoded to the announced size.
-    private mutating func decodeAll() throws -> Bool {
+    /// Places a tile on a canvas; returns whether it fits there.
+    typealias Place = (_ tile: Frame, _ left: Int, _ top: Int) throws -> Bool
+
+    /// Whether each tile was decoded to the announced size, and placed.
+    mutating func decodeAll(_ place: Place) throws -> Bool {
         for extents in heif.tiles {
             try checkDeadline(deadline)
-            guard try decoder.send(Packet.holding(bytes(at: extents))), try placeAll() else { return false }
+            guard try decoder.send(Packet.holding(bytes(at: extents))), try placeAll(place) else { return false }
         }
         guard try decoder.send(nil) else { return false }
-        return try placeAll() && placed == heif.tiles.count
+        return try placeAll(place) && placed == heif.tiles.count
     }
 
     /// Takes decoded tiles before the next one is sent: libdav1d drops pending frames when the end is signaled.
-    private mutating func placeAll() throws -> Bool {
+    private mutating func placeAll(_ place: Place) throws -> Bool {
         while try decoder.receive(into: frame) == .frame {
-            guard try placeNext() else { return false }
+            guard try placeNext(place) else { return false }
         }
         return true
     }
@@ -85,15 +177,14 @@ struct HEIFTileDecoder {
     }
 
     /// Frames are returned in the order in which tiles were sent.
-    private mutating func placeNext() throws -> Bool {
+    private mutating func placeNext(_ place: Place) throws -> Bool {
         guard placed < heif.tiles.count, !frame.isConcealed, !frame.isUnrecovered, frame.width == heif.tileWidth,
             frame.height == heif.tileHeight
         else { return false }
-        if canvas == nil { canvas = PlanarCanvas(for: frame, width: heif.grid.width, height: heif.grid.height) }
         let (row, column) = placed.quotientAndRemainder(dividingBy: heif.grid.columns)
         // Bounded: by the sides of the whole image, which `isCovered` has compared.
         let (left, top) = (column * heif.tileWidth, row * heif.tileHeight)
-        guard canvas?.place(frame, left: left, top: top) == true else { return false }
+        guard try place(frame, left, top) else { return false }
         placed += 1
         return true
     }

@@ -37,6 +37,12 @@ struct ImageRenderer {
         switch request.picture {
         case .still where canReduceWhileDecoding: try renderReduced()
         case .still where request.format == .bmp: try still.render(bitmap())
+        case .still where request.format == .icon:
+            try still.render(IconDecoder.image(descriptor: source, deadline: deadline))
+        case .still where request.format == .svg:
+            try still.render(DrawingRenderer.image(descriptor: source, deadline: deadline))
+        case .still where request.format == .photoshop:
+            try still.render(PhotoshopDecoder.image(descriptor: source, deadline: deadline))
         case .still where request.format == .gif: try renderGIF(0)
         case .still where request.format.isHEIF: try renderHEIF()
         case .still where request.format == .webp: try renderWebP()
@@ -196,7 +202,9 @@ struct ImageRenderer {
     private func renderHEIF() throws -> RenderedMedia {
         try HEIFReferenceValidator.check(ByteWindow(descriptor: source, noun: "HEIF", deadline: deadline))
         let plain = try HEIFDecoder.decode(source: source, format: request.format, deadline: deadline)
-        return try plain.map(still.render) ?? renderWhole()
+        if let plain { return try still.render(plain) }
+        let hdr = try HEIFDecoder.decodeHDR(source: source, format: request.format, deadline: deadline)
+        return try hdr.map { try still.render(upright($0)) } ?? renderWhole()
     }
 
     /// With libwebp where the file is plain, else with libvips; a crop, which shows single pixels, also uses libvips.
@@ -208,7 +216,18 @@ struct ImageRenderer {
     /// As `renderWhole`, after validating the file's data.
     private func renderIntact() throws -> RenderedMedia {
         try StillValidator.requireIntact(request.format, source: source)
-        return try renderWhole()
+        var rendered = try renderWhole()
+        if request.format == .jpegXL, request.attachment != nil, try isAnimatedJPEGXL {
+            rendered.warnings.append(
+                PreparationWarning(.animationLost, "The JPEG XL image is animated; only its last frame is shown."))
+        }
+        return rendered
+    }
+
+    private var isAnimatedJPEGXL: Bool {
+        get throws {
+            try JPEGXLHeader.isAnimated(ByteWindow(descriptor: source, noun: "JPEG XL image", deadline: deadline))
+        }
     }
 
     /// The still, upright and in memory, as large as memory and the rendition allow.

@@ -204,6 +204,7 @@ struct HEIFColorProperties: Hashable {
     private(set) var codePoints: CodePoints?
 
     struct CodePoints: Hashable {
+        let transfer: Int
         let matrix: Int
         let isFullRange: Bool
     }
@@ -219,12 +220,15 @@ struct HEIFColorProperties: Hashable {
             case "prof", "rICC":
                 if profile == nil, reader.rest.count <= Self.profileBytesMax { profile = reader.rest }
             case "nclx":
-                // Primaries and transfer curve, which libvips and viewers ignore: they are sRGB's, or there is a
-                // profile as well.
-                _ = try reader.number(4)
+                // Primaries, which libvips and viewers ignore: they are sRGB's, or there is a profile as well. So do
+                // they with transfer curves, except for those of HDR.
+                _ = try reader.number(2)
+                let transfer = try reader.number(2)
                 let matrix = try reader.number(2)
                 let isFull = try reader.number(1) >= 0x80
-                if codePoints == nil { codePoints = CodePoints(matrix: matrix, isFullRange: isFull) }
+                if codePoints == nil {
+                    codePoints = CodePoints(transfer: transfer, matrix: matrix, isFullRange: isFull)
+                }
             default: break
             }
         }

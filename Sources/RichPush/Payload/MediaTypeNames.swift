@@ -4,17 +4,18 @@ package enum MediaTypeNames {
     package static let extensions = table([
         (.jpeg, "jpg jpeg jpe jfif"), (.png, "png apng"), (.gif, "gif"), (.webp, "webp"), (.heic, "heic heics"),
         (.heif, "heif heifs hif"), (.avif, "avif avifs"), (.tiff, "tif tiff"), (.bmp, "bmp dib"), (.svg, "svg svgz"),
-        (.icon, "ico"), (.photoshop, "psd"), (.jpeg2000, "jp2 j2k"), (.jpegXL, "jxl"),
+        (.icon, "ico cur"), (.photoshop, "psd psb"), (.jpeg2000, "jp2 j2k"), (.jpegXL, "jxl"),
         (.aiff, "aiff aif"), (.aifc, "aifc"), (.wave, "wav wave waveformaudio"), (.mp3, "mp3"),
         (.mpeg4Audio, "m4a m4b m4r mpeg4audio"), (.aac, "aac adts"), (.mp2, "mp2"), (.ac3, "ac3"),
         (.eac3, "eac3 ec3"), (.amr, "amr"), (.au, "au snd"), (.caf, "caf"), (.flac, "flac"), (.vorbis, "ogg oga"),
         (.opus, "opus"), (.speex, "spx"), (.windowsMediaAudio, "wma"), (.wavPack, "wv"), (.trueAudio, "tta"),
-        (.wave64, "w64"), (.matroskaAudio, "mka"), (.monkeysAudio, "ape"), (.dts, "dts"), (.midi, "mid midi"),
+        (.wave64, "w64"), (.matroskaAudio, "mka"), (.monkeysAudio, "ape"), (.musepack, "mpc"),
+        (.dsf, "dsf"), (.dff, "dff"), (.realAudio, "ra"), (.dts, "dts"), (.midi, "mid midi"),
         (.mpegProgramStream, "mpg mpeg mpe vob"), (.mpeg1Video, "m1v"), (.mpeg2Video, "m2v mpeg2"),
         (.mpeg4, "mp4 mpeg4"), (.avi, "avi"), (.quickTime, "mov qt"), (.m4v, "m4v"), (.threeGPP, "3gp 3gpp"),
         (.threeGPP2, "3g2"), (.webm, "webm"), (.matroska, "mkv"), (.mpegTransportStream, "ts m2ts mts"),
         (.flashVideo, "flv"), (.windowsMedia, "wmv asf"), (.oggVideo, "ogv"), (.mxf, "mxf"), (.digitalVideo, "dv"),
-        (.realMedia, "rm"), (.flash, "swf"),
+        (.realMedia, "rm rmvb"), (.flash, "swf"),
     ])
 
     /// Keywords of Home Assistant that are not used as file extensions.
@@ -32,7 +33,8 @@ package enum MediaTypeNames {
         (.midi, "audio/x-midi"), (.mpeg4, "video/x-mp4 application/mp4"),
         (.avi, "video/avi video/msvideo video/vnd.avi"), (.mpegProgramStream, "video/mpg video/x-mpeg"),
         (.mpeg2Video, "video/mpeg2 video/x-mpeg2"), (.quickTime, "video/mov"), (.matroska, "video/mkv"),
-        (.windowsMedia, "video/x-ms-asf"),
+        (.windowsMedia, "video/x-ms-asf"), (.realMedia, "video/vnd.rn-realvideo"),
+        (.realAudio, "audio/vnd.rn-realaudio"), (.musepack, "audio/musepack"), (.monkeysAudio, "audio/ape"),
     ])
 
     /// UTIs: the eleven of Apple's table, others that iOS accepts, and types that it drops.

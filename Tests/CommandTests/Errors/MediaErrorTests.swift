@@ -58,9 +58,12 @@ import Testing
 
     @Test func `A known format that cannot be decoded is media.unsupported`() async throws {
         try await expectRejection("media.unsupported", of: HandmadeMedia.midi)
-        let drawing = try Data(contentsOf: URL(filePath: SourceTree.sample("arrow.svg")))
-        try await expectRejection("media.unsupported", of: drawing)
-        try await expectRejection("media.unsupported", of: Data("<?xml version=\"1.0\"?>\n".utf8) + drawing)
+    }
+
+    @Test func `A drawing with text is media.unsupported, and says what to do`() async throws {
+        let drawing = #"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9">a</text></svg>"#
+        try await expectRejection("media.unsupported", of: Data(drawing.utf8))
+        try await expectRejection("media.unsupported", of: Data(("<?xml version=\"1.0\"?>\n" + drawing).utf8))
     }
 
     @Test func `An encrypted movie is media.encrypted`() async throws {

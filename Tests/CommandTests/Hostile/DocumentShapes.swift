@@ -82,16 +82,20 @@ enum DocumentShapes {
         ("html", { "<html><img src=\"\($0.address)\"></html>" }), ("php", { _ in "<?php system($_GET['x']); ?>" }),
     ]
 
+    /// The first documents are drawings: what they refer to is left out, or they are rejected.
+    private static let drawings = 6
+
     private static let extensions = ["jpg", "png", "gif", "svg"]
 
     /// Documents with the names of images.
     static let all: [HostileFile] =
         documents.enumerated().flatMap { index, document in
             let suffix = extensions[index % extensions.count]
-            let plain = HostileFile("\(document.name).\(suffix)", HostileFile.rejected) {
+            let allowed = index < drawings ? HostileFile.rejected.union(["converted"]) : HostileFile.rejected
+            let plain = HostileFile("\(document.name).\(suffix)", allowed) {
                 MediaBytes.text(document.text($0))
             }
-            let late = HostileFile("late-\(document.name).\(suffix)", HostileFile.rejected) {
+            let late = HostileFile("late-\(document.name).\(suffix)", allowed) {
                 MediaBytes.text("\u{FEFF}\n\n" + document.text($0))
             }
             return [plain, late]

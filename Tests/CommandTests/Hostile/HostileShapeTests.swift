@@ -75,4 +75,16 @@ import Testing
     {
         try await hostile.run(WaveletShapes.all)
     }
+
+    @Test func `Old audio and movie formats with extreme values take bounded memory`() async throws {
+        try await hostile.run(LegacyShapes.audio + LegacyShapes.movies)
+    }
+
+    @Test func `Icons and Photoshop documents with extreme values take bounded memory`() async throws {
+        try await hostile.run(LegacyShapes.images)
+    }
+
+    @Test func `Drawings that are slow or large to draw end in time`() async throws {
+        try await hostile.run(DrawingShapes.all, memoryMax: 1_000_000)
+    }
 }

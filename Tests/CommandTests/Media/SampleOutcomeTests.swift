@@ -84,7 +84,7 @@ import Testing
 /// Samples that cannot be shown are rejected, and the others of the same run are prepared.
 @Suite(.timeLimit(.minutes(2))) struct RejectedSampleTests {
     @Test(arguments: [
-        ("arrow.svg", "media.unsupported", 101), ("picture.jpg", "media.unrecognized", 101),
+        ("tune.mid", "media.unsupported", 101), ("picture.jpg", "media.unrecognized", 101),
         ("truncated.jpg", "media.corrupt", 105), ("empty.png", "media.empty", 105),
     ])
     func `A rejected sample has its own error code and Apple's error number`(

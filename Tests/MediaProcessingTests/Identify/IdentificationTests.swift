@@ -23,7 +23,8 @@ struct IdentificationTests {
     static let samples: [(String, MediaFormat)] = [
         ("grid.jpg", .jpeg), ("grid.png", .png), ("grid.gif", .gif), ("grid.webp", .webp), ("grid.heic", .heic),
         ("grid.avif", .avif), ("grid.tiff", .tiff), ("grid.bmp", .bmp), ("grid.jxl", .jpegXL),
-        ("grid.jp2", .jpeg2000), ("tone.aiff", .aiff), ("tone.wav", .wave),
+        ("grid.jp2", .jpeg2000), ("grid.psd", .photoshop), ("grid.ico", .icon), ("arrow.svg", .svg),
+        ("tone.aiff", .aiff), ("tone.wav", .wave),
         ("tone.m4a", .mpeg4Audio), ("tone.caf", .caf), ("tone.flac", .flac), ("tone.ogg", .vorbis),
         ("tone.opus", .opus), ("clock.mp4", .mpeg4), ("clock.mov", .quickTime), ("clock.m4v", .m4v),
         ("clock.3gp", .threeGPP), ("clock.avi", .avi), ("clock.mpg", .mpegProgramStream), ("clock.m2v", .mpeg2Video),
@@ -34,6 +35,21 @@ struct IdentificationTests {
     func `The format is identified from the first bytes of a file`(name: String, format: MediaFormat) throws {
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: StillFixture.sample(name))))
         #expect(try identify(Array(bytes.prefix(Limits.identifyBytesFirst)), isComplete: false) == format)
+    }
+
+    @Test(arguments: [
+        ("tone.dsf", MediaFormat.dsf), ("tone.dff", .dff), ("silence.ape", .monkeysAudio), ("silence-7.mpc", .musepack),
+        ("silence-8.mpc", .musepack), ("noise-144.ra", .realAudio), ("noise-288.ra", .realAudio),
+        ("noise-cook.rm", .realMedia), ("red.psd", .photoshop), ("runs.avi", .avi),
+    ])
+    func `Old formats are identified by their first bytes`(name: String, format: MediaFormat) throws {
+        #expect(try identify(LegacyMedia.bytes(name), isComplete: false) == format)
+    }
+
+    @Test func `Monkey's Audio and Musepack are identified behind an ID3 tag`() throws {
+        let tag: [UInt8] = Array("ID3".utf8) + [3, 0, 0, 0, 0, 0, 10] + [UInt8](repeating: 0, count: 10)
+        #expect(try identify(tag + LegacyMedia.bytes("silence.ape")) == .monkeysAudio)
+        #expect(try identify(tag + LegacyMedia.bytes("silence-7.mpc")) == .musepack)
     }
 
     @Test(arguments: [
@@ -49,12 +65,21 @@ struct IdentificationTests {
     }
 
     @Test(arguments: [
-        #"<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>"#, "<svg width='1' height='1'></svg>",
-        "MThd\u{0}\u{0}\u{0}\u{6}\u{0}\u{1}\u{0}\u{1}\u{0}`", "8BPS\u{0}\u{1}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{3}",
+        "FWS\u{9}", "\u{1F}\u{7}\u{0}\u{3F}",
+        "MThd\u{0}\u{0}\u{0}\u{6}\u{0}\u{1}\u{0}\u{1}\u{0}`",
     ])
     func `Known media formats that cannot be decoded are unsupported`(text: String) {
         let error = #expect(throws: AttachPrepError.self) { try identify(Array(text.utf8)) }
         #expect(error?.code == .mediaUnsupported)
+    }
+
+    @Test func `A Lottie animation and a sticker of Telegram say what to send instead`() {
+        let lottie = #"{"v":"5.5.7","fr":30,"ip":0,"op":60,"w":512,"h":512,"assets":[],"layers":[]}"#
+        let error = #expect(throws: AttachPrepError.self) { try identify(Array(lottie.utf8)) }
+        #expect(error?.code == .mediaUnsupported && error?.message.contains("Lottie") == true)
+        let packed: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + [UInt8](repeating: 7, count: 100)
+        let sticker = #expect(throws: AttachPrepError.self) { try identify(packed) }
+        #expect(sticker?.code == .mediaUnrecognized && sticker?.message.contains("TGS") == true)
     }
 
     @Test func `A file of zero bytes is empty`() {

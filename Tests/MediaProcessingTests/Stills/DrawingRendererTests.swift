@@ -1,0 +1,86 @@
+import AttachPrepModel
+import Foundation
+import RichPush
+import TestSupport
+import Testing
+
+@testable import MediaProcessing
+@testable import Vips
+
+/// SVGs are drawn at the size of a notification; those that need fonts are rejected.
+@Suite struct DrawingRendererTests {
+    private func image(_ content: String, _ attributes: String = "width='20' height='10'") throws -> Image {
+        try VipsLibrary.start()
+        let text = "<svg xmlns='http://www.w3.org/2000/svg' \(attributes)>\(content)</svg>"
+        return try withDescriptor(GeneratedMedia.file("a.svg", bytes: Array(text.utf8))) {
+            try DrawingRenderer.image(descriptor: $0, deadline: .now + .seconds(30))
+        }
+    }
+
+    @Test(arguments: [
+        ("width='20' height='10'", 1_280, 640), ("viewBox='0 0 10 20'", 640, 1_280),
+        ("width='100000' height='50000'", 1_280, 640), ("width='3in' height='3in'", 1_280, 1_280),
+    ])
+    func `The longer side is 1280 pixels, whatever the drawing's own size`(attributes: String, width: Int, height: Int)
+        throws
+    {
+        let drawn = try image("<rect width='10' height='10' fill='red'/>", attributes)
+        #expect(abs(drawn.width - width) <= 1 && abs(drawn.height - height) <= 1)
+    }
+
+    @Test func `What is not painted stays transparent`() throws {
+        let drawn = try image("<rect width='10' height='10' fill='#ff0000'/>")
+        let pixels = try drawn.pixels()
+        #expect(drawn.bands == 4 && Array(pixels.prefix(4)) == [255, 0, 0, 255] && pixels.suffix(4).last == 0)
+    }
+
+    @Test(arguments: [
+        "<text y='9'>a</text>", "<s:text xmlns:s='http://www.w3.org/2000/svg'>a</s:text>", "<g><tspan\n>a</tspan></g>",
+        "<foreignObject/>", "<image href='a.png'/>", "<filter><feImage href='a.png'/></filter>",
+    ])
+    func `A drawing with text or images is unsupported`(content: String) {
+        #expect(#expect(throws: AttachPrepError.self) { try image(content) }?.code == .mediaUnsupported)
+    }
+
+    @Test func `Names that only begin like those of text are drawn`() throws {
+        #expect(try image("<textile/><style>a:text-top{}</style><!-- text -->").width == 1_280)
+    }
+
+    @Test(arguments: ["<svg", "<svg xmlns='http://www.w3.org/2000/svg'><rect"])
+    func `A truncated drawing is an error`(text: String) throws {
+        try VipsLibrary.start()
+        try withDescriptor(GeneratedMedia.file("a.svg", bytes: Array(text.utf8))) { descriptor in
+            _ = #expect(throws: (any Error).self) {
+                try DrawingRenderer.image(descriptor: descriptor, deadline: .now + .seconds(30))
+            }
+        }
+    }
+}
+
+/// An animated JPEG XL is recognized by its header, and becomes a still with a warning.
+@Suite struct JPEGXLHeaderTests {
+    private func isAnimated(_ path: String) throws -> Bool {
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        return try JPEGXLHeader.isAnimated(ByteWindow(bytes: bytes, noun: "JPEG XL image"))
+    }
+
+    /// Three frames of the counter, written by libjxl's cjxl, which no package of `make deps-test` has.
+    private static let animated = SourceTree.path("Tests/Fixtures/animations/counter.jxl")
+
+    @Test func `An animation is told from a still, bare and in a container`() throws {
+        #expect(try isAnimated(Self.animated))
+        #expect(try !isAnimated(StillFixture.sample("grid.jxl")))
+        let bare = [UInt8](try Data(contentsOf: URL(filePath: Self.animated)))
+        let boxed =
+            MediaBytes.box("JXL ", [13, 10, 0x87, 10]) + MediaBytes.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
+            + MediaBytes.box("jxlp", [0, 0, 0, 0] + bare)
+        #expect(try JPEGXLHeader.isAnimated(ByteWindow(bytes: boxed, noun: "JPEG XL image")))
+    }
+
+    @Test func `An animation becomes a still, with a warning`() throws {
+        let still = try RenderedStill(Self.animated, format: .jpegXL, reencodes: true)
+        #expect(still.media.warnings.map(\.code) == [.animationLost])
+        let other = try RenderedStill(StillFixture.sample("grid.jxl"), format: .jpegXL, reencodes: true)
+        #expect(other.media.warnings == [])
+    }
+}
