@@ -5,13 +5,14 @@ import AttachPrepService
 import FoundationEssentials
 import Logging
 import RichPush
+import Synchronization
 
 /// The preparer of a command, with concurrent processing of its sources.
 struct PreparerSession: Sendable {
     let preparer: AttachmentPreparer
     /// The output folder shown with results; nil if they are published to a bucket and shown by URL.
     let outputFolder: String?
-    private let concurrency: Int
+    private let gate: WorkGate
     /// Nil unless the environment configures traces.
     private let tracing: ProcessTracing?
 
@@ -38,7 +39,7 @@ struct PreparerSession: Sendable {
             StandardStreams.error(error.message)
             throw ExitCodeError.someRejected
         }
-        concurrency = machine.concurrency
+        gate = WorkGate(machine.concurrency)
     }
 
     /// Ends media processes and connections, and sends the remaining spans.
@@ -78,15 +79,16 @@ struct PreparerSession: Sendable {
     }
 
     func prepared(_ request: AttachmentRequest, _ collector: ReportCollector.Slot?) async -> Manifest {
-        guard let collector else { return await preparer.prepare(request) }
         var order = PreparationTask(request)
-        if !preparer.keepsFolders {
+        order.onWaiting = { [gate] in gate.waits($0) }
+        if let collector, !preparer.keepsFolders {
             // Collects the files before they are published and deleted here.
             order.onFiles = { await collector.keep($0, in: $1, preparer) }
         }
         guard case .ended(let manifest, _) = await preparer.prepare(order) else {
             preconditionFailure("unreachable: no validators were sent")
         }
+        guard let collector else { return manifest }
         let isKept = !preparer.keepsFolders && manifest.attachment != nil
         if isKept {
             collector.complete(manifest)
@@ -102,23 +104,26 @@ struct PreparerSession: Sendable {
     }
 
     /// Processes items concurrently and shows each result, in the order of the items or as they finish.
+    ///
+    /// An item whose source does not exist yet gives its place to another one while it waits.
     func each<Item: Sendable, Result: CommandResult>(
         _ items: [Item], inOrder: Bool, work: @escaping @Sendable (Item) async -> Result,
         show: @escaping @Sendable (Result) -> Void
     ) async -> End {
-        await withTaskGroup(of: (Int, Result).self) { group in
+        await withTaskGroup(of: (Int, Result)?.self) { group in
             var end = End()
             var shown = OrderedResults<Result>(inOrder: inOrder)
             var next = 0
-            while next < min(concurrency, items.count) {
-                Self.add(items, next, work, to: &group)
+            while next < min(gate.places + Limits.sourcesWaitingMax, items.count) {
+                add(items, next, work, to: &group)
                 next += 1
             }
-            for await (index, result) in group {
+            for await ended in group {
+                guard let (index, result) = ended else { continue }
                 if result.isFailure { end.failures += 1 }
                 for ready in shown.add(result, at: index) { show(ready) }
                 guard next < items.count, !Task.isCancelled else { continue }
-                Self.add(items, next, work, to: &group)
+                add(items, next, work, to: &group)
                 next += 1
             }
             end.isCancelled = Task.isCancelled
@@ -126,12 +131,66 @@ struct PreparerSession: Sendable {
         }
     }
 
-    private static func add<Item: Sendable, Result: Sendable>(
+    private func add<Item: Sendable, Result: Sendable>(
         _ items: [Item], _ index: Int, _ work: @escaping @Sendable (Item) async -> Result,
-        to group: inout TaskGroup<(Int, Result)>
+        to group: inout TaskGroup<(Int, Result)?>
     ) {
         let item = items[index]
-        group.addTask { (index, await work(item)) }
+        group.addTask { [gate] in
+            await gate.enter()
+            defer { gate.leave() }
+            // What has not begun when the command is interrupted is left out.
+            return Task.isCancelled ? nil : (index, await work(item))
+        }
+    }
+}
+
+/// Limits how many items are worked on at a time; those whose source does not exist yet do not count.
+final class WorkGate: Sendable {
+    private struct State {
+        /// Negative when items that had waited went on while all places were taken.
+        var free: Int
+        var queue: [CheckedContinuation<Void, Never>] = []
+    }
+
+    let places: Int
+    private let state: Mutex<State>
+
+    init(_ places: Int) {
+        self.places = places
+        state = Mutex(State(free: places))
+    }
+
+    /// Waits for a place, in order of arrival.
+    func enter() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.free > 0 else {
+                    state.queue.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.free >= 0, !state.queue.isEmpty else {
+                state.free += 1
+                return nil
+            }
+            return state.queue.removeFirst()
+        }
+        next?.resume()
+    }
+
+    /// An item begins to wait, and gives its place to another one; or it goes on, at once: transfers and media
+    /// processes have limits of their own.
+    func waits(_ waits: Bool) {
+        if waits { leave() } else { state.withLock { $0.free -= 1 } }
     }
 }
 

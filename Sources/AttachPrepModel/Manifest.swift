@@ -26,6 +26,9 @@ public struct Manifest: Codable, Sendable, Hashable {
     public var timings: ManifestTimings
     public var warnings: [PreparationWarning]
     public var error: ManifestError?
+    /// Whether a better result follows: this one is of a fallback, while the job still waits for the source. Left out
+    /// when it is false.
+    public var isPartial = false
 
     public init(id: String, requestDigest: String, outcome: Outcome, source: ManifestSource) {
         self.id = id
@@ -40,6 +43,26 @@ public struct Manifest: Codable, Sendable, Hashable {
     private enum CodingKeys: String, CodingKey {
         case schema, id, requestDigest, outcome, reasons, source, attachment, thumbnail, crop, options, deviceFetch
         case timings, warnings, error
+        case isPartial = "partial"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        schema = try values.decode(Int.self, forKey: .schema)
+        id = try values.decode(String.self, forKey: .id)
+        requestDigest = try values.decode(String.self, forKey: .requestDigest)
+        outcome = try values.decode(Outcome.self, forKey: .outcome)
+        reasons = try values.decode([String].self, forKey: .reasons)
+        source = try values.decode(ManifestSource.self, forKey: .source)
+        attachment = try values.decodeIfPresent(ManifestFile.self, forKey: .attachment)
+        thumbnail = try values.decodeIfPresent(ManifestImage.self, forKey: .thumbnail)
+        crop = try values.decodeIfPresent(ManifestImage.self, forKey: .crop)
+        options = try values.decodeIfPresent(AttachmentOptions.self, forKey: .options)
+        deviceFetch = try values.decodeIfPresent([String: Double].self, forKey: .deviceFetch)
+        timings = try values.decode(ManifestTimings.self, forKey: .timings)
+        warnings = try values.decode([PreparationWarning].self, forKey: .warnings)
+        error = try values.decodeIfPresent(ManifestError.self, forKey: .error)
+        isPartial = try values.decodeIfPresent(Bool.self, forKey: .isPartial) ?? false
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -58,6 +81,7 @@ public struct Manifest: Codable, Sendable, Hashable {
         try values.encode(timings, forKey: .timings)
         try values.encode(warnings, forKey: .warnings)
         try values.encode(error, forKey: .error)
+        if isPartial { try values.encode(true, forKey: .isPartial) }
     }
 }
 
@@ -80,13 +104,16 @@ public struct ManifestSource: Codable, Sendable, Hashable {
     /// The web page that named the source; nil for any other source. `finalURL`, type, bytes and hash are then those of
     /// what it named. Left out when it is nil.
     public var page: ManifestPage?
+    /// The sources that were tried, in order, when the request has fallbacks; nil for any other request. All other
+    /// members but `url` are about the last one. Left out when it is nil.
+    public var tried: [ManifestTriedSource]?
 
     public init(url: String) {
         self.url = url
     }
 
     private enum CodingKeys: String, CodingKey {
-        case url, finalURL, declaredMIMEType, mimeType, bytes, sha256, playlist, page
+        case url, finalURL, declaredMIMEType, mimeType, bytes, sha256, playlist, page, tried
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -99,6 +126,30 @@ public struct ManifestSource: Codable, Sendable, Hashable {
         try values.encode(sha256, forKey: .sha256)
         try values.encodeIfPresent(playlist, forKey: .playlist)
         try values.encodeIfPresent(page, forKey: .page)
+        try values.encodeIfPresent(tried, forKey: .tried)
+    }
+}
+
+/// A source of a request with fallbacks: the source or a fallback.
+public struct ManifestTriedSource: Codable, Sendable, Hashable {
+    /// The URL, redacted like that of the source.
+    public var url: String
+    /// Why it could not be prepared; null for the one that was.
+    public var code: ErrorCode?
+
+    public init(url: String, code: ErrorCode?) {
+        self.url = url
+        self.code = code
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case url, code
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(url, forKey: .url)
+        try values.encode(code, forKey: .code)
     }
 }
 

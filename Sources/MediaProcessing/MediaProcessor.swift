@@ -180,5 +180,9 @@ enum EngineDescriber {
                 EngineDescription.Ability(
                     name: name, isAvailable: LibAV.canEncode(encoder), package: "libavcodec59")
             }
+            + [
+                EngineDescription.Ability(
+                    name: "join HLS segments", isAvailable: LibAV.canJoinSegments, package: "libavformat59")
+            ]
     }
 }

@@ -31,21 +31,28 @@ extension PushContent {
 extension PushAttachment {
     /// Nil when there is nothing to fetch.
     fileprivate init?(_ item: PayloadMediaItem, _ prepared: PreparedMedia) {
-        self.init(id: "")
         switch prepared {
-        case .ready(let manifest), .fallback(let manifest):
-            guard let attachment = manifest.attachment, let url = attachment.url else { return nil }
-            self.url = url
-            (bytes, sha256) = (attachment.bytes, attachment.sha256)
-            options = PushAttachmentOptions(attachment, manifest.options)
-            thumbnail = manifest.thumbnail.flatMap { PushThumbnail($0, beside: attachment) }
+        case .ready(let manifest), .fallback(let manifest): self.init(manifest)
         case .untouched:
             guard case .file(let name) = item.address else { return nil }
+            self.init(id: "")
             file = name
             let asked = PushAttachmentOptions(item.options, ofFile: name)
             options = asked == PushAttachmentOptions() ? nil : asked
         case .failed: return nil
         }
+    }
+}
+
+extension PushAttachment {
+    /// Nil when the attachment has no URL.
+    init?(_ manifest: Manifest) {
+        guard let attachment = manifest.attachment, let url = attachment.url else { return nil }
+        self.init(id: "")
+        self.url = url
+        (bytes, sha256) = (attachment.bytes, attachment.sha256)
+        options = PushAttachmentOptions(attachment, manifest.options)
+        thumbnail = manifest.thumbnail.flatMap { PushThumbnail($0, beside: attachment) }
     }
 }
 

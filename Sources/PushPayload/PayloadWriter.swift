@@ -33,6 +33,22 @@ public enum PayloadWriter {
         return WrittenPayload(bytes: fitted.bytes, warnings: rewriting.warnings + fitting.warnings)
     }
 
+    /// Adds the neutral object for one prepared file, and `mutable-content`, to a payload that names no media.
+    ///
+    /// - Throws: `payload.too_large` when it does not fit without its optional parts.
+    public static func add(_ manifest: Manifest, to document: PayloadDocument) throws -> WrittenPayload {
+        var document = document
+        if let aps = document.value["aps"], aps.members != nil, aps["mutable-content"] == nil {
+            try document.apply([.set(key: "mutable-content", .number("1"), in: PayloadPath([.key("aps")]))])
+        }
+        var attachment = PushAttachment(manifest)
+        attachment?.id = "0"
+        let content = PushContent(attachments: attachment.map { [$0] } ?? [])
+        var fitting = FittedPayload(base: document, root: PayloadPath(), content: content)
+        let fitted = try fitting.fitted()
+        return WrittenPayload(bytes: fitted.bytes, warnings: fitting.warnings)
+    }
+
     private static func requestWarning(_ media: PayloadMedia) -> PayloadWarning {
         PayloadWarning(
             .partDropped,

@@ -10,6 +10,12 @@ struct PrintedManifest: Decodable, Sendable, Equatable {
         let sha256: String?
         let playlist: Playlist?
         let page: Page?
+        let tried: [Tried]?
+    }
+
+    struct Tried: Decodable, Sendable, Equatable {
+        let url: String
+        let code: String?
     }
 
     struct Page: Decodable, Sendable, Equatable {

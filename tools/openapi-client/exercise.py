@@ -141,6 +141,20 @@ check(shown.result.attachment.url == manifest.attachment.url, f"{shown}")
 check(call_with_head("showJobLog", models.JobLog, job).lines, "the log")
 call("showJob", 404, models.Problem, uuid.uuid4())
 
+# A source with a fallback, which is the partial result until the source has failed for good.
+request = models.AttachmentRequest(
+    source=f"{source}/missing", fallbacks=[source], partial=True, wait=1.0, callback_url=callback, id="event",
+    payload=models.AttachmentRequestPayloadType0.from_dict({"aps": {"alert": "Door"}}),
+)
+waiting = call("submitJobs", 202, models.Job, body=request)
+event = told_of(waiting.id)
+check(event.type_ == models.WebhookEventType.ATTACHMENT_PARTIAL and event.data.partial, f"{event}")
+check(event.push.headers["apns-collapse-id"] == "event", f"{event.push}")
+check(event.push.payload["attachprep"]["attachments"][0]["url"] == event.data.attachment.url, f"{event.push}")
+ended = call("showJob", 200, models.Job, waiting.id, prefer="wait=50")
+check([one.code for one in ended.result.source.tried] == [models.ErrorCode.SOURCE_NOT_FOUND, None], f"{ended}")
+check(told_of(waiting.id).type_ == models.WebhookEventType.ATTACHMENT_PREPARED, "the final webhook")
+
 # Many jobs, and what is done to them.
 lines = "".join(json.dumps({"source": f"{source}?{n}", "notBefore": tomorrow.isoformat()}) + "\n" for n in (1, 2))
 batch = call("submitJobs", 202, models.Jobs, body=file(lines.encode()))

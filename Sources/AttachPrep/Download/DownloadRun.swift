@@ -34,6 +34,7 @@ struct DownloadRun {
     /// Validators of the version fetched before; nil when no conditional request is to be sent.
     private var validators: SourceValidators?
     private let wait: SourceWait?
+    private let waitSignal: WaitSignal
     private let range: ResourceRange?
     /// Requests that found no source while waiting for it.
     private var polls = 0
@@ -49,7 +50,12 @@ struct DownloadRun {
         self.downloader = downloader
         deadline = request.deadline
         headers = try RequestHeaders(request.headers)
-        self.onPrefix = onPrefix
+        let waitSignal = WaitSignal(request.onWaiting)
+        self.waitSignal = waitSignal
+        self.onPrefix = { bytes, isComplete in
+            waitSignal.set(false)
+            return try await onPrefix(bytes, isComplete)
+        }
         body = BodyFile(
             descriptor: descriptor, start: request.fileOffset, bytesMax: request.bytesMax, observer: request.observer)
         first = try WebAddress(request.url, httpsOnly: downloader.policy.httpsOnly)
@@ -67,6 +73,7 @@ struct DownloadRun {
     }
 
     mutating func run() async throws -> DownloadedFile {
+        defer { waitSignal.set(false) }
         do {
             while try await !step() {}
             if body.isUndecided { try body.accept(await onPrefix(body.bytes, true)) }
@@ -189,6 +196,7 @@ struct DownloadRun {
         else { return false }
         polls = requests
         (hop, redirects, redirectsFreshUntil, resumePoint) = (first, 0, .distantFuture, nil)
+        waitSignal.set(true)
         try await ContinuousClock().sleep(for: delay)
         return true
     }

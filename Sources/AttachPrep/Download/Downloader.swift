@@ -101,6 +101,8 @@ package struct DownloadRequest: Sendable {
     package var validators: SourceValidators?
     /// Waits for a source that does not exist yet or still grows; nil takes the first response as final.
     package var wait: SourceWait?
+    /// Called with true when the wait for a source begins, and with false when it has ended.
+    package var onWaiting: (@Sendable (Bool) -> Void)?
     /// The part of the file to request; nil for the whole. Nothing is resumed then: another attempt starts over.
     package var range: ResourceRange?
     /// The offset in the descriptor's file at which the body is written; what follows it is discarded.

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import RichPush
+internal import Synchronization
 
 /// How a download waits for a source that its server does not have yet, or that is still being written: the snapshot or
 /// clip of a camera whose event was already sent. Pure.
@@ -54,11 +55,32 @@ package struct SourceWait: Sendable, Hashable {
     }
 }
 
+/// Reports when the wait for a source begins and ends, each once.
+final class WaitSignal: Sendable {
+    private let isWaiting = Mutex(false)
+    private let changed: (@Sendable (Bool) -> Void)?
+
+    init(_ changed: (@Sendable (Bool) -> Void)?) {
+        self.changed = changed
+    }
+
+    func set(_ waits: Bool) {
+        let isNew = isWaiting.withLock { isWaiting in
+            defer { isWaiting = waits }
+            return isWaiting != waits
+        }
+        if isNew { changed?(waits) }
+    }
+}
+
 extension Limits {
     /// The longest pause before the second request for a source that does not exist yet; doubled for each further one.
     static let waitIntervalSecondsFirst = 0.1
     /// The longest pause between two of them: the source is seen within a second of its first byte.
     package static let waitIntervalSecondsMax = 0.8
+    /// Sources that one process waits for beside those that it works on. Each holds two descriptors, of the 1,024 that
+    /// a process has by default, and some 30 KB.
+    package static let sourcesWaitingMax = 256
     /// A source that has not changed for this many seconds is complete.
     package static let settledSeconds = 5.0
 }

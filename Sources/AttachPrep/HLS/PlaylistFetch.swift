@@ -29,7 +29,29 @@ struct PlaylistFetch {
     ///   - address: Where it was found, after redirects.
     ///   - target: The file that receives the movie.
     mutating func run(_ bytes: [UInt8], at address: WebAddress, into target: CInt) async throws -> FetchedPlaylist {
-        let choice = try await chosen(bytes, at: address)
+        guard case .master(let master) = try Playlist(bytes) else {
+            return try await joined(nil, bytes, at: address, into: target)
+        }
+        let choices = VariantChoice.ranked(master)
+        for (number, choice) in choices.enumerated() {
+            do {
+                return try await joined(choice, bytes, at: address, into: target)
+            } catch let error as AttachPrepError
+                // Bounded: an index of a list.
+                where error.code == .sourceNotFound && number < choices.count - 1
+            {
+                // A segment or a playlist of the variant is missing.
+                continue
+            }
+        }
+        throw AttachPrepError.noVariant
+    }
+
+    /// - Parameter choice: The variant of a master playlist; nil for a media playlist.
+    private mutating func joined(
+        _ choice: VariantChoice?, _ bytes: [UInt8], at address: WebAddress, into target: CInt
+    ) async throws -> FetchedPlaylist {
+        let choice = try await chosen(choice, bytes, at: address)
         let clip = try PlaylistClip(choice.main.list, seconds: request.clipSeconds)
         var tracks = [try await segments(clip.segments, at: choice.main.address)]
         if let audio = choice.audio {
@@ -58,17 +80,16 @@ struct PlaylistFetch {
 
     private typealias Found = (list: MediaPlaylist, address: WebAddress)
 
-    private mutating func chosen(_ bytes: [UInt8], at address: WebAddress) async throws -> (
-        main: Found, audio: Found?, variant: PlaylistVariant?
-    ) {
-        switch try Playlist(bytes) {
-        case .media(let list): return ((list, address), nil, nil)
-        case .master(let master):
-            let choice = try VariantChoice(master)
-            let main = try await list(choice.variant.uri, at: address)
-            guard let uri = choice.audio, uri != choice.variant.uri else { return (main, nil, choice.variant) }
-            return (main, try await list(uri, at: address), choice.variant)
+    private mutating func chosen(
+        _ choice: VariantChoice?, _ bytes: [UInt8], at address: WebAddress
+    ) async throws -> (main: Found, audio: Found?, variant: PlaylistVariant?) {
+        guard let choice else {
+            guard case .media(let list) = try Playlist(bytes) else { throw AttachPrepError.nestedPlaylist }
+            return ((list, address), nil, nil)
         }
+        let main = try await list(choice.variant.uri, at: address)
+        guard let uri = choice.audio, uri != choice.variant.uri else { return (main, nil, choice.variant) }
+        return (main, try await list(uri, at: address), choice.variant)
     }
 
     private mutating func list(_ uri: String, at base: WebAddress) async throws -> Found {

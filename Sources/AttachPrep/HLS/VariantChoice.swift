@@ -12,11 +12,22 @@ package struct VariantChoice: Sendable, Hashable {
 
     /// - Throws: `media.unsupported` for a playlist without a usable variant.
     package init(_ master: MasterPlaylist) throws(AttachPrepError) {
-        let ranked = master.variants.filter { !$0.uri.isEmpty }.min { one, other in
+        guard let best = Self.ranked(master).first else { throw .noVariant }
+        self = best
+    }
+
+    /// The variants to try in order, when segments of one are missing.
+    ///
+    /// A segment of another variant cannot continue a movie: its size differs. So the whole clip is taken of it.
+    package static func ranked(_ master: MasterPlaylist) -> [VariantChoice] {
+        let usable = master.variants.filter { !$0.uri.isEmpty }.sorted { one, other in
             let ranks = (Rank(one.codecs, hasSize: one.width != nil), Rank(other.codecs, hasSize: other.width != nil))
             return ranks.0 == ranks.1 ? one.bandwidth < other.bandwidth : ranks.0 < ranks.1
         }
-        guard let variant = ranked else { throw .noVariant }
+        return usable.prefix(Limits.playlistVariantsTried).map { VariantChoice($0, of: master) }
+    }
+
+    private init(_ variant: PlaylistVariant, of master: MasterPlaylist) {
         self.variant = variant
         let group = master.audio.filter { $0.group == variant.audioGroup }
         let rendition = group.first(where: \.isDefault) ?? group.first(where: \.isAutomatic) ?? group.first
@@ -49,4 +60,9 @@ package struct VariantChoice: Sendable, Hashable {
         ]
         private static let text: Set<String> = ["stpp", "wvtt"]
     }
+}
+
+extension Limits {
+    /// Variants of a playlist that are tried when segments are missing: each costs its segments again.
+    static let playlistVariantsTried = 3
 }

@@ -14,6 +14,8 @@ struct FetchStep: Sendable {
     let deadline: ContinuousClock.Instant
     /// Validators of an earlier fetch, for a conditional request; nil fetches in any case.
     var validators: SourceValidators?
+    /// Called when the download begins and ends to wait for a source that does not exist yet.
+    var onWaiting: (@Sendable (Bool) -> Void)?
 
     /// - Throws: `UnchangedSourceError` when the server reports that the source still matches the validators.
     func run() async throws -> FetchedSource {
@@ -38,6 +40,7 @@ struct FetchStep: Sendable {
             bytesMax: Limits.sourceBytesMax, deadline: deadline)
         order.validators = validators
         order.wait = request.waitSeconds.map { SourceWait(until: min(deadline, .now + .seconds(clamping: $0))) }
+        order.onWaiting = onWaiting
         if let matrix = request.matrix { return try await decrypted(matrix, order, into: target, readable) }
         return try await download(order, into: target, readable)
     }
@@ -137,7 +140,7 @@ struct FetchStep: Sendable {
         var failure: AttachPrepError?
         for candidate in candidates {
             var next = unfurling.order(for: candidate.address)
-            next.wait = order.wait
+            (next.wait, next.onWaiting) = (order.wait, order.onWaiting)
             do {
                 return try await download(next, from: unfurling.page(candidate.property), into: target, readable)
             } catch let error as AttachPrepError where Unfurling.allowsNextLink(error) {

@@ -61,8 +61,26 @@ struct SourceInspection: Sendable {
     let dependencies: PipelineDependencies
     let logger: Logger
 
-    func run() async -> InspectionReport {
-        let deadline = ContinuousClock.now + .seconds(clamping: request.budgetSeconds)
+    /// Inspects the first of the sources that can be prepared, within one budget; the first one when none can.
+    static func run(
+        _ candidates: [SourceCandidate], dependencies: PipelineDependencies, logger: Logger
+    ) async -> InspectionReport {
+        let end = ContinuousClock.now + .seconds(clamping: candidates.first?.request.budgetSeconds ?? 0)
+        var first: InspectionReport?
+        for (number, candidate) in candidates.enumerated() {
+            let inspection = SourceInspection(
+                request: candidate.request, location: candidate.location, dependencies: dependencies, logger: logger)
+            let later = candidates.count - number - 1  // Bounded: an index of a list.
+            let share = FallbackSchedule.share(of: ContinuousClock.now.duration(to: end), later: later)
+            let report = await inspection.run(until: .now + share)  // Bounded: durations of a budget.
+            guard let error = report.plan.error, FallbackSchedule.leadsOn(error.code) else { return report }
+            first = first ?? report
+        }
+        guard let first else { preconditionFailure("a request has a source") }
+        return first
+    }
+
+    private func run(until deadline: ContinuousClock.Instant) async -> InspectionReport {
         var source = ManifestSource(url: RedactedURL.redact(request.source))
         var media: InspectedMedia?
         do {

@@ -7,9 +7,10 @@ import Tracing
 
 /// The pipeline of one request. Each stage takes the complete value of the stage before.
 struct PreparationPipeline: Sendable {
-    let request: AttachmentRequest
+    /// Of one source; those of a request's other sources are in `fallbacks`.
+    var request: AttachmentRequest
     let identity: RequestIdentity
-    let location: SourceLocation
+    var location: SourceLocation
     let dependencies: PipelineDependencies
     let output: String
     let logger: Logger
@@ -19,6 +20,12 @@ struct PreparationPipeline: Sendable {
     var onFiles: (@Sendable (Manifest, String) async -> Void)?
     /// Validators of an earlier fetch, for a conditional request; nil fetches in any case.
     var validators: SourceValidators?
+    /// All sources of a request with fallbacks; empty for one with a single source.
+    var candidates: [SourceCandidate] = []
+    /// The sources that were tried before this one; nil for a request with a single source.
+    var tried: [ManifestTriedSource]?
+    /// Called when the download begins to wait for a source that does not exist yet, and when it has ended waiting.
+    var onWaiting: (@Sendable (Bool) -> Void)?
     /// Records the stages of a traced request; nil for others.
     var spans: StageSpans?
 
@@ -26,14 +33,28 @@ struct PreparationPipeline: Sendable {
     /// manifest.
     func run() async -> PreparationResult {
         var clock = RequestClock(budgetSeconds: request.budgetSeconds)
+        guard candidates.isEmpty else { return await preparedFirst(of: candidates, &clock) }
+        return await attempt(&clock) { $0 }
+    }
+
+    /// Prepares one source.
+    ///
+    /// - Parameter fetchDeadline: When the source must have arrived, given the deadline of the request.
+    func attempt(
+        _ clock: inout RequestClock, fetchDeadline: (ContinuousClock.Instant) -> ContinuousClock.Instant
+    ) async -> PreparationResult {
         var manifest = Manifest(
             id: identity.id, requestDigest: identity.digest, outcome: .rejected,
-            source: ManifestSource(url: RedactedURL.redact(request.source)))
+            source: ManifestSource(url: RedactedURL.redact(candidates.first?.request.source ?? request.source)))
+        // Bounded: lists.
+        manifest.source.tried = tried.map {
+            $0 + [ManifestTriedSource(url: RedactedURL.redact(request.source), code: nil)]
+        }
         var freshness: SourceFreshness?
         do {
             let staging = try StagingFolder(output: output)
             defer { staging.discard() }
-            let source = try await fetch(staging, clock.deadline)
+            let source = try await fetch(staging, fetchDeadline(clock.deadline))
             freshness = source.freshness
             manifest.source.record(source)
             manifest.timings = source.timings
@@ -68,7 +89,7 @@ struct PreparationPipeline: Sendable {
     private func fetch(_ staging: StagingFolder, _ deadline: ContinuousClock.Instant) async throws -> FetchedSource {
         let step = FetchStep(
             request: request, location: location, dependencies: dependencies, staging: staging, deadline: deadline,
-            validators: validators)
+            validators: validators, onWaiting: onWaiting)
         let began = ContinuousClock.now
         do {
             let source = try await withDeadline(deadline, stage: "fetching") { try await step.run() }
@@ -180,6 +201,7 @@ struct PreparationPipeline: Sendable {
         logger.debug("rejected", metadata: ["id": "\(identity.id)", "error": "\(known)"])
         var rejected = manifest
         rejected.reject(known)
+        if let last = rejected.source.tried?.indices.last { rejected.source.tried?[last].code = known.code }
         rejected.timings.total = clock.milliseconds
         rejected.timings.round()
         return rejected

@@ -17,7 +17,7 @@ struct PublishStep: Sendable {
         var manifest = manifest
         manifest.outcome = outcome
         // Bounded: lists.
-        manifest.reasons = reasons + renditions.concessions
+        manifest.reasons = reasons + renditions.concessions + fallbackReason(manifest.source.tried)
         manifest.warnings = warnings
         let attachment = try attachment(id: manifest.id)
         manifest.attachment = attachment
@@ -44,6 +44,12 @@ struct PublishStep: Sendable {
         var plan = plan
         if let playlist = source.playlist { plan.note(playlist) }
         return plan.reasons
+    }
+
+    private func fallbackReason(_ tried: [ManifestTriedSource]?) -> [String] {
+        guard let tried, tried.count > 1, let code = tried.first?.code else { return [] }
+        // Bounded: a list.
+        return ["fallback \(tried.count - 1) was used because of \(code.rawValue)"]
     }
 
     private var warnings: [PreparationWarning] {

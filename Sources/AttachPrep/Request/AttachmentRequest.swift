@@ -24,6 +24,9 @@ public struct AttachmentRequest: Sendable, Hashable {
 
     /// A URL; on the command line also a path or a file URL.
     public var source: String
+    /// URLs to try in order when the source cannot be prepared; on the command line also paths. The request's headers
+    /// are sent to those of its origin only, and its Matrix key is not used for them.
+    public var fallbacks: [String] = []
     /// The caller's id for the result: a letter or digit, then up to 127 letters, digits, dots, dashes, underscores.
     public var id: String?
     public var options: RequestOptions
@@ -126,6 +129,14 @@ public struct AttachmentRequest: Sendable, Hashable {
                 .requestInvalid,
                 "A phone on that network cannot fetch any file in \(deviceBudgetSeconds ?? 0) s; allow more time.")
         }
+        guard fallbacks.count <= Limits.fallbacksMax else {
+            throw AttachPrepError(
+                .requestInvalid,
+                "The request has \(fallbacks.count.grouped) fallbacks; at most \(Limits.fallbacksMax) are allowed.")
+        }
+        guard !fallbacks.contains(where: \.isEmpty) else {
+            throw AttachPrepError(.requestInvalid, "A fallback is empty; give a URL, or omit it.")
+        }
         // Validated here, before the download begins; sorted, so that the same invalid header is always reported.
         _ = try RequestHeaders(headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
@@ -150,8 +161,8 @@ public struct AttachmentRequest: Sendable, Hashable {
 /// The JSON form, also a line of a batch list.
 extension AttachmentRequest: Codable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case source, id, options, rendition, oversize, unsupported, attachmentTypes, budget, wait, clip, unfurl,
-            maxBytes, network, deviceBudget, headers, matrix
+        case source, fallbacks, id, options, rendition, oversize, unsupported, attachmentTypes, budget, wait, clip,
+            unfurl, maxBytes, network, deviceBudget, headers, matrix
     }
 
     public init(from decoder: any Decoder) throws {
@@ -160,6 +171,7 @@ extension AttachmentRequest: Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self = decoder.userInfo[.requestDefaults] as? AttachmentRequest ?? AttachmentRequest(source: "")
         source = try values.decode(String.self, forKey: .source)
+        fallbacks = try values.decodeIfPresent([String].self, forKey: .fallbacks) ?? fallbacks
         id = try values.decodeIfPresent(String.self, forKey: .id)
         options = try values.decodeIfPresent(RequestOptions.self, forKey: .options) ?? options
         rendition = try values.decodeIfPresent(RequestedRendition.self, forKey: .rendition) ?? rendition
@@ -183,6 +195,8 @@ extension AttachmentRequest: Codable {
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(source, forKey: .source)
+        // Left out by default, so that the digests of other requests stay the same.
+        if !fallbacks.isEmpty { try values.encode(fallbacks, forKey: .fallbacks) }
         try values.encodeIfPresent(id, forKey: .id)
         try values.encode(options, forKey: .options)
         try values.encode(rendition, forKey: .rendition)
@@ -192,7 +206,6 @@ extension AttachmentRequest: Codable {
         try values.encode(budgetSeconds, forKey: .budget)
         try values.encodeIfPresent(waitSeconds, forKey: .wait)
         try values.encodeIfPresent(clipSeconds, forKey: .clip)
-        // Left out by default, so that the digests of other requests stay the same.
         if unfurls { try values.encode(true, forKey: .unfurl) }
         try values.encodeIfPresent(bytesMax, forKey: .maxBytes)
         try values.encodeIfPresent(network, forKey: .network)
@@ -299,6 +312,8 @@ extension Limits {
     static let displayReserveSeconds = 0.5
     /// The largest share of a short time budget to reserve.
     static let displayReserveShare = 0.1
+    /// Fallbacks of a request: each still has some three seconds of the default budget.
+    package static let fallbacksMax = 8
     /// The default time for one request, from when work on it begins: the 30 s of a service extension.
     package static let budgetSeconds = 30.0
     /// The longest accepted budget: 15 minutes.

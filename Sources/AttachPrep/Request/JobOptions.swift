@@ -18,6 +18,10 @@ public struct JobOptions: Sendable, Hashable {
     public var notBefore: Date?
     /// The deadline over all attempts: the job is neither started nor retried after this time.
     public var notAfter: Date?
+    /// Whether the first fallback that can be prepared is reported at once, while the job waits for the source.
+    public var reportsPartial = false
+    /// The APNs payload into which the result is written, for webhooks and the job; nil without one.
+    public var payload: PushTemplate?
 
     public init() {
         priority = .normal
@@ -29,6 +33,7 @@ public struct JobOptions: Sendable, Hashable {
     public func rejectServiceOnlyOptions() throws {
         let given = [
             ("callbackURL", callbackURL != nil), ("notBefore", notBefore != nil), ("notAfter", notAfter != nil),
+            ("partial", reportsPartial), ("payload", payload != nil),
         ]
         guard let (name, _) = given.first(where: \.1) else { return }
         throw AttachPrepError(
@@ -55,7 +60,7 @@ public struct JobOptions: Sendable, Hashable {
 
 extension JobOptions {
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case callbackURL, priority, notBefore, notAfter
+        case callbackURL, priority, notBefore, notAfter, partial, payload
     }
 
     init(from values: KeyedDecodingContainer<CodingKeys>, defaults: JobOptions) throws {
@@ -64,6 +69,8 @@ extension JobOptions {
         priority = try values.decodeIfPresent(JobPriority.self, forKey: .priority) ?? priority
         notBefore = try Self.time(.notBefore, in: values) ?? notBefore
         notAfter = try Self.time(.notAfter, in: values) ?? notAfter
+        reportsPartial = try values.decodeIfPresent(Bool.self, forKey: .partial) ?? reportsPartial
+        payload = try values.decodeIfPresent(PushTemplate.self, forKey: .payload) ?? payload
     }
 
     func encode(to values: inout KeyedEncodingContainer<CodingKeys>) throws {
@@ -72,6 +79,8 @@ extension JobOptions {
         if priority != .normal { try values.encode(priority, forKey: .priority) }
         try values.encodeIfPresent(notBefore.map(Timestamp.text), forKey: .notBefore)
         try values.encodeIfPresent(notAfter.map(Timestamp.text), forKey: .notAfter)
+        if reportsPartial { try values.encode(true, forKey: .partial) }
+        try values.encodeIfPresent(payload, forKey: .payload)
     }
 
     private static func time(_ key: CodingKeys, in values: KeyedDecodingContainer<CodingKeys>) throws -> Date? {

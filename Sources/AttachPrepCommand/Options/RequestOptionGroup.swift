@@ -58,6 +58,13 @@ struct RequestOptionGroup: ParsableArguments {
     var wait: DurationArgument?
 
     @Option(
+        name: .customLong("fallback"),
+        help: ArgumentHelp(
+            "URL or file to prepare when the source cannot be; tried in order, within the budget; repeatable.",
+            valueName: "source"))
+    var fallbacks: [String] = []
+
+    @Option(
         help: ArgumentHelp(
             "Length of an HLS clip: the end of a live stream (default: 10s), the beginning of any other (60s).",
             valueName: "time"))
@@ -113,6 +120,7 @@ struct RequestOptionGroup: ParsableArguments {
         request.attachmentTypes = attachmentTypes?.types
         request.budgetSeconds = budget.seconds
         request.waitSeconds = wait?.seconds
+        request.fallbacks = fallbacks
         request.clipSeconds = clip?.seconds
         request.unfurls = unfurl
         request.bytesMax = maxBytes

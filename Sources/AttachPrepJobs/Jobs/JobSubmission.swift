@@ -54,6 +54,7 @@ public struct SubmissionValidator: Sendable {
 
     private func validated(_ request: AttachmentRequest) async throws -> JobSubmission {
         try request.validate()
+        for fallback in request.fallbacks { _ = try WebAddress(fallback, httpsOnly: httpsOnly) }
         if request.jobOptions.callbackURL != nil, !sendsWebhooks {
             throw AttachPrepError(
                 .requestInvalid,

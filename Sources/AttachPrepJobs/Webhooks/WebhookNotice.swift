@@ -6,6 +6,7 @@ import RichPush
 /// The content of a webhook: event type and body, which are the same in every attempt.
 public struct WebhookNotice: Sendable, Hashable {
     public enum Event: String, Codable, Sendable, Hashable, CaseIterable {
+        case attachmentPartial = "attachment.partial"
         case attachmentPrepared = "attachment.prepared"
         case attachmentRejected = "attachment.rejected"
         case jobDead = "job.dead"
@@ -34,6 +35,18 @@ public struct WebhookNotice: Sendable, Hashable {
 }
 
 extension WebhookNotice {
+    /// The webhook for the partial result of a job; nil when the request has no `callbackURL`.
+    ///
+    /// - Parameter trace: nil uses that of the job's submission.
+    init?(for job: ClaimedJob, partial: Manifest, _ media: MediaID, at baseURL: String?, trace: TraceHeaders?) {
+        guard let url = job.request.jobOptions.callbackURL,
+            let body = try? Self.body(
+                .attachmentPartial, partial.located(media, at: baseURL), .now, Subject(job.job, .running), job.job)
+        else { return nil }
+        self.init(url: url, event: .attachmentPartial, body: body)
+        self.trace = trace ?? job.job.origin.trace
+    }
+
     /// The webhook for the end of a job; nil when the request has no `callbackURL`.
     ///
     /// - Parameters:
@@ -47,7 +60,7 @@ extension WebhookNotice {
         guard let url = job.request.jobOptions.callbackURL,
             let body = try? Self.body(
                 Self.event(of: ending), Self.manifest(of: job, ending, at: baseURL), date,
-                Subject(job.job, ending.state))
+                Subject(job.job, ending.state), job.job)
         else { return nil }
         self.init(url: url, event: Self.event(of: ending), body: body)
         self.trace = trace ?? job.job.origin.trace
@@ -77,6 +90,8 @@ extension WebhookNotice {
         let timestamp: String
         let data: Manifest
         let job: Subject
+        /// Left out when it is nil.
+        let push: JobPush?
     }
 
     /// The job, for receivers that store the id from the submission's response; all members are always present.
@@ -97,9 +112,10 @@ extension WebhookNotice {
     }
 
     private static func body(
-        _ event: Event, _ manifest: Manifest, _ date: Date, _ subject: Subject
+        _ event: Event, _ manifest: Manifest, _ date: Date, _ subject: Subject, _ job: Job
     ) throws -> String {
-        let body = Body(type: event, timestamp: Timestamp.text(date), data: manifest, job: subject)
+        let body = Body(
+            type: event, timestamp: Timestamp.text(date), data: manifest, job: subject, push: job.push(with: manifest))
         return try JSONEncoder.singleLine.text(body)
     }
 }

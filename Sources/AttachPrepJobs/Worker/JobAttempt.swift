@@ -12,12 +12,19 @@ struct JobAttempt: Sendable {
     let logger: Logger
     let claimedAt: Date
     private let began = ContinuousClock.now
+    /// The partial result so far.
+    var partial: ReportedPartial
+    /// Records a partial result, with or without a webhook.
+    var report: @Sendable (Manifest, MediaID, _ notifies: Bool) async -> Void = { _, _, _ in }
+    /// Called when the job only waits for its source.
+    var onIdle: @Sendable () -> Void = {}
 
     init(_ job: ClaimedJob, dependencies: WorkerDependencies, logger: Logger, claimedAt: Date) {
         self.job = job
         self.dependencies = dependencies
         self.logger = logger
         self.claimedAt = claimedAt
+        partial = ReportedPartial(job.job)
     }
 
     func run() async -> AttemptResult {
@@ -126,13 +133,14 @@ extension JobAttempt {
         order.folder = folder
         order.logger = logger
         order.validators = validators
+        order.onWaiting = activity
         if let upload { order.localFile = try await path(of: upload) }
         #if DEBUG
             TrapForTests.check(job.request.source)
         #endif
         let fetchedAt = Date.now.nextMillisecond
         let isCut = cut(&order.request, at: fetchedAt)
-        let end = await dependencies.preparer.prepare(order)
+        let end = reportsPartial ? await preparedWithPartial(order) : await dependencies.preparer.prepare(order)
         dependencies.metrics.note(dependencies.preparer.statistics)
         switch end {
         case .unchanged(let freshness):
@@ -149,6 +157,8 @@ extension JobAttempt {
                 : await note(isCut ? cutShort(manifest) : manifest, fetchedAt)
         }
     }
+
+    private var reportsPartial: Bool { job.request.jobOptions.reportsPartial && !job.request.fallbacks.isEmpty }
 
     private func path(of upload: MediaID) async throws -> String {
         guard let upload = try await dependencies.store.upload(upload) else {
@@ -203,6 +213,10 @@ extension JobAttempt {
     private func note(_ manifest: Manifest, _ fetchedAt: Date) async -> AttemptResult {
         guard manifest.error?.code != .cancelled, dependencies.activeLeases.status(of: job.lease) == .held else {
             return .interrupted
+        }
+        // The error is that of the source alone, without the fallbacks that the work key names.
+        if reportsPartial {
+            return rejected(JobManifest.made(manifest, for: job, waited: waited), fetchedAt: fetchedAt)
         }
         let isStorage = manifest.error.map { StorageCircuitBreaker.isStorage($0.code) } ?? false
         if !isStorage, manifest.error?.code != .deadlineNotAfter {

@@ -155,28 +155,33 @@ extension JobWorker {
     /// - Returns: whether all capacity is in use.
     private func claim() async throws -> Bool {
         let (settings, store) = (dependencies.settings, dependencies.store)
-        let capacity = capacity(of: settings.concurrency)
+        let waiting = dependencies.activeLeases.waiting
+        let capacity = capacity(of: settings.concurrency, waiting: waiting.values.reduce(0, +))
         guard capacity > 0 else { return true }
         await renewIfLate()
         let jobs = try await store.claim(
-            capacity, by: settings.name, lease: settings.lease, hostLimit: hostLimit.load(ordering: .relaxed))
+            capacity, by: settings.name, lease: settings.lease,
+            hostLimit: HostLimit(hostLimit.load(ordering: .relaxed), waiting: waiting))
         // Draining started during the claim: return the jobs.
         if drainDeadline != nil { try await release(jobs.map(\.lease)) } else { jobs.forEach(begin) }
         return jobs.count == capacity
     }
 
-    private func capacity(of concurrency: Int) -> Int {
+    /// The number of jobs to claim: those that wait for their source give their places to others, up to a limit.
+    private func capacity(of concurrency: Int, waiting: Int) -> Int {
         let inHand = dependencies.activeLeases.count
         return switch dependencies.storage.allowance() {
-        case .all: concurrency.subtracting(clamping: inHand)
+        case .all:
+            concurrency.adding(clamping: min(waiting, Limits.sourcesWaitingMax)).subtracting(clamping: inHand)
         case .one: inHand == 0 ? 1 : 0
         case .none: 0
         }
     }
 
     private func begin(_ job: ClaimedJob) {
-        dependencies.activeLeases.begin(job.lease) { [dependencies, wakeSignal] in
-            await JobRun(job, dependencies).run()
+        let host = (try? WebAddress(job.request.source))?.host.lowercased()
+        dependencies.activeLeases.begin(job.lease, host: host) { [dependencies, wakeSignal] in
+            await JobRun(job, dependencies) { wakeSignal.signal() }.run()
             dependencies.activeLeases.end(job.lease)
             wakeSignal.signal()
         }

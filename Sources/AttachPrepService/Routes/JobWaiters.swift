@@ -26,8 +26,6 @@ final class JobWaiters: Sendable {
 
     /// Wakes the requests that wait for a changed job.
     func jobChanged(_ change: JobFeed.Change) {
-        // A job that is queued again has failed once, which ends the wait of `POST /v1/payloads`.
-        guard change.state.isFinished || change.state == .queued else { return }
         let waiting = state.withLock { $0.waiters[change.job]?.values.map(\.self) ?? [] }
         for waiter in waiting { waiter.yield() }
     }

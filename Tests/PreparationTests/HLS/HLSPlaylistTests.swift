@@ -82,12 +82,21 @@ import Testing
         await bench.shutdown()
     }
 
-    @Test func `Segments of another size after a discontinuity are left out with a warning`() async throws {
+    @Test(
+        arguments: [
+            "-vf scale=160:120 \(HLSStream.standard)",
+            "-c:v libx265 -x265-params log-level=none:keyint=25:scenecut=0 -pix_fmt yuv420p -c:a aac",
+            "-c:v mpeg2video -q:v 2 -g 25 -bf 0 -c:a mp2",
+        ])
+    func `Segments of another size or codec after a discontinuity are left out with a warning`(
+        second: String
+    ) async throws {
         let bench = try HLSBench()
-        try spliced(bench, "", second: "-vf scale=160:120 \(HLSStream.standard)")
+        try spliced(bench, "", second: second)
         let manifest = try await bench.prepare()
         expectFrames(try bench.frames(manifest), Array(0..<125))
         #expect(manifest.warnings.map(\.code) == [.mediaCut])
+        #expect(manifest.warnings.first?.message.contains("other codecs or sizes were left out") == true)
         await bench.shutdown()
     }
 
@@ -183,6 +192,29 @@ import Testing
         let taken = try #require(manifest.source.playlist)
         #expect(taken.bandwidth == 200_000 && taken.width == 160 && taken.height == 120)
         #expect(!bench.server.requests.contains { $0.path.hasPrefix("/high") || $0.path.hasPrefix("/middle") })
+        await bench.shutdown()
+    }
+
+    @Test(arguments: ["low2.ts", "low.m3u8"])
+    func `When a segment of a variant is missing, the clip is taken of the next one`(missing: String) async throws {
+        let bench = try HLSBench()
+        try master(bench)
+        try FileManager.default.removeItem(atPath: bench.stream.folder.path(missing))
+        let manifest = try await bench.prepare()
+        expectFrames(try bench.frames(manifest), Array(0..<125))
+        #expect(manifest.source.playlist?.bandwidth == 500_000)
+        await bench.shutdown()
+    }
+
+    @Test func `Missing segments of all variants are an error after three of them`() async throws {
+        let bench = try HLSBench()
+        try master(bench)
+        for name in ["high", "low", "middle"] {
+            try FileManager.default.removeItem(atPath: bench.stream.folder.path("\(name)2.ts"))
+        }
+        let manifest = try await bench.prepare()
+        #expect(manifest.error?.code == .sourceNotFound)
+        #expect(bench.server.requests.count < 20)
         await bench.shutdown()
     }
 
