@@ -14,7 +14,7 @@ function whereWeAre() {
 
 /** The view of a URL without `view`: a job, the jobs if there is a filter, else the overview. */
 function defaultView(route) {
-  if (place.job) return "job";
+  if (route.job) return "job";
   return jobFilterKeys.some((key) => route[key]) ? "jobs" : "overview";
 }
 

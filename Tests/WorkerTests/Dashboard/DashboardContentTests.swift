@@ -62,9 +62,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/counter.gif", #", "animation": "still""#, true), ("/counter.gif", #", "animation": "mp4""#, true),
-        ("/grid.png", #", "accept": ["image/jpeg"]"#, true), ("/orientation-6.jpg", #", "rendition": "display""#, true),
-        ("/grid.bmp", "", false), ("/counter.webp", #", "animation": "still""#, false),
+        ("/counter.gif", #", "options": {"animation": "still"}"#, true),
+        ("/counter.gif", #", "options": {"animation": "mp4"}"#, true),
+        ("/grid.png", #", "attachmentTypes": ["image/jpeg"]"#, true),
+        ("/orientation-6.jpg", #", "rendition": "display""#, true), ("/grid.bmp", "", false),
+        ("/counter.webp", #", "options": {"animation": "still"}"#, false),
     ])
     func `The preview says that iOS shows a source which is converted only on request`(
         path: String, fields: String, isShown: Bool
