@@ -81,24 +81,29 @@ extension NATSJobQueue {
         let kept: [VersionedJob]
         do {
             kept = try await makeNew(new)
-            if let idempotency {
-                let idempotencyRecord = StoredIdempotencyKey(
-                    idempotency, jobs: new.map(\.id), batch: batch, at: clock.now().wall)
-                let change = KeyValueBucket.Change(
-                    QueueKeys.idempotencyRecord(idempotency), try idempotencyRecord.bytes(), after: revision)
-                guard try await jobs.make(change) != nil else {
-                    await rollBack(new)
-                    return false
-                }
-            }
         } catch {
             await rollBack(new)
             throw error
+        }
+        // An error does not say whether the record was stored. A repeated request can read it and acknowledge these
+        // jobs, so their values stay; if there is no record, `sweepDrafts` removes them.
+        if let idempotency, try await !storeKey(idempotency, new, batch, after: revision) {
+            await rollBack(new)
+            return false
         }
         let last = try await jobs.make(KeyValueBucket.Change(QueueKeys.batch(batch), [], after: 0))
         try await mirror.apply(kept, batch: batch, until: last, at: clock.now())
         try await publish(new)
         return true
+    }
+
+    /// - Returns: false when another request stored the key first.
+    private func storeKey(
+        _ idempotency: IdempotencyKey, _ new: [StoredJob], _ batch: String, after revision: UInt64
+    ) async throws -> Bool {
+        let record = StoredIdempotencyKey(idempotency, jobs: new.map(\.id), batch: batch, at: clock.now().wall)
+        return try await jobs.make(
+            KeyValueBucket.Change(QueueKeys.idempotencyRecord(idempotency), try record.bytes(), after: revision)) != nil
     }
 
     private func rollBack(_ jobs: [StoredJob]) async {

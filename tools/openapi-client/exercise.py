@@ -147,13 +147,13 @@ request = models.AttachmentRequest(
     payload=models.AttachmentRequestPayloadType0.from_dict({"aps": {"alert": "Door"}}),
 )
 waiting = call("submitJobs", 202, models.Job, body=request)
-event = told_of(waiting.id)
+event = webhook_of(waiting.id)
 check(event.type_ == models.WebhookEventType.ATTACHMENT_PARTIAL and event.data.partial, f"{event}")
 check(event.push.headers["apns-collapse-id"] == "event", f"{event.push}")
 check(event.push.payload["attachprep"]["attachments"][0]["url"] == event.data.attachment.url, f"{event.push}")
 ended = call("showJob", 200, models.Job, waiting.id, prefer="wait=50")
 check([one.code for one in ended.result.source.tried] == [models.ErrorCode.SOURCE_NOT_FOUND, None], f"{ended}")
-check(told_of(waiting.id).type_ == models.WebhookEventType.ATTACHMENT_PREPARED, "the final webhook")
+check(webhook_of(waiting.id).type_ == models.WebhookEventType.ATTACHMENT_PREPARED, "the final webhook")
 
 # Many jobs, and what is done to them.
 lines = "".join(json.dumps({"source": f"{source}?{n}", "notBefore": tomorrow.isoformat()}) + "\n" for n in (1, 2))

@@ -158,7 +158,7 @@ func credentialError(_ work: () async throws -> IssuedCredentials) async throws 
         #expect(try await role().credentials(fake.client()).expiration == nil)
     }
 
-    @Test(arguments: [("soon", "is not a time"), ("2020-01-01T00:00:00Z", "is over")])
+    @Test(arguments: [("soon", "is not a time"), ("2020-01-01T00:00:00Z", "expired at 2020")])
     func `An expiration that is invalid or over is an error`(text: String, message: String) async throws {
         fake.server.serve("/", Self.answer(expiration: text))
         let error = try await credentialError { try await role().credentials(fake.client()) }
@@ -231,7 +231,7 @@ func credentialError(_ work: () async throws -> IssuedCredentials) async throws 
         (FakeCredentialServer.document(["AccessKeyId": nil]), "has no AccessKeyId"),
         (FakeCredentialServer.document(["SecretAccessKey": "hush\r\nX: 1"]), "invalid character"),
         (FakeCredentialServer.document(["Token": String(repeating: "mum", count: 5_000)]), "exceed 8,192 bytes"),
-        (FakeCredentialServer.document(["Expiration": "2020-01-01T00:00:00Z"]), "is over"),
+        (FakeCredentialServer.document(["Expiration": "2020-01-01T00:00:00Z"]), "expired at 2020"),
         (Data("{\"AccessKeyId\": 1}".utf8), "is not a JSON document"),
         (Data("hush".utf8), "is not a JSON document"),
         (Data(repeating: UInt8(ascii: "["), count: 60_000), "is not a JSON document"),

@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: [
         ("/counter.gif", #", "options": {"animation": "still"}"#, true),
         ("/counter.gif", #", "options": {"animation": "mp4"}"#, true),
-        ("/grid.png", #", "attachmentTypes": ["image/jpeg"]"#, true),
+        ("/grid.png", #", "attachmentTypes": ["jpg"]"#, true),
         ("/orientation-6.jpg", #", "rendition": "display""#, true), ("/grid.bmp", "", false),
         ("/counter.webp", #", "options": {"animation": "still"}"#, false),
     ])
