@@ -18,15 +18,15 @@ enum FallbackSchedule {
         return left - min(equal, .seconds(Limits.fallbackReserveSeconds)) * later
     }
 
-    /// Whether the next source may be better: the error is about this one.
-    static func leadsOn(_ code: ErrorCode) -> Bool {
+    /// Whether to try the next source: the error concerns this one, not the request, the machine or the target.
+    static func allowsNextSource(_ code: ErrorCode) -> Bool {
         switch code {
         case .deadlineExceeded, .limitExceeded, .internal: true
         default: ["source.", "download.", "media."].contains { code.rawValue.hasPrefix($0) }
         }
     }
 
-    /// The error when no source could be prepared: that of the source, which a retry may mend when it may mend any.
+    /// The error when no source could be prepared: that of the first one, retryable if that of any source is.
     static func error(_ failures: [AttachPrepError]) -> AttachPrepError {
         guard let first = failures.first else { return AttachPrepError(.internal, "The request has no source.") }
         guard failures.count > 1 else { return first }
@@ -96,7 +96,7 @@ extension PreparationPipeline {
             }
             failures.append(AttachPrepError(error.code, error.message, isRetryable: error.retryable))
             (last, tried) = (manifest, manifest.source.tried ?? [])
-            guard FallbackSchedule.leadsOn(error.code), !Task.isCancelled, ContinuousClock.now < clock.deadline
+            guard FallbackSchedule.allowsNextSource(error.code), !Task.isCancelled, ContinuousClock.now < clock.deadline
             else { break }
         }
         guard var manifest = last else { preconditionFailure("a request has a source") }

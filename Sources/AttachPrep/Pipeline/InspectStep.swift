@@ -73,7 +73,7 @@ struct SourceInspection: Sendable {
             let later = candidates.count - number - 1  // Bounded: an index of a list.
             let share = FallbackSchedule.share(of: ContinuousClock.now.duration(to: end), later: later)
             let report = await inspection.run(until: .now + share)  // Bounded: durations of a budget.
-            guard let error = report.plan.error, FallbackSchedule.leadsOn(error.code) else { return report }
+            guard let error = report.plan.error, FallbackSchedule.allowsNextSource(error.code) else { return report }
             first = first ?? report
         }
         guard let first else { preconditionFailure("a request has a source") }

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `Errors of a source lead to the next one, those of the request and the machine do not`() {
-        let leading = ErrorCode.allCases.filter(FallbackSchedule.leadsOn)
+        let leading = ErrorCode.allCases.filter(FallbackSchedule.allowsNextSource)
         #expect(
             Set(ErrorCode.allCases).subtracting(leading).map(\.rawValue).sorted() == [
                 "cancelled", "deadline.not_after", "events.full", "job.crashed_service",
