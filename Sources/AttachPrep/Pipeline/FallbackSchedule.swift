@@ -18,6 +18,11 @@ enum FallbackSchedule {
         return left - min(equal, .seconds(Limits.fallbackReserveSeconds)) * later
     }
 
+    /// The seconds that a source may be waited for: what the earlier ones have left of the request's wait.
+    static func waitSeconds(until end: ContinuousClock.Instant, now: ContinuousClock.Instant) -> Double {
+        max(0, now.duration(to: end) / .seconds(1))
+    }
+
     /// Whether to try the next source: the error concerns this one, not the request, the machine or the target.
     static func allowsNextSource(_ code: ErrorCode) -> Bool {
         switch code {
@@ -81,7 +86,7 @@ extension PreparationPipeline {
         for (number, candidate) in candidates.enumerated() {
             var pipeline = self
             (pipeline.request, pipeline.location, pipeline.tried) = (candidate.request, candidate.location, tried)
-            pipeline.request.waitSeconds = waitEnd.map { max(0, ContinuousClock.now.duration(to: $0) / .seconds(1)) }
+            pipeline.request.waitSeconds = waitEnd.map { FallbackSchedule.waitSeconds(until: $0, now: .now) }
             if number > 0 { pipeline.validators = nil }
             // Bounded: an index of a list.
             let later = candidates.count - number - 1

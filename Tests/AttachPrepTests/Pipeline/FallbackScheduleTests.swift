@@ -20,6 +20,13 @@ import Testing
         #expect(abs(found - share) < 0.000_001, "\(found)")
     }
 
+    @Test(arguments: [(0.0, 10.0), (4, 6), (10, 0), (12, 0)])
+    func `The wait counts once for all sources`(passed: Double, left: Double) {
+        let start = ContinuousClock.now
+        let found = FallbackSchedule.waitSeconds(until: start + .seconds(10), now: start + .seconds(passed))
+        #expect(abs(found - left) < 0.000_001, "\(found)")
+    }
+
     @Test func `Errors of a source lead to the next one, those of the request and the machine do not`() {
         let leading = ErrorCode.allCases.filter(FallbackSchedule.allowsNextSource)
         #expect(
