@@ -45,7 +45,7 @@ import Testing
 
     @Test func `The bar shows elapsed time and current sources while no source finishes`() async throws {
         let running = try start(PseudoTerminal(columns: 200))
-        try await until(running, shows: #"\] 1/2 .*0:01.*slow\.jpg 0:01"#)
+        try await until(running, shows: #"\] 1/2 .*0:0[1-9].*slow\.jpg 0:0[1-9]"#)
         gate.open()
         _ = try await running.result()
     }
