@@ -38,15 +38,15 @@ struct JetStreamClusterTests {
 
     @Test func `No job is lost or ends twice while the servers are killed and restarted in turn`() async throws {
         let load = try await ClusterLoad(machines: 2)
-        let ended = try await load.run(jobs: 300) { load in
+        let ended = try await load.run(jobs: 600) { load in
             for server in load.cluster.servers + load.cluster.servers {
-                try await load.untilEnded(load.ended.count + 10)
+                try await load.untilEnded(min(load.ended.count + 10, 600))
                 server.kill()
                 try await ClusterLoad.untilLeasesExpire()
                 try await server.restart()
             }
         }
-        #expect(ended.allSatisfy { $0 <= 1 } && ended.count == 300)
+        #expect(ended.allSatisfy { $0 <= 1 } && ended.count == 600)
     }
 
     @Test func `No job is lost or ends twice while a server is stopped for longer than a lease`() async throws {
