@@ -78,8 +78,8 @@ import WebP
 
     private static func icon(_ window: ByteWindow) throws -> AnyHashable {
         let entry = try IconEntry.largest(in: window)
-        checkOrder([entry.place], in: window)
-        let bitmap = try IconBitmap(window.all(in: entry.place))
+        checkOrder([entry.range], in: window)
+        let bitmap = try IconBitmap(window.all(in: entry.range))
         try BMPHeader.read(ByteWindow(bytes: bitmap.file, noun: "BMP"))
             .checkPixels(ByteWindow(bytes: bitmap.file, noun: "BMP"))
         return bitmap.file

@@ -46,6 +46,7 @@ import Testing
         }
     }
 
+    // JSON values of Foundation, which are never changed.
     private struct Event: @unchecked Sendable {
         let type: String
         let body: [String: Any]

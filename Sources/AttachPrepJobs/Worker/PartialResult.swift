@@ -183,6 +183,6 @@ extension JobAttempt {
 }
 
 extension Limits {
-    /// Seconds that a fallback waits for a source that may be there: two notifications within a second help nobody.
+    /// Seconds that a prepared fallback is held back while the source may arrive, so that one notification is enough.
     static let partialGraceSeconds = 0.5
 }

@@ -7,7 +7,7 @@ import Vips
 ///
 /// librsvg loads nothing from outside of the document, because it is given no address to resolve references against.
 /// The sandbox has no fonts, so a drawing with text is rejected instead of being shown without it. One with images is
-/// rejected as well: librsvg decodes them without limits, or leaves them out.
+/// rejected as well: gdk-pixbuf decodes them without limits, or librsvg leaves them out.
 enum DrawingRenderer {
     /// - Throws: `media.unsupported` for a drawing with text or images, `media.too_many_pixels` for one of too many
     ///   bytes, `VipsError` when it cannot be read.
@@ -19,10 +19,12 @@ enum DrawingRenderer {
                 "The SVG has \(window.size.grouped) bytes, over the limit of \(Limits.drawingBytesMax.grouped); send a "
                     + "PNG.")
         }
-        if needsMore(try window.all(in: 0..<window.size)) {
+        let bytes = try window.all(in: 0..<window.size)
+        guard hasASCIIMarkup(bytes), !hasOtherMedia(bytes) else {
             throw AttachPrepError(
                 .mediaUnsupported,
-                "The SVG has text or images, which are not drawn; convert text to paths, or send a PNG.")
+                "The SVG has text, images, entities, character references, data URLs or an unusual encoding, which are "
+                    + "not drawn; convert text to paths and save it as plain SVG, or send a PNG.")
         }
         let drawing = try Image.open(descriptor: descriptor)
         let longSide = max(drawing.width, drawing.height, 1)
@@ -34,20 +36,41 @@ enum DrawingRenderer {
     }
 
     /// Elements that need fonts or other decoders, whatever the prefix of their namespace.
-    private static let refused = ["text", "tspan", "textPath", "tref", "foreignObject", "image", "feImage"]
+    private static let rejectedElements = ["text", "tspan", "textPath", "tref", "foreignObject", "image", "feImage"]
         .map { Array($0.utf8) }
+    private static let entity = Array("!ENTITY".utf8)
+    private static let dataScheme = Array("data".utf8)
 
-    /// Whether a start tag has the name of one of these elements.
-    static func needsMore(_ bytes: [UInt8]) -> Bool {
-        let (tag, colon) = (UInt8(ascii: "<"), UInt8(ascii: ":"))
-        return bytes.indices.contains { index in
-            guard bytes[index] == tag || bytes[index] == colon else { return false }
+    /// Whether it has a start tag with the name of such an element, or what can stand for one: entities, character
+    /// references, and data URLs, which librsvg loads as documents.
+    static func hasOtherMedia(_ bytes: [UInt8]) -> Bool {
+        bytes.indices.contains { index in
             // Bounded: an index in memory.
             let rest = bytes[(index + 1)...]
-            return refused.contains { name in
-                rest.starts(with: name) && rest.dropFirst(name.count).first.map(isNameEnd) ?? true
+            switch bytes[index] {
+            case UInt8(ascii: "<"): return rest.starts(with: entity) || isRejectedElement(rest)
+            case UInt8(ascii: ":"):
+                return bytes[..<index].suffix(4).map { $0 | 0x20 } == dataScheme || isRejectedElement(rest)
+            case UInt8(ascii: "&"): return rest.first == UInt8(ascii: "#")
+            default: return false
             }
         }
+    }
+
+    private static func isRejectedElement(_ rest: ArraySlice<UInt8>) -> Bool {
+        rejectedElements.contains { name in
+            rest.starts(with: name) && rest.dropFirst(name.count).first.map(isNameEnd) ?? true
+        }
+    }
+
+    /// Whether its encoding writes markup as ASCII does, so that `hasOtherMedia` finds it: in UTF-7 or UTF-16, a tag
+    /// can begin without the byte of `<`.
+    static func hasASCIIMarkup(_ bytes: [UInt8]) -> Bool {
+        let content = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        guard content.first(where: { $0 > 0x20 }) == UInt8(ascii: "<"), !content.contains(0) else { return false }
+        let declaration = String(decoding: content.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self).lowercased()
+        guard let name = declaration.firstMatch(of: /encoding\s*=\s*["']([^"']*)/)?.1 else { return true }
+        return ["utf-8", "us-ascii", "iso-8859-", "windows-125"].contains { name.hasPrefix($0) }
     }
 
     private static func isNameEnd(_ byte: UInt8) -> Bool { byte <= 0x20 || byte == UInt8(ascii: ">") || byte == 0x2F }

@@ -11,7 +11,7 @@ package enum IconDecoder {
     static func image(descriptor: CInt, deadline: ContinuousClock.Instant) throws -> Image {
         let window = try ByteWindow(descriptor: descriptor, noun: "icon", deadline: deadline)
         let entry = try IconEntry.largest(in: window)
-        let bytes = try window.all(in: entry.place)
+        let bytes = try window.all(in: entry.range)
         if IconEntry.isPNG(bytes) { return try png(bytes) }
         let bitmap = try IconBitmap(bytes)
         let decoded = try readingMedia { try BMPDecoder.decode(bitmap.file, broken: window.broken("no image data")) }
@@ -33,7 +33,7 @@ package enum IconDecoder {
 /// Source: Microsoft, "Icons" (1995), and "Icons" in the Windows app development documentation for PNG.
 package struct IconEntry: Sendable, Hashable {
     /// The range of its bytes, inside the file.
-    package let place: Range<Int>
+    package let range: Range<Int>
     /// Size in pixels, as the directory declares it.
     package let width: Int
     package let height: Int
@@ -62,7 +62,7 @@ package struct IconEntry: Sendable, Hashable {
         let start = try window.littleEndian(at: offset + 12, bytes: 4)
         guard length >= 40 else { throw window.broken("an image of \(length) bytes") }
         guard start + length <= window.size else { throw window.cut }
-        place = start..<start + length
+        range = start..<start + length
     }
 
     private var order: (Int, Int) { (width * height, depth) }

@@ -1,6 +1,6 @@
 import SafeArithmetic
 
-/// Reads from a JPEG XL's header whether it is animated, which libvips does not tell: it shows the last frame.
+/// Reads from a JPEG XL's header whether it is animated, which libvips does not report: it decodes the last frame.
 ///
 /// Source: ISO/IEC 18181-1, annex D (SizeHeader, ImageMetadata); ISO/IEC 18181-2, 9 (boxes).
 package enum JPEGXLHeader {

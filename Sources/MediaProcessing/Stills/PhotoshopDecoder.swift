@@ -49,7 +49,7 @@ package struct PhotoshopDocument: Sendable, Hashable {
     package let width: Int
     package let height: Int
     package let mode: Mode
-    /// Whether the first channel behind the colors is the transparency of the flattened image.
+    /// Whether the first channel after the colors is the transparency of the flattened image.
     package private(set) var hasAlpha = false
     /// The byte range of the ICC profile.
     package private(set) var profile: Range<Int>?
@@ -97,7 +97,7 @@ package struct PhotoshopDocument: Sendable, Hashable {
         let colorData = try section(at: 26, lengthBytes: 4, window)
         if mode == .indexed {
             guard colorData.count >= 768 else { throw window.broken("no palette") }
-            palette = colorData
+            palette = colorData.prefix(768)
         }
         let resources = try section(at: colorData.upperBound, lengthBytes: 4, window)
         try readResources(resources, window)
@@ -146,8 +146,8 @@ package struct PhotoshopDocument: Sendable, Hashable {
         }
     }
 
-    /// Whether the number of layers is negative, which marks the first channel behind the colors as transparency.
-    /// Documents of 16 bits have their layers in a block behind the others.
+    /// Whether the number of layers is negative, which marks the first channel after the colors as transparency.
+    /// Documents of 16 bits have their layers in a block after the others.
     private func hasMergedTransparency(_ layers: Range<Int>, _ window: ByteWindow) throws -> Bool {
         guard layers.count >= (isLarge ? 10 : 6) else { return false }
         let info = try section(at: layers.lowerBound, lengthBytes: isLarge ? 8 : 4, window)
@@ -307,7 +307,7 @@ extension Limits {
     static let photoshopBytesMax = 240_000_000
     /// Resources of a document that are searched for its profile; documents have some 40.
     static let photoshopResourcesMax = 1_000
-    /// Blocks behind the layers that are searched.
+    /// Blocks after the layers that are searched.
     static let photoshopBlocksMax = 100
     /// Bytes of an ICC profile; those of printers have up to 3 MB.
     static let photoshopProfileBytesMax = 8_000_000

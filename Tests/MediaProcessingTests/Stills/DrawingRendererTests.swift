@@ -42,6 +42,28 @@ import Testing
         #expect(#expect(throws: AttachPrepError.self) { try image(content) }?.code == .mediaUnsupported)
     }
 
+    @Test(arguments: [
+        "<!DOCTYPE svg [<!ENTITY i \"&#60;image href='data:;base64,AA=='/>\">]><svg>&i;</svg>",
+        "<!DOCTYPE svg [<!ENTITY d \"ata:\">]><svg/>", "<svg><use href='&#100;ata:;base64,AA==#a'/></svg>",
+        "<svg><use href='DATA:;base64,AA==#a'/></svg>", "<svg><include href='data:,a'/></svg>",
+        "<?xml version='1.0' encoding='UTF-7'?><svg>+ADw-image/+AD4-</svg>",
+        "<?xml version='1.0' encoding=\"utf-16\"?><svg/>", "<svg>\0</svg>", "+ADw-svg/+AD4-",
+    ])
+    func `Markup that stands for text or images is unsupported`(text: String) throws {
+        try VipsLibrary.start()
+        try withDescriptor(GeneratedMedia.file("a.svg", bytes: Array(text.utf8))) { descriptor in
+            let error = #expect(throws: AttachPrepError.self) {
+                try DrawingRenderer.image(descriptor: descriptor, deadline: .now + .seconds(30))
+            }
+            #expect(error?.code == .mediaUnsupported)
+        }
+    }
+
+    @Test(arguments: ["UTF-8", "ISO-8859-1", "us-ascii"])
+    func `A drawing may declare an encoding that contains ASCII`(name: String) {
+        #expect(DrawingRenderer.hasASCIIMarkup(Array("<?xml version='1.0' encoding='\(name)'?><svg/>".utf8)))
+    }
+
     @Test func `Names that only begin like those of text are drawn`() throws {
         #expect(try image("<textile/><style>a:text-top{}</style><!-- text -->").width == 1_280)
     }
