@@ -16,7 +16,8 @@ import Synchronization
 /// a work-queue stream, on the job's own subject in its lane, delivers the job to workers; a lease is the
 /// acknowledgment timeout of that message. Lists and counts come from the local read model, `JobMirror`.
 public final class NATSJobQueue: Sendable {
-    let names: QueueNames
+    let layout: QueueLayout
+    var names: QueueNames { layout.names }
     let connection: NATSConnection
     let stream: JetStream
     let jobs: KeyValueBucket
@@ -34,6 +35,9 @@ public final class NATSJobQueue: Sendable {
     let conflicts = RevisionConflicts()
     let isolation = IsolationState()
     let laneStalls = Mutex<[JobPriority: LaneStall]>([:])
+    /// What `checkStreams` has seen; `replicas` is that of the stream of lanes.
+    let streams = Mutex<(outages: StreamOutages, repair: LaneStreamRepair, replicas: Int?)>(
+        (StreamOutages(), LaneStreamRepair(), nil))
     /// The record of this run, from which the next process on this machine detects a crash.
     let run: RunRecord
     /// The acknowledgment timeout of lane messages.
@@ -42,15 +46,16 @@ public final class NATSJobQueue: Sendable {
     let clock: StoreClock
     let logger: Logger
     let errorLog: NATSErrorLog
-    private let watcher = Mutex<Task<Void, Never>?>(nil)
+    /// `JobWatcher` and `checkStreams`.
+    private let tasks = Mutex<[Task<Void, Never>]>([])
     private let folder: LocalStateFolder
 
     init(
-        _ storage: QueueStorage, names: QueueNames, folder: LocalStateFolder, mirror: JobMirror, lease: Duration,
+        _ storage: QueueStorage, _ layout: QueueLayout, folder: LocalStateFolder, mirror: JobMirror, lease: Duration,
         limits: StoreLimits, clock: StoreClock, logger: Logger, errorLog: NATSErrorLog, marksCrashes: Bool
     ) {
         run = RunRecord(folder: folder.path, marksCrashes: marksCrashes)
-        self.names = names
+        self.layout = layout
         self.folder = folder
         connection = storage.stream.connection
         stream = storage.stream
@@ -77,11 +82,11 @@ public final class NATSJobQueue: Sendable {
 
     /// Closes the connection to the servers and the read model. Later calls fail with `queue.unavailable`.
     public func close() async {
-        let task = watcher.withLock { $0 }
-        task?.cancel()
+        let tasks = tasks.withLock(\.self)
+        for task in tasks { task.cancel() }
         workerDirectory.close()
         connection.close()
-        await task?.value
+        for task in tasks { await task.value }
         do {
             try await BlockingThread().run { [mirror] in try mirror.close() }
         } catch {
@@ -100,7 +105,7 @@ public final class NATSJobQueue: Sendable {
             let watcher = JobWatcher(bucket: jobs, mirror: mirror, clock: clock, logger: logger)
             await watcher.run { continuation.finish() }
         }
-        watcher.withLock { $0 = task }
+        tasks.withLock { $0.append(task) }
         do {
             try await withDeadline(.now + .seconds(Limits.mirrorSecondsMax), stage: "the start") {
                 for await _ in current {}
@@ -110,8 +115,19 @@ public final class NATSJobQueue: Sendable {
         }
     }
 
+    /// Starts to check the streams every few seconds.
+    func startMonitoring() {
+        let task = Task { [weak self] in
+            while (try? await ContinuousClock().sleep(for: Self.streamCheckInterval)) != nil {
+                guard let self else { return }
+                await self.checkStreams()
+            }
+        }
+        tasks.withLock { $0.append(task) }
+    }
+
     deinit {
-        watcher.withLock { $0 }?.cancel()
+        for task in tasks.withLock(\.self) { task.cancel() }
     }
 }
 
@@ -147,11 +163,12 @@ extension NATSJobQueue {
                 return (own, try JobMirror(path: own.mirrorPath, feed: feed, at: clock.now()))
             }
             let queue = NATSJobQueue(
-                storage, names: layout.names, folder: own, mirror: mirror, lease: lease, limits: limits, clock: clock,
+                storage, layout, folder: own, mirror: mirror, lease: lease, limits: limits, clock: clock,
                 logger: logger, errorLog: errorLog, marksCrashes: marksCrashes)
             do {
                 try await queue.startWatching()
                 try await queue.beginRun()
+                queue.startMonitoring()
             } catch {
                 await queue.close()
                 throw error
@@ -197,11 +214,16 @@ struct QueueStorage: Sendable {
 
     init(_ layout: QueueLayout, in stream: JetStream) async throws {
         self.stream = stream
-        try await stream.ensure(layout.lanes)
+        do {
+            try await layout.ensure(layout.lanes, in: stream)
+        } catch let error as NATSError where error.isWithoutAnswer {
+            // `monitorStreams` makes it again. Without a process that can start, nobody would.
+            guard await stream.availability(layout.lanes) == .leaderless else { throw error }
+        }
         try await stream.ensure(layout.deadLetters)
         var lanes: [JobPriority: PullConsumer] = [:]
         for lane in JobPriority.allCases {
-            lanes[lane] = try await stream.consumer(lane.rawValue, layout.consumer(lane))
+            lanes[lane] = try await stream.consumer(lane.rawValue, of: layout.lanes.name)
         }
         self.lanes = lanes
         jobs = try await .open(layout.jobs, in: stream)

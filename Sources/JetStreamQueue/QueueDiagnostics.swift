@@ -60,8 +60,16 @@ public struct QueueDiagnostics: Codable, Sendable, Hashable {
         let stream = JetStream(connection)
         let start = ContinuousClock.now
         for configuration in layout.streams {
-            let status = try await QueueErrorMapping.mapError { try await stream.status(configuration) }
-            add(configuration.name, status)
+            do {
+                add(configuration.name, try await stream.status(configuration))
+            } catch {
+                guard case .leaderless = await stream.availability(configuration) else {
+                    throw QueueErrorMapping.error(error)
+                }
+                var outages = StreamOutages()
+                outages.observe(configuration.name, .leaderless, at: 0)
+                faults += [outages.fault(at: .max, repaired: layout.lanes.name)].compactMap(\.self)
+            }
         }
         let milliseconds = start.duration(to: .now) / .milliseconds(1) / Double(layout.streams.count)
         roundTripMilliseconds = (milliseconds * 100).rounded() / 100

@@ -17,7 +17,9 @@ extension NATSJobQueue: StoreMaintenance {
         if !connection.isConnected {
             return "The connection to the NATS servers is lost; it is restored automatically when they are reachable."
         }
-        guard conflicts.isStalled(at: clock.now().steady) else { return nil }
+        let now = clock.now().steady
+        if let outage = streams.withLock({ $0.outages.fault(at: now, repaired: names.lanes) }) { return outage }
+        guard conflicts.isStalled(at: now) else { return nil }
         return """
             The NATS servers have rejected all claims for \(ClaimStall.stallSeconds) s and no job progresses; \
             their copies of the queue may differ; see the log and the output of "nats stream info \(jobs.streamName)".
@@ -33,6 +35,7 @@ extension NATSJobQueue: StoreMaintenance {
     public func sweep() async throws -> SweepReport {
         try await mapError { () async throws -> SweepReport in
             var report = SweepReport()
+            try await makeLanes()
             try await sweepLaneLeaders()
             report.jobs = try await sweepFinished()
             report.idempotencyKeys = try await sweepIdempotencyKeys()

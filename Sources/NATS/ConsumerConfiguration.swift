@@ -75,13 +75,21 @@ struct ConsumerInfo: Decodable, Sendable {
 extension JetStream {
     /// Creates a missing durable consumer, or checks an existing one.
     ///
+    /// - Returns: whether it was missing.
     /// - Throws: `StreamMismatchError` when a consumer of that name has another subject filter or acknowledgment
     ///   setting.
-    package func consumer(_ name: String, _ configuration: ConsumerConfiguration) async throws -> PullConsumer {
+    @discardableResult
+    package func ensureConsumer(_ name: String, _ configuration: ConsumerConfiguration) async throws -> Bool {
         var configuration = configuration
         configuration.name = name
-        try Self.check(try await information(configuration, name).config, against: configuration)
-        return try await PullConsumer(self, stream: configuration.stream, name: name)
+        let (found, isNew) = try await information(configuration, name)
+        try Self.check(found.config, against: configuration)
+        return isNew
+    }
+
+    /// A durable consumer, which need not exist yet.
+    package func consumer(_ name: String, of stream: String) async throws -> PullConsumer {
+        try await PullConsumer(self, stream: stream, name: name)
     }
 
     /// Creates an ephemeral consumer, which the servers remove after 30 s without a pull.
@@ -114,11 +122,13 @@ extension JetStream {
         let _: StepDown = try await ask("CONSUMER.LEADER.STEPDOWN.\(stream).\(name)")
     }
 
-    private func information(_ configuration: ConsumerConfiguration, _ name: String) async throws -> ConsumerInfo {
+    private func information(
+        _ configuration: ConsumerConfiguration, _ name: String
+    ) async throws -> (ConsumerInfo, isNew: Bool) {
         do {
-            return try await ask("CONSUMER.INFO.\(configuration.stream).\(name)")
+            return (try await ask("CONSUMER.INFO.\(configuration.stream).\(name)"), false)
         } catch let error as NATSError where error.hasErrorCode(NATSError.APIErrorCode.consumerNotFound) {
-            return try await make(configuration, "CONSUMER.DURABLE.CREATE.\(configuration.stream).\(name)")
+            return (try await make(configuration, "CONSUMER.DURABLE.CREATE.\(configuration.stream).\(name)"), true)
         }
     }
 

@@ -68,6 +68,8 @@ extension NATSError {
     /// The JetStream error numbers that are handled specially, from nats-server's `errors.json`.
     package enum APIErrorCode {
         package static let noSuitablePeers = 10_005
+        /// JetStream is unavailable: the servers, or the stream, have no leader.
+        package static let unavailable = 10_008
         package static let consumerNotFound = 10_014
         package static let messageNotFound = 10_037
         package static let messageNotRemoved = 10_057
@@ -82,6 +84,16 @@ extension NATSError {
     package func hasErrorCode(_ number: Int) -> Bool {
         guard case .refused(_, number, _, _) = self else { return false }
         return true
+    }
+}
+
+extension NATSError {
+    /// Whether no server was there to answer.
+    package var isWithoutAnswer: Bool {
+        switch self {
+        case .timedOut, .noResponders: true
+        default: hasErrorCode(APIErrorCode.unavailable)
+        }
     }
 }
 

@@ -127,10 +127,14 @@ extension JetStream {
     /// Creates a missing stream, or checks an existing one without changing it.
     ///
     /// Operators may choose another age limit, number of replicas and size limit than the configuration.
+    /// - Returns: whether it was missing.
     /// - Throws: `NATSError.refused` when it cannot be created; `StreamMismatchError` when a stream of that name has an
     ///   incompatible configuration.
-    package func ensure(_ configuration: StreamConfiguration) async throws {
-        if try await status(configuration) == nil { try await make(configuration) }
+    @discardableResult
+    package func ensure(_ configuration: StreamConfiguration) async throws -> Bool {
+        guard try await status(configuration) == nil else { return false }
+        try await make(configuration)
+        return true
     }
 
     /// The status of a stream; nil when it does not exist.
@@ -144,6 +148,34 @@ extension JetStream {
         } catch let error as NATSError where error.hasErrorCode(NATSError.APIErrorCode.streamNotFound) {
             return nil
         }
+    }
+
+    /// Whether the servers serve a stream.
+    ///
+    /// No server answers for a stream without a leader (measured with nats-server 2.15.1), or only that JetStream is
+    /// unavailable, as while the servers themselves have no leader. Then the list of names tells: their leader has it.
+    package func availability(_ configuration: StreamConfiguration) async -> StreamAvailability {
+        do {
+            return try await status(configuration).map(StreamAvailability.available) ?? .missing
+        } catch let error as NATSError where error.isWithoutAnswer {
+            let listed: StreamNames? = try? await ask(
+                "STREAM.NAMES", SubjectFilter(subject: configuration.subjects.first ?? ""))
+            return listed?.streams?.contains(configuration.name) == true ? .leaderless : .unknown
+        } catch {
+            return .unknown
+        }
+    }
+
+    /// Deletes a stream with its messages and consumers.
+    ///
+    /// The servers delete a stream without a leader, but send no answer (measured with nats-server 2.15.1); so none is
+    /// needed, and the caller checks.
+    package func delete(_ name: String) async throws {
+        do {
+            let _: StreamDeletion = try await ask("STREAM.DELETE.\(name)")
+        } catch let error as NATSError
+            where error.isWithoutAnswer || error.hasErrorCode(NATSError.APIErrorCode.streamNotFound)
+        {}
     }
 
     package func messageCount(_ name: String) async throws -> Int {
@@ -213,8 +245,31 @@ private struct StreamPurge: Decodable {
     var purged: Int
 }
 
+private struct StreamDeletion: Decodable {
+    var success: Bool
+}
+
+private struct SubjectFilter: Encodable {
+    var subject: String
+}
+
+/// At most 1,024 names; a filter by the subjects of one stream leaves one.
+private struct StreamNames: Decodable {
+    var streams: [String]?
+}
+
 private struct SubjectPurge: Encodable {
     var filter: String
+}
+
+/// Whether the servers serve a stream.
+package enum StreamAvailability: Sendable, Hashable {
+    case available(StreamStatus)
+    case missing
+    /// It exists, the servers have a leader, and the stream has none.
+    case leaderless
+    /// The servers do not answer, have no leader themselves, or deny the request.
+    case unknown
 }
 
 /// The state of an existing stream, for operators.
@@ -228,12 +283,17 @@ package struct StreamStatus: Sendable, Hashable {
     package var leader: String?
     /// The names of the servers that are offline or whose copy is behind.
     package var laggingServers: [String]
+    /// Whether all servers with a copy are connected.
+    package var hasAllServers: Bool
+}
 
+extension StreamStatus {
     init(_ found: StreamInfo) {
         messages = found.state?.messages ?? 0
         bytes = found.state?.bytes ?? 0
         replicas = found.config.num_replicas
         leader = found.cluster?.leader
+        hasAllServers = (found.cluster?.replicas ?? []).allSatisfy { $0.offline != true }
         laggingServers = (found.cluster?.replicas ?? []).filter { !$0.current || $0.offline == true }.map(\.name)
     }
 }

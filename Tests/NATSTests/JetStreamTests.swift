@@ -16,7 +16,8 @@ import Testing
             try await stream.ensure(configuration)
             var consumerConfiguration = ConsumerConfiguration(stream: "work", filter: "work.*")
             consumerConfiguration.ackWait = ackWait
-            consumer = try await stream.consumer("all", consumerConfiguration)
+            try await stream.ensureConsumer("all", consumerConfiguration)
+            consumer = try await stream.consumer("all", of: "work")
         }
 
         /// Waits for the next message: one that was just stored may not be pending yet.
@@ -112,7 +113,7 @@ import Testing
         var configuration = ConsumerConfiguration(stream: "work", filter: "work.*")
         configuration.ackWait = .seconds(1)
         let error = await #expect(throws: StreamMismatchError.self) {
-            _ = try await queue.stream.consumer("all", configuration)
+            try await queue.stream.ensureConsumer("all", configuration)
         }
         #expect(error?.differences == ["ack_wait"])
     }

@@ -38,8 +38,11 @@ class Callers:
         self.watcher = threading.Thread(target=self.watch, daemon=True)
         self.stalls = [(0.0, 0.0)]
         self.progress = time.monotonic()
+        # The longest time without an acknowledgement while callers submit, and the time of the last one.
+        self.silence, self.answered = 0.0, time.monotonic()
 
     def begin(self):
+        self.answered = time.monotonic()
         for thread in [*self.threads, self.watcher]:
             thread.start()
 
@@ -94,6 +97,7 @@ class Callers:
                 ids = [job["id"] for job in answer["jobs"]]
                 with self.lock:
                     now = time.monotonic()
+                    self.silence, self.answered = max(self.silence, now - self.answered), now
                     for name, source in zip(ids, sources):
                         if name not in self.acknowledged:
                             self.log("acknowledged", job=name, source=source, key=key)

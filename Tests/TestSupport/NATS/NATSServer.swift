@@ -131,7 +131,7 @@ public final class NATSServer: Sendable {
     }
 }
 
-/// A cluster of three real nats-servers on loopback.
+/// A cluster of three real nats-servers on loopback, `node0` to `node2`, each with its name as its tag.
 public final class NATSCluster: Sendable {
     public let servers: [NATSServer]
 
@@ -149,6 +149,7 @@ public final class NATSCluster: Sendable {
             try NATSServer.launched(
                 """
                 server_name: "node\(index)"
+                server_tags: ["node\(index)"]
                 cluster { name: "test", listen: "127.0.0.1:\(port)", routes: [\(routes)] }
                 """, diskMegabytes: index == 0 ? diskMegabytes : nil)
         }
