@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A relay to a real NATS server that changes the version in its INFO and forwards everything else.
+/// A relay to a real NATS server that changes the version in its INFO and forwards everything else, except that it can
+/// lose one answer.
 ///
 /// ```swift
 /// let relay = try NATSRelay(to: server, version: "2.9.10")
@@ -17,6 +18,7 @@ public final class NATSRelay: Sendable {
         var version: String
         var open: [LoopbackSocket] = []
         var connectionCount = 0
+        var lost: Data?
     }
 
     public init(to server: NATSServer, version: String) throws {
@@ -45,6 +47,19 @@ public final class NATSRelay: Sendable {
         cut()
     }
 
+    /// Ends all connections after the next request with this text was forwarded, before its answer.
+    public func loseAnswer(to text: String) {
+        state.withLock { $0.lost = Data(text.utf8) }
+    }
+
+    private func isLost(_ request: Data) -> Bool {
+        state.withLock { state in
+            guard let lost = state.lost, request.range(of: lost) != nil else { return false }
+            state.lost = nil
+            return true
+        }
+    }
+
     private func cut() {
         let open = state.withLock { state in
             defer { state.open = [] }
@@ -63,11 +78,17 @@ public final class NATSRelay: Sendable {
         Thread.detachNewThread {
             Self.forward(from: server, to: client) { Self.replacingVersion(in: $0, with: version) }
         }
-        Thread.detachNewThread { Self.forward(from: client, to: server) }
+        Thread.detachNewThread { [weak self] in
+            Self.forward(from: client, to: server) { request in
+                // The server carries out what it has received; the client no longer hears of it.
+                if self?.isLost(request) == true { client.shutDown() }
+                return request
+            }
+        }
     }
 
     private static func forward(
-        from one: LoopbackSocket, to other: LoopbackSocket, _ change: (Data) -> Data = { $0 }
+        from one: LoopbackSocket, to other: LoopbackSocket, _ change: (Data) -> Data
     ) {
         while let bytes = one.receive(), other.send(change(bytes)) {}
         one.shutDown()
