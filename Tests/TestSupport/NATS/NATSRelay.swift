@@ -18,7 +18,8 @@ public final class NATSRelay: Sendable {
         var version: String
         var open: [LoopbackSocket] = []
         var connectionCount = 0
-        var lost: Data?
+        var request: Data?
+        var losesAnswer = false
     }
 
     public init(to server: NATSServer, version: String) throws {
@@ -47,15 +48,22 @@ public final class NATSRelay: Sendable {
         cut()
     }
 
-    /// Ends all connections after the next request with this text was forwarded, before its answer.
+    /// Does not forward the stream's acknowledgment of the next message with this text.
     public func loseAnswer(to text: String) {
-        state.withLock { $0.lost = Data(text.utf8) }
+        state.withLock { $0.request = Data(text.utf8) }
     }
 
-    private func isLost(_ request: Data) -> Bool {
+    private func noteRequest(_ bytes: Data) {
         state.withLock { state in
-            guard let lost = state.lost, request.range(of: lost) != nil else { return false }
-            state.lost = nil
+            guard let request = state.request, bytes.range(of: request) != nil else { return }
+            (state.request, state.losesAnswer) = (nil, true)
+        }
+    }
+
+    private func isLost(_ answer: Data) -> Bool {
+        state.withLock { state in
+            guard state.losesAnswer, answer.range(of: Data(#""seq":"#.utf8)) != nil else { return false }
+            state.losesAnswer = false
             return true
         }
     }
@@ -75,13 +83,14 @@ public final class NATSRelay: Sendable {
             state.connectionCount += 1
             return state.version
         }
-        Thread.detachNewThread {
-            Self.forward(from: server, to: client) { Self.replacingVersion(in: $0, with: version) }
+        Thread.detachNewThread { [weak self] in
+            Self.forward(from: server, to: client) { answer in
+                self?.isLost(answer) == true ? Data() : Self.replacingVersion(in: answer, with: version)
+            }
         }
         Thread.detachNewThread { [weak self] in
             Self.forward(from: client, to: server) { request in
-                // The server carries out what it has received; the client no longer hears of it.
-                if self?.isLost(request) == true { client.shutDown() }
+                self?.noteRequest(request)
                 return request
             }
         }
@@ -90,7 +99,10 @@ public final class NATSRelay: Sendable {
     private static func forward(
         from one: LoopbackSocket, to other: LoopbackSocket, _ change: (Data) -> Data
     ) {
-        while let bytes = one.receive(), other.send(change(bytes)) {}
+        while let bytes = one.receive() {
+            let changed = change(bytes)
+            guard changed.isEmpty || other.send(changed) else { break }
+        }
         one.shutDown()
         other.shutDown()
     }
