@@ -75,15 +75,15 @@ enum LaneDecision: Sendable, Hashable {
         }
     }
 
-    /// Decides for a queued job, robust against clock jumps: a job without a wait does not wait, a back-off is limited
-    /// to its maximum, and only `notBefore` uses the wall clock.
+    /// Decides for a queued job, robust against clocks that differ: a job without a wait does not wait, a back-off is no
+    /// longer than it was when it was set, and only `notBefore` uses the wall clock.
     private static func queued(_ job: StoredJob, at moment: StoreMoment) -> LaneDecision {
         let left = job.dueAt.subtracting(clamping: moment.wall)
         guard left > 0 else { return .claimable }
         switch JobWait(rawValue: job.wait) ?? JobWait.none {
         case .backOff:
             // Bounded: a product of limits and settings.
-            let wait = min(left, Int64(Limits.jobBackOffSecondsMax * 1000))
+            let wait = min(left, max(0, job.backOff ?? .max), Int64(Limits.jobBackOffSecondsMax * 1000))
             return .wait(.steady(moment.steady.adding(clamping: wait)), milliseconds: wait)
         case .notBefore: return .wait(.wall(job.dueAt), milliseconds: left)
         case .none: return .claimable

@@ -41,6 +41,8 @@ struct StoredJob: Codable, Sendable, Hashable {
     var notBefore: Int64?
     /// The reason for `dueAt` (`JobWait`).
     var wait: Int
+    /// The milliseconds of a back-off, by the clock that set `dueAt`; nil in values of older versions.
+    var backOff: Int64?
     /// The token of the lease while the job is running, and of the lease that ended it afterwards.
     var token: Int64?
     /// The worker of the last attempt.
@@ -151,8 +153,7 @@ extension StoredJob {
         guard isRunning(under: token) else { return nil }
         var job = self
         if !isAttempt { job.takeBackAttempt() }
-        job.dueAt = date
-        job.wait = JobWait.backOff.rawValue
+        job.backOff(until: date, at: now)
         job.error = error
         job.errorCode = code
         job.requeue(at: now)
@@ -166,6 +167,11 @@ extension StoredJob {
         job.takeBackAttempt()
         job.requeue(at: now)
         return job
+    }
+
+    private mutating func backOff(until date: Int64, at now: Int64) {
+        (dueAt, wait) = (date, JobWait.backOff.rawValue)
+        backOff = max(0, date.subtracting(clamping: now))
     }
 
     /// Removes the current attempt from the count.
@@ -185,8 +191,7 @@ extension StoredJob {
             // Bounded: at most 20 doublings of a limit.
             let wait = Int64(Limits.lossBackOffSeconds * 1000) << Int64(min(max(losses, 1) - 1, 20))
             // Bounded: a product of limits and settings.
-            job.dueAt = now.adding(clamping: min(Int64(Limits.lossBackOffSecondsMax * 1000), wait))
-            job.wait = JobWait.backOff.rawValue
+            job.backOff(until: now.adding(clamping: min(Int64(Limits.lossBackOffSecondsMax * 1000), wait)), at: now)
         }
         job.losses = losses.adding(clamping: 1)
         job.lostBy = worker
@@ -201,8 +206,7 @@ extension StoredJob {
         if state == .running, worker == crashedWorker {
             job.countCrash()
             let wait = CrashPolicy.backOffMilliseconds(crashes: job.crashes ?? 1)
-            job.dueAt = now.adding(clamping: wait)
-            job.wait = JobWait.backOff.rawValue
+            job.backOff(until: now.adding(clamping: wait), at: now)
             job.requeue(at: now)
             return job
         }
