@@ -7,7 +7,7 @@ DESTDIR ?=
 # For building and the demo: the C libraries, what SwiftPM needs for linking beside the Swift toolchain, git and
 # certificates to fetch the Swift packages, Python to serve the samples.
 build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
-    libjpeg62-turbo-dev libspng-dev libwebp-dev libxml2-dev \
+    libjpeg62-turbo-dev libspng-dev libwebp-dev libjxl-dev libxml2-dev \
     libcurl4-openssl-dev libnats-dev libmagic-dev libsqlite3-dev pkg-config binutils gcc libc6-dev libstdc++-12-dev \
     zlib1g-dev git ca-certificates python3
 # For the tests and samples/make-media: generators of real media, an HTTP/2 server, certificates, a system call tracer,
@@ -16,8 +16,8 @@ build_packages := libvips-dev libavformat-dev libavcodec-dev libavutil-dev libsw
 # would take 450 MB: its samples are tested where it is installed), a YAML parser for deploy/kubernetes, and for
 # tools/faults network namespaces and file systems.
 # tools/nats-server installs nats-server, because Debian's version is older than the oldest that attachprep accepts.
-test_packages := ffmpeg libvips-tools libheif-examples imagemagick fonts-dejavu-core chromium nghttp2-server openssl \
-    strace libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
+test_packages := ffmpeg libvips-tools libheif-examples libjxl-tools imagemagick fonts-dejavu-core chromium \
+    nghttp2-server openssl strace libjpeg-turbo-progs procps file curl jq util-linux mount bsdutils python3-venv \
     swift-proxy swift-account swift-container swift-object nodejs python3-yaml \
     iproute2 e2fsprogs
 # For the benchmarks, beside the packages of the tests: other tools, libraries of the bare programs, an origin server.

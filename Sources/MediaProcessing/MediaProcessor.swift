@@ -1,5 +1,6 @@
 import AttachPrepModel
 import HTML
+import JXL
 import LibAV
 import Magic
 package import MediaEngine
@@ -138,6 +139,7 @@ enum EngineDescriber {
         let libav = LibAV.versions.map { EngineDescription.Library(name: $0.name, version: $0.version) }
         let others = [
             EngineDescription.Library(name: "libvips", version: VipsLibrary.version),
+            EngineDescription.Library(name: "libjxl", version: JXLLibrary.version),
             EngineDescription.Library(name: "libxml2", version: HTMLLibrary.version),
             EngineDescription.Library(name: "libmagic", version: MagicCookie.version),
         ]

@@ -9,6 +9,7 @@ enum Modules {
         "JPEG": ["SafeArithmetic", "FileIO", "CJPEG"],
         "PNG": ["SafeArithmetic", "FileIO", "CSPNG"],
         "WebP": ["SafeArithmetic", "CWebP"],
+        "JXL": ["SafeArithmetic", "CJXL"],
         "HTML": ["SafeArithmetic", "CXML"],
         "Magic": ["CMagic"],
         "Zlib": ["SafeArithmetic", "CZlib"],
@@ -21,7 +22,7 @@ enum Modules {
         "MediaEngine": ["SafeArithmetic", "RichPush", "AttachPrepModel"],
         "MediaProcessing": [
             "SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "Vips", "LibAV", "JPEG", "PNG", "WebP",
-            "HTML", "Magic", "FileIO", "Linux",
+            "JXL", "HTML", "Magic", "FileIO", "Linux",
         ],
         "MediaChild": ["SafeArithmetic", "RichPush", "AttachPrepModel", "MediaEngine", "MediaProcessing", "Linux"],
         "AttachPrepMedia": ["MediaChild"],
@@ -62,8 +63,8 @@ enum Modules {
 
     /// The modules of the C libraries: module maps, no Swift.
     static let cModules: Set<String> = [
-        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CXML", "CMagic", "CZlib", "CCurl", "CNATS", "CLinux",
-        "CBuild",
+        "CVips", "CLibAV", "CJPEG", "CSPNG", "CWebP", "CJXL", "CXML", "CMagic", "CZlib", "CCurl", "CNATS",
+        "CLinux", "CBuild",
     ]
 
     /// Modules of other packages, and the modules that may import them.

@@ -98,6 +98,8 @@ struct AnimationFacts {
             case .webp: try WebPParser.parse(window("WebP")).delaysMilliseconds
             case .png: try PNGParser.parse(window("PNG")).delaysMilliseconds
             case .avif: try AVIFSequenceIndex(source, deadline: deadline).delaysMilliseconds
+            case .jpegXL:
+                try JPEGXLFrames.parse(window("JPEG XL image"), deadline: deadline).delaysMilliseconds
             default: try GIFParser.parse(window("GIF")).delaysMilliseconds
             }
         return AnimationFacts(

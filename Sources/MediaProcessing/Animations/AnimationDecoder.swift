@@ -42,9 +42,10 @@ package enum AnimationDecoders {
         case .webp: try WebPAnimationDecoder(descriptor, deadline: deadline)
         case .png: try APNGDecoder(descriptor, deadline: deadline)
         case .avif: try AVIFSequenceDecoder(descriptor, deadline: deadline)
+        case .jpegXL: try JPEGXLAnimationDecoder(descriptor, deadline: deadline)
         default:
             throw AttachPrepError(
-                .mediaUnsupported, "The file is not an animated image; send a GIF, WebP, APNG or AVIF.")
+                .mediaUnsupported, "The file is not an animated image; send a GIF, WebP, APNG, AVIF or JPEG XL.")
         }
     }
 

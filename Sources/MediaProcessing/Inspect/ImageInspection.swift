@@ -1,3 +1,4 @@
+import JXL
 import MediaEngine
 import RichPush
 import Vips
@@ -22,6 +23,7 @@ struct ImageInspection {
         case .jpeg: try inspectJPEG()
         case .avif: try inspectAVIF()
         case .webp: try inspectWebP()
+        case .jpegXL: try inspectJPEGXL()
         default: try inspectStill()
         }
     }
@@ -91,6 +93,19 @@ struct ImageInspection {
         var media = InspectedMedia(format: .webp)
         describe(image, in: &media)
         describe(parser.delaysMilliseconds, loops: parser.loopCount, parser.duration, in: &media)
+        try decodeFrames()
+        return media
+    }
+
+    /// libvips decodes stills only, and shows the last frame of an animation.
+    private func inspectJPEGXL() throws -> InspectedMedia {
+        let frames = try JPEGXLFrames.parse(window("JPEG XL image"), deadline: deadline)
+        guard frames.delaysMilliseconds.count > 1 else { return try inspectStill() }
+        var media = InspectedMedia(format: .jpegXL)
+        (media.width, media.height) = (frames.header.width, frames.header.height)
+        media.hasAlpha = frames.header.hasAlpha
+        media.color = "srgb"
+        describe(frames.delaysMilliseconds, loops: frames.loopCount, frames.duration, in: &media)
         try decodeFrames()
         return media
     }

@@ -38,17 +38,17 @@ enum DrawingRenderer {
     /// Elements that need fonts or other decoders, whatever the prefix of their namespace.
     private static let rejectedElements = ["text", "tspan", "textPath", "tref", "foreignObject", "image", "feImage"]
         .map { Array($0.utf8) }
-    private static let entity = Array("!ENTITY".utf8)
+    private static let declarations = ["!ENTITY", "!ATTLIST"].map { Array($0.utf8) }
     private static let dataScheme = Array("data".utf8)
 
-    /// Whether it has a start tag with the name of such an element, or what can stand for one: entities, character
-    /// references, and data URLs, which librsvg loads as documents.
+    /// Whether it has a start tag with the name of such an element, or what can stand for one: entities, attributes with
+    /// defaults, character references, and data URLs, which librsvg loads as documents.
     static func hasOtherMedia(_ bytes: [UInt8]) -> Bool {
         bytes.indices.contains { index in
             // Bounded: an index in memory.
             let rest = bytes[(index + 1)...]
             switch bytes[index] {
-            case UInt8(ascii: "<"): return rest.starts(with: entity) || isRejectedElement(rest)
+            case UInt8(ascii: "<"): return isRejectedElement(rest) || declarations.contains { rest.starts(with: $0) }
             case UInt8(ascii: ":"):
                 return bytes[..<index].suffix(4).map { $0 | 0x20 } == dataScheme || isRejectedElement(rest)
             case UInt8(ascii: "&"): return rest.first == UInt8(ascii: "#")

@@ -1,4 +1,5 @@
 import AttachPrepModel
+import JXL
 package import RichPush
 import SafeArithmetic
 import Vips
@@ -66,6 +67,10 @@ struct DecodingMemory {
         }
     }
 
+    /// What libjxl holds beside these of an animation: four frames to which others refer, and 16-bit pixels, where 92
+    /// bytes a pixel were measured.
+    private static let jpegXLAnimationBytesPerPixel = 160
+
     /// Bytes of a DCT coefficient in libjpeg.
     private static let coefficientBytes = 2
 
@@ -124,15 +129,29 @@ struct DecodingMemory {
     ///
     /// - Throws: `media.too_many_pixels` when decoding may exceed the limit.
     private static func jpegXLBytes(_ stored: Image) throws -> Int {
-        let pixels = stored.width * stored.height
-        let bytes = pixels * jpegXLBytesPerPixel(hasAlpha: stored.hasAlpha, isDeep: stored.sampleBytes > 1)
+        try checkJPEGXL(
+            width: stored.width, height: stored.height,
+            bytesPerPixel: jpegXLBytesPerPixel(hasAlpha: stored.hasAlpha, isDeep: stored.sampleBytes > 1))
+        return stored.width * stored.height * stored.bands * stored.sampleBytes
+    }
+
+    /// Checks an image, or a layer of one, before libjxl decodes it.
+    ///
+    /// - Throws: `media.too_many_pixels` when decoding may exceed the limit.
+    static func checkJPEGXL(_ header: JXLHeader, width: Int, height: Int) throws {
+        let still = jpegXLBytesPerPixel(hasAlpha: header.hasAlpha, isDeep: header.isDeep)
+        try checkJPEGXL(
+            width: width, height: height, bytesPerPixel: header.isAnimated ? jpegXLAnimationBytesPerPixel : still)
+    }
+
+    private static func checkJPEGXL(width: Int, height: Int, bytesPerPixel: Int) throws {
+        let bytes = width.multiplied(clamping: height).multiplied(clamping: bytesPerPixel)
         guard bytes <= Limits.jpegXLBytesMax else {
             throw AttachPrepError(
                 .mediaTooManyPixels,
-                "The JPEG XL image is \(stored.width) x \(stored.height) pixels and takes up to \(bytes.grouped) bytes "
-                    + "to decode, over the limit of \(Limits.jpegXLBytesMax.grouped); send a smaller one.")
+                "The JPEG XL image is \(width) x \(height) pixels and takes up to \(bytes.grouped) bytes to decode, "
+                    + "over the limit of \(Limits.jpegXLBytesMax.grouped); send a smaller one.")
         }
-        return pixels * stored.bands * stored.sampleBytes
     }
 
     /// Bytes that the loader holds of an interlaced PNG, whose rows are complete only at the end; 0 for others.
@@ -190,7 +209,7 @@ extension Limits {
     /// The same including the decoder's memory: coefficients of a progressive JPEG, pixels of a lossless WebP.
     static let imageDecodingBytesMax = 560_000_000
     /// What libjxl may take of a media process, which has 900 MB: 51 megapixels, 18 with alpha or more than 8 bits, 12
-    /// with both.
+    /// with both, 4.5 of an animation.
     static let jpegXLBytesMax = 720_000_000
     /// libheif keeps decoded images in memory three times, 8 to 13 bytes per pixel measured; phones write 50
     /// megapixels.

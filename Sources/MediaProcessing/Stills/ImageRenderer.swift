@@ -46,6 +46,7 @@ struct ImageRenderer {
         case .still where request.format == .gif: try renderGIF(0)
         case .still where request.format.isHEIF: try renderHEIF()
         case .still where request.format == .webp: try renderWebP()
+        case .still where request.format == .jpegXL: try renderJPEGXL()
         case .still: try renderIntact()
         case .animationFrame(let number): try renderAnimationFrame(number)
         case .movieTime(let seconds): try renderMovieFrame(at: seconds)
@@ -213,21 +214,16 @@ struct ImageRenderer {
         return try plain.map(still.render) ?? renderWhole()
     }
 
+    /// With libjxl where the file is in PQ or HLG, else with libvips.
+    private func renderJPEGXL() throws -> RenderedMedia {
+        let hdr = try JPEGXLStill.decodeHDR(source: source, deadline: deadline)
+        return try hdr.map { try still.render(upright($0)) } ?? renderWhole()
+    }
+
     /// As `renderWhole`, after validating the file's data.
     private func renderIntact() throws -> RenderedMedia {
         try StillValidator.requireIntact(request.format, source: source)
-        var rendered = try renderWhole()
-        if request.format == .jpegXL, request.attachment != nil, try isAnimatedJPEGXL {
-            rendered.warnings.append(
-                PreparationWarning(.animationLost, "The JPEG XL image is animated; only its last frame is shown."))
-        }
-        return rendered
-    }
-
-    private var isAnimatedJPEGXL: Bool {
-        get throws {
-            try JPEGXLHeader.isAnimated(ByteWindow(descriptor: source, noun: "JPEG XL image", deadline: deadline))
-        }
+        return try renderWhole()
     }
 
     /// The still, upright and in memory, as large as memory and the rendition allow.

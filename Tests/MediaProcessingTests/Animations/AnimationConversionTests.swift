@@ -27,12 +27,13 @@ import Testing
         #expect(written.bytes.firstRange(of: Array("NETSCAPE2.0".utf8)) == nil)
     }
 
-    @Test(arguments: [MediaFormat.webp, .png, .avif])
+    @Test(arguments: [MediaFormat.webp, .png, .avif, .jpegXL])
     func `Converted frames look like the source's frames`(format: MediaFormat) throws {
         let source =
             switch format {
             case .webp: try AnimationFixture.webP()
             case .png: try AnimationFixture.apng()
+            case .jpegXL: try AnimationFixture.jpegXL()
             default: try AnimationFixture.avif()
             }
         let frames = try RenderedAnimation(source, format: format).frames()

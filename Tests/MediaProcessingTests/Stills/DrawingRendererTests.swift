@@ -44,6 +44,7 @@ import Testing
 
     @Test(arguments: [
         "<!DOCTYPE svg [<!ENTITY i \"&#60;image href='data:;base64,AA=='/>\">]><svg>&i;</svg>",
+        "<!DOCTYPE svg [<!ATTLIST use href CDATA 'x'>]><svg><use/></svg>",
         "<!DOCTYPE svg [<!ENTITY d \"ata:\">]><svg/>", "<svg><use href='&#100;ata:;base64,AA==#a'/></svg>",
         "<svg><use href='DATA:;base64,AA==#a'/></svg>", "<svg><include href='data:,a'/></svg>",
         "<?xml version='1.0' encoding='UTF-7'?><svg>+ADw-image/+AD4-</svg>",
@@ -76,33 +77,5 @@ import Testing
                 try DrawingRenderer.image(descriptor: descriptor, deadline: .now + .seconds(30))
             }
         }
-    }
-}
-
-/// An animated JPEG XL is recognized by its header, and becomes a still with a warning.
-@Suite struct JPEGXLHeaderTests {
-    private func isAnimated(_ path: String) throws -> Bool {
-        let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-        return try JPEGXLHeader.isAnimated(ByteWindow(bytes: bytes, noun: "JPEG XL image"))
-    }
-
-    /// Three frames of the counter, written by libjxl's cjxl, which no package of `make deps-test` has.
-    private static let animated = SourceTree.path("Tests/Fixtures/animations/counter.jxl")
-
-    @Test func `An animation is told from a still, bare and in a container`() throws {
-        #expect(try isAnimated(Self.animated))
-        #expect(try !isAnimated(StillFixture.sample("grid.jxl")))
-        let bare = [UInt8](try Data(contentsOf: URL(filePath: Self.animated)))
-        let boxed =
-            MediaBytes.box("JXL ", [13, 10, 0x87, 10]) + MediaBytes.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
-            + MediaBytes.box("jxlp", [0, 0, 0, 0] + bare)
-        #expect(try JPEGXLHeader.isAnimated(ByteWindow(bytes: boxed, noun: "JPEG XL image")))
-    }
-
-    @Test func `An animation becomes a still, with a warning`() throws {
-        let still = try RenderedStill(Self.animated, format: .jpegXL, reencodes: true)
-        #expect(still.media.warnings.map(\.code) == [.animationLost])
-        let other = try RenderedStill(StillFixture.sample("grid.jxl"), format: .jpegXL, reencodes: true)
-        #expect(other.media.warnings == [])
     }
 }
