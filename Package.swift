@@ -115,7 +115,7 @@ let package = Package(
         module("HTML", ["CXML", "SafeArithmetic"]),
         module("Magic", ["CMagic"]),
         module("Zlib", ["CZlib", "SafeArithmetic"]),
-        module("Curl", ["CCurl", "FileIO", "SafeArithmetic"]),
+        module("Curl", ["CCurl", "FileIO", "Linux", "SafeArithmetic"]),
         module("NATS", ["CNATS", "SafeArithmetic"]),
         module("Linux", ["CLinux", "FileIO", "SafeArithmetic"]),
 

@@ -1,12 +1,5 @@
 internal import CCurl
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
+internal import Glibc
 
 /// A URL parsed by libcurl's own parser, so that the URL that is checked is the one that libcurl uses.
 ///

@@ -1,3 +1,4 @@
+internal import Linux
 internal import SafeArithmetic
 internal import Synchronization
 
@@ -63,7 +64,7 @@ final class LoopMailbox: Sendable {
         }
         guard isWanted else { return }
         multi.watch.belongs(to: Owner(mailbox: self, multi: multi))
-        guard DetachedThread.start({ LoopThread(self, multi).run() }) else {
+        do { try DedicatedThread.start(name: "curl") { LoopThread(self, multi).run() } } catch {
             state.withLock { $0.multi = nil }
             multi.close()
             throw CurlError(

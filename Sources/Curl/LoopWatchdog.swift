@@ -1,13 +1,7 @@
+internal import Glibc
+internal import Linux
 internal import SafeArithmetic
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 
 /// Stops libcurl calls that do not return, from a thread of its own.
 ///
@@ -63,7 +57,7 @@ final class LoopWatchdog: Sendable {
     /// Starts the watchdog thread; nil when the system cannot create one.
     init?() {
         alarm = AutoResetEvent()
-        guard DetachedThread.start({ [self] in run() }) else { return nil }
+        do { try DedicatedThread.start(name: "curl-watchdog") { [self] in run() } } catch { return nil }
     }
 
     /// Sets the owner, which provides the deadlines.

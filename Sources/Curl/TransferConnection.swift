@@ -1,14 +1,7 @@
 internal import CCurl
+internal import Glibc
 internal import SafeArithmetic
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 
 /// Decides for the callbacks of one transfer whether its connection may be used, paused and reused.
 ///

@@ -1,14 +1,7 @@
 internal import CCurl
 import FileIO
+internal import Glibc
 internal import SafeArithmetic
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 
 /// The context of one transfer's libcurl callbacks: its observer, clock, connection and upload.
 final class TransferEvents {

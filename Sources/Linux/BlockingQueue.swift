@@ -63,7 +63,11 @@ package final class EventCounter: Sendable {
 
 /// A thread for blocking work, which must not run on Swift's cooperative pool.
 ///
-/// Linux: `pthread_create(3)`. Detached: it ends with its body or with the process.
+/// Linux: `pthread_create(3)`. Detached: it ends with its body or with the process, which it does not keep from exiting.
+///
+/// Asynchronous signals are blocked on it: the main thread handles them, and a TLS library that writes to a closed
+/// socket must not end the process with SIGPIPE. Signals for faults of the thread are not blocked: they would end the
+/// process without a backtrace.
 package enum DedicatedThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -81,6 +85,7 @@ package enum DedicatedThread {
             &thread, nil,
             { context in
                 guard let context = unsafe context else { return nil }
+                DedicatedThread.blockAsynchronousSignals()
                 unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
                 return nil
             }, context)
@@ -90,5 +95,16 @@ package enum DedicatedThread {
         }
         unsafe CLinux_pthread_setname(thread, String(name.prefix(15)))
         pthread_detach(thread)
+    }
+
+    private static func blockAsynchronousSignals() {
+        var blocked = sigset_t()
+        // None of these calls can fail with these arguments. SIG_SETMASK instead of SIG_BLOCK, because the parent may be
+        // a Dispatch thread, which blocks SIGABRT.
+        unsafe sigfillset(&blocked)
+        for fault in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS] {
+            unsafe sigdelset(&blocked, fault)
+        }
+        unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil)
     }
 }

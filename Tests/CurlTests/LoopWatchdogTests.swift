@@ -172,23 +172,3 @@ private final class AbandonedCounts: Sendable {
     var counts: [Int] { all.withLock(\.self) }
     func add(_ count: Int) { all.withLock { $0.append(count) } }
 }
-
-struct DetachedThreadTests {
-    /// Signals that a new thread does not block.
-    private func unblockedSignals() async -> Set<CInt> {
-        await withCheckedContinuation { continuation in
-            let hasStarted = DetachedThread.start {
-                var blocked = sigset_t()
-                pthread_sigmask(SIG_BLOCK, nil, &blocked)
-                continuation.resume(returning: Set((1...31).filter { sigismember(&blocked, $0) == 0 }))
-            }
-            if !hasStarted { continuation.resume(returning: []) }
-        }
-    }
-
-    @Test func `Crash signals are delivered on a detached thread, other signals on the main thread`() async {
-        let unblocked = await unblockedSignals()
-        #expect(unblocked.isSuperset(of: [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS]))
-        #expect(unblocked.isDisjoint(with: [SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGALRM, SIGUSR1]))
-    }
-}

@@ -13,7 +13,7 @@ enum Modules {
         "HTML": ["SafeArithmetic", "CXML"],
         "Magic": ["CMagic"],
         "Zlib": ["SafeArithmetic", "CZlib"],
-        "Curl": ["SafeArithmetic", "FileIO", "CCurl"],
+        "Curl": ["SafeArithmetic", "FileIO", "Linux", "CCurl"],
         "NATS": ["SafeArithmetic", "CNATS"],
         "Linux": ["SafeArithmetic", "FileIO", "CLinux"],
         "RichPush": ["SafeArithmetic"],

@@ -1,17 +1,10 @@
 internal import AttachPrepModel
 internal import Crypto
 import FileIO
+internal import Glibc
 package import RichPush
 internal import SafeArithmetic
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 
 /// Writes a response body to a file as it arrives: counts and hashes the bytes, enforces the size limits, and marks
 /// when the caller's verdict on the prefix is due.

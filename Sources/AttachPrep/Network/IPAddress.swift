@@ -1,13 +1,6 @@
 public import AttachPrepModel
+internal import Glibc
 import RichPush
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 
 /// An IPv4 or IPv6 address.
 package enum IPAddress: Hashable, Sendable {

@@ -1,14 +1,7 @@
-internal import Curl
+internal import Glibc
+internal import Linux
 internal import RichPush
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 
 /// Resolves names with `getaddrinfo` on threads that are abandoned when they hang.
 ///
@@ -73,8 +66,9 @@ package final class SystemNameResolver: NameResolver {
 
     private func startThreads() {
         while let name = state.withLock({ $0.next() }) {
-            guard !DetachedThread.start({ [self] in work(name) }) else { continue }
-            end(name, .failure(NameResolutionError.temporary(detail: "no thread could be started")))
+            do { try DedicatedThread.start(name: "resolver") { [self] in work(name) } } catch {
+                end(name, .failure(NameResolutionError.temporary(detail: "no thread could be started")))
+            }
         }
     }
 

@@ -1,5 +1,4 @@
 import AttachPrepModel
-import Curl
 import FoundationEssentials
 import Linux
 import RichPush
@@ -58,16 +57,17 @@ struct CredentialProcess: Sendable, Hashable {
         let flag = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<ProgramOutput, any Error>) in
-                let isStarted = DetachedThread.start {
-                    continuation.resume(
-                        with: Result {
-                            try ProgramOutput.run(
-                                path: "/bin/sh", arguments: ["-c", command], environment: environment,
-                                bytesMax: Limits.credentialAnswerBytesMax, deadline: deadline,
-                                isCancelled: { flag.isSet.load(ordering: .relaxed) })
-                        })
-                }
-                if !isStarted {
+                do {
+                    try DedicatedThread.start(name: "credentials") {
+                        continuation.resume(
+                            with: Result {
+                                try ProgramOutput.run(
+                                    path: "/bin/sh", arguments: ["-c", command], environment: environment,
+                                    bytesMax: Limits.credentialAnswerBytesMax, deadline: deadline,
+                                    isCancelled: { flag.isSet.load(ordering: .relaxed) })
+                            })
+                    }
+                } catch {
                     continuation.resume(
                         throwing: CredentialError.unavailable("the program", "no thread could be started"))
                 }
