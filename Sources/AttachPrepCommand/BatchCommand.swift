@@ -197,7 +197,7 @@ enum BatchList {
     static func lines(_ text: String) -> [BatchLine] {
         let withoutMark = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
         return withoutMark.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
-            .map { BatchLine(number: $0.offset + 1, text: String($0.element.trimming(while: \.isWhitespace))) }
+            .map { BatchLine(number: $0.offset + 1, text: String($0.element.trimmingWhitespace)) }
             .filter { !$0.text.isEmpty && !$0.text.hasPrefix("#") }
     }
 }

@@ -156,19 +156,10 @@ struct QueryString {
         add("cursor", cursor)
     }
 
-    /// Adds a value, percent-encoded (RFC 3986, 2.3).
+    /// Adds a value, percent-encoded.
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
-        let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,".utf8)
-        text += "&\(name)="
-        for byte in value.utf8 {
-            if plain.contains(byte) {
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += "%" + (digits.count == 1 ? "0" : "") + digits
-            }
-        }
+        text += "&\(name)=\(PercentEncoding.encoded(value, keeping: ","))"
     }
 }
 

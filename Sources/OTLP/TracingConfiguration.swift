@@ -200,8 +200,8 @@ private struct TracingVariables {
     private mutating func pairs(_ variable: TracingVariable) -> [(key: String, value: String)] {
         (text(variable) ?? "").split(separator: ",").compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let key = parts[0].trimmingBlanks
-            guard parts.count == 2, !key.isEmpty, let value = parts[1].trimmingBlanks.percentDecoded else {
+            let key = String(parts[0].trimmingSpaces)
+            guard parts.count == 2, !key.isEmpty, let value = PercentEncoding.decoded(parts[1].trimmingSpaces) else {
                 warn(variable, "it is not a list such as key=value,key=value")
                 return nil
             }
@@ -211,34 +211,6 @@ private struct TracingVariables {
 
     private mutating func warn(_ variable: TracingVariable, _ reason: String) {
         warnings.append("\(variable.rawValue) is ignored, in whole or in part: \(reason).")
-    }
-}
-
-extension String {
-    /// Without percent-encoding; nil for invalid UTF-8 or a percent sign that two digits do not follow.
-    fileprivate var percentDecoded: String? {
-        var (bytes, rest) = ([UInt8](), Array(utf8)[...])
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let decoded = UInt8(digits, radix: 16) else {
-                return nil
-            }
-            bytes.append(decoded)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingBlanks: String {
-        var text = drop { $0 == " " || $0 == "\t" }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return String(text)
     }
 }
 

@@ -55,7 +55,7 @@ struct PlaylistAttributes {
     /// An enumerated string; nil for a quoted one.
     func plain(_ name: String) -> String? {
         guard let value = values[name], value.first != "\"" else { return nil }
-        return String(value).trimmingSpaces
+        return String(value.trimmingWhitespace)
     }
 
     /// A decimal number; nil if it is missing, negative or too large.
@@ -67,7 +67,7 @@ struct PlaylistAttributes {
     /// "1280x720".
     func resolution(_ name: String) -> (width: Int, height: Int)? {
         guard let sides = plain(name)?.split(separator: "x", omittingEmptySubsequences: false), sides.count == 2,
-            let width = PlaylistNumber.integer(String(sides[0])), let height = PlaylistNumber.integer(String(sides[1]))
+            let width = PlaylistNumber.integer(sides[0]), let height = PlaylistNumber.integer(sides[1])
         else { return nil }
         return (width, height)
     }
@@ -89,26 +89,21 @@ struct PlaylistAttributes {
 
 /// Numbers as RFC 8216 writes them: digits only, without a sign or an exponent.
 enum PlaylistNumber {
-    // Bounded: text, parsed into an optional.
-    static func integer(_ text: String) -> Int? { isDigits(text) ? Int(text) : nil }
+    static func integer(_ text: some StringProtocol) -> Int? { whole(text) }
 
-    // Bounded: text, parsed into an optional.
-    static func unsigned(_ text: String) -> UInt64? { isDigits(text) ? UInt64(text) : nil }
+    static func unsigned(_ text: some StringProtocol) -> UInt64? { whole(text) }
 
-    static func decimal(_ text: String) -> Double? {
+    private static func whole<Number: FixedWidthInteger>(_ text: some StringProtocol) -> Number? {
+        // Bounded: text, parsed into an optional.
+        text.utf8.allSatisfy(isDigit) ? Number(text) : nil
+    }
+
+    static func decimal(_ text: some StringProtocol) -> Double? {
         guard !text.isEmpty, text.utf8.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: ".") }),
             let value = Double(text), value.isFinite
         else { return nil }
         return value
     }
 
-    private static func isDigits(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isDigit) }
     private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
-}
-
-extension StringProtocol {
-    /// Without spaces at both ends.
-    var trimmingSpaces: String {
-        String(String(drop(while: \.isWhitespace).reversed()).drop(while: \.isWhitespace).reversed())
-    }
 }

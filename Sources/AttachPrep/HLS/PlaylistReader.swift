@@ -27,7 +27,7 @@ struct PlaylistReader {
 
     mutating func read(_ raw: Substring) throws(AttachPrepError) {
         line = line.adding(clamping: 1)
-        let text = raw.trimmingSpaces
+        let text = String(raw.trimmingWhitespace)
         if text.isEmpty || line == 1 { return }
         guard text.hasPrefix("#") else { return try entry(text) }
         if text.hasPrefix("#EXT-X-") { hasTags = true }
@@ -57,12 +57,12 @@ struct PlaylistReader {
         case "EXT-X-GAP": isMissing = true
         case "EXT-X-DISCONTINUITY": discontinuity = discontinuity.adding(clamping: 1)
         case "EXT-X-DISCONTINUITY-SEQUENCE":
-            guard let number = PlaylistNumber.integer(value.trimmingSpaces), media.segments.isEmpty else {
+            guard let number = PlaylistNumber.integer(value.trimmingWhitespace), media.segments.isEmpty else {
                 throw broken("EXT-X-DISCONTINUITY-SEQUENCE must be a number before the first segment")
             }
             discontinuity = number
         case "EXT-X-MEDIA-SEQUENCE":
-            guard let number = PlaylistNumber.unsigned(value.trimmingSpaces), media.segments.isEmpty else {
+            guard let number = PlaylistNumber.unsigned(value.trimmingWhitespace), media.segments.isEmpty else {
                 throw broken("EXT-X-MEDIA-SEQUENCE must be a number before the first segment")
             }
             sequence = number
@@ -83,7 +83,7 @@ struct PlaylistReader {
     }
 
     private mutating func duration(_ value: Substring) throws(AttachPrepError) {
-        let number = value.prefix { $0 != "," }.trimmingSpaces
+        let number = value.prefix { $0 != "," }.trimmingWhitespace
         guard let seconds = PlaylistNumber.decimal(number), seconds <= Limits.segmentSecondsMax else {
             // Lists of songs give -1 for an unknown duration.
             throw hasTags ? broken("the duration of EXTINF is invalid") : .songList
@@ -93,7 +93,7 @@ struct PlaylistReader {
 
     /// "length" or "length@offset".
     private func byteRange(_ value: String) throws(AttachPrepError) -> (length: Int, offset: Int?) {
-        let parts = value.split(separator: "@", omittingEmptySubsequences: false).map(\.trimmingSpaces)
+        let parts = value.split(separator: "@", omittingEmptySubsequences: false).map(\.trimmingWhitespace)
         let offset = parts.count == 2 ? PlaylistNumber.integer(parts[1]) : nil
         guard (1...2).contains(parts.count), let length = PlaylistNumber.integer(parts[0]), length > 0,
             parts.count == 1 || offset != nil
@@ -142,7 +142,7 @@ struct PlaylistReader {
     private mutating func stream(_ attributes: PlaylistAttributes) throws(AttachPrepError) {
         guard let bandwidth = attributes.integer("BANDWIDTH") else { throw broken("a variant has no BANDWIDTH") }
         var variant = PlaylistVariant(uri: "", bandwidth: bandwidth)
-        variant.codecs = (attributes.quoted("CODECS") ?? "").split(separator: ",").map(\.trimmingSpaces)
+        variant.codecs = (attributes.quoted("CODECS") ?? "").split(separator: ",").map { String($0.trimmingWhitespace) }
         if let (width, height) = attributes.resolution("RESOLUTION") {
             (variant.width, variant.height) = (width, height)
         }

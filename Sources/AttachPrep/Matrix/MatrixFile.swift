@@ -40,28 +40,17 @@ public struct MatrixFile: Sendable, Hashable {
         guard jwk.alg == "A256CTR" else { throw Self.invalid("key.alg is not \"A256CTR\"") }
         guard jwk.ext != false else { throw Self.invalid("key.ext is not true") }
         guard jwk.key_ops.contains("decrypt") else { throw Self.invalid("key.key_ops has no \"decrypt\"") }
-        guard let key = Self.bytes(jwk.k, count: 32, isURL: true) else {
+        guard let key = UnpaddedBase64.bytes(jwk.k, count: 32, isURLSafe: true) else {
             throw Self.invalid("key.k is not 32 bytes of unpadded base64url")
         }
-        guard let vector = Self.bytes(written.iv, count: 16, isURL: false) else {
+        guard let vector = UnpaddedBase64.bytes(written.iv, count: 16, isURLSafe: false) else {
             throw Self.invalid("iv is not 16 bytes of unpadded base64")
         }
-        guard let hash = written.hashes["sha256"].flatMap({ Self.bytes($0, count: 32, isURL: false) }) else {
+        let digest = written.hashes["sha256"]
+        guard let hash = digest.flatMap({ UnpaddedBase64.bytes($0, count: 32, isURLSafe: false) }) else {
             throw Self.invalid("hashes.sha256 is not 32 bytes of unpadded base64")
         }
         (self.key, self.vector, sha256, self.written) = (key, vector, hash.hexadecimal, written)
-    }
-
-    /// Decodes base64 strictly: no padding, no other characters, no bits after the last byte.
-    private static func bytes(_ text: String, count: Int, isURL: Bool) -> [UInt8]? {
-        guard text.utf8.count <= 64, !text.utf8.contains(UInt8(ascii: "=")) else { return nil }
-        if isURL, text.contains("+") || text.contains("/") { return nil }
-        let plain = isURL ? text.replacing("-", with: "+").replacing("_", with: "/") : text
-        let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
-        let padded = plain + padding  // Bounded: texts.
-        guard let data = Data(base64Encoded: padded), data.count == count, data.base64EncodedString() == padded
-        else { return nil }
-        return [UInt8](data)
     }
 
     private static func invalid(_ what: String) -> AttachPrepError {

@@ -106,7 +106,7 @@ struct ResolveOverrides: Sendable, Hashable {
             let text = entry.hasPrefix("+") ? entry.dropFirst() : entry[...]
             let parts = text.split(separator: ":", maxSplits: 2)
             guard parts.count == 3, let port = UInt16(parts[1]) else { throw Self.unreadable(entry) }
-            let addresses = parts[2].split(separator: ",").map { IPAddress($0.trimming(["[", "]"])) }
+            let addresses = parts[2].split(separator: ",").map { IPAddress(String($0.trimming { "[]".contains($0) })) }
             guard !addresses.isEmpty, !addresses.contains(nil) else { throw Self.unreadable(entry) }
             // Bounded: 16 bits.
             answers[Self.key(String(parts[0]), Int(port))] = addresses.compactMap(\.self)
@@ -123,13 +123,6 @@ struct ResolveOverrides: Sendable, Hashable {
     private static func unreadable(_ entry: String) -> AttachPrepError {
         AttachPrepError(
             .requestInvalid, "\"\(entry)\" is not of the form host:port:address[,address]; correct --resolve.")
-    }
-}
-
-extension Substring {
-    fileprivate func trimming(_ marks: Set<Character>) -> String {
-        let start = drop { marks.contains($0) }
-        return String(start.reversed().drop { marks.contains($0) }.reversed())
     }
 }
 

@@ -98,10 +98,12 @@ public enum RedactedURL {
     private static func pair(_ text: Scalars, after separator: Unicode.Scalar, depth: Int) -> Pair {
         guard let equals = text.firstIndex(of: "=") else {
             return Pair(
-                separator: separator, text: text, key: nil, isSecret: SecretQuery.looksRandom(decoded(String(text))))
+                separator: separator, text: text, key: nil,
+                isSecret: SecretQuery.looksRandom(PercentEncoding.decodedLeniently(String(text))))
         }
-        let key = decoded(String(text[..<equals]))
-        let value = decoded(String(text[equals...].dropFirst()))
+        // Decoded, so that "%73ig" is recognized as "sig".
+        let key = PercentEncoding.decodedLeniently(String(text[..<equals]))
+        let value = PercentEncoding.decodedLeniently(String(text[equals...].dropFirst()))
         let isSecret = SecretQuery.isSecret(key: key) || isSecret(value, depth: depth)
         return Pair(separator: separator, text: text, key: key, isSecret: isSecret && !value.isEmpty)
     }
@@ -120,24 +122,6 @@ public enum RedactedURL {
     private static func redacted(_ pair: Scalars) -> String {
         guard let equals = pair.firstIndex(of: "=") else { return "REDACTED" }
         return String(pair[...equals]) + "REDACTED"
-    }
-
-    /// Percent-decodes, so that "%73ig" is recognized as "sig".
-    private static func decoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                // Bounded: two hexadecimal digits, parsed into an optional.
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func split(_ text: Scalars, at separators: Set<Unicode.Scalar>) -> (Scalars, Scalars) {

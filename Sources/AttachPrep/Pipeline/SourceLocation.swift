@@ -68,27 +68,10 @@ enum SourceLocation: Sendable, Hashable {
             // Bounded: `host` is a part of `rest`, in memory.
             rest = rest.dropFirst(2 + host.count)
         }
-        guard let path = percentDecoded(rest), path.hasPrefix("/") else {
+        guard let path = PercentEncoding.decoded(rest), path.hasPrefix("/"), !path.contains("\0") else {
             throw AttachPrepError(.sourceInvalidURL, "The file URL has no absolute path; give file:///path.")
         }
         return path
-    }
-
-    private static func percentDecoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
-                value != 0
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }
 

@@ -37,9 +37,10 @@ struct S3Bucket: Sendable, Hashable {
 
     /// The URL of a key, or of the bucket itself; query keys are sorted, as the signature requires.
     func url(_ key: String?, query: [String: String] = [:]) -> String {
-        let pairs = query.map { (PercentEncoding.of($0), PercentEncoding.of($1)) }.sorted { $0.0 < $1.0 }
+        let pairs = query.map { (PercentEncoding.encoded($0), PercentEncoding.encoded($1)) }.sorted { $0.0 < $1.0 }
         let tail = pairs.map { "\($0)=\($1)" }.joined(separator: "&")
-        return base + "/" + (key.map(PercentEncoding.ofPath) ?? "") + (tail.isEmpty ? "" : "?\(tail)")
+        let path = key.map { PercentEncoding.encoded($0, keeping: "/") } ?? ""
+        return base + "/" + path + (tail.isEmpty ? "" : "?\(tail)")
     }
 
     /// Whether text is a valid region: 1 to 63 letters, digits and hyphens.
@@ -202,35 +203,6 @@ extension ResultLayout {
 extension S3Settings: CustomStringConvertible, CustomReflectable {
     public var description: String { "s3://\(location.bucket)/\(location.prefix)" }
     public var customMirror: Mirror { Mirror(self, children: ["location": location]) }
-}
-
-/// Percent-encodes text for S3 URLs as the signature requires: all bytes except letters, digits and "-._~". Pure.
-enum PercentEncoding {
-    static func of(_ text: String) -> String { encoded(text, keeping: []) }
-
-    /// Encodes a key but keeps its slashes.
-    static func ofPath(_ key: String) -> String { encoded(key, keeping: [UInt8(ascii: "/")]) }
-
-    private static func encoded(_ text: String, keeping kept: [UInt8]) -> String {
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if isUnreserved(byte) || kept.contains(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += "%".utf8
-                bytes += [byte].hexadecimal.uppercased().utf8
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "-._~".utf8.contains(byte)
-        }
-    }
 }
 
 extension Limits {

@@ -16,16 +16,18 @@ public struct ReceiptToken: Sendable, Hashable {
 
     public init(_ dispatch: DispatchID, key: ReceiptKey) {
         let content = [Self.version] + dispatch.bytes  // Bounded: array concatenation.
-        text = Self.base64(content + Self.signature(of: content, key))  // Bounded: array concatenation.
+        text = UnpaddedBase64.urlSafe(content + Self.signature(of: content, key))  // Bounded: array concatenation.
     }
 
     /// Verifies a token and returns its dispatch id.
     ///
     /// - Throws: `request.unauthorized` for a token that was not signed with this key.
     public static func dispatch(of text: String, key: ReceiptKey) throws(AttachPrepError) -> DispatchID {
-        guard let bytes = bytes(of: text), bytes[0] == version else { throw invalidTokenError }
+        // Bounded: constants.
+        let bytes = UnpaddedBase64.bytes(text, count: contentCount + signatureCount, isURLSafe: true)
+        guard let bytes, bytes[0] == version else { throw invalidTokenError }
         let content = Array(bytes[..<contentCount])
-        guard areEqual(bytes[contentCount...], signature(of: content, key)) else { throw invalidTokenError }
+        guard bytes[contentCount...].equalsInConstantTime(signature(of: content, key)) else { throw invalidTokenError }
         return DispatchID(bytes: content.dropFirst())
     }
 
@@ -42,29 +44,6 @@ public struct ReceiptToken: Sendable, Hashable {
 
     private static func signature(of content: [UInt8], _ key: ReceiptKey) -> [UInt8] {
         Array(key.sign(purpose + content).prefix(signatureCount))
-    }
-
-    /// Compares in constant time.
-    private static func areEqual(_ one: ArraySlice<UInt8>, _ other: [UInt8]) -> Bool {
-        guard one.count == other.count else { return false }
-        return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-
-    /// Base64url (RFC 4648, section 5) without padding.
-    private static func base64(_ bytes: [UInt8]) -> String {
-        let text = Data(bytes).base64EncodedString().prefix { $0 != "=" }
-        return String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
-    }
-
-    /// Decodes base64url; nil unless encoding the result gives the same text.
-    private static func bytes(of text: String) -> [UInt8]? {
-        guard text.utf8.count == charactersCount, text.utf8.allSatisfy({ $0 < 128 }) else { return nil }
-        let plain = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
-        // Bounded: counts of values in memory.
-        guard let data = Data(base64Encoded: String(plain) + "=="), data.count == contentCount + signatureCount
-        else { return nil }
-        let bytes = Array(data)
-        return base64(bytes) == text ? bytes : nil
     }
 }
 

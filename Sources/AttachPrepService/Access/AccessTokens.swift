@@ -69,9 +69,9 @@ public final class AccessTokens: Sendable {
     func caller(showing token: String) -> String? {
         let shown = Self.digest(token)
         let known = state.withLock(\.all)
-        var isKnown: UInt8 = 0
-        for digest in known { isKnown |= Self.equality(shown, digest) }
-        return isKnown == 1 ? Self.name(of: shown) : nil
+        var isKnown = false
+        for digest in known where shown.equalsInConstantTime(digest) { isKnown = true }
+        return isKnown ? Self.name(of: shown) : nil
     }
 
     /// HMAC-SHA256 keyed with the full digest of a caller's token; nil if that token is no longer valid.
@@ -84,7 +84,7 @@ public final class AccessTokens: Sendable {
     /// Whether `text` is a caller's signature of `content`, in lower-case hexadecimal.
     func signed(_ content: String, with text: String, by caller: String) -> Bool {
         guard let right = signature(of: content, by: caller) else { return false }
-        return Self.equality(Array(text.utf8), Array(right.hexadecimal.utf8)) == 1
+        return text.utf8.equalsInConstantTime(Array(right.hexadecimal.utf8))
     }
 
     /// Reloads the file if its stamp has changed; the service calls this once a second.
@@ -99,13 +99,6 @@ public final class AccessTokens: Sendable {
 
     private static func digest(_ token: String) -> Digest {
         Array(SHA256.hash(data: Data(token.utf8)))
-    }
-
-    /// 1 if both are equal, else 0, in constant time.
-    private static func equality(_ left: Digest, _ right: Digest) -> UInt8 {
-        var difference: UInt8 = left.count == right.count ? 0 : 1
-        for (one, other) in zip(left, right) { difference |= one ^ other }
-        return difference == 0 ? 1 : 0
     }
 }
 

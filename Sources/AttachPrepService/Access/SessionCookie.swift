@@ -48,7 +48,7 @@ struct SessionCookie: Sendable {
 
     /// The caller of a request's session cookie; nil without a valid one.
     func caller(of request: Request, _ tokens: AccessTokens, at now: Date = .now) -> String? {
-        let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.map { $0.trimmingSpaces() }
+        let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.map { $0.trimmingSpaces }
         let shown = pairs.filter { $0.hasPrefix("\(name)=") }.prefix(Self.triedMax)
         return shown.lazy.compactMap { Self.caller(in: $0.dropFirst(name.count + 1), tokens, at: now) }.first
     }

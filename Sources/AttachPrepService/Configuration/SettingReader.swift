@@ -57,7 +57,7 @@ struct SettingReader {
 
     /// The values of a list separated by commas, trimmed, without empty ones.
     func list(_ setting: Setting) -> [String] {
-        (text(setting)?.value ?? "").split(separator: ",").map { String($0.trimming(while: \.isWhitespace)) }.filter {
+        (text(setting)?.value ?? "").split(separator: ",").map { String($0.trimmingWhitespace) }.filter {
             !$0.isEmpty
         }
     }

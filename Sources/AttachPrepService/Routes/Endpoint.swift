@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepModel
 import HTTPTypes
 import Hummingbird
@@ -141,24 +142,12 @@ struct NegotiationMiddleware: RouterMiddleware {
         let quality: Double
 
         init(_ text: Substring) {
-            let parts = text.split(separator: ";").map { $0.trimmingSpaces() }
+            let parts = text.split(separator: ";").map { $0.trimmingSpaces }
             name = parts.first?.lowercased() ?? ""
             let weight = parts.dropFirst().first { $0.lowercased().hasPrefix("q=") }
             quality = weight.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
         }
     }
-}
-
-extension Substring {
-    /// Without leading and trailing characters of a kind.
-    package func trimming(while isTrimmed: (Character) -> Bool) -> Substring {
-        var text = drop(while: isTrimmed)
-        while let last = text.last, isTrimmed(last) { text.removeLast() }
-        return text
-    }
-
-    /// Without leading and trailing spaces and tabs.
-    func trimmingSpaces() -> Substring { trimming { $0 == " " || $0 == "\t" } }
 }
 
 /// Adds the request ID to each response and logs it in one line, at level debug.

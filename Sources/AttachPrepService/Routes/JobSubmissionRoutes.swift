@@ -81,7 +81,7 @@ enum SubmissionFormat {
     static let linesMediaType = "application/x-ndjson"
 
     init(_ request: Request) throws {
-        let type = request.headers[.contentType]?.prefix { $0 != ";" }.trimmingSpaces().lowercased()
+        let type = request.headers[.contentType]?.prefix { $0 != ";" }.trimmingSpaces.lowercased()
         switch type {
         case "application/json": self = .one
         case Self.linesMediaType, "application/jsonl": self = .lines

@@ -1,3 +1,4 @@
+import AttachPrep
 import AttachPrepJobs
 import HTTPTypes
 package import RichPush
@@ -107,8 +108,8 @@ struct PreferHeader {
     /// `token [ "=" word ]`, with spaces around each part.
     private static func pair(_ text: Substring) -> (name: String, value: String)? {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let name = parts.first?.trimmingSpaces().lowercased(), !name.isEmpty, parts.count == 2 else { return nil }
-        return unquoted(parts[1].trimmingSpaces()).map { (name, $0) }
+        guard let name = parts.first?.trimmingSpaces.lowercased(), !name.isEmpty, parts.count == 2 else { return nil }
+        return unquoted(parts[1].trimmingSpaces).map { (name, $0) }
     }
 
     /// The value of a token or quoted string, without quotes and backslashes (RFC 9110, 5.6.4).

@@ -132,7 +132,7 @@ enum ByteRange: Hashable {
             self = .all
             return
         }
-        let ends = field[field.index(after: sign)...].trimmingSpaces()
+        let ends = field[field.index(after: sign)...].trimmingSpaces
             .split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { $0 >= 48 && $0 <= 57 } }),
             !(ends[0].isEmpty && ends[1].isEmpty)
@@ -167,7 +167,7 @@ struct EntityTag: Sendable {
     /// Whether `If-None-Match` contains this tag or `*` (RFC 9110, 13.1.2).
     func isKnown(to request: Request) -> Bool {
         request.headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }.contains { field in
-            let known = field.trimmingSpaces()
+            let known = field.trimmingSpaces
             return known == "*" || known == text || known == "W/\(text)"
         }
     }

@@ -100,23 +100,8 @@ struct QueryParameters {
         return found
     }
 
-    /// Decodes percent-encoding (RFC 3986), and `+` as a space, as in forms; nil if the result is not UTF-8.
-    private static func decoded(_ text: String) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-                continue
-            }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
+    /// Decodes percent-encoding, and `+` as a space, as in forms; nil if the result is not UTF-8.
+    private static func decoded(_ text: String) -> String? { PercentEncoding.decoded(text.replacing("+", with: " ")) }
 }
 
 extension Limits {

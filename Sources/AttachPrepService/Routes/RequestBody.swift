@@ -33,7 +33,7 @@ struct BoundedRequestBody {
 
     /// The media type of the body, in lower case and without parameters.
     var mediaType: String? {
-        request.headers[.contentType]?.prefix { $0 != ";" }.trimmingSpaces().lowercased()
+        request.headers[.contentType]?.prefix { $0 != ";" }.trimmingSpaces.lowercased()
     }
 
     /// - Throws: a problem with status 415 for a body of another type.

@@ -133,7 +133,7 @@ struct AWSProfileFile: Sendable, Hashable {
         // A byte order mark must not become part of the first line.
         let unmarked = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         for line in unmarked.split(whereSeparator: \.isNewline) {
-            let words = line.trimming(\.isWhitespace)
+            let words = line.trimmingWhitespace
             if words.isEmpty || words.first == "#" || words.first == ";" { continue }
             if words.first == "[" {
                 section = Self.name(words)
@@ -160,8 +160,8 @@ struct AWSProfileFile: Sendable, Hashable {
 
     private static func pair(_ words: Substring) -> (key: String, value: String)? {
         guard let equals = words.firstIndex(of: "=") else { return nil }
-        let key = words[..<equals].trimming(\.isWhitespace).lowercased()
-        let value = withoutComment(words[words.index(after: equals)...]).trimming(\.isWhitespace)
+        let key = words[..<equals].trimmingWhitespace.lowercased()
+        let value = withoutComment(words[words.index(after: equals)...]).trimmingWhitespace
         return key.isEmpty ? nil : (key, String(value))
     }
 
@@ -173,15 +173,6 @@ struct AWSProfileFile: Sendable, Hashable {
             isAfterSpace = value[index].isWhitespace
         }
         return value
-    }
-}
-
-extension Substring {
-    /// Removes matching characters at both ends.
-    func trimming(_ isTrimmed: (Character) -> Bool) -> Substring {
-        var rest = drop(while: isTrimmed)
-        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
-        return rest
     }
 }
 

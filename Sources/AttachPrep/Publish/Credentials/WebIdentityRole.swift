@@ -50,7 +50,7 @@ struct WebIdentityRole: Sendable, Hashable {
         guard let text else {
             throw Self.invalid("the token file \(tokenFile) cannot be read", "check AWS_WEB_IDENTITY_TOKEN_FILE")
         }
-        let token = text[...].trimming(\.isWhitespace)
+        let token = text.trimmingWhitespace
         guard !token.isEmpty, text.utf8.count <= Limits.webIdentityTokenBytesMax else {
             throw Self.invalid(
                 "the token file \(tokenFile) is empty or exceeds \(Limits.webIdentityTokenBytesMax.grouped) bytes",
@@ -61,7 +61,7 @@ struct WebIdentityRole: Sendable, Hashable {
             ("RoleSessionName", sessionName ?? "attachprep-\(Int(clamping: Date.now.timeIntervalSince1970))"),
             ("WebIdentityToken", String(token)),
         ]
-        let body = fields.map { "\($0)=\(PercentEncoding.of($1))" }.joined(separator: "&")
+        let body = fields.map { "\($0)=\(PercentEncoding.encoded($1))" }.joined(separator: "&")
         let response = try await client.send(
             .post, endpoint, headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "text/xml")],
             body: Array(body.utf8), to: service, secondsMax: Limits.credentialAnswerSecondsMax)
