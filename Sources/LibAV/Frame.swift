@@ -30,7 +30,6 @@ import SafeArithmetic
 
     package var pixelFormat: PixelFormat? { PixelFormat(AVPixelFormat(unsafe raw.pointee.format)) }
     package var transfer: StreamDescription.Transfer { StreamDescription.transfer(unsafe raw.pointee.color_trc) }
-    package var sampleAspectRatio: Double? { unsafe raw.pointee.sample_aspect_ratio.positive }
 
     /// Sets the luma matrix, a code point of ISO/IEC 23091-2, and the range, as the container declares them.
     package func describe(matrix: Int, isFullRange: Bool) {

@@ -71,11 +71,6 @@ import SafeArithmetic
     package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         try body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: raw.pointee.data, count: byteCount)))
     }
-
-    /// A copy of the packet's bytes.
-    package var bytes: [UInt8] {
-        unsafe Array(UnsafeBufferPointer(start: raw.pointee.data, count: byteCount))
-    }
 }
 
 /// The length of a stream's tick as a fraction of a second.

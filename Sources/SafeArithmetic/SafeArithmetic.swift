@@ -33,13 +33,6 @@ extension FixedWidthInteger {
         return overflow ? (other < 0 ? .max : .min) : difference
     }
 
-    /// The difference; nil on overflow.
-    @inlinable
-    package func subtracting(exactly other: Self) -> Self? {
-        let (difference, overflow) = subtractingReportingOverflow(other)
-        return overflow ? nil : difference
-    }
-
     /// The product, or the nearest representable value.
     @inlinable
     package func multiplied(clamping factor: Self) -> Self {
@@ -52,22 +45,6 @@ extension FixedWidthInteger {
     package func multiplied(exactly factor: Self) -> Self? {
         let (product, overflow) = multipliedReportingOverflow(by: factor)
         return overflow ? nil : product
-    }
-
-    /// The quotient, rounded toward zero; nil for a divisor of zero and for `.min / -1`.
-    @inlinable
-    package func divided(exactly divisor: Self) -> Self? {
-        guard divisor != 0 else { return nil }
-        let (quotient, overflow) = dividedReportingOverflow(by: divisor)
-        return overflow ? nil : quotient
-    }
-
-    /// The remainder; nil for a divisor of zero.
-    @inlinable
-    package func remainder(exactly divisor: Self) -> Self? {
-        guard divisor != 0 else { return nil }
-        // `.min % -1` overflows in hardware; its remainder is 0.
-        return remainderReportingOverflow(dividingBy: divisor).partialValue
     }
 
     /// The integer part of a floating-point number, or the nearest representable value; 0 for NaN.

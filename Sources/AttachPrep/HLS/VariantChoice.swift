@@ -10,12 +10,6 @@ package struct VariantChoice: Sendable, Hashable {
     /// The address of the playlist with the audio; nil when the variant's segments contain it.
     package let audio: String?
 
-    /// - Throws: `media.unsupported` for a playlist without a usable variant.
-    package init(_ master: MasterPlaylist) throws(AttachPrepError) {
-        guard let best = Self.ranked(master).first else { throw .noVariant }
-        self = best
-    }
-
     /// The variants to try in order, when segments of one are missing.
     ///
     /// A segment of another variant cannot continue a movie: its size differs. So the whole clip is taken of it.

@@ -195,8 +195,8 @@ extension PayloadDialect {
     public static func named(_ name: String) throws -> PayloadDialect {
         let wanted = String(name.lowercased().map { "_.".contains($0) ? "-" : $0 })
         if let dialect = all.first(where: { $0.name == wanted }) { return dialect }
-        let nearest = all.map { ($0.name, distance(from: wanted, to: $0.name)) }.min { $0.1 < $1.1 }
-        let suggestion = nearest.flatMap { $0.1 <= 3 ? ", perhaps \($0.0)" : nil } ?? ""
+        let nearest = EditDistance.nearest(to: String(wanted.prefix(40)), of: all.map(\.name))
+        let suggestion = nearest.map { ", perhaps \($0)" } ?? ""
         throw PayloadError(
             .requestInvalid,
             "Unknown dialect \(PrintableText.quoted(name)); use a known one\(suggestion): \(knownNames).")
@@ -257,22 +257,6 @@ extension PayloadDialect {
     private static func addressed(_ object: PayloadPattern) -> MediaLocation {
         MediaLocation(
             object.appending("url"), [.id: object.appending("id"), .type: object.appending("type")], types: .any)
-    }
-
-    /// The Levenshtein distance.
-    private static func distance(from first: String, to second: String) -> Int {
-        let (first, second) = (Array(first.prefix(40)), Array(second))
-        var row = Array(0...second.count)
-        for (line, letter) in first.enumerated() {
-            var diagonal = row[0]
-            row[0] = line + 1
-            for column in second.indices {
-                let replaced = diagonal + (letter == second[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
-            }
-        }
-        return row[second.count]
     }
 }
 
