@@ -58,75 +58,60 @@ extension JobAttempt {
     ///
     /// - Returns: the result of the source; when it failed for good, that of a fallback, if one can be prepared.
     func preparedWithPartial(_ order: PreparationTask) async -> PreparationResult {
-        var (first, second) = (order, order)
-        first.request.fallbacks = []
-        // The id is that of the whole request.
-        first.request.id = (try? RequestIdentity(job.request, localState: nil))?.id
-        let alternatives = order.request.alternatives.dropFirst()
-        guard partial.result == nil, let fallback = alternatives.first else {
+        var first = orderOfSource(order)
+        guard partial.result == nil, let second = orderOfFallbacks(order) else {
             return await dependencies.preparer.prepare(first).tried(before: [])
-        }
-        second.request = fallback
-        second.request.fallbacks = alternatives.dropFirst().map(\.source)
-        second.request.id = nil
-        (second.localFile, second.validators, second.folder) = (nil, nil, order.folder.map { "\($0)-partial" })
-        second.onWaiting = activity
-        _ = dependencies.activeLeases.change(job.lease, working: 1)
-        let fallbackTask = Task { [second] in
-            defer { workChanged(by: -1) }
-            let result = await dependencies.preparer.prepare(second)
-            dependencies.metrics.note(dependencies.preparer.statistics)
-            return result
         }
         let source = SourceProgress()
         first.onWaiting = { [activity] waits in
             activity(waits)
             if waits { source.change(to: .waits) }
         }
-        let reporting = Task { await reportPartial(fallbackTask.value, second, source) }
+        let fallback = start(second)
+        let reporting = Task { await reportPartial(fallback.value, second, source) }
         let result = await withTaskCancellationHandler {
             await dependencies.preparer.prepare(first)
         } onCancel: {
-            fallbackTask.cancel()
+            fallback.cancel()
         }
         if case .ended(let manifest, _) = result, let error = manifest.error {
             source.change(to: error.retryable ? .waits : .failed)
         } else {
             source.change(to: .prepared)
-            fallbackTask.cancel()
+            fallback.cancel()
         }
         return await result.tried(before: reporting.value)
     }
 
-    /// How far the source of a job is when one of its fallbacks has been prepared.
-    private final class SourceProgress: Sendable {
-        enum State: Sendable {
-            /// Requested, and perhaps arriving.
-            case requested
-            /// Not there yet, or to be tried again.
-            case waits
-            case prepared
-            /// For good: the fallback is the final result.
-            case failed
-        }
+    /// The source alone; the id is that of the whole request.
+    private func orderOfSource(_ order: PreparationTask) -> PreparationTask {
+        var order = order
+        order.request.fallbacks = []
+        order.request.id = (try? RequestIdentity(job.request, localState: nil))?.id
+        return order
+    }
 
-        private let state = Mutex(State.requested)
-        private let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// The fallbacks as a request of their own; nil without one.
+    private func orderOfFallbacks(_ order: PreparationTask) -> PreparationTask? {
+        let alternatives = order.request.alternatives.dropFirst()
+        guard let fallback = alternatives.first else { return nil }
+        var order = order
+        order.request = fallback
+        order.request.fallbacks = alternatives.dropFirst().map(\.source)
+        order.request.id = nil
+        (order.localFile, order.validators, order.folder) = (nil, nil, order.folder.map { "\($0)-partial" })
+        order.onWaiting = activity
+        return order
+    }
 
-        func change(to new: State) {
-            state.withLock { $0 = new }
-            changed.yield()
-        }
-
-        /// The state, after a moment in which a source that is there may be prepared.
-        func settled() async -> State {
-            await withTaskGroup(of: Void.self) { [changes] group in
-                group.addTask { for await _ in changes { return } }
-                group.addTask { try? await ContinuousClock().sleep(for: .seconds(Limits.partialGraceSeconds)) }
-                await group.next()
-                group.cancelAll()
-            }
-            return state.withLock { $0 }
+    /// Starts preparing the fallbacks, which counts as work of the job.
+    private func start(_ fallbacks: PreparationTask) -> Task<PreparationResult, Never> {
+        _ = dependencies.activeLeases.change(job.lease, working: 1)
+        return Task {
+            defer { workChanged(by: -1) }
+            let result = await dependencies.preparer.prepare(fallbacks)
+            dependencies.metrics.note(dependencies.preparer.statistics)
+            return result
         }
     }
 
@@ -179,6 +164,38 @@ extension JobAttempt {
 
     private func workChanged(by difference: Int) {
         if dependencies.activeLeases.change(job.lease, working: difference) { onIdle() }
+    }
+}
+
+/// How far the source of a job is when one of its fallbacks has been prepared.
+private final class SourceProgress: Sendable {
+    enum State: Sendable {
+        /// Requested, and perhaps arriving.
+        case requested
+        /// Not there yet, or to be tried again.
+        case waits
+        case prepared
+        /// For good: the fallback is the final result.
+        case failed
+    }
+
+    private let state = Mutex(State.requested)
+    private let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    func change(to new: State) {
+        state.withLock { $0 = new }
+        changed.yield()
+    }
+
+    /// The state, after a moment in which a source that is there may be prepared.
+    func settled() async -> State {
+        await withTaskGroup(of: Void.self) { [changes] group in
+            group.addTask { for await _ in changes { return } }
+            group.addTask { try? await ContinuousClock().sleep(for: .seconds(Limits.partialGraceSeconds)) }
+            await group.next()
+            group.cancelAll()
+        }
+        return state.withLock { $0 }
     }
 }
 
