@@ -343,13 +343,13 @@ if isFuzzing {
         "PayloadFuzz": ["RichPush", "PushPayload"],
         "PublishFuzz": ["AttachPrep"],
         "QueueFuzz": ["AttachPrepJobs", "JetStreamQueue", "NATS"],
-        "MovieWalkFuzz": ["LibAV", "WalkSupport"],
-        "SoundWalkFuzz": ["WalkSupport"],
-        "PictureWalkFuzz": ["WalkSupport", "JPEG", "PNG", "WebP"],
-        "AnimationWalkFuzz": ["WalkSupport", "JXL"],
-        "PageFuzz": ["WalkSupport", "MediaEngine", "AttachPrepModel"],
-        "SignatureFuzz": ["WalkSupport"],
-        "GIFEncoderFuzz": ["WalkSupport"],
+        "MovieParserFuzz": ["LibAV", "ParserSupport"],
+        "AudioParserFuzz": ["ParserSupport"],
+        "ImageParserFuzz": ["ParserSupport", "JPEG", "PNG", "WebP"],
+        "AnimationParserFuzz": ["ParserSupport", "JXL"],
+        "PageFuzz": ["ParserSupport", "MediaEngine", "AttachPrepModel"],
+        "SignatureFuzz": ["ParserSupport"],
+        "GIFEncoderFuzz": ["ParserSupport"],
         "OriginFuzz": ["AttachPrep", "PeerSupport", "RichPush"],
         "EndpointFuzz": [
             "AttachPrep", "AttachPrepJobs", "Curl", "PeerSupport", "RichPush",
@@ -367,7 +367,7 @@ if isFuzzing {
         .target(
             name: "PeerSupport", dependencies: ["FuzzSupport"], path: "Fuzz/PeerSupport", swiftSettings: settings),
         .target(
-            name: "WalkSupport", dependencies: ["FuzzSupport", "MediaProcessing"], path: "Fuzz/WalkSupport",
+            name: "ParserSupport", dependencies: ["FuzzSupport", "MediaProcessing"], path: "Fuzz/ParserSupport",
             swiftSettings: settings),
     ]
     // A program cannot be part of another one; without its own `main` it is a library.

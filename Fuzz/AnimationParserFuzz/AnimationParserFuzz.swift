@@ -1,22 +1,22 @@
 import FuzzSupport
 import JXL
 import RichPush
-import WalkSupport
+import ParserSupport
 
 @testable import MediaProcessing
 
 /// Fuzzes the parsers of animations: blocks, chunks, boxes.
-@main enum AnimationWalkFuzz {
+@main enum AnimationParserFuzz {
     static func main() {
-        let file = WalkedFile(noun: "animation")
+        let file = ParsedFile(noun: "animation")
         FuzzTarget.run { input in
             var input = input
-            let parser = walks[Int(input.byte()) % walks.count]
+            let parser = parsers[Int(input.byte()) % parsers.count]
             try file.check(input.rest(), parser)
         }
     }
 
-    private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
+    private static let parsers: [@Sendable (ByteWindow) throws -> AnyHashable] = [
         { window in
             let parser = try GIFParser.parse(window)
             // A separator, a position, a code size and the end of the data.

@@ -1,19 +1,19 @@
 import FuzzSupport
 import MediaProcessing
-import WalkSupport
+import ParserSupport
 
 /// Fuzzes the parsers of audio files: frames, chunks, pages, and tags.
-@main enum SoundWalkFuzz {
+@main enum AudioParserFuzz {
     static func main() {
-        let file = WalkedFile(noun: "audio file")
+        let file = ParsedFile(noun: "audio file")
         FuzzTarget.run { input in
             var input = input
-            let parser = walks[Int(input.byte()) % walks.count]
+            let parser = parsers[Int(input.byte()) % parsers.count]
             try file.check(input.rest(), parser)
         }
     }
 
-    private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
+    private static let parsers: [@Sendable (ByteWindow) throws -> AnyHashable] = [
         mp3, adts, wave,
         { try done(AIFFValidator.check($0)) },
         { try done(OggValidator.check($0)) },

@@ -2,15 +2,15 @@ import FuzzSupport
 import JPEG
 import PNG
 import RichPush
-import WalkSupport
+import ParserSupport
 import WebP
 
 @testable import MediaProcessing
 
 /// Fuzzes the parsers of still images, the copies without metadata, and the project's decoders.
-@main enum PictureWalkFuzz {
+@main enum ImageParserFuzz {
     static func main() {
-        let file = WalkedFile(noun: "image")
+        let file = ParsedFile(noun: "image")
         let source = MemoryFile()
         let output = MemoryFile()
         FuzzTarget.run { input in
@@ -146,7 +146,7 @@ import WebP
         source.replace(with: [(0, bytes)])
         output.replace(with: [])
         var copy: [UInt8]?
-        _ = WalkedFile.verdict {
+        _ = ParsedFile.verdict {
             guard let strip = try MetadataStripper(format, source: source.descriptor, deadline: .now + .seconds(60))
             else {
                 return false

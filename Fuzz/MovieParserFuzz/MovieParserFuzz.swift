@@ -1,21 +1,21 @@
 import FuzzSupport
 import LibAV
-import WalkSupport
+import ParserSupport
 
 @testable import MediaProcessing
 
 /// Fuzzes the parsers of movies: boxes, chunks, objects, tags, packets, the units of a sample.
-@main enum MovieWalkFuzz {
+@main enum MovieParserFuzz {
     static func main() {
-        let file = WalkedFile(noun: "movie")
+        let file = ParsedFile(noun: "movie")
         FuzzTarget.run { input in
             var input = input
-            let parser = walks[Int(input.byte()) % walks.count]
+            let parser = parsers[Int(input.byte()) % parsers.count]
             try file.check(input.rest(), parser)
         }
     }
 
-    private static let walks: [@Sendable (ByteWindow) throws -> AnyHashable] = [
+    private static let parsers: [@Sendable (ByteWindow) throws -> AnyHashable] = [
         { try ISOBoxParser.parse($0) },
         { try done(AVIValidator.check($0)) },
         { try done(ASFValidator.check($0)) },

@@ -3,10 +3,10 @@ import FuzzSupport
 package import MediaProcessing
 import RichPush
 
-/// Walks a file from memory and through a descriptor, and checks that both give the same result.
+/// Parses a file from memory and through a descriptor, and checks that both give the same result.
 ///
 /// Every eighth input is split by a gap, so that reading crosses the edge of the window.
-package final class WalkedFile {
+package final class ParsedFile {
     private let file = MemoryFile()
     private let noun: String
 
@@ -14,7 +14,7 @@ package final class WalkedFile {
         self.noun = noun
     }
 
-    /// Walks the bytes; the last one determines the position of the gap.
+    /// Parses the bytes; the last one determines the position of the gap.
     package func check(_ bytes: [UInt8], _ parse: (ByteWindow) throws -> AnyHashable) throws {
         let inMemory = Self.verdict { try parse(ByteWindow(bytes: bytes, noun: noun)) }
         file.replace(with: [(0, bytes)])
